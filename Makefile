@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+#
+# Two targets are all a newcomer needs: `make demo` and `make test`.
+# Each installs what it needs itself; `make help` lists the rest.
+
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD := build
+PYTHON ?= python3
+JOBS ?= 2
+
+# Options for `meson setup`, e.g. make build MESON_OPTIONS=-Db_sanitize=address
+MESON_OPTIONS ?=
+# Warnings are errors where nobody reads the log, and only there: another compiler's new
+# warning must not keep a user from building.
+ifdef CI
+MESON_OPTIONS += -Dwerror=true
+endif
+# Options for pytest, e.g. make test PYTEST="-k fork"
+PYTEST ?=
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export HASP_NATIVE_DIR := $(CURDIR)/$(BUILD)
+
+SOURCES := meson.build meson.options pyproject.toml README.md LICENSE \
+  $(shell find src include python -type f ! -path '*/__pycache__/*' 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test test-all lint format bench build check-python clean \
+  packages-build packages-demo packages-test packages-test-all docs
+
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^[a-z][a-z-]*:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: packages-build $(VENV)/hasp.stamp ## Create .venv with the `hasp` command in it
+
+demo: setup packages-demo ## RocksDB under ten locks: a table and a picture (minutes)
+	$(BIN)/python -m hasp.demo
+
+test: setup packages-test build ## Everything that fits in ten minutes on two cores
+	$(BIN)/meson test -C $(BUILD) --no-rebuild --print-errorlogs
+	$(BIN)/python -m pytest -n 2 $(PYTEST)
+
+test-all: setup packages-test-all build ## All tests: servers, sanitizers, clang, aarch64
+	PATH="$(CURDIR)/$(BIN):$$PATH" tools/build-variants
+	$(BIN)/meson test -C $(BUILD) --no-rebuild --print-errorlogs
+	$(BIN)/python -m pytest -n 2 -m "" $(PYTEST)
+
+lint: setup ## Check layers, sizes, format and types
+	$(BIN)/python tools/check_layers.py
+	$(BIN)/python tools/check_sizes.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/check_format.py
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: setup ## Reformat the sources (C where clang-format is installed)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/check_format.py --fix
+
+bench: setup ## Micro-benchmarks of the locks (about a minute)
+	$(BIN)/hasp bench locks --quick
+
+build: packages-build $(BUILD)/build.ninja ## Build the native parts and the tests in build/
+	$(BIN)/ninja -C $(BUILD) -j $(JOBS)
+
+docs: build ## Regenerate the lock catalogue, docs/locks.md
+	$(BIN)/python tools/make_lock_catalogue.py --write
+
+clean: ## Remove what was built, .venv included
+	rm -rf $(BUILD) $(BUILD)-* $(VENV)
+
+# Debian packages: nothing happens when all are there.
+packages-build:
+	@tools/install-packages build
+packages-demo:
+	@tools/install-packages build demo
+packages-test:
+	@tools/install-packages build test
+packages-test-all:
+	@tools/install-packages build test test-all
+
+# The environment, then what the package needs, then the package. The order-only
+# prerequisite lets apt bring python3-venv first without making the stamps old.
+$(BIN)/python: | packages-build
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	  echo "hasp: Python 3.10 or newer is needed; say which: make PYTHON=python3.12" >&2; \
+	  exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/requirements.stamp: pyproject.toml tools/requirements.py | $(BIN)/python
+	$(BIN)/python tools/requirements.py | $(BIN)/pip install -q -r /dev/stdin
+	@touch $@
+
+# Not editable: what the tests see is what a user gets.
+$(VENV)/hasp.stamp: $(SOURCES) $(VENV)/requirements.stamp
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install -q --no-build-isolation --no-deps \
+	  --force-reinstall .
+	@touch $@
+
+$(BUILD)/build.ninja: | $(VENV)/requirements.stamp
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/meson setup $(BUILD) $(MESON_OPTIONS)
