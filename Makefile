@@ -51,12 +51,12 @@ test-all: setup packages-test-all build ## All tests: servers, sanitizers, clang
 lint: setup ## Check layers, sizes, format and types
 	$(BIN)/python tools/check_layers.py
 	$(BIN)/python tools/check_sizes.py
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/check_format.py
+	$(BIN)/python tools/check_format.py
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
 format: setup ## Reformat the sources (C where clang-format is installed)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/check_format.py --fix
+	$(BIN)/python tools/check_format.py --fix
 
 bench: setup ## Micro-benchmarks of the locks (about a minute)
 	$(BIN)/hasp bench locks --quick

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Print every requirement of pyproject.toml, one a line: build, run time and `dev`.
 
-pip can install a project's own requirements only together with the project; the Makefile
-wants them apart, so that an edit of a source file does not resolve them again.
+pip can install a project's own requirements only together with the project; the
+Makefile wants them apart, so that an edit of a source file does not resolve them again.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-try:
+if sys.version_info >= (3, 11):
     import tomllib
-except ModuleNotFoundError:  # Python 3.10: pip carries its own copy
-    from pip._vendor import tomli as tomllib  # type: ignore[no-redef]
+else:  # pip carries its own copy
+    from pip._vendor import tomli as tomllib
 
 
 def main() -> int:

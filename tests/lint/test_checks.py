@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Each developer check must be able to fail: small wrong trees, and what it says.
+
+That the checks pass on this tree is a Meson test each, in suite `lint`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+SPDX = "/* SPDX-License-Identifier: MIT */\n"
+Tree = Callable[[dict[str, str]], Path]
+
+
+def check(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(TOOLS / f"check_{name}.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """A source tree that is right, but for the files given."""
+
+    def make(wrong: dict[str, str]) -> Path:
+        right = {
+            "src/platform/platform.h": SPDX + "#include <stdint.h>\n",
+            "src/locks/lock.h": SPDX + '#include "platform/platform.h"\n',
+            "src/preload/mutex.c": SPDX + '#include "locks/lock.h"\nint x;\n',
+            "python/hasp/__init__.py": "# SPDX-License-Identifier: MIT\n",
+        }
+        for name, text in {**right, **wrong}.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return tmp_path
+
+    return make
+
+
+def test_checks_pass_on_a_right_tree(tree: Tree) -> None:
+    root = tree({})
+    for name in ("layers", "sizes"):
+        done = check(name, root)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert check("format", "--root", root).returncode == 0
+    assert check("headers", "--root", root, "--", "cc").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "complaint"),
+    [
+        (
+            "src/platform/park.h",
+            '#include "locks/lock.h"\n',
+            "src/platform/park.h:2: error: platform may not include locks",
+        ),
+        (
+            "src/locks/mcs.h",
+            '#include "preload/mutex.h"\n',
+            'write "preload/mutex.h" from src/',
+        ),
+        ("src/locks/mcs.h", '#include "lock.h"\n', 'as in "locks/lock.h"'),
+        (
+            "src/bench/locks.c",
+            '#include "preload/mutex.c"\n',
+            "bench may not include preload",
+        ),
+        ("src/locks/mcs.h", "#ifdef __x86_64__\n#endif\n", "#ifdef __x86_64__"),
+        ("src/preload/cond.c", "#if 1\n#else\n#endif\n", "src/preload/cond.c:3"),
+        (
+            "src/locks/mcs.h",
+            "#ifndef A_H\n#define A_H\n#ifndef B\n#endif\n#endif\n",
+            "src/locks/mcs.h:4: error: #ifndef B",
+        ),
+        ("src/extra/thing.c", "int x;\n", "src/extra is not in the table"),
+    ],
+)
+def test_layers_refuses(tree: Tree, path: str, text: str, complaint: str) -> None:
+    done = check("layers", tree({path: SPDX + text}))
+    assert done.returncode == 1
+    assert complaint in done.stderr
+
+
+def test_layers_allows_guards_and_conditionals_of_the_platform(tree: Tree) -> None:
+    guarded = SPDX + "#ifndef HASP_A_H\n#define HASP_A_H\nint a;\n#endif\n"
+    root = tree(
+        {
+            "src/locks/mcs.h": guarded,
+            "src/platform/native/backend.h": SPDX + "#if defined(__x86_64__)\n#endif\n",
+        }
+    )
+    done = check("layers", root)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+LOCK = "static inline bool mcs_trylock(struct lock *lock);\n"
+
+
+def test_sizes_refuses_a_long_lock(tree: Tree) -> None:
+    done = check("sizes", tree({"src/locks/mcs.h": SPDX + LOCK + "int x;\n" * 249}))
+    assert done.returncode == 1
+    assert "src/locks/mcs.h:251: error" in done.stderr
+
+
+def test_sizes_warns_of_a_lock_without_its_idea(tree: Tree) -> None:
+    done = check("sizes", tree({"src/locks/mcs.h": SPDX + LOCK}))
+    assert done.returncode == 0
+    assert "warning" in done.stderr
+
+
+@pytest.mark.parametrize(("lines", "status"), [(400, 0), (401, 0), (600, 0), (601, 1)])
+def test_sizes_of_other_files(tree: Tree, lines: int, status: int) -> None:
+    done = check("sizes", tree({"src/preload/cond.c": "int x;\n" * lines}))
+    assert done.returncode == status
+    assert ("warning" in done.stderr) == (400 < lines <= 600)
+    assert ("error" in done.stderr) == (lines > 600)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "complaint"),
+    [
+        ("src/locks/mcs.h", SPDX + "\tint x;\n", "a tab"),
+        ("src/locks/mcs.h", SPDX + "int x; \n", "blanks at the end"),
+        ("src/locks/mcs.h", SPDX + "int x;", "no newline at the end"),
+        ("src/locks/mcs.h", SPDX + f"/* {'x' * 90} */\n", "96 columns"),
+        ("src/locks/mcs.h", "int x;\n", "no SPDX-License-Identifier"),
+        (
+            "python/hasp/a.py",
+            "# SPDX-License-Identifier: MIT\nx = 'a'\n",
+            "would be reformatted",
+        ),
+    ],
+)
+def test_format_refuses(tree: Tree, path: str, text: str, complaint: str) -> None:
+    done = check("format", "--root", tree({path: text}))
+    assert done.returncode == 1
+    assert complaint in done.stdout + done.stderr
+
+
+def test_headers_refuses_one_that_needs_another(tree: Tree) -> None:
+    root = tree({"src/locks/mcs.h": SPDX + "static uint32_t tail;\n"})
+    done = check("headers", "--root", root, "--", "cc")
+    assert done.returncode == 1
+    assert "src/locks/mcs.h:1: error: does not compile alone" in done.stderr

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Check who includes whom in src/, and that conditionals stay inside src/platform.
+
+The table below is the one of ARCHITECTURE.md: includes go downward only, and are
+written from src/ ("locks/mcs.h"). A `#if` outside src/platform would be a platform
+decision in the wrong place; include guards are the exception.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from sources import C_SUFFIXES, Finding, files, parse_root, report
+
+# A part may include itself and these.
+MAY_INCLUDE: dict[str, set[str]] = {
+    "platform": set(),
+    "locks": {"platform"},
+    "delegation": {"locks", "platform"},
+    "elision": {"locks", "platform"},
+    "structures": {"locks", "platform"},
+    "profiler": {"platform"},
+    "preload": {"locks", "elision", "delegation", "profiler", "platform"},
+    "calibrate": {"platform"},
+    "simulator": {"platform"},
+    "explorer": {"platform"},
+    "bench": {
+        *("platform", "locks", "delegation", "elision", "structures"),
+        *("profiler", "simulator", "explorer"),
+    },
+}
+# The simulator and the explorer see locks through the list only.
+LIST_HEADERS = {"locks/descriptor.h", "locks/registry.h", "locks/locks.def"}
+LIST_READERS = {"simulator", "explorer"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else)\b\s*(.*)")
+
+
+def check_include(root: Path, path: Path, line: int, target: str) -> Iterator[Finding]:
+    part = path.relative_to(root / "src").parts[0]
+    target_part = target.split("/")[0]
+    if target == "backend.h" or (root / "include" / target).is_file():
+        return  # the platform that the include path picks, or a public header
+    if not (root / "src" / target).is_file():
+        yield Finding(
+            path,
+            line,
+            f'write "{target}" from src/, as in "{part}/{Path(target).name}"',
+        )
+    elif target_part != part and target_part not in MAY_INCLUDE[part]:
+        if part in LIST_READERS and target in LIST_HEADERS:
+            return
+        allowed = ", ".join(sorted(MAY_INCLUDE[part])) or "no other part"
+        yield Finding(
+            path, line, f"{part} may not include {target_part} (it may: {allowed})"
+        )
+
+
+def conditionals(path: Path, lines: list[str]) -> Iterator[Finding]:
+    """Conditionals but the include guard: `#ifndef X`, then `#define X`, at the top."""
+    directives = [
+        (number, text)
+        for number, text in enumerate(lines, 1)
+        if text.lstrip().startswith("#")
+    ]
+    guard = None
+    if path.suffix == ".h" and len(directives) >= 2:
+        opening = re.fullmatch(r"#\s*ifndef\s+(\w+)", directives[0][1].strip())
+        closing = re.fullmatch(r"#\s*define\s+(\w+)", directives[1][1].strip())
+        if opening and closing and opening[1] == closing[1]:
+            guard = directives[0][0]
+    for number, text in directives:
+        found = CONDITIONAL.match(text)
+        if found and number != guard:
+            yield Finding(
+                path,
+                number,
+                f"#{found[1]} {found[2]}".rstrip()
+                + ": conditionals belong in src/platform; take the decision there and"
+                " give it a name in platform.h",
+            )
+
+
+def check_file(root: Path, path: Path) -> Iterator[Finding]:
+    part = path.relative_to(root / "src").parts[0]
+    if part not in MAY_INCLUDE:
+        yield Finding(
+            path, 1, f"src/{part} is not in the table of tools/check_layers.py"
+        )
+        return
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for number, text in enumerate(lines, 1):
+        found = INCLUDE.match(text)
+        if found and found[1] == '"':
+            yield from check_include(root, path, number, found[2])
+    if part != "platform":
+        yield from conditionals(path, lines)
+
+
+def main() -> int:
+    root = parse_root(__doc__)
+    return report(
+        root,
+        (
+            finding
+            for path in files(root, ["src"], C_SUFFIXES)
+            for finding in check_file(root, path)
+        ),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

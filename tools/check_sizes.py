@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Check that files stay small enough to be read in one go.
+
+A lock is one header of 60 to 250 lines; any other source file has at most 400 lines,
+and never more than 600. Between 400 and 600 a warning asks for a split.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from sources import C_SUFFIXES, PYTHON_SUFFIXES, Finding, files, parse_root, report
+
+FOLDERS = ("src", "include", "python", "tools", "tests")
+LOCK_LINES = (60, 250)
+WARN_LINES = 400
+MOST_LINES = 600
+
+# What makes a header of src/locks an algorithm: it defines a trylock of its own.
+LOCK_OPERATION = re.compile(
+    r"^static inline bool \w+_trylock\(struct lock", re.MULTILINE
+)
+
+# path from the root -> (most lines, why it is better long than split)
+EXCEPTIONS: dict[str, tuple[int, str]] = {}
+
+
+def check_file(root: Path, path: Path) -> Iterator[Finding]:
+    relative = path.relative_to(root)
+    text = path.read_text(encoding="utf-8")
+    lines = len(text.splitlines())
+    exception = EXCEPTIONS.get(relative.as_posix())
+    if exception:
+        if lines > exception[0]:
+            yield Finding(
+                path, lines, f"{lines} lines, its exception allows {exception[0]}"
+            )
+        return
+    if relative.match("src/locks/*.h") and LOCK_OPERATION.search(text):
+        fewest, most = LOCK_LINES
+        if lines > most:
+            yield Finding(
+                path, lines, f"{lines} lines; the header of a lock has at most {most}"
+            )
+        elif lines < fewest:
+            yield Finding(
+                path,
+                lines,
+                f"{lines} lines; a lock with its idea and invariants written down"
+                f" seldom has fewer than {fewest}",
+                fatal=False,
+            )
+    elif lines > MOST_LINES:
+        yield Finding(
+            path, lines, f"{lines} lines, at most {MOST_LINES}: split the file"
+        )
+    elif lines > WARN_LINES:
+        yield Finding(
+            path,
+            lines,
+            f"{lines} lines, more than {WARN_LINES}: consider a split",
+            fatal=False,
+        )
+
+
+def main() -> int:
+    root = parse_root(__doc__)
+    stale = [
+        Finding(
+            root / "tools/check_sizes.py", 1, f"exception for {name}, which is gone"
+        )
+        for name in EXCEPTIONS
+        if not (root / name).exists()
+    ]
+    found = [
+        finding
+        for path in files(root, FOLDERS, C_SUFFIXES + PYTHON_SUFFIXES)
+        for finding in check_file(root, path)
+    ]
+    return report(root, stale + found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
