@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/locks/bench.h"
+#include "platform/platform.h"
+
+static unsigned two(void)
+{
+    return 2;
+}
+
+static unsigned four(void)
+{
+    return 4;
+}
+
+static unsigned one(void)
+{
+    return 1;
+}
+
+/* Enough that most threads have no CPU, whatever the machine. */
+static unsigned four_for_each_cpu(void)
+{
+    unsigned threads = 4 * cpu_count();
+    return threads > 8 ? threads : 8;
+}
+
+static bool is_one(unsigned threads)
+{
+    return threads == 1;
+}
+
+static bool is_one_or_two(unsigned threads)
+{
+    return threads == 1 || threads == 2;
+}
+
+static bool is_two(unsigned threads)
+{
+    return threads == 2;
+}
+
+static bool is_even(unsigned threads)
+{
+    return threads % 2 == 0;
+}
+
+static bool is_any(unsigned threads)
+{
+    return threads > 0;
+}
+
+const struct bench_case bench_cases[] = {
+    {
+        .name = "uncontended",
+        .unit = "ns",
+        .better = "lower",
+        .has_floor = true,
+        .uses_lock = true,
+        .default_threads = two,
+        .threads_allowed = is_one_or_two,
+        .threads_words = "1 (alone in the process) or 2 (the second one sleeps)",
+        .default_seconds = 0.1,
+        .measure = measure_uncontended,
+        .summary = "lock and unlock, nobody else wants the lock",
+    },
+    {
+        .name = "contended",
+        .unit = "acquisitions/s",
+        .better = "higher",
+        .has_floor = true,
+        .uses_lock = true,
+        .default_threads = two,
+        .threads_allowed = is_any,
+        .threads_words = "any number",
+        .default_seconds = 0.1,
+        .measure = measure_contended,
+        .summary = "one short critical section, a CPU for each thread",
+    },
+    {
+        .name = "oversubscribed",
+        .unit = "acquisitions/s",
+        .better = "higher",
+        .has_floor = true,
+        .uses_lock = true,
+        .default_threads = four_for_each_cpu,
+        .threads_allowed = is_any,
+        .threads_words = "any number",
+        .default_seconds = 0.2,
+        .measure = measure_oversubscribed,
+        .summary = "one short critical section, more threads than CPUs",
+    },
+    {
+        .name = "trylock",
+        .unit = "acquisitions/s",
+        .better = "higher",
+        .has_floor = true,
+        .uses_lock = true,
+        .default_threads = two,
+        .threads_allowed = is_any,
+        .threads_words = "any number",
+        .default_seconds = 0.1,
+        .measure = measure_trylock,
+        .summary = "threads that only ever try, without a pause",
+    },
+    {
+        .name = "condvar_ping_pong",
+        .unit = "us",
+        .better = "lower",
+        .uses_lock = true,
+        .default_threads = two,
+        .threads_allowed = is_two,
+        .threads_words = "2",
+        .default_seconds = 0.1,
+        .measure = measure_condvar_ping_pong,
+        .summary = "a turn there and back: two signals, two wake-ups",
+    },
+    {
+        .name = "broadcast_queue",
+        .unit = "us",
+        .better = "lower",
+        .uses_lock = true,
+        .default_threads = four,
+        .threads_allowed = is_even,
+        .threads_words = "an even number",
+        .default_seconds = 0.1,
+        .measure = measure_broadcast_queue,
+        .summary = "an item through a queue of 8 that broadcasts each change",
+    },
+    {
+        .name = "bytes_per_mutex",
+        .unit = "bytes",
+        .better = "lower",
+        .uses_lock = true,
+        .default_threads = two,
+        .threads_allowed = is_any,
+        .threads_words = "any number",
+        .default_seconds = 5,
+        .measure = measure_bytes_per_mutex,
+        .summary = "resident memory for each mutex that all threads have used",
+    },
+    {
+        .name = "create_destroy",
+        .unit = "ns",
+        .better = "lower",
+        .has_floor = true,
+        .uses_lock = true,
+        .default_threads = two,
+        .threads_allowed = is_two,
+        .threads_words = "2 (the second one sleeps)",
+        .default_seconds = 0.1,
+        .measure = measure_create_destroy,
+        .summary = "init, lock, unlock, destroy",
+    },
+    {
+        .name = "startup",
+        .unit = "ms",
+        .better = "lower",
+        .uses_lock = true,
+        .default_threads = one,
+        .threads_allowed = is_one,
+        .threads_words = "1",
+        .default_seconds = 0.1,
+        .measure = measure_startup,
+        .summary = "start `true` and wait for its end",
+    },
+    {
+        .name = "baton_ring",
+        .unit = "handovers/s",
+        .better = "higher",
+        .default_threads = four_for_each_cpu,
+        .threads_allowed = is_any,
+        .threads_words = "any number",
+        .default_seconds = 0.1,
+        .measure = measure_baton_ring,
+        .summary = "reference: parked threads hand a baton on, no lock at all",
+    },
+};
+
+const unsigned bench_case_count = sizeof bench_cases / sizeof bench_cases[0];

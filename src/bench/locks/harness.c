@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/locks/harness.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* How often the main thread looks at the counts: costs the workers about 0.1 % of one CPU and
+ * no instruction, where a clock reading at each acquisition would change what is measured. */
+static const uint64_t stall_sample_ns = 2000000;
+static const uint64_t end_poll_ns = 200000;
+
+struct stall_watch {
+    uint64_t *last_count;
+    uint64_t *last_change_ns;
+    uint64_t longest_ns;
+};
+
+static uint64_t nanoseconds(double seconds)
+{
+    return (uint64_t)(seconds * 1e9);
+}
+
+static void sleep_ns(uint64_t duration)
+{
+    struct timespec request = {
+        .tv_sec = (time_t)(duration / 1000000000u),
+        .tv_nsec = (long)(duration % 1000000000u),
+    };
+    nanosleep(&request, NULL);
+}
+
+/* Gives each worker its own CPU of those that the process may use; a failure only means that
+ * the scheduler places the threads. */
+static void pin(unsigned index)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    int wanted = (int)index % CPU_COUNT(&allowed);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || wanted-- > 0)
+            continue;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        return;
+    }
+}
+
+static void *worker_main(void *argument)
+{
+    struct worker *worker = argument;
+    struct crew *crew = worker->crew;
+    if (crew->pinned)
+        pin(worker->index);
+    if (crew->prepare)
+        crew->prepare(worker);
+    store_release(&worker->ready, 1);
+    while (!load_acquire(&crew->go))
+        yield();
+    crew->work(worker);
+    store_release(&worker->ended, 1);
+    return NULL;
+}
+
+static bool all_ended(const struct crew *crew)
+{
+    for (unsigned i = 0; i < crew->thread_count; i++) {
+        if (!load_acquire(&crew->workers[i].ended))
+            return false;
+    }
+    return true;
+}
+
+static bool all_ready(const struct crew *crew)
+{
+    for (unsigned i = 0; i < crew->thread_count; i++) {
+        if (!load_acquire(&crew->workers[i].ready))
+            return false;
+    }
+    return true;
+}
+
+static bool start_threads(struct crew *crew, struct result *result)
+{
+    /* The main thread takes the signals: the timer must not depend on a stuck worker. */
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool started = true;
+    for (unsigned i = 0; i < crew->thread_count && started; i++) {
+        struct worker *worker = &crew->workers[i];
+        worker->crew = crew;
+        worker->index = i;
+        started = pthread_create(&worker->thread, NULL, worker_main, worker) == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!started)
+        result_failed(result, "cannot start %u threads: lower --threads",
+                      crew->thread_count);
+    return started;
+}
+
+static void watch_stalls(const struct crew *crew, struct stall_watch *watch, bool last)
+{
+    uint64_t now = now_ns();
+    for (unsigned i = 0; i < crew->thread_count; i++) {
+        uint64_t count = load_relaxed(&crew->workers[i].count);
+        bool changed = count != watch->last_count[i];
+        if (changed || last) {
+            uint64_t stalled = now - watch->last_change_ns[i];
+            if (stalled > watch->longest_ns)
+                watch->longest_ns = stalled;
+        }
+        if (changed) {
+            watch->last_count[i] = count;
+            watch->last_change_ns[i] = now;
+        }
+    }
+}
+
+static void sleep_until_end(struct crew *crew, uint64_t end_ns, struct stall_watch *watch)
+{
+    uint64_t step = crew->work_bound ? end_poll_ns : stall_sample_ns;
+    bool stepping = crew->work_bound || crew->watch_stalls;
+    for (uint64_t now = now_ns(); now < end_ns; now = now_ns()) {
+        if (crew->work_bound && all_ended(crew))
+            return;
+        sleep_ns(stepping && end_ns - now > step ? step : end_ns - now);
+        if (crew->watch_stalls)
+            watch_stalls(crew, watch, false);
+    }
+}
+
+static void take_counts(struct crew *crew, struct result *result)
+{
+    uint64_t total = 0;
+    uint64_t fewest = UINT64_MAX;
+    uint64_t most = 0;
+    for (unsigned i = 0; i < crew->thread_count; i++) {
+        uint64_t count = load_relaxed(&crew->workers[i].count);
+        crew->workers[i].final_count = count;
+        total += count;
+        fewest = count < fewest ? count : fewest;
+        most = count > most ? count : most;
+    }
+    result->seconds = (double)(crew->stopped_ns - crew->started_ns) / 1e9;
+    result->operations = (double)total;
+    result->fairness = most ? (double)fewest / (double)most : -1;
+}
+
+static unsigned count_unended(const struct crew *crew)
+{
+    unsigned unended = 0;
+    for (unsigned i = 0; i < crew->thread_count; i++)
+        unended += !load_acquire(&crew->workers[i].ended);
+    return unended;
+}
+
+bool crew_run(struct crew *crew, unsigned threads, const struct options *options,
+              struct result *result)
+{
+    struct stall_watch watch = {
+        .last_count = calloc(threads, sizeof *watch.last_count),
+        .last_change_ns = calloc(threads, sizeof *watch.last_change_ns),
+    };
+    crew->thread_count = threads;
+    /* Page-aligned, zeroed, and not from a heap that the lock under test takes part in. */
+    crew->workers = map_pages(threads * sizeof *crew->workers);
+    if (!watch.last_count || !watch.last_change_ns || !crew->workers) {
+        result_failed(result, "out of memory for %u threads", threads);
+        return false;
+    }
+    if (!start_threads(crew, result))
+        return false;
+    uint64_t prepare_end_ns = now_ns() + nanoseconds(options->seconds + options->grace);
+    while (!all_ready(crew)) {
+        sleep_ns(100000);
+        if (now_ns() > prepare_end_ns) {
+            result_hung(result, "the threads did not get ready");
+            return false;
+        }
+    }
+    if (crew->before_go)
+        crew->before_go(crew);
+
+    crew->started_ns = now_ns();
+    for (unsigned i = 0; i < threads; i++)
+        watch.last_change_ns[i] = crew->started_ns;
+    store_release(&crew->go, 1);
+    sleep_until_end(crew, crew->started_ns + nanoseconds(options->seconds), &watch);
+    crew->stopped_ns = now_ns();
+    take_counts(crew, result);
+    if (crew->watch_stalls) {
+        watch_stalls(crew, &watch, true);
+        result->starvation_ms = (double)watch.longest_ns / 1e6;
+    }
+    store_release(&crew->stop, 1);
+
+    uint64_t grace_end_ns = crew->stopped_ns + nanoseconds(options->grace);
+    while (!all_ended(crew)) {
+        if (now_ns() > grace_end_ns) {
+            result_hung(result, "%u of %u threads had not ended %.1f s after the stop",
+                        count_unended(crew), threads, options->grace);
+            return false;
+        }
+        sleep_ns(end_poll_ns);
+    }
+    for (unsigned i = 0; i < threads; i++)
+        pthread_join(crew->workers[i].thread, NULL);
+    free(watch.last_count);
+    free(watch.last_change_ns);
+    return true;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Arguments in, one JSON line out. */
+#include "bench/locks/bench.h"
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { EXIT_USAGE = 2, OPTION_LIST = 256, OPTION_GRACE, OPTION_MUTEXES };
+
+/* On top of measuring and grace: for starting and preparing threads on a busy machine. */
+static const double watchdog_margin = 2.0;
+
+/* What the watchdog prints. */
+static const struct bench_case *current_case;
+static struct options options = {.mutexes = 100000, .seconds = -1, .grace = 0.5};
+static struct result result = {
+    .value = -1,
+    .seconds = -1,
+    .operations = -1,
+    .fairness = -1,
+    .starvation_ms = -1,
+    .outcome = "ok",
+};
+
+static void result_set(struct result *to, const char *outcome, const char *format,
+                       va_list arguments)
+{
+    to->outcome = outcome;
+    vsnprintf(to->reason, sizeof to->reason, format, arguments);
+}
+
+void result_failed(struct result *to, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    result_set(to, "failed", format, arguments);
+    va_end(arguments);
+    to->value = -1;
+}
+
+void result_hung(struct result *to, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    result_set(to, "hang", format, arguments);
+    va_end(arguments);
+}
+
+/* ,"name":number with as many digits as a figure of a benchmark can have; null if negative. */
+static size_t put_number(char *text, size_t size, const char *name, double number)
+{
+    int length = number < 0 ? snprintf(text, size, ",\"%s\":null", name)
+                            : snprintf(text, size, ",\"%s\":%.7g", name, number);
+    return (size_t)length < size ? (size_t)length : size - 1;
+}
+
+/* One write and nothing from stdio's files: also the watchdog prints, from its signal handler.
+ * The reasons are our own words and need no quoting. */
+static void print_result(void)
+{
+    char text[1024];
+    size_t size = sizeof text;
+    size_t length = (size_t)snprintf(
+        text, size, "{\"case\":\"%s\",\"threads\":%u,\"floor\":%s,\"unit\":\"%s\"",
+        current_case->name, options.threads, options.floor ? "true" : "false",
+        current_case->unit);
+    length += put_number(text + length, size - length, "value", result.value);
+    length += put_number(text + length, size - length, "seconds", result.seconds);
+    length += put_number(text + length, size - length, "operations", result.operations);
+    length += put_number(text + length, size - length, "fairness", result.fairness);
+    length += put_number(text + length, size - length, "starvation_ms",
+                         result.starvation_ms);
+    length += (size_t)snprintf(text + length, size - length,
+                               ",\"outcome\":\"%s\",\"reason\":\"%s\"}\n", result.outcome,
+                               result.reason);
+    if (write(STDOUT_FILENO, text, length) != (ssize_t)length)
+        _exit(1);
+}
+
+/* The main thread itself is stuck in the lock under test, or in starting a thread. */
+static void watchdog_bites(int signal_number)
+{
+    (void)signal_number;
+    result_hung(&result, "no end in sight after %.1f s",
+                options.seconds + options.grace + watchdog_margin);
+    print_result();
+    _exit(0);
+}
+
+static void set_watchdog(double seconds)
+{
+    struct sigaction action = {.sa_handler = watchdog_bites};
+    sigaction(SIGALRM, &action, NULL);
+    struct itimerval timer = {
+        .it_value = {.tv_sec = (time_t)seconds,
+                     .tv_usec = (suseconds_t)(fmod(seconds, 1) * 1e6)},
+    };
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void list_cases(void)
+{
+    for (unsigned i = 0; i < bench_case_count; i++) {
+        const struct bench_case *item = &bench_cases[i];
+        printf("{\"case\":\"%s\",\"unit\":\"%s\",\"better\":\"%s\",\"threads\":%u,"
+               "\"seconds\":%g,\"floor\":%s,\"lock\":%s,\"summary\":\"%s\"}\n",
+               item->name, item->unit, item->better, item->default_threads(),
+               item->default_seconds, item->has_floor ? "true" : "false",
+               item->uses_lock ? "true" : "false", item->summary);
+    }
+}
+
+static void print_usage(FILE *file)
+{
+    fputs("Usage: hasp-bench-locks CASE [options]\n"
+          "Measures one case once, with the pthread mutex that this process has, and prints\n"
+          "one JSON line. A lock that hangs is a result, not an error.\n"
+          "\n"
+          "  --threads N    how many threads (default: as --list says)\n"
+          "  --seconds S    how long to measure (default: as --list says)\n"
+          "  --grace S      how long threads may take to end after that (default 0.5)\n"
+          "  --mutexes N    bytes_per_mutex: how many mutexes (default 100000)\n"
+          "  --floor        an inlined test-and-set byte instead of the pthread calls\n"
+          "  --list         print the cases, one JSON object a line\n"
+          "  --help         print this\n"
+          "\n"
+          "Cases:",
+          file);
+    for (unsigned i = 0; i < bench_case_count; i++)
+        fprintf(file, " %s", bench_cases[i].name);
+    fputc('\n', file);
+}
+
+static void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void usage_error(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("hasp-bench-locks: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputs("; see hasp-bench-locks --help\n", stderr);
+    va_end(arguments);
+    exit(EXIT_USAGE);
+}
+
+static unsigned parse_count(const char *option, const char *text, unsigned most)
+{
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (errno || *end || end == text || *text == '-' || number < 1 || number > most)
+        usage_error("%s takes a number from 1 to %u, not \"%s\"", option, most, text);
+    return (unsigned)number;
+}
+
+static double parse_seconds(const char *option, const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (*end || end == text || !(seconds > 0 && seconds <= 3600))
+        usage_error("%s takes seconds, more than 0 and at most 3600, not \"%s\"", option,
+                    text);
+    return seconds;
+}
+
+static const struct bench_case *find_case(const char *name)
+{
+    for (unsigned i = 0; i < bench_case_count; i++) {
+        if (strcmp(bench_cases[i].name, name) == 0)
+            return &bench_cases[i];
+    }
+    usage_error("no case \"%s\"", name);
+    return NULL;
+}
+
+static void parse_arguments(int argument_count, char **arguments)
+{
+    static const struct option long_options[] = {
+        {"threads", required_argument, NULL, 't'},
+        {"seconds", required_argument, NULL, 's'},
+        {"grace", required_argument, NULL, OPTION_GRACE},
+        {"mutexes", required_argument, NULL, OPTION_MUTEXES},
+        {"floor", no_argument, NULL, 'f'},
+        {"list", no_argument, NULL, OPTION_LIST},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+    while ((option = getopt_long(argument_count, arguments, "h", long_options, NULL)) != -1) {
+        switch (option) {
+        case 't':
+            options.threads = parse_count("--threads", optarg, 4096);
+            break;
+        case 's':
+            options.seconds = parse_seconds("--seconds", optarg);
+            break;
+        case OPTION_GRACE:
+            options.grace = parse_seconds("--grace", optarg);
+            break;
+        case OPTION_MUTEXES:
+            options.mutexes = parse_count("--mutexes", optarg, 100000000);
+            break;
+        case 'f':
+            options.floor = true;
+            break;
+        case OPTION_LIST:
+            list_cases();
+            exit(EXIT_SUCCESS);
+        case 'h':
+            print_usage(stdout);
+            exit(EXIT_SUCCESS);
+        default:
+            fputs("hasp-bench-locks: see hasp-bench-locks --help\n", stderr);
+            exit(EXIT_USAGE);
+        }
+    }
+    if (optind + 1 != argument_count)
+        usage_error("name one case");
+    current_case = find_case(arguments[optind]);
+    if (options.threads == 0)
+        options.threads = current_case->default_threads();
+    if (!current_case->threads_allowed(options.threads))
+        usage_error("%s takes --threads %s", current_case->name, current_case->threads_words);
+    if (options.floor && !current_case->has_floor)
+        usage_error("%s has no --floor", current_case->name);
+    if (options.seconds < 0)
+        options.seconds = current_case->default_seconds;
+}
+
+int main(int argument_count, char **arguments)
+{
+    topology_read(NULL);
+    parse_arguments(argument_count, arguments);
+    set_watchdog(options.seconds + options.grace + watchdog_margin);
+    current_case->measure(&options, &result);
+    print_result();
+    /* Threads that did not end are still in the lock: no exit handler may wait for them. */
+    _exit(0);
+}

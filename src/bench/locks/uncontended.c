@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a lock costs that nobody else wants: the pair of lock and unlock, and the whole life
+ * of a mutex.
+ *
+ * The value is that of the fastest chunk: nothing but the lock's own instructions is left in
+ * it, since a chunk is shorter than the time between two timer interrupts. With two threads
+ * the second one sleeps, but the process is no longer single-threaded, so that locks which
+ * skip atomic operations in that state have to use them.
+ */
+#include <math.h>
+
+#include "bench/locks/harness.h"
+#include "bench/locks/operations.h"
+
+enum { CHUNK_OPERATIONS = 10000 };
+
+struct solo {
+    struct crew crew;
+    struct result *live; /* kept up to date while measuring, if not NULL */
+    struct atomic_u64 best_ps; /* per operation, in the fastest chunk so far; 0: none yet */
+    struct atomic_u64 chunks;
+    union subject subject;
+};
+
+static always_inline void pairs(const struct operations *operations, union subject *subject)
+{
+    for (int i = 0; i < CHUNK_OPERATIONS; i++) {
+        operations->acquire(subject);
+        operations->release(subject);
+    }
+}
+
+static always_inline void lives(const struct operations *operations, union subject *subject)
+{
+    for (int i = 0; i < CHUNK_OPERATIONS; i++) {
+        operations->create(subject);
+        operations->acquire(subject);
+        operations->release(subject);
+        operations->destroy(subject);
+    }
+}
+
+/* The loop stands at the same place of a cache line, whoever calls it, in every build. */
+#define measured_function static __attribute__((noinline, aligned(64))) void
+
+measured_function pairs_pthread(union subject *subject)
+{
+    pairs(&pthread_operations, subject);
+}
+
+measured_function pairs_floor(union subject *subject)
+{
+    pairs(&floor_operations, subject);
+}
+
+measured_function lives_pthread(union subject *subject)
+{
+    lives(&pthread_operations, subject);
+}
+
+measured_function lives_floor(union subject *subject)
+{
+    lives(&floor_operations, subject);
+}
+
+static void read_best(const struct solo *solo, struct result *result)
+{
+    uint64_t best_ps = load_relaxed(&solo->best_ps);
+    result->value = best_ps ? (double)best_ps / 1e3 : -1;
+    result->operations = (double)load_relaxed(&solo->chunks) * CHUNK_OPERATIONS;
+    result->fairness = -1;
+}
+
+static void measure_chunks(struct solo *solo, double seconds, void (*chunk)(union subject *))
+{
+    uint64_t start_ns = now_ns();
+    uint64_t now = start_ns;
+    while ((double)(now - start_ns) < seconds * 1e9 && !crew_stopped(&solo->crew)) {
+        uint64_t before_ns = now;
+        chunk(&solo->subject);
+        now = now_ns();
+        uint64_t each_ps = (now - before_ns) * 1000 / CHUNK_OPERATIONS;
+        uint64_t best_ps = load_relaxed(&solo->best_ps);
+        if (best_ps == 0 || each_ps < best_ps)
+            store_relaxed(&solo->best_ps, each_ps);
+        store_relaxed(&solo->chunks, load_relaxed(&solo->chunks) + 1);
+        if (solo->live) {
+            solo->live->seconds = (double)(now - start_ns) / 1e9;
+            read_best(solo, solo->live);
+        }
+    }
+}
+
+static void work_pairs(struct worker *worker)
+{
+    measure_chunks((struct solo *)worker->crew, HUGE_VAL, pairs_pthread);
+}
+
+static void work_pairs_floor(struct worker *worker)
+{
+    measure_chunks((struct solo *)worker->crew, HUGE_VAL, pairs_floor);
+}
+
+static void work_lives(struct worker *worker)
+{
+    measure_chunks((struct solo *)worker->crew, HUGE_VAL, lives_pthread);
+}
+
+static void work_lives_floor(struct worker *worker)
+{
+    measure_chunks((struct solo *)worker->crew, HUGE_VAL, lives_floor);
+}
+
+static void measure_beside_idle(struct solo *solo, void (*work)(struct worker *),
+                                const struct options *options, struct result *result)
+{
+    solo->crew.work = work;
+    crew_run(&solo->crew, 1, options, result);
+    read_best(solo, result);
+}
+
+/* Static, since a worker that hangs is left behind with it. */
+static struct solo solo;
+
+void measure_uncontended(const struct options *options, struct result *result)
+{
+    void (*work)(struct worker *) = options->floor ? work_pairs_floor : work_pairs;
+    void (*chunk)(union subject *) = options->floor ? pairs_floor : pairs_pthread;
+    if (!options->floor)
+        pthread_mutex_init(&solo.subject.mutex, NULL);
+    if (options->threads == 1) {
+        solo.live = result;
+        measure_chunks(&solo, options->seconds, chunk);
+    } else {
+        measure_beside_idle(&solo, work, options, result);
+    }
+}
+
+void measure_create_destroy(const struct options *options, struct result *result)
+{
+    measure_beside_idle(&solo, options->floor ? work_lives_floor : work_lives, options,
+                        result);
+}
