@@ -26,6 +26,7 @@ SOURCES := meson.build meson.options pyproject.toml README.md LICENSE \
   $(shell find src include python -type f ! -path '*/__pycache__/*' 2>/dev/null)
 
 .DEFAULT_GOAL := help
+.NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test test-all lint format bench build check-python clean \
   packages-build packages-demo packages-test packages-test-all docs
@@ -98,5 +99,9 @@ $(VENV)/hasp.stamp: $(SOURCES) $(VENV)/requirements.stamp
 	  --force-reinstall .
 	@touch $@
 
-$(BUILD)/build.ninja: | $(VENV)/requirements.stamp
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/meson setup $(BUILD) $(MESON_OPTIONS)
+# Configured again when packages were installed since: the build leaves out what needs a
+# compiler or a library that is not there.
+$(BUILD)/build.ninja: $(wildcard /var/lib/dpkg/status) | $(VENV)/requirements.stamp
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/meson setup --reconfigure $(BUILD) \
+	  $(MESON_OPTIONS)
+	@touch $@
