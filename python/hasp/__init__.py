@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+"""Hasp: run any pthread program under any lock, and compare the locks on it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+
+@cache
+def version() -> str:
+    """The installed version; on demand, because importing its reader is slow."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed_version
+
+    try:
+        return installed_version("hasp")
+    except PackageNotFoundError:
+        return "0+source"

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""`hasp run`: start a program under a lock, and become it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+
+from hasp.errors import HaspError
+
+NAME = "run"
+HELP = "run a program under a lock"
+
+EXAMPLES = """\
+examples:
+  hasp run -- ./server -p 8080              the default lock
+  hasp run --lock mcs -- ./server -p 8080   another one; `hasp list` names them
+  hasp run --lock glibc -- ./server         natively, nothing preloaded
+
+The program takes Hasp's place: exit status, input, output and signals are its own, and
+its children run under the same lock. A program that cannot be interposed is refused
+with status 2 and a reason: statically linked, set-user-ID, 32-bit, musl.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `hasp run`."""
+    parser.usage = "hasp run [--lock LOCK] [--] COMMAND..."
+    parser.epilog = EXAMPLES
+    parser.add_argument(
+        "-l", "--lock", metavar="LOCK", help="a lock of `hasp list` (default: futex)"
+    )
+    parser.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="COMMAND", help=argparse.SUPPRESS
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Replace this process by the program; returns only by an error."""
+    from hasp import executable, interpose, native
+
+    command: list[str] = arguments.command
+    if not command:
+        raise HaspError(
+            "which program should run?", "for example: hasp run --lock mcs -- ls -l"
+        )
+    lock = arguments.lock or native.default_lock().name
+    base = interpose.original_environment()
+    environment = interpose.environment(lock, base, command)
+    path = executable.find(command[0], base)
+    # Python ignores these two signals; the program must start with them as usual.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    try:
+        os.execve(path, command, environment)
+    except OSError as problem:
+        raise HaspError(
+            f"{path} cannot be started: {problem.strerror}",
+            "see whether it runs without Hasp",
+        ) from None

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""The environment in which a program runs under a lock."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hasp import native, user_cache
+from hasp.errors import HaspError
+from hasp.executable import Program, examine, find
+from hasp.process import capture
+
+LIBRARY = "libhasp.so"
+SETTINGS = ("HASP_LOCK", "HASP_PARK_NS")
+# These insist on being first, and what they do not see they report as a race. With
+# theirs before ours, they see the calls and pass them on to us.
+SANITIZERS = (
+    *("libtsan.so", "libasan.so", "libhwasan.so"),
+    *("libclang_rt.tsan", "libclang_rt.asan", "libclang_rt.hwasan"),
+)
+SEPARATORS = re.compile(r"[ :]+")
+TRACE_TIME_LIMIT = 20.0  # seconds; it takes milliseconds, but a disk may be slow
+
+
+def original_environment() -> dict[str, str]:
+    """The environment that Hasp was started in.
+
+    In the C locale Python sets LC_CTYPE for itself and whatever it starts (PEP 538); a
+    program under Hasp must not see that.
+    """
+    environment = dict(os.environ)
+    if "LC_CTYPE" in environment:
+        try:
+            block = Path("/proc/self/environ").read_bytes()
+        except OSError:
+            return environment
+        if not any(entry.startswith(b"LC_CTYPE=") for entry in block.split(b"\0")):
+            del environment["LC_CTYPE"]
+    return environment
+
+
+def environment(
+    lock: str, base: Mapping[str, str], command: Sequence[str]
+) -> dict[str, str]:
+    """The environment that puts `command` and its children under `lock`.
+
+    Raises HaspError when that is impossible: unknown lock, or a program that cannot be
+    interposed. For the reference the program runs natively, with whatever else `base`
+    preloads.
+    """
+    info = native.lock(lock)
+    if info.is_reference:
+        find(command[0], base)
+        return without_hasp(base)
+    program = examine(command[0], base)
+    result = without_hasp(base)
+    result["HASP_LOCK"] = info.name
+    if "HASP_PARK_NS" in base:
+        result["HASP_PARK_NS"] = base["HASP_PARK_NS"]
+    elif info.parks:
+        from hasp.calibration import park_ns
+
+        cost = park_ns()
+        if cost is not None:
+            result["HASP_PARK_NS"] = str(cost)
+    result["LD_PRELOAD"] = preload(program, result)
+    return result
+
+
+def without_hasp(base: Mapping[str, str]) -> dict[str, str]:
+    """`base` without Hasp's own library and settings: what runs there runs natively."""
+    result = {name: value for name, value in base.items() if name not in SETTINGS}
+    if "LD_PRELOAD" in result:
+        others = _preloaded(result)
+        # Left as it was written, unless something must go.
+        if any(Path(entry).name == LIBRARY for entry in _entries(result)):
+            result["LD_PRELOAD"] = ":".join(others)
+        if not result["LD_PRELOAD"]:
+            del result["LD_PRELOAD"]
+    return result
+
+
+def _entries(environment: Mapping[str, str]) -> list[str]:
+    return [
+        entry for entry in SEPARATORS.split(environment.get("LD_PRELOAD", "")) if entry
+    ]
+
+
+def _preloaded(environment: Mapping[str, str]) -> list[str]:
+    return [entry for entry in _entries(environment) if Path(entry).name != LIBRARY]
+
+
+def _is_sanitizer(path: str) -> bool:
+    return Path(path).name.startswith(SANITIZERS)
+
+
+def preload(program: Program, environment: Mapping[str, str]) -> str:
+    """The value of LD_PRELOAD for a program, after a check that the loader takes it."""
+    ours = str(preloadable(native.library()))
+    others = _preloaded(environment)
+    first = [entry for entry in others if _is_sanitizer(entry)]
+    rest = [entry for entry in others if not _is_sanitizer(entry)]
+    loaded = trace(program, {**environment, "LD_PRELOAD": ":".join([ours, *others])})
+    _refuse_unless_loaded(program, ours, loaded)
+    for line in loaded.splitlines():
+        name, _, path = line.strip().partition(" => ")
+        path = path.partition(" (0x")[0]
+        if _is_sanitizer(name) and path.startswith("/"):
+            already = {Path(entry).name for entry in first}
+            first += [path] if Path(path).name not in already else []
+    return ":".join([*first, ours, *rest])
+
+
+def trace(program: Program, environment: Mapping[str, str]) -> str:
+    """What the program's own loader would load, one library a line; nothing runs.
+
+    The loader is started by name, so this is safe for programs that handle
+    LD_TRACE_LOADED_OBJECTS in their own way; it was seen to be glibc's before.
+    """
+    captured = capture(
+        [str(program.loader), str(program.binary)],
+        {**environment, "LD_TRACE_LOADED_OBJECTS": "1", "LD_WARN": ""},
+        TRACE_TIME_LIMIT,
+        with_stderr=True,
+    )
+    return captured.stdout if captured else ""
+
+
+def _refuse_unless_loaded(program: Program, ours: str, loaded: str) -> None:
+    complaints = [line.strip() for line in loaded.splitlines() if ours in line]
+    for line in complaints:
+        if "cannot be preloaded" in line or "not found" in line:
+            raise HaspError(
+                f"the loader of {program.binary} does not take Hasp's library: {line}",
+                "install Hasp on the system that the program was built for; its C "
+                "library must not be older than the one Hasp was built with",
+            )
+    if not complaints and program.loader != program.binary:
+        raise HaspError(
+            f"the loader of {program.binary} does not load Hasp's library",
+            f"see whether `LD_PRELOAD={ours} {program.binary}` complains",
+        )
+
+
+def preloadable(library: Path) -> Path:
+    """A path for LD_PRELOAD, which cannot hold spaces and colons: a link if need be."""
+    if not SEPARATORS.search(str(library)):
+        return library
+    home = user_cache.folder()
+    if home is None or SEPARATORS.search(str(home)):
+        raise HaspError(
+            f"{library} cannot be preloaded: its path has a space or a colon",
+            "install Hasp in another folder, or let XDG_CACHE_HOME name one without",
+        )
+    version = library.stat()
+    link = home / f"{version.st_dev:x}-{version.st_ino:x}" / LIBRARY
+    link.parent.mkdir(mode=0o700, exist_ok=True)
+    if not link.is_symlink() or link.readlink() != library:
+        temporary = link.with_suffix(f".{os.getpid()}")
+        temporary.symlink_to(library)
+        temporary.replace(link)
+    return link

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""The one place that finds Hasp's native programs and its library, and the lock list.
+
+They are installed in `hasp/_native/`. HASP_NATIVE_DIR names another folder to search,
+for example a Meson build folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hasp.errors import HaspError
+from hasp.process import capture
+
+REFERENCE = "glibc"  # the lock that every other is compared with
+
+
+@dataclass(frozen=True)
+class LockInfo:
+    """One lock of the list, as `hasp-locks` describes it."""
+
+    name: str
+    index: int
+    default: bool
+    category: str
+    waiting: str
+    fifo: bool
+    numa: bool
+    parks: bool
+    light: bool
+    trylock_hardened: bool
+    bypasses: bool
+    bytes: int
+    waiter_bytes: int
+    summary: str
+    source: str
+    caution: str
+    aliases: tuple[str, ...]
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether this is the program's own mutex, run without any preload."""
+        return self.name == REFERENCE
+
+    @property
+    def collapses(self) -> bool:
+        """Whether it may collapse when more threads are runnable than CPUs."""
+        return not self.parks and not self.is_reference
+
+
+def _folder() -> Path:
+    override = os.environ.get("HASP_NATIVE_DIR")
+    if override:
+        return Path(override).resolve()
+    # The package is never zipped: its library must be a file to be preloaded. So this
+    # is importlib.resources' answer without its 15 ms of imports.
+    return Path(__file__).resolve().parent / "_native"
+
+
+def _find(name: str) -> Path:
+    folder = _folder()
+    direct = folder / name
+    if direct.is_file():
+        return direct
+    if "HASP_NATIVE_DIR" in os.environ:
+        for found in sorted(folder.glob(f"src/*/{name}")) or sorted(folder.rglob(name)):
+            if found.is_file():
+                return found
+    raise HaspError(
+        f"Hasp's own file {name} is not in {folder}",
+        "install Hasp again (`pip install .` builds it), or let HASP_NATIVE_DIR name "
+        "the folder it was built in",
+    )
+
+
+@cache
+def program(name: str) -> Path:
+    """The native program called `name`, for example `hasp-locks`."""
+    return _find(name)
+
+
+@cache
+def library() -> Path:
+    """The interposer, libhasp.so."""
+    return _find("libhasp.so")
+
+
+def _lock_of(record: dict[str, Any]) -> LockInfo:
+    known = {field.name: record[field.name] for field in fields(LockInfo)}
+    known["aliases"] = tuple(known["aliases"])
+    return LockInfo(**known)
+
+
+@cache
+def locks() -> tuple[LockInfo, ...]:
+    """Every lock, in the order of the list; the reference `glibc` is the first."""
+    path = program("hasp-locks")
+    listing = capture([str(path)], os.environ, timeout=10)
+    if listing is None or listing.status != 0:
+        raise HaspError(
+            f"{path} does not run, so there is no list of locks",
+            "install Hasp again for this machine (`pip install .`)",
+        )
+    try:
+        return tuple(_lock_of(json.loads(line)) for line in listing.stdout.splitlines())
+    except (ValueError, KeyError, TypeError) as problem:
+        raise HaspError(
+            f"{path} prints a list of locks that this `hasp` cannot read ({problem})",
+            "the two are from different versions: install Hasp again",
+        ) from None
+
+
+def lock(name: str) -> LockInfo:
+    """The lock called `name`, or known by that alias; an error offers nearby names."""
+    for candidate in locks():
+        if name == candidate.name or name in candidate.aliases:
+            return candidate
+    raise unknown_lock(name, ())
+
+
+def default_lock() -> LockInfo:
+    """The lock that is used when none is named."""
+    return next(candidate for candidate in locks() if candidate.default)
+
+
+def unknown_lock(name: str, other_words: Iterable[str]) -> HaspError:
+    """The error for a name that is no lock, offering the nearest ones."""
+    import difflib
+
+    words = {lock.name: lock.name for lock in locks()}
+    words |= {alias: alias for lock in locks() for alias in lock.aliases}
+    words |= {word: word for word in other_words}
+    near = difflib.get_close_matches(name.lower(), list(words), n=3, cutoff=0.5)
+    offer = f"did you mean {' or '.join(near)}? " if near else ""
+    return HaspError(
+        f"there is no lock called {name!r}", f"{offer}`hasp list` shows every lock"
+    )

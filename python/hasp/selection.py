@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Lists of locks as users write them: names, aliases, properties, and `all`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from hasp import native
+from hasp.errors import HaspError
+from hasp.native import LockInfo
+
+ALL = "all"
+
+# What a word other than a name selects, and what it means.
+PROPERTIES: dict[str, tuple[Callable[[LockInfo], bool], str]] = {
+    "parks": (lambda lock: lock.parks, "waiters sleep"),
+    "spins": (lambda lock: lock.collapses, "waiters only spin"),
+    "fifo": (lambda lock: lock.fifo, "strictly first come, first served"),
+    "bypasses": (lambda lock: lock.bypasses, "a running thread may overtake waiters"),
+    "numa": (lambda lock: lock.numa, "prefers waiters on the holder's node"),
+    "light": (lambda lock: lock.light, "needs nothing outside the mutex"),
+    "trylock": (lambda lock: lock.trylock_hardened, "trylock is cheap when it fails"),
+}
+
+
+def select(text: str) -> list[LockInfo]:
+    """The locks of a comma-separated list, each once, in the order of the lock list.
+
+    Raises HaspError for a word that is neither a lock nor a property, and for a list
+    that selects nothing.
+    """
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    chosen: set[str] = set()
+    for word in words:
+        chosen |= {lock.name for lock in native.locks() if _matches(lock, word)}
+        is_name = any(_is_called(lock, word) for lock in native.locks())
+        if word != ALL and word not in PROPERTIES and not is_name:
+            raise native.unknown_lock(word, [*PROPERTIES, ALL])
+    if not chosen:
+        raise HaspError(
+            f"no lock is selected by {text!r}",
+            "`hasp list` shows the properties of each",
+        )
+    return [lock for lock in native.locks() if lock.name in chosen]
+
+
+def _is_called(lock: LockInfo, word: str) -> bool:
+    return word == lock.name or word in lock.aliases
+
+
+def _matches(lock: LockInfo, word: str) -> bool:
+    if word == ALL or _is_called(lock, word):
+        return True
+    return word in PROPERTIES and PROPERTIES[word][0](lock)
+
+
+def add_locks_option(parser: argparse.ArgumentParser, default: str = ALL) -> None:
+    """The `--locks` that verbs over several locks have."""
+    parser.add_argument(
+        "--locks",
+        metavar="LIST",
+        default=default,
+        help="names, aliases or properties, separated by commas, or `all`; properties: "
+        f"{', '.join(PROPERTIES)} (default: {default})",
+    )

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+"""Pure functions on samples; each formula says where it comes from."""
+
+from __future__ import annotations
+
+from hasp.statistics.outliers import outliers
+from hasp.statistics.ratio import Ratio, ratio_of_medians
+
+__all__ = ["Ratio", "outliers", "ratio_of_medians"]
