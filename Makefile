@@ -66,7 +66,8 @@ build: packages-build $(BUILD)/build.ninja ## Build the native parts and the tes
 	$(BIN)/ninja -C $(BUILD) -j $(JOBS)
 
 docs: build ## Regenerate the lock catalogue, docs/locks.md
-	$(BIN)/python tools/make_lock_catalogue.py --write
+	$(BIN)/python tools/make_lock_catalogue.py \
+	  $(BUILD)/src/locks/hasp-locks --write
 
 clean: ## Remove what was built, .venv included
 	rm -rf $(BUILD) $(BUILD)-* $(VENV)
