@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reference for locks that hand over in strict order: a ring of threads that pass a baton
- * with nothing but the parking system call. When each acquisition goes to a thread that
- * sleeps, no lock can be faster than this.
+ * The reference for locks that hand over in strict order: a ring of threads that pass a
+ * baton with nothing but the parking system call. When each acquisition goes to a
+ * thread that sleeps, no lock can be faster than this.
  */
 #include "bench/locks/harness.h"
 

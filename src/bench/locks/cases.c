@@ -52,6 +52,7 @@ static bool is_any(unsigned threads)
 const struct bench_case bench_cases[] = {
     {
         .name = "uncontended",
+        .also_alone = true,
         .unit = "ns",
         .better = "lower",
         .has_floor = true,

@@ -4,7 +4,7 @@
 
 enum { QUEUE_SLOTS = 8 };
 
-/* Two threads pass a turn back and forth: each round is two signals and two wake-ups. */
+/* Two threads pass a turn back and forth: a round is two signals and two wake-ups. */
 struct table_tennis {
     struct crew crew;
     pthread_mutex_t mutex __attribute__((aligned(CACHE_LINE)));
@@ -47,8 +47,8 @@ void measure_condvar_ping_pong(const struct options *options, struct result *res
         result->value = result->seconds / result->operations * 1e6;
 }
 
-/* A bounded queue whose users wake everybody after each operation, as simple programs do.
- * Even workers put, odd ones take. */
+/* A bounded queue whose users wake everybody after each operation, as simple programs
+ * do. Even workers put, odd ones take. */
 struct queue {
     struct crew crew;
     pthread_mutex_t mutex __attribute__((aligned(CACHE_LINE)));
@@ -133,5 +133,6 @@ void measure_broadcast_queue(const struct options *options, struct result *resul
     if (result->operations > 0)
         result->value = result->seconds / result->operations * 1e6;
     if (ended && queue.put_sum != queue.taken_sum)
-        result_failed(result, "the lock does not exclude: items of the queue were lost");
+        result_failed(result,
+                      "the lock does not exclude: items of the queue were lost");
 }

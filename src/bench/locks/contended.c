@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that all want one lock, with one short critical section: a counter on a cache line
- * of its own. The counter is also the proof: with lost updates the lock did not exclude, and
- * no figure is worth anything.
+ * Threads that all want one lock, with one short critical section: a counter on a cache
+ * line of its own. The counter is also the proof: with lost updates the lock did not
+ * exclude, and no figure is worth anything.
  */
 #include "bench/locks/harness.h"
 #include "bench/locks/operations.h"
@@ -65,7 +65,8 @@ static void check_exclusion(struct result *result)
     for (unsigned i = 0; i < contest.crew.thread_count; i++)
         counted += load_relaxed(&contest.crew.workers[i].count);
     if (counted != contest.guarded)
-        result_failed(result, "the lock does not exclude: %llu of %llu updates were lost",
+        result_failed(result,
+                      "the lock does not exclude: %llu of %llu updates were lost",
                       (unsigned long long)(counted - contest.guarded),
                       (unsigned long long)counted);
 }
@@ -81,8 +82,8 @@ static void run_contest(const struct options *options, struct result *result)
         check_exclusion(result);
 }
 
-/* Pinned, so that the threads do contend: unpinned, the scheduler may well put both of them on
- * one CPU, where they meet only when one is preempted while holding. */
+/* Pinned, so that the threads do contend: unpinned, the scheduler may well put both of
+ * them on one CPU, where they meet only when one is preempted while holding. */
 void measure_contended(const struct options *options, struct result *result)
 {
     contest.crew.pinned = true;

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* How often the main thread looks at the counts: costs the workers about 0.1 % of one CPU and
- * no instruction, where a clock reading at each acquisition would change what is measured. */
+/* How often the main thread looks at the counts: costs the workers about 0.1 % of one
+ * CPU and no instruction, where a clock reading at each acquisition would change what
+ * is measured. */
 static const uint64_t stall_sample_ns = 2000000;
 static const uint64_t end_poll_ns = 200000;
 
@@ -31,15 +32,15 @@ static void sleep_ns(uint64_t duration)
     nanosleep(&request, NULL);
 }
 
-/* Gives each worker its own CPU of those that the process may use; a failure only means that
- * the scheduler places the threads. */
+/* Gives each worker its own CPU of those that the process may use; a failure only means
+ * that the scheduler places the threads. */
 static void pin(unsigned index)
 {
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return;
-    int wanted = (int)index % CPU_COUNT(&allowed);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    unsigned wanted = index % (unsigned)CPU_COUNT(&allowed);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         if (!CPU_ISSET(cpu, &allowed) || wanted-- > 0)
             continue;
         cpu_set_t one;
@@ -86,7 +87,7 @@ static bool all_ready(const struct crew *crew)
 
 static bool start_threads(struct crew *crew, struct result *result)
 {
-    /* The main thread takes the signals: the timer must not depend on a stuck worker. */
+    /* The main thread takes the signals: the timer must not depend on a worker. */
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -123,7 +124,8 @@ static void watch_stalls(const struct crew *crew, struct stall_watch *watch, boo
     }
 }
 
-static void sleep_until_end(struct crew *crew, uint64_t end_ns, struct stall_watch *watch)
+static void sleep_until_end(struct crew *crew, uint64_t end_ns,
+                            struct stall_watch *watch)
 {
     uint64_t step = crew->work_bound ? end_poll_ns : stall_sample_ns;
     bool stepping = crew->work_bound || crew->watch_stalls;
@@ -161,6 +163,56 @@ static unsigned count_unended(const struct crew *crew)
     return unended;
 }
 
+/* A number that changes whenever some worker gets on. */
+static uint64_t progress(const struct crew *crew)
+{
+    uint64_t sum = crew->thread_count - count_unended(crew);
+    for (unsigned i = 0; i < crew->thread_count; i++)
+        sum += load_relaxed(&crew->workers[i].count);
+    return sum;
+}
+
+/* Workers that do not end are stuck if nothing moves in the second half of the grace
+ * period. If something does, the lock works, but too slowly to be of use. */
+static bool wait_for_end(const struct crew *crew, double grace, struct result *result)
+{
+    uint64_t half_ns = now_ns() + nanoseconds(grace / 2);
+    uint64_t end_ns = now_ns() + nanoseconds(grace);
+    uint64_t progress_at_half = 0;
+    while (!all_ended(crew)) {
+        uint64_t now = now_ns();
+        if (now < half_ns)
+            progress_at_half = progress(crew);
+        if (now > end_ns) {
+            unsigned left = count_unended(crew);
+            if (progress(crew) == progress_at_half)
+                result_hung(result, "%u of %u threads are stuck", left,
+                            crew->thread_count);
+            else
+                result_collapsed(result,
+                                 "%u of %u threads still at work after %.1f s more",
+                                 left, crew->thread_count, grace);
+            return false;
+        }
+        sleep_ns(end_poll_ns);
+    }
+    return true;
+}
+
+static bool wait_until_ready(const struct crew *crew, double limit,
+                             struct result *result)
+{
+    uint64_t end_ns = now_ns() + nanoseconds(limit);
+    while (!all_ready(crew)) {
+        if (now_ns() > end_ns) {
+            result_hung(result, "the threads do not get ready");
+            return false;
+        }
+        sleep_ns(100000);
+    }
+    return true;
+}
+
 bool crew_run(struct crew *crew, unsigned threads, const struct options *options,
               struct result *result)
 {
@@ -169,7 +221,7 @@ bool crew_run(struct crew *crew, unsigned threads, const struct options *options
         .last_change_ns = calloc(threads, sizeof *watch.last_change_ns),
     };
     crew->thread_count = threads;
-    /* Page-aligned, zeroed, and not from a heap that the lock under test takes part in. */
+    /* Page-aligned, zeroed, and not from a heap that the lock under test serves. */
     crew->workers = map_pages(threads * sizeof *crew->workers);
     if (!watch.last_count || !watch.last_change_ns || !crew->workers) {
         result_failed(result, "out of memory for %u threads", threads);
@@ -177,14 +229,8 @@ bool crew_run(struct crew *crew, unsigned threads, const struct options *options
     }
     if (!start_threads(crew, result))
         return false;
-    uint64_t prepare_end_ns = now_ns() + nanoseconds(options->seconds + options->grace);
-    while (!all_ready(crew)) {
-        sleep_ns(100000);
-        if (now_ns() > prepare_end_ns) {
-            result_hung(result, "the threads did not get ready");
-            return false;
-        }
-    }
+    if (!wait_until_ready(crew, options->grace + 1, result))
+        return false;
     if (crew->before_go)
         crew->before_go(crew);
 
@@ -201,15 +247,8 @@ bool crew_run(struct crew *crew, unsigned threads, const struct options *options
     }
     store_release(&crew->stop, 1);
 
-    uint64_t grace_end_ns = crew->stopped_ns + nanoseconds(options->grace);
-    while (!all_ended(crew)) {
-        if (now_ns() > grace_end_ns) {
-            result_hung(result, "%u of %u threads had not ended %.1f s after the stop",
-                        count_unended(crew), threads, options->grace);
-            return false;
-        }
-        sleep_ns(end_poll_ns);
-    }
+    if (!wait_for_end(crew, options->grace, result))
+        return false;
     for (unsigned i = 0; i < threads; i++)
         pthread_join(crew->workers[i].thread, NULL);
     free(watch.last_count);

@@ -2,9 +2,9 @@
 /*
  * Threads that work for a given time, and a main thread that counts from outside.
  *
- * The main thread sleeps, sets `stop` when the time is over, takes every worker's count at
- * that moment, and then gives the workers a grace period to end. Workers that do not end are
- * left behind: the result says so, and the process exits around them.
+ * The main thread sleeps, sets `stop` when the time is over, takes every worker's count
+ * at that moment, and then gives the workers a grace period to end. Workers that do not
+ * end are left behind: the result says so, and the process exits around them.
  */
 #ifndef HASP_BENCH_LOCKS_HARNESS_H
 #define HASP_BENCH_LOCKS_HARNESS_H
@@ -27,15 +27,17 @@ struct worker {
 };
 
 struct crew {
-    /* set by the case */
-    void (*prepare)(struct worker *worker); /* optional; before the clock starts */
-    void (*work)(struct worker *worker);    /* until crew_stopped(), or its work is done */
-    void (*before_go)(struct crew *crew);   /* optional; main thread, all workers prepared */
-    bool pinned;         /* one CPU for each worker, as far as there are CPUs */
-    bool work_bound;     /* ends when all workers have ended, at the latest after `seconds` */
-    bool watch_stalls;   /* find the longest time that a worker made no progress */
+    /* Set by the case. `work` runs until crew_stopped(), or until its work is done. The
+     * optional `prepare` runs in each worker before that, the optional `before_go` in
+     * the main thread when all workers are prepared; then the clock starts. */
+    void (*prepare)(struct worker *worker);
+    void (*before_go)(struct crew *crew);
+    void (*work)(struct worker *worker);
+    bool pinned;       /* one CPU for each worker, as far as there are CPUs */
+    bool work_bound;   /* over when all work is done, at the latest after `seconds` */
+    bool watch_stalls; /* find the longest time that a worker made no progress */
 
-    /* the harness's */
+    /* The harness's own. */
     struct worker *workers;
     unsigned thread_count;
     uint64_t started_ns;
@@ -44,9 +46,9 @@ struct crew {
     struct atomic_u32 stop __attribute__((aligned(CACHE_LINE)));
 };
 
-/* Runs `threads` workers, fills in seconds, operations, fairness and starvation of `result`
- * from their counts. Returns true if all have ended; else the result says "hang" and the
- * workers may still be running. */
+/* Runs `threads` workers, fills in seconds, operations, fairness and starvation of
+ * `result` from their counts. Returns true if all have ended; else the result says
+ * "hang" and the workers may still be running. */
 bool crew_run(struct crew *crew, unsigned threads, const struct options *options,
               struct result *result);
 

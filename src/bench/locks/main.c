@@ -16,8 +16,8 @@
 
 enum { EXIT_USAGE = 2, OPTION_LIST = 256, OPTION_GRACE, OPTION_MUTEXES };
 
-/* On top of measuring and grace: for starting and preparing threads on a busy machine. */
-static const double watchdog_margin = 2.0;
+/* On top of measuring and grace: for starting threads on a busy machine. */
+static const double watchdog_margin = 1.5;
 
 /* What the watchdog prints. */
 static const struct bench_case *current_case;
@@ -55,7 +55,15 @@ void result_hung(struct result *to, const char *format, ...)
     va_end(arguments);
 }
 
-/* ,"name":number with as many digits as a figure of a benchmark can have; null if negative. */
+void result_collapsed(struct result *to, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    result_set(to, "collapse", format, arguments);
+    va_end(arguments);
+}
+
+/* ,"name":number with more digits than a measurement has; null if negative. */
 static size_t put_number(char *text, size_t size, const char *name, double number)
 {
     int length = number < 0 ? snprintf(text, size, ",\"%s\":null", name)
@@ -63,8 +71,8 @@ static size_t put_number(char *text, size_t size, const char *name, double numbe
     return (size_t)length < size ? (size_t)length : size - 1;
 }
 
-/* One write and nothing from stdio's files: also the watchdog prints, from its signal handler.
- * The reasons are our own words and need no quoting. */
+/* One write and nothing from stdio's files: also the watchdog prints, from its signal
+ * handler. The reasons are our own words and need no quoting. */
 static void print_result(void)
 {
     char text[1024];
@@ -77,11 +85,11 @@ static void print_result(void)
     length += put_number(text + length, size - length, "seconds", result.seconds);
     length += put_number(text + length, size - length, "operations", result.operations);
     length += put_number(text + length, size - length, "fairness", result.fairness);
-    length += put_number(text + length, size - length, "starvation_ms",
-                         result.starvation_ms);
+    length +=
+        put_number(text + length, size - length, "starvation_ms", result.starvation_ms);
     length += (size_t)snprintf(text + length, size - length,
-                               ",\"outcome\":\"%s\",\"reason\":\"%s\"}\n", result.outcome,
-                               result.reason);
+                               ",\"outcome\":\"%s\",\"reason\":\"%s\"}\n",
+                               result.outcome, result.reason);
     if (write(STDOUT_FILENO, text, length) != (ssize_t)length)
         _exit(1);
 }
@@ -111,19 +119,20 @@ static void list_cases(void)
 {
     for (unsigned i = 0; i < bench_case_count; i++) {
         const struct bench_case *item = &bench_cases[i];
-        printf("{\"case\":\"%s\",\"unit\":\"%s\",\"better\":\"%s\",\"threads\":%u,"
+        printf("{\"case\":\"%s\",\"unit\":\"%s\",\"better\":\"%s\",\"threads\":[%u%s],"
                "\"seconds\":%g,\"floor\":%s,\"lock\":%s,\"summary\":\"%s\"}\n",
                item->name, item->unit, item->better, item->default_threads(),
-               item->default_seconds, item->has_floor ? "true" : "false",
-               item->uses_lock ? "true" : "false", item->summary);
+               item->also_alone ? ",1" : "", item->default_seconds,
+               item->has_floor ? "true" : "false", item->uses_lock ? "true" : "false",
+               item->summary);
     }
 }
 
 static void print_usage(FILE *file)
 {
     fputs("Usage: hasp-bench-locks CASE [options]\n"
-          "Measures one case once, with the pthread mutex that this process has, and prints\n"
-          "one JSON line. A lock that hangs is a result, not an error.\n"
+          "Measures one case once, with the pthread mutex that this process has, and\n"
+          "prints one JSON line. A lock that hangs is a result, not an error.\n"
           "\n"
           "  --threads N    how many threads (default: as --list says)\n"
           "  --seconds S    how long to measure (default: as --list says)\n"
@@ -133,11 +142,10 @@ static void print_usage(FILE *file)
           "  --list         print the cases, one JSON object a line\n"
           "  --help         print this\n"
           "\n"
-          "Cases:",
+          "Cases:\n",
           file);
     for (unsigned i = 0; i < bench_case_count; i++)
-        fprintf(file, " %s", bench_cases[i].name);
-    fputc('\n', file);
+        fprintf(file, "  %-18s %s\n", bench_cases[i].name, bench_cases[i].summary);
 }
 
 static void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -167,8 +175,8 @@ static double parse_seconds(const char *option, const char *text)
     char *end;
     double seconds = strtod(text, &end);
     if (*end || end == text || !(seconds > 0 && seconds <= 3600))
-        usage_error("%s takes seconds, more than 0 and at most 3600, not \"%s\"", option,
-                    text);
+        usage_error("%s takes seconds, more than 0 and at most 3600, not \"%s\"",
+                    option, text);
     return seconds;
 }
 
@@ -194,8 +202,10 @@ static void parse_arguments(int argument_count, char **arguments)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    int option;
-    while ((option = getopt_long(argument_count, arguments, "h", long_options, NULL)) != -1) {
+    for (;;) {
+        int option = getopt_long(argument_count, arguments, "h", long_options, NULL);
+        if (option == -1)
+            break;
         switch (option) {
         case 't':
             options.threads = parse_count("--threads", optarg, 4096);
@@ -229,7 +239,8 @@ static void parse_arguments(int argument_count, char **arguments)
     if (options.threads == 0)
         options.threads = current_case->default_threads();
     if (!current_case->threads_allowed(options.threads))
-        usage_error("%s takes --threads %s", current_case->name, current_case->threads_words);
+        usage_error("%s takes --threads %s", current_case->name,
+                    current_case->threads_words);
     if (options.floor && !current_case->has_floor)
         usage_error("%s has no --floor", current_case->name);
     if (options.seconds < 0)
@@ -243,6 +254,6 @@ int main(int argument_count, char **arguments)
     set_watchdog(options.seconds + options.grace + watchdog_margin);
     current_case->measure(&options, &result);
     print_result();
-    /* Threads that did not end are still in the lock: no exit handler may wait for them. */
+    /* Threads that did not end may hold what an exit handler would wait for. */
     _exit(0);
 }

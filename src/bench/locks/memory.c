@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resident bytes per mutex: those of the pthread_mutex_t itself and whatever the lock keeps
- * for it elsewhere, after each of two threads has locked each mutex once. The threads walk in
- * the same direction, so that they meet now and then, as users of shared data do.
+ * Resident bytes per mutex: those of the pthread_mutex_t itself and whatever the lock
+ * keeps for it elsewhere, after each of two threads has locked each mutex once. The
+ * threads walk in the same direction, so that they meet now and then, as users of
+ * shared data do.
  */
 #include "bench/locks/harness.h"
 
@@ -22,9 +23,9 @@ struct plot {
 
 static struct plot plot = {.warm_up = PTHREAD_MUTEX_INITIALIZER};
 
-/* Anonymous memory only: code that is paged in meanwhile is not the lock's. From the page
- * tables, since the counters of the process lag behind by up to 32 pages for each CPU, which
- * is more than what is measured. -1 if the kernel does not tell. */
+/* Anonymous memory only: code that is paged in meanwhile is not the lock's. From the
+ * page tables, since the counters of the process lag behind by up to 32 pages for each
+ * CPU, which is more than what is measured. -1 if the kernel does not tell. */
 static long resident_bytes(void)
 {
     char text[1024];
@@ -71,7 +72,8 @@ void measure_bytes_per_mutex(const struct options *options, struct result *resul
     plot.count = options->mutexes;
     plot.mutexes = map_pages(bytes);
     if (!plot.mutexes) {
-        result_failed(result, "out of memory for %u mutexes: lower --mutexes", plot.count);
+        result_failed(result, "out of memory for %u mutexes: lower --mutexes",
+                      plot.count);
         return;
     }
     /* A huge page would make unused bytes resident. */
@@ -86,9 +88,9 @@ void measure_bytes_per_mutex(const struct options *options, struct result *resul
     if (plot.resident_before < 0 || resident_after < 0)
         result_failed(result, "this kernel has no /proc/self/smaps_rollup");
     else if (ended && result->operations < (double)plot.count * options->threads)
-        result_hung(result, "only %.0f of %.0f acquisitions were done after %.1f s",
-                    result->operations, (double)plot.count * options->threads,
-                    result->seconds);
+        result_collapsed(
+            result, "only %.0f of %.0f acquisitions were done after %.1f s",
+            result->operations, (double)plot.count * options->threads, result->seconds);
     else if (ended)
         result->value = (double)(resident_after - plot.resident_before) / plot.count;
 }

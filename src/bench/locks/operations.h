@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two things a loop can be measured with: the pthread calls, or the floor. Loops are
- * written once, as inlined functions of a constant `struct operations`, so that both get the
- * same code around direct calls (the pthread ones) or inlined instructions (the floor).
+ * The two things a loop can be measured with: the pthread calls, or the floor. Loops
+ * are written once, as inlined functions of a constant `struct operations`, so that
+ * both get the same code around direct calls (the pthread ones) or inlined instructions
+ * (the floor).
  */
 #ifndef HASP_BENCH_LOCKS_OPERATIONS_H
 #define HASP_BENCH_LOCKS_OPERATIONS_H
@@ -61,7 +62,8 @@ static always_inline void floor_create(union subject *subject)
 
 static always_inline bool floor_try_acquire(union subject *subject)
 {
-    return load_relaxed(&subject->floor) == 0 && exchange_acquire(&subject->floor, 1) == 0;
+    return load_relaxed(&subject->floor) == 0 &&
+           exchange_acquire(&subject->floor, 1) == 0;
 }
 
 static always_inline void floor_acquire(union subject *subject)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a lock costs that nobody else wants: the pair of lock and unlock, and the whole life
- * of a mutex.
+ * What a lock costs that nobody else wants: the pair of lock and unlock, and the whole
+ * life of a mutex.
  *
- * The value is that of the fastest chunk: nothing but the lock's own instructions is left in
- * it, since a chunk is shorter than the time between two timer interrupts. With two threads
- * the second one sleeps, but the process is no longer single-threaded, so that locks which
- * skip atomic operations in that state have to use them.
+ * The value is that of the fastest chunk: nothing but the lock's own instructions is
+ * left in it, since a chunk is shorter than the time between two timer interrupts. With
+ * two threads the second one sleeps, but the process is no longer single-threaded, so
+ * that locks which skip atomic operations in that state have to use them.
  */
 #include <math.h>
 
@@ -17,13 +17,14 @@ enum { CHUNK_OPERATIONS = 10000 };
 
 struct solo {
     struct crew crew;
-    struct result *live; /* kept up to date while measuring, if not NULL */
-    struct atomic_u64 best_ps; /* per operation, in the fastest chunk so far; 0: none yet */
+    struct result *live;       /* kept up to date while measuring, if not NULL */
+    struct atomic_u64 best_ps; /* picoseconds per operation; 0: no chunk so far */
     struct atomic_u64 chunks;
     union subject subject;
 };
 
-static always_inline void pairs(const struct operations *operations, union subject *subject)
+static always_inline void pairs(const struct operations *operations,
+                                union subject *subject)
 {
     for (int i = 0; i < CHUNK_OPERATIONS; i++) {
         operations->acquire(subject);
@@ -31,7 +32,8 @@ static always_inline void pairs(const struct operations *operations, union subje
     }
 }
 
-static always_inline void lives(const struct operations *operations, union subject *subject)
+static always_inline void lives(const struct operations *operations,
+                                union subject *subject)
 {
     for (int i = 0; i < CHUNK_OPERATIONS; i++) {
         operations->create(subject);
@@ -41,7 +43,7 @@ static always_inline void lives(const struct operations *operations, union subje
     }
 }
 
-/* The loop stands at the same place of a cache line, whoever calls it, in every build. */
+/* Its loop stands at the same place of a cache line in every build. */
 #define measured_function static __attribute__((noinline, aligned(64))) void
 
 measured_function pairs_pthread(union subject *subject)
@@ -72,7 +74,8 @@ static void read_best(const struct solo *solo, struct result *result)
     result->fairness = -1;
 }
 
-static void measure_chunks(struct solo *solo, double seconds, void (*chunk)(union subject *))
+static void measure_chunks(struct solo *solo, double seconds,
+                           void (*chunk)(union subject *))
 {
     uint64_t start_ns = now_ns();
     uint64_t now = start_ns;
