@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""The documentation says what is there: links, verbs, schemas, variables."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hasp.cli.main import VERBS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """The fragments of a page's headings, as GitHub makes them."""
+    titles = HEADING.findall(page.read_text())
+    return {
+        re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
+        for title in titles
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    broken = []
+    for link in LINK.findall(page.read_text()):
+        if "://" in link:
+            continue
+        name, _, fragment = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        if not target.exists() or (fragment and fragment not in anchors(target)):
+            broken.append(link)
+    assert not broken
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_a_page(verb: str) -> None:
+    pages = list((ROOT / "docs").glob(f"hasp-{verb}*.md"))
+    assert pages
+    listed = (ROOT / "docs/hasp.md").read_text()
+    assert all(page.name in listed for page in pages)
+
+
+def test_every_schema_is_documented() -> None:
+    written = {
+        schema
+        for path in (ROOT / "python/hasp").rglob("*.py")
+        for schema in re.findall(r'"(hasp\.[a-z.-]+/\d+)"', path.read_text())
+    }
+    documented = "\n".join(page.read_text() for page in PAGES)
+    assert written
+    assert {schema for schema in written if schema not in documented} == set()
+
+
+def test_every_variable_is_documented() -> None:
+    sources = [
+        *(ROOT / "src").rglob("*.[ch]"),
+        *(ROOT / "python/hasp").rglob("*.py"),
+    ]
+    read = {
+        name
+        for path in sources
+        for name in re.findall(r'"(HASP_[A-Z_]+)"', path.read_text())
+    }
+    documented = (ROOT / "docs/hasp.md").read_text()
+    assert {name for name in read if f"`{name}" not in documented} == set()
+
+
+def test_no_page_names_a_folder_of_the_author() -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files", "*.md", "*.py", "*.c", "*.h", "*.build"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if tracked.returncode != 0:
+        pytest.skip("not a git checkout")
+    private = re.compile(r"(?<![\w.])/(work|home/\w+|root)/\w+")
+    found = [
+        name
+        for name in tracked.stdout.splitlines()
+        if (ROOT / name).is_file() and private.search((ROOT / name).read_text())
+    ]
+    assert found == []
