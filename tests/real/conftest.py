@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Real programs under every lock: each test of this folder runs once a lock.
+
+`glibc`, the first lock of the list, is the run without Hasp: a workload that fails
+there is at fault itself. A test marked `real_slow` with `quick_locks(...)` also runs in
+`make test`, under the locks named.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import native_program
+from real.programs import Launcher, Lock, free_ports
+
+PORTS = free_ports()
+
+
+def every_lock() -> list[Lock]:
+    """The locks of the build's list, in its order."""
+    output = subprocess.run(
+        [native_program("hasp-locks")], check=True, capture_output=True, text=True
+    ).stdout
+    entries = [json.loads(line) for line in output.splitlines()]
+    return [Lock(entry["name"], entry["parks"]) for entry in entries]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "lock" not in metafunc.fixturenames:
+        return
+    quick = getattr(metafunc.function, "quick_locks", None)
+    parameters = []
+    for lock in every_lock():
+        slow = quick is not None and lock.name not in quick
+        marks = [pytest.mark.real_slow] if slow else []
+        parameters.append(pytest.param(lock, id=lock.name, marks=marks))
+    metafunc.parametrize("lock", parameters)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder in memory that is gone after the test; world-readable for servers."""
+    parent = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    path = Path(tempfile.mkdtemp(prefix="hasp-test-", dir=parent))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def launch(
+    native_env: Callable[..., dict[str, str]], lock: Lock, folder: Path
+) -> Iterator[Launcher]:
+    """Starts programs under the lock of the test; kills them all at its end."""
+    launcher = Launcher(native_env, lock, folder)
+    yield launcher
+    launcher.close()
+
+
+@pytest.fixture
+def port() -> int:
+    """A local port that is free."""
+    return next(PORTS)

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""Programs that run, end and print what can be checked, under every lock."""
+
+from __future__ import annotations
+
+import filecmp
+import json
+import random
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from real.programs import Launcher, Lock, need
+
+FOUND = re.compile(r"readrandom +:.*\((\d+) of (\d+) found\)")
+
+
+def number(pattern: str, text: str) -> float:
+    """The one number that `pattern` captures in a program's output."""
+    match = re.search(pattern, text)
+    assert match is not None, f"no {pattern!r} in:\n{text[-3000:]}"
+    return float(match.group(1))
+
+
+def test_sysbench_threads(launch: Launcher, lock: Lock) -> None:
+    """One lock, nearly always contended, its holder yielding inside."""
+    threads = lock.threads(8)
+    result = launch.run(
+        need("sysbench", "sysbench"),
+        "threads",
+        "--thread-locks=1",
+        "--thread-yields=10",
+        f"--threads={threads}",
+        "--time=1",
+        "run",
+    )
+    assert number(r"total number of events: +(\d+)", result.stdout) > 0
+
+
+def test_sysbench_mutex(launch: Launcher, lock: Lock) -> None:
+    """Many locks, many acquisitions, a fixed amount of work."""
+    threads = lock.threads(8)
+    result = launch.run(
+        need("sysbench", "sysbench"),
+        "mutex",
+        "--mutex-num=64",
+        "--mutex-locks=20000",
+        "--mutex-loops=10",
+        f"--threads={threads}",
+        "run",
+    )
+    events = number(r"total number of events: +(\d+)", result.stdout)
+    assert events == threads
+
+
+@cache
+def expected_found(threads: int) -> dict[int, str]:
+    """Filled in by the first run of each thread count: all later ones must agree."""
+    return {}
+
+
+def db_bench(launch: Launcher, threads: int, entries: int, reads: int) -> str:
+    """Fills and reads a RocksDB; the seed makes keys and findings repeatable."""
+    program = need("db_bench", "rocksdb-tools")
+    result = launch.run(
+        program,
+        "--benchmarks=fillrandom,readrandom",
+        f"--db={launch.folder / 'db'}",
+        f"--num={entries}",
+        f"--reads={reads}",
+        f"--threads={threads}",
+        "--seed=7",
+        "--disable_wal=1",
+        "--progress_reports=0",
+        "--cache_size=8388608",
+        "--cache_numshardbits=0",
+    )
+    match = FOUND.search(result.text)
+    assert match is not None, result.text[-3000:]
+    found, asked = int(match.group(1)), int(match.group(2))
+    assert asked == reads
+    assert found > reads // 2
+    # What was written is what a fresh process finds, without Hasp.
+    scan = launch.run(
+        program,
+        "--benchmarks=readseq",
+        f"--db={launch.folder / 'db'}",
+        "--use_existing_db=1",
+        f"--num={entries * threads}",
+        "--progress_reports=0",
+        interposed=False,
+    )
+    kept = number(r"readseq +:.* (\d+) operations", scan.text)
+    return f"{found} of {asked} found, {kept:.0f} kept"
+
+
+def test_db_bench(launch: Launcher, lock: Lock) -> None:
+    """RocksDB, one cache shard: writer queue (condvars), then one hot mutex."""
+    threads = lock.threads(4)
+    known = expected_found(threads)
+    outcome = db_bench(launch, threads, entries=4000, reads=2000)
+    assert known.setdefault(0, outcome) == outcome
+
+
+def test_sqlite(launch: Launcher, lock: Lock, build_dir: Path) -> None:
+    """32 threads on one connection, that is on one recursive mutex.
+
+    All 32 under the spinning locks, too: the driver stops by the clock, and a lock
+    that collapses just gets little done. It checks sums, rows, updates, integrity.
+    """
+    driver = build_dir / "tests" / "real" / "sqlite_driver"
+    if not driver.exists():
+        pytest.skip("sqlite_driver was not built: apt-get install libsqlite3-dev")
+    result = launch.run(driver, launch.folder / "items.db", 32, 400)
+    report = json.loads(result.stdout)
+    assert report["threads"] == 32
+    assert report["operations"] > 0
+    assert report["rows"] >= 5000
+
+
+def test_kyoto_cabinet(launch: Launcher, lock: Lock) -> None:
+    """kccachetest checks its own results and says `ok`."""
+    threads = lock.threads(4)
+    result = launch.run(
+        need("kccachetest", "kyotocabinet-utils"), "wicked", "-th", threads, 3000
+    )
+    assert result.stdout.rstrip().endswith("ok")
+    assert "time: " in result.stdout
+
+
+def test_pigz_round_trip(launch: Launcher, lock: Lock) -> None:
+    """A condvar pipeline whose output is data: not a byte of it may be Hasp's."""
+    pigz = need("pigz", "pigz")
+    original = launch.folder / "original"
+    words = random.Random(1).choices(range(1 << 16), k=1 << 16)
+    original.write_text("".join(f"{word:x} {word % 97} " for word in words * 8))
+    threads = lock.threads(4)
+    script = '"$0" -p "$1" -b 32 -c "$2" | gunzip > "$2.back"'
+    launch.run("sh", "-c", f"set -e; {script}", pigz, threads, original)
+    assert filecmp.cmp(original, f"{original}.back", shallow=False)
+    launch.run(
+        "sh", "-c", 'cat "$1" | "$0" -p 3 | "$0" -dc > "$1.piped"', pigz, original
+    )
+    assert filecmp.cmp(original, f"{original}.piped", shallow=False)
+
+
+NODE_RANDOM = """
+const crypto = require('crypto');
+const seen = new Set();
+let asked = 0, running = 64;
+function next() {
+  if (asked === 6000) {
+    if (--running === 0) console.log(JSON.stringify({asked, seen: seen.size}));
+    return;
+  }
+  asked++;
+  crypto.randomBytes(16, (error, bytes) => {
+    if (error) throw error;
+    if (bytes.length === 16) seen.add(bytes.toString('hex'));
+    next();
+  });
+}
+for (let i = 0; i < 64; i++) next();
+"""
+
+
+def test_node_random_bytes(launch: Launcher, lock: Lock) -> None:
+    """libuv's pool: a mutex and a condvar for each request and each answer."""
+    node = need("node", "nodejs")
+    pool = lock.threads(4)
+    script = f"process.env.UV_THREADPOOL_SIZE = '{pool}';" + NODE_RANDOM
+    report = json.loads(launch.run(node, "-e", script).stdout)
+    assert report == {"asked": 6000, "seen": 6000}
+
+
+PYTHON_QUEUE = """
+import queue, sys, threading
+ITEMS, PAIRS = 500, 4
+items, sums = queue.Queue(8), []
+def produce():
+    for item in range(ITEMS):
+        items.put(item)
+    items.put(None)
+def consume():
+    total = 0
+    while (item := items.get()) is not None:
+        total += item
+    sums.append(total)
+threads = [threading.Thread(target=work) for work in (produce, consume) * PAIRS]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(sums), sum(sums))
+"""
+
+
+def test_python_queue(launch: Launcher) -> None:
+    """Eight threads that pass the interpreter lock (mutex and timed condvar wait)."""
+    result = launch.run(need("python3", "python3"), "-c", PYTHON_QUEUE)
+    assert result.stdout.split() == ["4", str(4 * sum(range(500)))]
+
+
+@pytest.mark.real_slow
+@pytest.mark.timeout(150)
+def test_db_bench_oversubscribed(launch: Launcher, lock: Lock) -> None:
+    """The demonstration's own workload: 32 threads, under the spinning locks, too."""
+    program = need("db_bench", "rocksdb-tools")
+    shared = [f"--db={launch.folder / 'db'}", "--num=20000", "--progress_reports=0"]
+    shared += ["--disable_wal=1", "--cache_size=67108864", "--cache_numshardbits=0"]
+    launch.run(program, "--benchmarks=fillrandom", *shared, interposed=False)
+    result = launch.run(
+        program,
+        "--benchmarks=readrandom",
+        "--use_existing_db=1",
+        "--threads=32",
+        "--duration=2",
+        "--ops_between_duration_checks=1",
+        "--histogram=1",
+        *shared,
+        limit=120,
+    )
+    match = FOUND.search(result.text)
+    assert match is not None, result.text[-3000:]
+    assert number(r"readrandom +:.* (\d+) ops/sec", result.text) > 0
+    assert number(r"P99: ([\d.]+)", result.text) > 0
