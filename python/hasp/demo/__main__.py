@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""Compares all locks on RocksDB, as a user would, and shows a table and a picture."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hasp import native
+from hasp.demo import rocksdb
+from hasp.errors import EXIT_FINDING, EXIT_FINE, HaspError, Interrupted
+from hasp.output import complain, note
+from hasp.study.children import interrupt_on_signals
+
+TIMEOUT = 30  # seconds a run may take: many times what a lock that works needs
+STOPPING_TIME = 20  # seconds that an interrupted comparison gets to write its results
+RUN_OVERHEAD = 0.3  # seconds that a run takes besides the reading
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for."""
+
+    results: Path
+    save_picture: Path | None
+    locks: str
+    threads: int
+    runs: int
+    seconds: int
+
+    def file(self, ending: str) -> Path:
+        """A file of the results folder."""
+        return self.results / f"demo.{ending}"
+
+
+def parse(words: Sequence[str]) -> Options:
+    """The options; without any, the demonstration takes three to four minutes."""
+    parser = argparse.ArgumentParser(
+        prog="python -m hasp.demo",
+        description="RocksDB under every lock: a table and a picture in a few minutes.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        default=Path("demo-results"),
+        metavar="FOLDER",
+        help="where table, picture and raw runs go (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--save-picture",
+        type=Path,
+        metavar="FILE",
+        help="also copy the picture here, and the table beside it",
+    )
+    parser.add_argument(
+        "--locks", default="all", help="as in `hasp compare` (default: all)"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=32, metavar="N", help="default: 32"
+    )
+    parser.add_argument(
+        "--runs", type=int, default=7, metavar="N", help="runs a lock (default: 7)"
+    )
+    parser.add_argument(
+        "--seconds", type=int, default=2, metavar="N", help="a run lasts (default: 2)"
+    )
+    options = Options(**vars(parser.parse_args(words)))
+    if min(options.threads, options.runs, options.seconds) < 1:
+        parser.error("threads, runs and seconds must be at least 1")
+    return options
+
+
+def compare_options(options: Options) -> list[tuple[str, ...]]:
+    """The options of `hasp compare`, in the groups in which they are printed."""
+    return [
+        ("--locks", options.locks, "--runs", str(options.runs)),
+        ("--timeout", f"{TIMEOUT}s"),
+        ("--metric", rocksdb.THROUGHPUT, "--unit", "ops/s"),
+        ("--metric", rocksdb.TAIL_LATENCY, "--unit", "us", "--lower-is-better"),
+        ("--json", str(options.file("jsonl")), "--csv", str(options.file("csv"))),
+        ("--markdown", str(options.file("md")), "--plot", str(options.file("png"))),
+    ]
+
+
+def show_command(groups: Sequence[tuple[str, ...]], command: Sequence[str]) -> str:
+    """The command line as one would type it, a group a line."""
+    lines = ["hasp compare"]
+    lines += [f"    {shlex.join(group)}" for group in groups]
+    line = "    --"
+    for word in map(shlex.quote, command):
+        if len(line) + len(word) > 80:
+            lines.append(line)
+            line = "       "
+        line += f" {word}"
+    return " \\\n".join([*lines, line])
+
+
+def stop(comparison: subprocess.Popen[bytes], interruption: Interrupted) -> None:
+    """Let an interrupted comparison write its results, then see that it has ended.
+
+    Ctrl-C reaches it, too, being in the same process group; other signals do not.
+    """
+    if interruption.exit_status != 128 + signal.SIGINT:
+        comparison.terminate()
+    try:
+        comparison.wait(STOPPING_TIME)
+    except subprocess.TimeoutExpired:
+        comparison.terminate()
+        comparison.wait(STOPPING_TIME)
+
+
+def compare(groups: Sequence[tuple[str, ...]], command: Sequence[str]) -> int:
+    """Run `hasp compare` on this terminal; returns its exit status."""
+    words = [word for group in groups for word in group]
+    comparison = subprocess.Popen(
+        [sys.executable, "-m", "hasp", "compare", *words, "--", *command]
+    )
+    try:
+        return comparison.wait()
+    except Interrupted as interruption:
+        stop(comparison, interruption)
+        raise
+
+
+def introduce(options: Options, groups: Sequence[tuple[str, ...]], line: str) -> None:
+    """Say what is about to happen, and for how long."""
+    cpus = len(os.sched_getaffinity(0))
+    count = (
+        len(native.locks()) if options.locks == "all" else options.locks.count(",") + 1
+    )
+    rounds = options.runs + 1  # and one to warm up
+    minutes = count * rounds * (options.seconds + RUN_OVERHEAD) / 60
+    print(
+        f"RocksDB's db_bench, {options.threads} threads on {cpus} "
+        f"CPU{'s' if cpus != 1 else ''}, reads random keys from a cache behind one\n"
+        f"mutex. Hasp puts each of {count} locks in its place: {rounds} rounds, "
+        f"shuffled, about {minutes:.0f} min.\n\nThe command that does it:\n\n{line}\n",
+        flush=True,
+    )
+
+
+def conclude(options: Options, status: int) -> None:
+    """Say where the results are, how to read them, and what to try next."""
+    if options.save_picture is not None and options.file("png").exists():
+        options.save_picture.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(options.file("png"), options.save_picture)
+        shutil.copyfile(options.file("md"), options.save_picture.with_suffix(".md"))
+    kinds = {"png": "picture", "md": "table", "csv": "table", "jsonl": "every run"}
+    print("\nResults:")
+    for ending, what in kinds.items():
+        if options.file(ending).exists():
+            print(f"  {options.file(ending)}  {what}")
+    collapsing = [lock.name for lock in native.locks() if lock.collapses]
+    hasp = Path(sys.executable).with_name("hasp")
+    command = hasp if hasp.exists() else "hasp"
+    print(f"""
+How to read it: a ratio above 1 is more than glibc's mutex reaches, and an interval
+that contains 1 shows no difference. Locks that only spin ({", ".join(collapsing)})
+collapse when threads outnumber CPUs, as published: their waiters burn the time that
+the holder needs. That is a result, not an error.
+
+What to look at next:
+  {command} list                     what each lock is, and what to beware of
+  {command} run --lock mcs-park -- YOUR-PROGRAM ARGUMENTS
+  {command} compare -- YOUR-PROGRAM ARGUMENTS
+  docs/guide.md                      how to choose what to measure
+""")
+    if status == EXIT_FINDING:
+        note("some locks failed or collapsed: their rows say how")
+
+
+def demonstrate(options: Options) -> int:
+    """Fill, compare, conclude; whatever happens, the database is gone afterwards."""
+    program = rocksdb.find()
+    try:
+        options.results.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise HaspError(
+            f"{options.results} cannot be made: {problem.strerror}",
+            "name another folder: --results FOLDER",
+        ) from None
+    memory = rocksdb.memory_folder()
+    with tempfile.TemporaryDirectory(
+        prefix="hasp-demo-", dir=memory, ignore_cleanup_errors=True
+    ) as scratch:
+        database = Path(scratch) / "rocksdb"
+        command = rocksdb.read_command(database, options.threads, options.seconds)
+        groups = compare_options(options)
+        introduce(options, groups, show_command(groups, command))
+        note(f"filling the database with {program}")
+        rocksdb.fill(database)
+        began = time.monotonic()
+        status = compare(groups, command)
+    if status not in (EXIT_FINE, EXIT_FINDING):
+        return status
+    note(f"compared in {time.monotonic() - began:.0f} s")
+    conclude(options, status)
+    return EXIT_FINE
+
+
+def main() -> int:
+    """Errors in words, and the exit status that fits."""
+    interrupt_on_signals()
+    try:
+        return demonstrate(parse(sys.argv[1:]))
+    except HaspError as error:
+        complain(error)
+        return 2
+    except Interrupted as interruption:
+        note("interrupted; what was measured so far is in the results folder")
+        return interruption.exit_status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
