@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from conftest import native_program
 from real.programs import Launcher, Lock, free_ports
 

@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
 from real.programs import Launcher, Lock, need
 
 FOUND = re.compile(r"readrandom +:.*\((\d+) of (\d+) found\)")

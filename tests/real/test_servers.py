@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-
 from real.programs import Launcher, Lock, fetch, listens, need, quick_locks
 
 PAGE = b"a page behind a cache\n" * 20

@@ -192,7 +192,7 @@ def demonstrate(options: Options) -> int:
         ) from None
     memory = rocksdb.memory_folder()
     with tempfile.TemporaryDirectory(
-        prefix="hasp-demo-", dir=memory, ignore_cleanup_errors=True
+        prefix=f"hasp-demo-{os.getpid()}-", dir=memory, ignore_cleanup_errors=True
     ) as scratch:
         database = Path(scratch) / "rocksdb"
         command = rocksdb.read_command(database, options.threads, options.seconds)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""What `make demo` runs: its results, its refusals, and that it cleans up."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from real.programs import need
+
+from hasp.demo import rocksdb
+
+COMMAND = [sys.executable, "-m", "hasp.demo"]
+
+
+def start(*words: object, **extra: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, *map(str, words)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **extra},
+        start_new_session=True,
+    )
+
+
+def databases_of(process: subprocess.Popen[str]) -> list[Path]:
+    """The temporary folders that a demonstration has made, told by its process id."""
+    parent = rocksdb.memory_folder() or Path("/tmp")
+    return list(parent.glob(f"hasp-demo-{process.pid}-*"))
+
+
+def wait_for(condition: Callable[[], object], limit: float = 20) -> None:
+    deadline = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come to that"
+        time.sleep(0.02)
+
+
+def test_small_demonstration(tmp_path: Path) -> None:
+    need("db_bench", "rocksdb-tools")
+    picture = tmp_path / "saved" / "picture.png"
+    demonstration = start(
+        *("--results", tmp_path / "results", "--save-picture", picture),
+        *("--locks", "glibc,futex", "--threads", 4, "--runs", 2, "--seconds", 1),
+    )
+    stdout, stderr = demonstration.communicate(timeout=50)
+    assert demonstration.returncode == 0, stderr
+    assert "hasp compare" in stdout
+    assert "--cache_numshardbits=0" in stdout
+    for lock in ("glibc", "futex"):
+        assert lock in (tmp_path / "results" / "demo.md").read_text()
+    for file in (tmp_path / "results" / "demo.png", picture):
+        assert file.read_bytes().startswith(b"\x89PNG")
+    assert picture.with_suffix(".md").exists()
+    assert "YOUR-PROGRAM" in stdout
+    assert databases_of(demonstration) == []
+
+
+def test_without_db_bench(tmp_path: Path) -> None:
+    demonstration = start("--results", tmp_path / "results", PATH=str(tmp_path))
+    stdout, stderr = demonstration.communicate(timeout=20)
+    assert demonstration.returncode == 2
+    assert "apt-get install rocksdb-tools" in stderr
+    assert stdout == ""
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(tmp_path: Path, number: signal.Signals) -> None:
+    """Ctrl-C goes to the whole group, as from a terminal; SIGTERM to it alone."""
+    need("db_bench", "rocksdb-tools")
+    demonstration = start("--results", tmp_path, "--locks", "glibc,futex")
+    wait_for(
+        lambda: any((path / "rocksdb").exists() for path in databases_of(demonstration))
+    )
+    time.sleep(2)
+    if number == signal.SIGINT:
+        os.killpg(demonstration.pid, number)
+    else:
+        demonstration.send_signal(number)
+    _, stderr = demonstration.communicate(timeout=40)
+    assert demonstration.returncode == 128 + number, stderr
+    assert "Traceback" not in stderr
+    assert databases_of(demonstration) == []
+    with pytest.raises(ProcessLookupError):
+        os.killpg(demonstration.pid, 0)
