@@ -125,7 +125,7 @@ const struct bench_case bench_cases[] = {
         .threads_words = "an even number",
         .default_seconds = 0.1,
         .measure = measure_broadcast_queue,
-        .summary = "an item through a queue of 8 that broadcasts each change",
+        .summary = "an item through a queue of 8, each change broadcast",
     },
     {
         .name = "bytes_per_mutex",
@@ -137,7 +137,7 @@ const struct bench_case bench_cases[] = {
         .threads_words = "any number",
         .default_seconds = 5,
         .measure = measure_bytes_per_mutex,
-        .summary = "resident memory for each mutex that all threads have used",
+        .summary = "resident memory of each, used by all threads",
     },
     {
         .name = "create_destroy",

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""The whole of `hasp bench locks`: plan, measure with progress, report."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hasp import output
+from hasp.bench.cases import GLIBC, Case, select_cases
+from hasp.bench.judge import Verdict, judge
+from hasp.bench.rows import Row, make_rows
+from hasp.bench.runner import COLLAPSE, OK, Runner
+from hasp.bench.schedule import Samples, Step, run_rounds
+from hasp.durations import format_duration
+from hasp.errors import EXIT_FINDING, EXIT_FINE, EXIT_INTERRUPTED, Interrupted
+from hasp.native import LockInfo
+
+# Rounds and seconds, when --runs does not say. Six rounds are the least for which a
+# 95 % interval of medians can be right; more only make it narrower.
+QUICK_ROUNDS = 9
+QUICK_SECONDS = 38.0  # leaves 12 for the start, a hang at the end, and the statistics
+ROUNDS = 9
+SECONDS = 300.0
+MUTEXES = 100_000
+QUICK_MUTEXES = 20_000
+FEW_ROUNDS = 6
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asked for."""
+
+    locks: list[LockInfo]
+    cases: str | None
+    quick: bool
+    runs: int | None
+    check_targets: bool
+    json: str | None
+
+
+def measure_locks(options: Options) -> int:
+    """Run the benchmark and print its report; the exit status."""
+    if options.json:
+        output.check_writable(options.json)
+    cases = select_cases(options.cases)
+    locks = [lock.name for lock in options.locks if lock.name != GLIBC]
+    runner = Runner(locks, QUICK_MUTEXES if options.quick else MUTEXES)
+    rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
+    limit = None if options.runs else (QUICK_SECONDS if options.quick else SECONDS)
+
+    samples = Samples()
+    status = EXIT_FINE
+    progress = Progress()
+    try:
+        progress.show(run_rounds(runner.measure, cases, locks, rounds, limit, samples))
+    except KeyboardInterrupt:
+        status = EXIT_INTERRUPTED
+    except Interrupted as interruption:
+        status = interruption.exit_status
+    finally:
+        progress.clear()
+    if status:
+        output.note("interrupted; what follows was measured until then")
+
+    rows = make_rows(samples, cases, locks)
+    verdicts = []
+    if options.check_targets:
+        verdicts = judge(rows, options.locks, biased=release_is_biased(runner, locks))
+    report(rows, verdicts, options)
+    for remark in remarks(rows, cases, options):
+        output.note(remark)
+    if status == EXIT_FINE and any(not verdict.met for verdict in verdicts):
+        return EXIT_FINDING
+    return status
+
+
+def report(rows: list[Row], verdicts: list[Verdict], options: Options) -> None:
+    """JSON lines where they were asked for; tables unless those go to stdout."""
+    from hasp.bench.report import print_rows, print_summary, print_verdicts
+
+    if options.json:
+        output.write_json((row.record() for row in rows), options.json)
+    # The verdicts are for people in any case, and must not end up among JSON lines.
+    json_on_stdout = options.json == output.STDOUT
+    console = output.console(sys.stderr if json_on_stdout else sys.stdout)
+    if not json_on_stdout:
+        print_rows(console, rows)
+        print_summary(console, rows)
+    if options.check_targets:
+        print_verdicts(console, verdicts)
+
+
+def remarks(rows: list[Row], cases: list[Case], options: Options) -> Iterable[str]:
+    """What to keep in mind about this measurement."""
+    few = [
+        row for row in rows if row.runs < FEW_ROUNDS and row.outcome in (OK, COLLAPSE)
+    ]
+    if few:
+        yield (
+            f"{len(few)} of {len(rows)} rows rest on fewer than {FEW_ROUNDS} runs, so "
+            "their intervals are too narrow: fewer locks or cases, or more --runs, help"
+        )
+    load = os.getloadavg()[0]
+    cpus = len(os.sched_getaffinity(0))
+    if any(case.threads >= cpus for case in cases) and load > 2 * cpus + 8:
+        yield f"the machine was busy with other work (load {load:.0f} on {cpus} CPUs)"
+
+
+def release_is_biased(runner: Runner, locks: list[str]) -> bool:
+    """Whether the default lock may release with a plain store here (libhasp tells)."""
+    if not locks:
+        return True
+    environment = {**runner.environments[locks[0]], "HASP_VERBOSE": "1"}
+    told = subprocess.run(
+        [runner.program, "--help"], env=environment, capture_output=True, check=False
+    )
+    return b"bias=off" not in told.stderr
+
+
+class Progress:
+    """One line on stderr with the time left: rewritten on a terminal."""
+
+    def __init__(self) -> None:
+        self.live = sys.stderr.isatty()
+        self.shown_round = 0
+        self.width = 0
+        self.shown_at = 0.0
+
+    def show(self, steps: Iterable[Step]) -> None:
+        """Run through the steps, saying where they are."""
+        for step in steps:
+            words = (
+                f"round {step.round_number} of {step.rounds}, "
+                f"{format_duration(round(step.seconds_left))} left"
+            )
+            if self.live and time.monotonic() - self.shown_at > 0.1:
+                self._rewrite(f"{words}: {step.case.name} {step.subject}")
+            elif not self.live and step.round_number != self.shown_round:
+                self.shown_round = step.round_number
+                output.note(words)
+
+    def _rewrite(self, text: str) -> None:
+        self.shown_at = time.monotonic()
+        line = text[: output.COLUMNS - 1]
+        print(f"\r{line:<{self.width}}", end="", file=sys.stderr, flush=True)
+        self.width = len(line)
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self.live and self.width:
+            print(f"\r{'':{self.width}}\r", end="", file=sys.stderr, flush=True)

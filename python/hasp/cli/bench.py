@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""`hasp bench`: micro-benchmarks, each lock beside glibc and beside a bare minimum."""
+
+from __future__ import annotations
+
+import argparse
+
+from hasp.output import add_json_option
+from hasp.selection import add_locks_option
+
+NAME = "bench"
+HELP = "measure the locks themselves with micro-benchmarks"
+
+EXAMPLES = """\
+examples:
+  hasp bench locks --quick --locks futex,mcs     under a minute on two CPUs
+  hasp bench locks --cases uncontended,contended
+  hasp bench locks --json results.jsonl          every lock, a few minutes
+  hasp bench locks --check-targets               status 1 if Hasp's locks are too slow
+
+Each case is measured in short runs, in rounds of random order, with glibc's mutex and
+(where it makes sense) with an inlined test-and-set byte, the `floor`. Ratios are to
+glibc's median, with a 95 % interval. A lock that collapses or hangs gets a row that
+says so. For figures worth quoting, let nothing else run meanwhile.
+"""
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 10000:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 10000")
+    return int(text)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `hasp bench`."""
+    parser.usage = "hasp bench locks [options]"
+    parser.epilog = EXAMPLES
+    parser.add_argument(
+        "what", choices=("locks",), metavar="locks", help="what to measure: locks"
+    )
+    add_locks_option(parser)
+    parser.add_argument(
+        "--cases", metavar="LIST", help="names separated by commas (default: all)"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="end within 50 seconds for two locks"
+    )
+    parser.add_argument(
+        "--runs",
+        metavar="N",
+        type=_positive,
+        help="how many rounds, however long they take (default: as time allows)",
+    )
+    parser.add_argument(
+        "--check-targets",
+        action="store_true",
+        help="compare with what Hasp's locks should reach; status 1 if one does not",
+    )
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, and print what was measured even when interrupted."""
+    from hasp.bench.session import Options, measure_locks
+    from hasp.selection import select
+
+    return measure_locks(
+        Options(
+            locks=select(arguments.locks),
+            cases=arguments.cases,
+            quick=arguments.quick,
+            runs=arguments.runs,
+            check_targets=arguments.check_targets,
+            json=arguments.json,
+        )
+    )
