@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Made-up cases, locks and samples for the tests of the benchmark's Python side."""
+
+from __future__ import annotations
+
+from hasp.bench.cases import Case
+from hasp.bench.runner import Sample
+from hasp.bench.schedule import Samples
+from hasp.native import LockInfo
+
+
+def make_case(name: str = "uncontended", **changes: object) -> Case:
+    fields: dict[str, object] = {
+        "name": name,
+        "threads": 2,
+        "unit": "ns",
+        "lower_is_better": True,
+        "seconds": 0.1,
+        "has_floor": False,
+        "uses_lock": True,
+        "summary": "made up",
+    }
+    return Case(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def make_lock(name: str, **changes: object) -> LockInfo:
+    fields: dict[str, object] = {
+        "name": name,
+        "index": 1,
+        "default": False,
+        "category": "",
+        "waiting": "",
+        "fifo": False,
+        "numa": False,
+        "parks": True,
+        "light": False,
+        "trylock_hardened": False,
+        "bypasses": True,
+        "bytes": 16,
+        "waiter_bytes": 0,
+        "summary": "",
+        "source": "",
+        "caution": "",
+        "aliases": (),
+    }
+    return LockInfo(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def collect(case: Case, **values: list[float | Sample]) -> Samples:
+    """Samples of one case: subject -> its figure in each round."""
+    samples = Samples()
+    for subject, of_subject in values.items():
+        samples.of[case, subject] = {
+            number: value if isinstance(value, Sample) else Sample(value)
+            for number, value in enumerate(of_subject)
+        }
+    return samples

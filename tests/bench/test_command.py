@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""`hasp bench locks` from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
+
+LOCK_CASES = (
+    ("uncontended", 2),
+    ("uncontended", 1),
+    ("contended", 2),
+    ("oversubscribed", None),
+    ("trylock", 2),
+    ("condvar_ping_pong", 2),
+    ("broadcast_queue", 4),
+    ("bytes_per_mutex", 2),
+    ("create_destroy", 2),
+    ("startup", 1),
+)
+WITH_FLOOR = {"uncontended", "contended", "oversubscribed", "trylock", "create_destroy"}
+
+
+def rows_of(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_every_case_has_a_row_for_every_lock(hasp: Hasp) -> None:
+    completed = hasp("bench", "locks", "--runs=2", "--locks=futex,mcs-park", "--json")
+    assert completed.returncode == 0, completed.stderr
+    rows = rows_of(completed.stdout)
+    for case, threads in LOCK_CASES:
+        subjects = ["glibc", "mcs-park", "futex"]
+        subjects += ["floor"] if case in WITH_FLOOR else []
+        for lock in subjects:
+            (row,) = (
+                row
+                for row in rows
+                if (row["case"], row["lock"]) == (case, lock)
+                and threads in (None, row["threads"])
+            )
+            assert row["schema"] == "hasp.bench.locks/1"
+            assert row["outcome"] == "ok", row
+            assert row["value"] > 0
+            assert row["unit"]
+            assert row["better"] in ("lower", "higher")
+            assert row["runs"] == len(row["samples"]) == 2
+            assert row["ratio_low"] <= row["ratio_to_glibc"] <= row["ratio_high"]
+    (ring,) = (row for row in rows if row["case"] == "baton_ring")
+    assert ring["value"] > 0
+    (parking,) = (
+        row
+        for row in rows
+        if (row["case"], row["lock"]) == ("oversubscribed", "mcs-park")
+    )
+    assert parking["ratio_to_baton"] > 0
+    assert parking["starvation_ms"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(70)
+def test_quick_ends_within_50_seconds_for_two_locks(hasp: Hasp) -> None:
+    begin = time.monotonic()
+    completed = hasp(
+        "bench", "locks", "--quick", "--locks=mcs,futex", "--json", timeout=60
+    )
+    assert time.monotonic() - begin < 50
+    assert completed.returncode == 0, completed.stderr
+    assert len(rows_of(completed.stdout)) >= 2 * len(LOCK_CASES)
+
+
+def test_the_table_fits_80_columns(hasp: Hasp, tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    completed = hasp(
+        "bench",
+        "locks",
+        "--runs=1",
+        "--locks=malthusian-park",
+        "--cases=oversubscribed,startup",
+        "--check-targets",
+        "--json",
+        results,
+    )
+    assert completed.returncode in (0, 1), completed.stderr
+    lines = completed.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "oversubscribed" in completed.stdout
+    assert "malthusian-park" in completed.stdout
+    assert any(line.startswith("targets: ") for line in lines)
+    assert {row["case"] for row in rows_of(results.read_text())} == {
+        "oversubscribed",
+        "startup",
+        "baton_ring",
+    }
+
+
+@pytest.fixture
+def hanging_native_dir(build_dir: Path, tmp_path: Path) -> Path:
+    """A folder of native parts whose libhasp.so hangs in every pthread_mutex_lock."""
+    for name in ("hasp-locks", "hasp-bench-locks", "hasp-calibrate"):
+        (tmp_path / name).symlink_to(next(build_dir.rglob(name)))
+    (tmp_path / "libhasp.so").symlink_to(next(build_dir.rglob("hanging-lock.so")))
+    return tmp_path
+
+
+def test_a_lock_that_hangs_is_a_row(hasp: Hasp, hanging_native_dir: Path) -> None:
+    completed = hasp(
+        "bench",
+        "locks",
+        "--runs=1",
+        "--locks=mcs",
+        "--cases=contended,uncontended,condvar_ping_pong",
+        "--json",
+        env={**os.environ, "HASP_NATIVE_DIR": str(hanging_native_dir)},
+    )
+    assert completed.returncode == 0, completed.stderr
+    rows = [row for row in rows_of(completed.stdout) if row["lock"] == "mcs"]
+    assert len(rows) == 4
+    for row in rows:
+        assert row["outcome"] == "hang"
+        assert row["reason"]
+        assert not row["value"]
+    others = [row for row in rows_of(completed.stdout) if row["lock"] != "mcs"]
+    assert all(row["outcome"] == "ok" for row in others)
+
+
+def test_a_missed_target_is_a_finding(hasp: Hasp, hanging_native_dir: Path) -> None:
+    completed = hasp(
+        "bench",
+        "locks",
+        "--runs=1",
+        "--locks=mcs",
+        "--cases=create_destroy",
+        "--check-targets",
+        env={**os.environ, "HASP_NATIVE_DIR": str(hanging_native_dir)},
+    )
+    assert completed.returncode == 1, completed.stderr
+    assert "missed: mcs, create_destroy" in completed.stdout
+
+
+def test_interruption_keeps_what_was_measured() -> None:
+    command = [sys.executable, "-m", "hasp", "bench", "locks", "--json"]
+    command += ["--runs=1000", "--locks=futex", "--cases=uncontended"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    output, complaints = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "interrupted" in complaints
+    assert any(row["lock"] == "futex" for row in rows_of(output))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["locks", "--locks", "mcz"], "did you mean mcs"),
+        (["locks", "--cases", "contendet"], "did you mean contended"),
+        (["locks", "--runs", "0"], "--runs"),
+        (["lokcs"], "locks"),
+        ([], "locks"),
+    ],
+)
+def test_wrong_arguments_are_refused(
+    hasp: Hasp, arguments: list[str], words: str
+) -> None:
+    completed = hasp("bench", *arguments)
+    assert completed.returncode == 2
+    assert words in completed.stderr

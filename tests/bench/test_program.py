@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""hasp-bench-locks: one case measured once, within its time, whatever the lock does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CASES = (
+    ["uncontended"],
+    ["uncontended", "--threads=1"],
+    ["uncontended", "--floor"],
+    ["contended"],
+    ["contended", "--floor"],
+    ["oversubscribed"],
+    ["oversubscribed", "--floor"],
+    ["trylock"],
+    ["trylock", "--floor"],
+    ["condvar_ping_pong"],
+    ["broadcast_queue"],
+    ["bytes_per_mutex", "--mutexes=1000", "--seconds=5"],
+    ["create_destroy"],
+    ["create_destroy", "--floor"],
+    ["startup"],
+    ["baton_ring"],
+)
+FIGURES = {"value", "seconds", "operations", "fairness", "starvation_ms"}
+FIELDS = FIGURES | {"case", "threads", "floor", "unit", "outcome", "reason"}
+
+
+@pytest.fixture(scope="session")
+def program(build_dir: Path) -> str:
+    return str(next(build_dir.rglob("hasp-bench-locks")))
+
+
+@pytest.fixture(scope="session")
+def hanging_lock(build_dir: Path) -> str:
+    return str(next(build_dir.rglob("hanging-lock.so")))
+
+
+def measure(program: str, *arguments: str, preload: str = "") -> dict[str, Any]:
+    environment = {**os.environ, "LD_PRELOAD": preload} if preload else None
+    completed = subprocess.run(
+        [program, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
+    )
+    assert completed.stderr == ""
+    (line,) = completed.stdout.splitlines()
+    record: dict[str, Any] = json.loads(line)
+    return record
+
+
+@pytest.mark.parametrize("arguments", CASES, ids=" ".join)
+def test_each_case_gives_a_figure(program: str, arguments: list[str]) -> None:
+    record = measure(program, "--seconds=0.02", *arguments)
+    assert set(record) == FIELDS
+    assert record["case"] == arguments[0]
+    assert record["floor"] == ("--floor" in arguments)
+    assert (record["outcome"], record["reason"]) == ("ok", "")
+    assert record["value"] > 0
+    assert record["operations"] > 0
+
+
+def test_every_listed_case_is_tested(program: str) -> None:
+    listing = subprocess.run(
+        [program, "--list"], capture_output=True, text=True, check=True
+    ).stdout
+    listed = [json.loads(line)["case"] for line in listing.splitlines()]
+    assert listed == list(dict.fromkeys(case[0] for case in CASES))
+
+
+def test_figures_are_plausible(program: str) -> None:
+    pair = measure(program, "uncontended", "--seconds=0.05")
+    assert 1 < pair["value"] < 1000
+    many = measure(program, "oversubscribed", "--threads=8", "--seconds=0.05")
+    assert 0 <= many["fairness"] <= 1
+    assert 0 < many["starvation_ms"] < 1000
+    mutex = measure(program, "bytes_per_mutex", "--mutexes=20000")
+    assert 40 <= mutex["value"] < 48, "a mutex of glibc needs its own bytes only"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["uncontended"],
+        ["uncontended", "--threads=1"],
+        ["contended"],
+        ["oversubscribed"],
+        ["condvar_ping_pong"],
+        ["broadcast_queue"],
+        ["bytes_per_mutex"],
+        ["create_destroy"],
+    ],
+    ids=" ".join,
+)
+def test_a_lock_that_hangs_is_a_result(
+    program: str, hanging_lock: str, arguments: list[str]
+) -> None:
+    begin = time.monotonic()
+    record = measure(
+        program, *arguments, "--seconds=0.02", "--grace=0.1", preload=hanging_lock
+    )
+    assert time.monotonic() - begin < 5
+    assert record["outcome"] == "hang"
+    assert record["reason"]
+    assert not record["value"], "nothing was acquired"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "name one case"),
+        (["contended", "trylock"], "name one case"),
+        (["no_such_case"], "no case"),
+        (["contended", "--threads=0"], "--threads"),
+        (["contended", "--threads=many"], "--threads"),
+        (["contended", "--threads=-2"], "--threads"),
+        (["contended", "--seconds=0"], "--seconds"),
+        (["contended", "--seconds=1s"], "--seconds"),
+        (["contended", "--no-such-option"], "no-such-option"),
+        (["condvar_ping_pong", "--threads=3"], "--threads 2"),
+        (["broadcast_queue", "--threads=3"], "an even number"),
+        (["startup", "--floor"], "no --floor"),
+    ],
+)
+def test_wrong_arguments_end_with_2(
+    program: str, arguments: list[str], words: str
+) -> None:
+    completed = subprocess.run(
+        [program, *arguments], capture_output=True, text=True, timeout=20
+    )
+    assert completed.returncode == 2
+    assert words in completed.stderr
+    assert completed.stdout == ""
