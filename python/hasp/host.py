@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""The machine that a measurement was made on, and what disturbs measurements on it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+CGROUP = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True)
+class Host:
+    """What to know about a machine to read numbers that were measured there."""
+
+    hostname: str
+    architecture: str
+    cpu_model: str
+    cpus_online: int
+    cpus_allowed: int  # by the affinity mask
+    cpu_quota: float | None  # CPUs' worth of time that the cgroup may use
+    numa_nodes: int
+    memory_bytes: int
+    kernel: str
+    libc: str
+    load_average: float
+
+    @property
+    def cpus(self) -> float:
+        """How many CPUs' worth of work can run at once here."""
+        return min(self.cpus_allowed, self.cpu_quota or self.cpus_allowed)
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields, for a file of results."""
+        return asdict(self)
+
+
+def read_text(path: str | Path) -> str | None:
+    """The text of a file of /proc or /sys; None when it cannot be read."""
+    try:
+        return Path(path).read_text(errors="replace").strip()
+    except OSError:
+        return None
+
+
+def facts() -> Host:
+    """The facts of this machine, now."""
+    return Host(
+        hostname=platform.node(),
+        architecture=platform.machine(),
+        cpu_model=cpu_field("model name") or cpu_field("CPU part") or "unknown",
+        cpus_online=os.cpu_count() or 1,
+        cpus_allowed=len(os.sched_getaffinity(0)),
+        cpu_quota=cpu_quota(),
+        numa_nodes=len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1,
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        kernel=platform.release(),
+        libc=os.confstr("CS_GNU_LIBC_VERSION") or "unknown",
+        load_average=os.getloadavg()[0],
+    )
+
+
+def cpu_field(name: str) -> str | None:
+    """A field of the first CPU in /proc/cpuinfo."""
+    for line in (read_text("/proc/cpuinfo") or "").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == name:
+            return value.strip()
+    return None
+
+
+def _cgroup_folders() -> list[tuple[int, Path]]:
+    """This process's CPU cgroup and those above it: version (1 or 2) and folder.
+
+    In a container the path of /proc/self/cgroup may be the host's, and the mounted
+    hierarchy begins at our own group: then only the mount itself exists.
+    """
+    found = []
+    for line in (read_text("/proc/self/cgroup") or "").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        names = controllers.split(",")
+        if not controllers:
+            version, roots = 2, [CGROUP, CGROUP / "unified"]
+        elif "cpu" in names:
+            version, roots = 1, [CGROUP / "cpu", CGROUP / controllers]
+        else:
+            continue
+        for root in roots:
+            folder = root / path.lstrip("/")
+            found += [
+                (version, place)
+                for place in (folder, *folder.parents)
+                if place == root or root in place.parents
+            ]
+    return [(version, folder) for version, folder in found if folder.is_dir()]
+
+
+def cpu_quota() -> float | None:
+    """The tightest CPU quota of our cgroups, in CPUs; None without one."""
+    quotas = []
+    for version, folder in _cgroup_folders():
+        if version == 2:
+            words = (read_text(folder / "cpu.max") or "max").split()
+        else:
+            words = [
+                read_text(folder / "cpu.cfs_quota_us") or "-1",
+                read_text(folder / "cpu.cfs_period_us") or "100000",
+            ]
+        if len(words) == 2 and words[0].isdecimal() and int(words[1]) > 0:
+            quotas.append(int(words[0]) / int(words[1]))
+    return min(quotas, default=None)
+
+
+@dataclass(frozen=True)
+class Interference:
+    """Counters of what takes the CPU away from us; subtract two to see a period."""
+
+    steal: float  # seconds, over all CPUs
+    cpu_time: float  # seconds of all CPUs that passed
+    throttled: int
+
+    @property
+    def steal_share(self) -> float:
+        """Which share of all CPU time the hypervisor gave to others."""
+        return self.steal / self.cpu_time if self.cpu_time > 0 else 0.0
+
+    def __sub__(self, earlier: Interference) -> Interference:
+        return Interference(
+            self.steal - earlier.steal,
+            self.cpu_time - earlier.cpu_time,
+            self.throttled - earlier.throttled,
+        )
+
+
+def interference() -> Interference:
+    """The counters, now."""
+    fields = (read_text("/proc/stat") or "").partition("\n")[0].split()
+    ticks = os.sysconf("SC_CLK_TCK")
+    steal = int(fields[8]) / ticks if len(fields) > 8 else 0.0
+    throttled = 0
+    for _, folder in _cgroup_folders():
+        for line in (read_text(folder / "cpu.stat") or "").splitlines():
+            if line.startswith("nr_throttled "):
+                throttled = max(throttled, int(line.split()[1]))
+    return Interference(steal, time.monotonic() * (os.cpu_count() or 1), throttled)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Results as text: tables for the terminal, Markdown and CSV."""

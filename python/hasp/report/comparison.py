@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""A comparison as tables: for the terminal, as Markdown, and every run as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hasp.durations import format_duration, three_digits
+from hasp.native import REFERENCE
+from hasp.output import console, table
+from hasp.statistics import Ratio
+from hasp.study.doubts import Doubt
+from hasp.study.record import CPU, MEMORY, WALL, Measure
+from hasp.study.store import Study
+from hasp.study.summary import Row
+
+REFERENCE_NOTE = "reference"
+CSV_FIELDS = (
+    *("block", "warmup", "lock", "threads", "outcome", "detail", "exit_code"),
+    *("wall_s", "user_s", "system_s", "peak_bytes", "switches", "preemptions"),
+    *("load_user_s", "load_system_s", "load_peak_bytes", "steal", "throttled"),
+)
+STYLES = {"better": "green", "worse": "red"}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table before it has a form."""
+
+    title: str
+    headings: tuple[str, ...]
+    lines: list[tuple[str, ...]]
+    texts: int = 1  # how many of the first columns are words; the rest are numbers
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """A value as people read it, with its unit where that scales."""
+    if value is None:
+        return "-"
+    if unit == "s":
+        return format_duration(value)
+    if unit == "bytes":
+        for size, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+            if value >= size:
+                return f"{three_digits(value / size)} {name}"
+        return f"{value:.0f} B"
+    return f"{value:,.0f}" if abs(value) >= 1000 else three_digits(value)
+
+
+def times(ratio: Ratio | None) -> str:
+    """A ratio with two decimals, more for small ones."""
+    if ratio is None:
+        return ""
+    return ratio_text(ratio.value)
+
+
+def ratio_text(value: float) -> str:
+    """A ratio: two decimals, three below 0.1, none from 100."""
+    if value == float("inf"):
+        return "inf"
+    if 0 < value < 0.0995:
+        return f"{value:.3f}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.2f}"
+
+
+def interval(ratio: Ratio | None) -> str:
+    """The bounds of a ratio."""
+    if ratio is None or ratio.low is None or ratio.high is None:
+        return ""
+    return f"{ratio_text(ratio.low)} - {ratio_text(ratio.high)}"
+
+
+def grids(study: Study, rows: list[Row]) -> list[Grid]:
+    """A table per figure of the program (or the wall time), then the resources."""
+    measures = study.measures[: max(1, len(study.plan.metrics))]
+    return [
+        *(_figure_grid(study, rows, measure) for measure in measures),
+        _resource_grid(study, rows),
+    ]
+
+
+def _place(study: Study, row: Row) -> tuple[str, ...]:
+    if study.plan.threads == (None,):
+        return (row.cell.lock,)
+    return (str(row.cell.threads), row.cell.lock)
+
+
+def _place_headings(study: Study) -> tuple[str, ...]:
+    return ("lock",) if study.plan.threads == (None,) else ("threads", "lock")
+
+
+def _figure_grid(study: Study, rows: list[Row], measure: Measure) -> Grid:
+    better = "lower" if measure.lower_is_better else "higher"
+    shown_unit = "" if measure.unit in ("", "s", "bytes") else f", {measure.unit}"
+    lines = []
+    for row in rows:
+        entry = row.entry(measure)
+        place = _place(study, row)
+        if not entry.samples:
+            lines.append((*place, _short_trouble(row), "", "", "", ""))
+            continue
+        verdict = REFERENCE_NOTE if row.is_reference else entry.verdict
+        lines.append(
+            (
+                *place,
+                quantity(entry.median, measure.unit),
+                times(entry.ratio) or "1.00",
+                interval(entry.ratio),
+                str(len(entry.samples)),
+                f"{verdict} !" if row.failures else verdict,
+            )
+        )
+    return Grid(
+        f"{measure.name}{shown_unit} ({better} is better)",
+        (
+            *_place_headings(study),
+            "median",
+            "ratio",
+            "95 % interval",
+            "runs",
+            "verdict",
+        ),
+        lines,
+        texts=len(_place_headings(study)),
+    )
+
+
+def _resource_grid(study: Study, rows: list[Row]) -> Grid:
+    lines = []
+    for row in rows:
+        if not row.measured:
+            continue
+        cells: list[str] = []
+        for measure in (WALL, CPU, MEMORY):
+            entry = row.entry(measure)
+            text = quantity(entry.median, measure.unit)
+            at_floor = (entry.median or 0) <= 1.1 * study.peak_floor_bytes
+            if measure == MEMORY and entry.median is not None and at_floor:
+                text = f"<{text}"
+            cells += [text, times(entry.ratio) or "1.00"]
+        lines.append((*_place(study, row), *cells))
+    whose = "the server's" if study.plan.server else "all its processes"
+    return Grid(
+        f"medians and ratios to {REFERENCE}; CPU time and memory: {whose}",
+        (
+            *_place_headings(study),
+            *("wall time", "ratio", "CPU time", "ratio", "peak memory", "ratio"),
+        ),
+        lines,
+        texts=len(_place_headings(study)),
+    )
+
+
+def _short_trouble(row: Row) -> str:
+    return " and ".join(row.failures) or "not measured"
+
+
+def remarks(study: Study, rows: list[Row], doubts: list[Doubt]) -> list[str]:
+    """What the tables cannot say: failures in full, and warnings."""
+    lines = []
+    for row in rows:
+        if row.trouble:
+            threads = f" ({row.cell.threads} threads)" if row.cell.threads else ""
+            lines.append(f"{row.cell.lock}{threads}: {row.trouble}")
+    if study.interrupted:
+        lines.append("interrupted: this is what was measured before")
+    lines += [f"warning: {doubt.words}" for doubt in doubts]
+    return lines
+
+
+def headline(study: Study) -> str:
+    """What was compared, in a line."""
+    subject = study.plan.server or shlex.join(study.plan.command)
+    return f"{subject}\n{_where(study)}"
+
+
+def _where(study: Study) -> str:
+    host = study.host
+    quota = host.get("cpu_quota")
+    limited = f", quota {quota:g}" if quota else ""
+    return (
+        f"{host['cpus_allowed']} CPUs{limited} ({host['cpu_model']}), Linux "
+        f"{host['kernel']}, {host['libc']}, Hasp {study.version}"
+    )
+
+
+def print_comparison(study: Study, rows: list[Row], doubts: list[Doubt]) -> None:
+    """The tables on stdout."""
+    out = console()
+    out.print(headline(study))
+    for grid in grids(study, rows):
+        out.print()
+        form = table(title=grid.title)
+        for place, heading in enumerate(grid.headings):
+            numeric = place >= grid.texts and heading != "verdict"
+            form.add_column(
+                heading, justify="right" if numeric else "left", no_wrap=numeric
+            )
+        for line in grid.lines:
+            style = STYLES.get(line[-1].removesuffix(" !"))
+            if out.no_color or style is None:
+                form.add_row(*line)
+            else:
+                from rich.text import Text
+
+                form.add_row(*line[:-1], Text(line[-1], style=style))
+        out.print(form)
+    lines = remarks(study, rows, doubts)
+    if lines:
+        out.print()
+    for text in lines:
+        out.print(text)
+
+
+def markdown(study: Study, rows: list[Row], doubts: list[Doubt]) -> str:
+    """The same tables as Markdown."""
+    subject, _, where = headline(study).partition("\n")
+    parts = [f"`{subject}`", where]
+    for grid in grids(study, rows):
+        rule = [
+            ":--" if place < grid.texts else "--:"
+            for place in range(len(grid.headings))
+        ]
+        lines = [grid.headings, tuple(rule), *grid.lines]
+        parts.append(f"**{grid.title}**")
+        parts.append("\n".join(_markdown_line(line) for line in lines))
+    parts += [f"- {_escaped(line)}" for line in remarks(study, rows, doubts)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _markdown_line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def csv_text(study: Study) -> str:
+    """One row per run, warm-up ones included, the program's figures last."""
+    names = [metric.name for metric in study.plan.metrics]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*CSV_FIELDS, *names])
+    for run in study.runs:
+        record = run.as_json()
+        figures = [run.figures.get(name) for name in names]
+        writer.writerow([*(record[name] for name in CSV_FIELDS), *figures])
+    return text.getvalue()

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""Measured programs: started through the launcher, limited in time, stopped for good.
+
+"For good" means the program, its process group, and whatever it started that left the
+group: nothing may run on into the next measurement.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import marshal
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from hasp.errors import HaspError, Interrupted
+
+LAUNCHER = Path(__file__).with_name("launcher.py")
+SET_CHILD_SUBREAPER = 36  # of prctl(2)
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+GRACE = 2.0  # seconds between asking a program to end and killing it
+
+
+@dataclass(frozen=True)
+class Usage:
+    """How a program ended, and what it and the children it waited for used."""
+
+    exit_code: int  # negative: the signal that killed it
+    wall_s: float
+    user_s: float
+    system_s: float
+    peak_bytes: int
+    switches: int
+    preemptions: int
+
+
+def interrupt_on_signals() -> None:
+    """Let Ctrl-C and requests to end raise Interrupted in the main thread."""
+
+    def interrupt(number: int, _frame: object) -> None:
+        raise Interrupted(number)
+
+    for number in ENDING_SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Keep Ctrl-C waiting while something must not be left half done."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants that lose theirs, so that they can be ended."""
+    ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+class Launcher:
+    """A small process that starts one program at a time (see launcher.py)."""
+
+    def __init__(self) -> None:
+        request_reader, self._requests = os.pipe()
+        self._replies, reply_writer = os.pipe()
+        with uninterrupted():
+            self._pid = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-I", "-S", str(LAUNCHER)],
+                {},
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, request_reader, 0),
+                    (os.POSIX_SPAWN_DUP2, reply_writer, 1),
+                ],
+                setsid=True,
+                setsigmask=[],
+            )
+            os.close(request_reader)
+            os.close(reply_writer)
+            self.floor_bytes = int(self._reply(None)["floor_kib"]) * 1024
+
+    def close(self) -> None:
+        """End the launcher; it leaves when its requests end."""
+        with uninterrupted():
+            os.close(self._requests)
+            os.close(self._replies)
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
+
+    def start(
+        self,
+        path: Path,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        output: tuple[Path, Path],
+    ) -> Child:
+        """Start a program with stdout and stderr in files and nothing on stdin."""
+        request = {
+            "path": str(path),
+            "argv": list(argv),
+            "environment": dict(environment),
+            "stdin": os.devnull,
+            "stdout": str(output[0]),
+            "stderr": str(output[1]),
+        }
+        data = marshal.dumps(request)
+        with uninterrupted():
+            os.write(self._requests, len(data).to_bytes(4, "little"))
+            for place in range(0, len(data), 65536):
+                os.write(self._requests, data[place : place + 65536])
+            reply = self._reply(None)
+            if "error" in reply:
+                raise HaspError(
+                    f"{path} cannot be started: {reply['error']}",
+                    "see whether it runs without Hasp",
+                )
+            return Child(self, int(reply["pid"]))
+
+    def _reply(self, timeout: float | None) -> dict[str, Any]:
+        """The next message; empty when none comes in time."""
+        if timeout is not None:
+            poller = select.poll()
+            poller.register(self._replies, select.POLLIN)
+            if not poller.poll(max(0.0, timeout) * 1000):
+                return {}
+        with uninterrupted():
+            size = int.from_bytes(self._exactly(4), "little")
+            message: dict[str, Any] = marshal.loads(self._exactly(size))
+        return message
+
+    def _exactly(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            piece = os.read(self._replies, size - len(data))
+            if not piece:
+                raise HaspError(
+                    "the process that starts the measured programs has died",
+                    "see whether the machine ran out of memory, and start again",
+                )
+            data += piece
+        return data
+
+    def usage(self, timeout: float | None) -> Usage | None:
+        """What the program used, once it has ended; None when it has not in time."""
+        reply = self._reply(timeout)
+        if not reply:
+            return None
+        return Usage(
+            exit_code=os.waitstatus_to_exitcode(reply["wait_status"]),
+            wall_s=reply["wall_s"],
+            user_s=reply["user_s"],
+            system_s=reply["system_s"],
+            peak_bytes=reply["peak_kib"] * 1024,
+            switches=reply["switches"],
+            preemptions=reply["preemptions"],
+        )
+
+
+class Child:
+    """A program that runs, or has run."""
+
+    def __init__(self, launcher: Launcher, pid: int) -> None:
+        self._launcher = launcher
+        self.pid = pid
+        self._usage: Usage | None = None
+
+    def wait(self, timeout: float) -> Usage | None:
+        """Its usage when it ends within `timeout` seconds."""
+        if self._usage is None:
+            self._usage = self._launcher.usage(timeout)
+        return self._usage
+
+    def stop(self, grace: float = GRACE) -> Usage:
+        """Ask it and all that it started to end; kill what remains after `grace`."""
+        with uninterrupted():
+            family = self._family()
+            if self._usage is None:
+                self._signal(signal.SIGTERM, family)
+                self.wait(grace)
+            family |= self._family()
+            self._signal(signal.SIGKILL, family)
+            if self._usage is None:
+                self._usage = self._launcher.usage(None)
+            assert self._usage is not None
+            return self._usage
+
+    def _family(self) -> set[psutil.Process]:
+        """Its living descendants, also those that left its process group."""
+        try:
+            return set(psutil.Process(self.pid).children(recursive=True))
+        except psutil.Error:
+            return set()
+
+    def _signal(self, number: int, family: set[psutil.Process]) -> None:
+        # Its process id is free for others once it has been waited for, but its group's
+        # is not while the group has members; an empty group cannot be signalled.
+        with contextlib.suppress(OSError):
+            os.killpg(self.pid, number)
+        for member in family:
+            with contextlib.suppress(psutil.Error):
+                member.send_signal(number)
+
+
+class Strays:
+    """The orphans that appear while it is in use: ended, and what they used counted.
+
+    Daemons that stood before (of a `--prepare`, say) are left alone.
+    """
+
+    def __init__(self) -> None:
+        self._before = set(self._children())
+
+    @staticmethod
+    def _children() -> list[int]:
+        return [child.pid for child in psutil.Process().children()]
+
+    def end(self) -> tuple[float, float, int]:
+        """Kill the new ones; seconds of user and system time, and the largest peak."""
+        user = system = 0.0
+        peak = 0
+        # Killing one may orphan others, which come to us in their turn.
+        deadline = time.monotonic() + GRACE
+        while time.monotonic() < deadline:
+            strays = [pid for pid in self._children() if pid not in self._before]
+            if not strays:
+                break
+            for pid in strays:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(OSError):
+                    _, _, usage = os.wait4(pid, 0)
+                    user += usage.ru_utime
+                    system += usage.ru_stime
+                    peak = max(peak, usage.ru_maxrss * 1024)
+        return user, system, peak

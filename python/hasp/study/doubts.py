@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Doubts about a study, as values: what is doubtful, and what to do about it.
+
+After hyperfine, where a warning is a value of its own and tells the user what to do.
+"""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from hasp.native import REFERENCE
+from hasp.statistics import outliers
+from hasp.study import record
+from hasp.study.plan import Cell
+from hasp.study.store import Study
+from hasp.study.summary import Entry, Row
+
+# Starting a program under a lock takes a millisecond or two longer than without; in
+# runs of at least this length that is at most 2 %.
+SHORTEST_RUN = 0.1  # seconds
+# The percentile interval of five pairs covers at most 1 - 2^-4 = 94 %, of six 97 %.
+FEWEST_RUNS = 6
+WIDE = 0.2  # an interval wider than this share of 1 that includes 1 tells little
+SLOW_FIRST = 1.2  # times the median of the others
+STEAL_SHARE = 0.01
+BUSY_LOAD = 0.5  # runnable others per CPU when the study began
+COLLAPSED = 2.0  # times worse than the reference
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One doubt, in words."""
+
+    kind: str
+    words: str
+
+
+def doubts(study: Study, rows: list[Row]) -> list[Doubt]:
+    """Every doubt about a study, the gravest first."""
+    found: list[Doubt] = []
+    for check in (
+        _few_runs,
+        _too_short,
+        _host,
+        _oversubscribed,
+        _first_run_slow,
+        _outliers,
+        _cannot_tell,
+    ):
+        found += check(study, rows)
+    return found
+
+
+def _names(cells: list[Cell]) -> str:
+    return ", ".join(
+        cell.lock if cell.threads is None else f"{cell.lock} ({cell.threads} threads)"
+        for cell in cells
+    )
+
+
+def _few_runs(study: Study, rows: list[Row]) -> list[Doubt]:
+    counts = [len(row.entry(study.primary).samples) for row in rows if row.measured]
+    fewest = min(counts, default=0)
+    if not counts or fewest >= FEWEST_RUNS:
+        return []
+    if fewest < 2:
+        words = "a single run has no interval at all"
+    else:
+        words = (
+            f"{fewest} runs: the interval covers at most {1 - 0.5 ** (fewest - 1):.0%}"
+        )
+    return [Doubt("few_runs", f"{words}; use --runs {FEWEST_RUNS} or more")]
+
+
+def _too_short(study: Study, rows: list[Row]) -> list[Doubt]:
+    times = [
+        row.entry(record.WALL).median
+        for row in rows
+        if row.is_reference and row.measured
+    ]
+    shortest = min((time for time in times if time is not None), default=None)
+    if shortest is None or shortest >= SHORTEST_RUN:
+        return []
+    words = (
+        f"the runs take {shortest * 1e3:.0f} ms, too short: starting the program is "
+        f"much of it; give it work for {SHORTEST_RUN * 1e3:.0f} ms or more"
+    )
+    return [Doubt("too_short", words)]
+
+
+def _host(study: Study, rows: list[Row]) -> list[Doubt]:
+    found = []
+    stolen = statistics.fmean(run.steal for run in study.runs) if study.runs else 0.0
+    if stolen > STEAL_SHARE:
+        words = (
+            f"the hypervisor took {stolen:.0%} of the CPU time (steal); repeat later"
+        )
+        found.append(Doubt("steal", words))
+    throttled = sum(run.throttled for run in study.runs)
+    quota = study.host.get("cpu_quota")
+    if throttled:
+        words = (
+            f"the CPU quota stopped the runs {throttled} times: a lock is then also "
+            "measured by how it survives that; raise the quota or use fewer threads"
+        )
+        found.append(Doubt("throttled", words))
+    elif quota and quota < study.host["cpus_allowed"]:
+        words = (
+            f"a CPU quota of {quota:g} CPUs is below the {study.host['cpus_allowed']} "
+            "CPUs that threads run on; a holder may be stopped by it"
+        )
+        found.append(Doubt("quota", words))
+    load = study.host.get("load_average", 0.0)
+    if load > BUSY_LOAD * study.cpus:
+        words = (
+            f"other programs were using the CPUs (load average {load:.1f} on "
+            f"{study.cpus:g} CPUs at the start); stop them for a quieter result"
+        )
+        found.append(Doubt("busy_host", words))
+    return found
+
+
+def _oversubscribed(study: Study, rows: list[Row]) -> list[Doubt]:
+    """Spinning locks where more threads than CPUs run, or seem to by their result."""
+    struck: list[str] = []
+    for row in rows:
+        if study.collapses(row.cell.lock) and row.cell.lock not in struck:
+            threads = row.cell.threads
+            known = threads is not None and threads > study.cpus
+            if known or (threads is None and _looks_collapsed(study, row)):
+                struck.append(row.cell.lock)
+    if not struck:
+        return []
+    words = (
+        f"{', '.join(struck)}: waiters only spin, so expect collapse when more threads "
+        f"than the {study.cpus:g} CPUs are runnable; that is how the lock is published"
+    )
+    return [Doubt("oversubscribed", words)]
+
+
+def _looks_collapsed(study: Study, row: Row) -> bool:
+    ratio = row.entry(study.primary).ratio
+    if record.HUNG in row.failures:
+        return True
+    if ratio is None:
+        return False
+    worse = ratio.value if study.primary.lower_is_better else 1 / max(ratio.value, 1e-9)
+    return worse > COLLAPSED
+
+
+def _first_run_slow(study: Study, rows: list[Row]) -> list[Doubt]:
+    struck = []
+    for row in rows:
+        times = row.entry(record.WALL).samples
+        if len(times) >= 4 and times[0] > SLOW_FIRST * statistics.median(times[1:]):
+            struck.append(row.cell)
+    # One slow first run is chance; when many cells have it, something was cold.
+    if not struck or len(struck) < len([row for row in rows if row.measured]) / 2:
+        return []
+    words = f"the first run was slow under {_names(struck)}: use --warmup "
+    return [Doubt("first_run_slow", f"{words}{study.plan.warmup + 1} or more")]
+
+
+def _outliers(study: Study, rows: list[Row]) -> list[Doubt]:
+    struck = []
+    for row in rows:
+        entry = row.entry(study.primary)
+        places = outliers(entry.samples)
+        if places:
+            name = _names([row.cell])
+            struck.append(f"{name} {len(places)} of {len(entry.samples)}")
+    if not struck:
+        return []
+    words = (
+        f"{study.primary.name} has outliers: {', '.join(struck)}; other programs may "
+        "have interfered (medians bear a few)"
+    )
+    return [Doubt("outliers", words)]
+
+
+def _is_wide(entry: Entry) -> bool:
+    ratio = entry.ratio
+    if ratio is None or ratio.low is None or ratio.high is None:
+        return False
+    return entry.verdict == "cannot tell" and ratio.high - ratio.low > WIDE
+
+
+def _cannot_tell(study: Study, rows: list[Row]) -> list[Doubt]:
+    struck = [row.cell for row in rows if _is_wide(row.entry(study.primary))]
+    if not struck:
+        return []
+    words = (
+        f"cannot tell whether {_names(struck)} differ from {REFERENCE}: the interval "
+        f"is wide and includes 1.00; use more or longer runs"
+    )
+    return [Doubt("cannot_tell", words)]

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Starts programs for `hasp compare` from a small process; it is run, never imported.
+
+The kernel counts the memory that a process had before its exec in the peak that it
+reports for the program. Started from the process that has numpy loaded, every program
+would seem to need 100 MB. So this one imports nothing that is not in every Python
+already, forks, and waits; its own size is the floor of what can be told.
+
+It reads requests from stdin and writes replies to stdout: four bytes of length, then
+that many of `marshal`. One child at a time: {"argv", "path", "environment", "stdin",
+"stdout", "stderr"} is answered by {"pid"} or {"error"}, and at the child's end by
+{"wait_status", "wall_s", "user_s", "system_s", "peak_kib", "switches", "preemptions"}.
+Before the first request comes {"floor_kib"}.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import signal
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing typing costs memory, which is what this process saves
+    from typing import Any
+
+# Ctrl-C ends the study through the parent, which stops the children in order.
+IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
+
+
+def send(message: dict[str, object]) -> None:
+    data = marshal.dumps(message)
+    sys.stdout.buffer.write(len(data).to_bytes(4, "little") + data)
+    sys.stdout.buffer.flush()
+
+
+def receive() -> dict[str, Any]:
+    size = sys.stdin.buffer.read(4)
+    if len(size) < 4:
+        sys.exit(0)  # the parent has gone
+    request: dict[str, Any] = marshal.loads(
+        sys.stdin.buffer.read(int.from_bytes(size, "little"))
+    )
+    return request
+
+
+def become(request: dict[str, Any], failure: int) -> None:
+    """In the child: turn into the program; tell the errno through `failure` if not."""
+    try:
+        os.setsid()
+        writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        os.dup2(os.open(request["stdin"], os.O_RDONLY), 0)
+        os.dup2(os.open(request["stdout"], writing, 0o600), 1)
+        os.dup2(os.open(request["stderr"], writing, 0o600), 2)
+        for number in IGNORED + PYTHON_IGNORES:
+            signal.signal(number, signal.SIG_DFL)
+        os.execve(request["path"], request["argv"], request["environment"])
+    except OSError as problem:
+        os.write(failure, (problem.errno or 1).to_bytes(4, "little"))
+    finally:
+        os._exit(127)
+
+
+def start(request: dict[str, Any]) -> int | None:
+    """Fork the program; None and a reply when it cannot be started."""
+    reader, writer = os.pipe()  # both close on exec, which tells that it succeeded
+    child = os.fork()
+    if child == 0:
+        become(request, writer)
+    os.close(writer)
+    failure = os.read(reader, 4)
+    os.close(reader)
+    if failure:
+        os.waitpid(child, 0)
+        send({"error": os.strerror(int.from_bytes(failure, "little"))})
+        return None
+    send({"pid": child})
+    return child
+
+
+def floor_kib() -> int:
+    """The peak that a child reports which does nothing at all."""
+    child = os.fork()
+    if child == 0:
+        os.execve("/bin/sh", ["sh", "-c", ":"], {})
+    return os.wait4(child, 0)[2].ru_maxrss
+
+
+def main() -> None:
+    for number in IGNORED:
+        signal.signal(number, signal.SIG_IGN)
+    send({"floor_kib": floor_kib()})
+    while True:
+        request = receive()
+        begun = time.perf_counter_ns()
+        child = start(request)
+        if child is None:
+            continue
+        _, wait_status, usage = os.wait4(child, 0)
+        ended = time.perf_counter_ns()
+        send(
+            {
+                "wait_status": wait_status,
+                "wall_s": (ended - begun) / 1e9,
+                "user_s": usage.ru_utime,
+                "system_s": usage.ru_stime,
+                "peak_kib": usage.ru_maxrss,
+                "switches": usage.ru_nvcsw,
+                "preemptions": usage.ru_nivcsw,
+            }
+        )
+
+
+if __name__ == "__main__":
+    main()

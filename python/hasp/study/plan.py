@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""What a comparison is to do: commands, locks, thread counts, and in which order."""
+
+from __future__ import annotations
+
+import random
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hasp.durations import parse_duration
+from hasp.errors import HaspError
+from hasp.native import REFERENCE
+
+THREADS_MARK = "{threads}"
+# What makes a command line one for the shell and not a mere list of words.
+SHELL_SYNTAX = re.compile(r"[|&;<>()$`*?~#\n\[]|^\s*[A-Za-z_]\w*=")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure that the program itself prints."""
+
+    name: str
+    pattern: str
+    unit: str = ""
+    lower_is_better: bool = False
+
+    def last_match(self, text: str) -> float | None:
+        """The first group of the last match, as a number; None without one."""
+        return last_number(self.pattern, text)
+
+
+def last_number(pattern: str, text: str) -> float | None:
+    """The first group of the last match of `pattern`, as a number."""
+    found = None
+    for match in re.finditer(pattern, text, re.MULTILINE):
+        found = match
+    if found is None or found.lastindex is None or found.group(1) is None:
+        return None
+    try:
+        return float(found.group(1).replace(",", "").replace("_", ""))
+    except ValueError:
+        return None
+
+
+def parse_metric(text: str, number: int) -> Metric:
+    """The metric of `REGEX` or `NAME=REGEX`; `number` tells unnamed ones apart."""
+    named = re.match(r"([A-Za-z][\w ./%-]*)=(.+)", text, re.DOTALL)
+    name, pattern = (
+        (named.group(1), named.group(2))
+        if named
+        else ("figure" if number == 1 else f"figure {number}", text)
+    )
+    try:
+        groups = re.compile(pattern, re.MULTILINE).groups
+    except re.error as problem:
+        raise HaspError(
+            f"--metric {text!r} is no regular expression: {problem}",
+            "quote it for the shell and escape what is special, for example "
+            r"--metric 'ops/s: ([0-9.]+)'",
+        ) from None
+    if not groups:
+        raise HaspError(
+            f"--metric {text!r} has no group around the number",
+            f"put the number in brackets, for example '{pattern} ([0-9.]+)'",
+        )
+    return Metric(name, pattern)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """How to tell that a server can serve: a port, a file, or a mere delay."""
+
+    kind: str  # tcp, file or delay
+    host: str = ""
+    port: int = 0
+    path: str = ""
+    seconds: float = 0.0
+
+
+def parse_ready(text: str) -> Ready:
+    """The meaning of --ready: tcp:PORT, tcp:HOST:PORT, file:PATH or a duration."""
+    kind, _, rest = text.partition(":")
+    if kind == "tcp":
+        host, _, port = rest.rpartition(":")
+        if port.isdecimal() and 0 < int(port) < 65536:
+            return Ready("tcp", host=host.strip("[]") or "127.0.0.1", port=int(port))
+    elif kind == "file" and rest:
+        return Ready("file", path=rest)
+    elif not rest:
+        try:
+            return Ready("delay", seconds=parse_duration(text))
+        except ValueError:
+            pass
+    raise HaspError(
+        f"--ready {text!r} is not understood",
+        "write tcp:PORT, tcp:HOST:PORT, file:PATH or a time such as 2s",
+    )
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place of the table: a lock, and a number of threads if that varies."""
+
+    lock: str
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A comparison, complete enough to be done again."""
+
+    command: tuple[str, ...]
+    locks: tuple[str, ...]  # the reference first
+    threads: tuple[int | None, ...] = (None,)
+    runs: int = 7
+    warmup: int = 1
+    seed: int = 0
+    timeout_s: float = 60.0
+    metrics: tuple[Metric, ...] = ()
+    prepare: str | None = None
+    check: str | None = None
+    server: str | None = None
+    ready: Ready | None = None
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Every cell, in the order of the table."""
+        return [Cell(lock, count) for count in self.threads for lock in self.locks]
+
+    def blocks(self) -> Iterator[tuple[int, list[Cell]]]:
+        """The blocks with their numbers: warm-up ones count up to 0, measured from 1.
+
+        Each holds every cell once, in a random order of its own, so that no lock
+        always runs after the same other one or at the same moment of a slow drift. The
+        first warm-up starts with the reference: a command that does not work even there
+        is found out at once.
+        """
+        order = random.Random(self.seed)
+        for number in range(1 - self.warmup, self.runs + 1):
+            block = self.cells
+            order.shuffle(block)
+            if number == 1 - self.warmup and self.warmup:
+                block.sort(key=lambda cell: cell.lock != REFERENCE)
+            yield number, block
+
+    def substitute(self, text: str, cell: Cell) -> str:
+        """`text` with the cell's number of threads in it."""
+        count = "" if cell.threads is None else str(cell.threads)
+        return text.replace(THREADS_MARK, count)
+
+    def command_for(self, cell: Cell) -> list[str]:
+        """The measured command of a cell."""
+        return [self.substitute(word, cell) for word in self.command]
+
+    def server_for(self, cell: Cell) -> list[str]:
+        """The server's command of a cell; with shell syntax in it, the shell's."""
+        return shell_words(self.substitute(self.server or "", cell))
+
+
+def shell_words(line: str) -> list[str]:
+    """A command line as words, or as a call of the shell where it needs one."""
+    if not SHELL_SYNTAX.search(line):
+        try:
+            words = shlex.split(line)
+        except ValueError as problem:
+            raise HaspError(
+                f"{line!r} is no command line: {problem}", "close the quotation mark"
+            ) from None
+        if words:
+            return words
+        raise HaspError("a command line is empty", "say what should run")
+    return ["/bin/sh", "-c", line]

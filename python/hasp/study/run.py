@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: MIT
+"""Carrying out a plan: each run of each block, and what came of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+
+from hasp import host, interpose
+from hasp.errors import HaspError
+from hasp.executable import find
+from hasp.native import REFERENCE
+from hasp.study import record
+from hasp.study.children import Child, Launcher, Strays, Usage, adopt_orphans
+from hasp.study.plan import Cell, Plan, last_number
+from hasp.study.record import Run
+from hasp.study.server import ended, refuse_if_occupied, wait_until_ready
+
+FAILURES_UNTIL_GIVEN_UP = 2
+SERVER_GRACE = 10.0  # seconds that a server may take to end in order
+LONGEST_OUTPUT = 64 << 20  # bytes of output that are searched for figures
+LONGEST_QUOTE = 160  # characters of the program's last words in a detail
+
+
+class ReferenceFailed(HaspError):
+    """The command does not even work natively, so there is nothing to compare."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Finished:
+    """What one command left behind."""
+
+    usage: Usage
+    in_time: bool
+    stdout: Path
+    stderr: Path
+
+    def text(self) -> str:
+        """Its output and then its error output, as text; the end if it is very long."""
+        return "\n".join(_tail(path) for path in (self.stdout, self.stderr))
+
+    def last_words(self) -> str:
+        """The last line it wrote, on stderr if it wrote there."""
+        for path in (self.stderr, self.stdout):
+            lines = [line.strip() for line in _tail(path).splitlines() if line.strip()]
+            if lines:
+                return lines[-1][:LONGEST_QUOTE]
+        return ""
+
+
+def _tail(path: Path) -> str:
+    with path.open("rb") as file:
+        size = path.stat().st_size
+        file.seek(max(0, size - LONGEST_OUTPUT))
+        return file.read().decode(errors="replace")
+
+
+class Runner:
+    """Runs the cells of a plan one by one; a context manager for its helpers."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.floor_bytes = 0
+        self._base = interpose.original_environment()
+        self._begun = time.monotonic()
+        self._failures: Counter[Cell] = Counter()
+        self._reference_passed: set[int | None] = set()
+        self._environments = self._check()
+
+    def _check(self) -> dict[str, dict[str, str]]:
+        """Refuse what cannot work before anything runs: an environment per lock."""
+        first = self.plan.cells[0]
+        server = self.plan.server is not None
+        command = self.plan.command_for(first)
+        if server:
+            find(command[0], self._base)
+        subject = self.plan.server_for(first) if server else command
+        return {
+            lock: interpose.environment(lock, self._base, subject)
+            for lock in self.plan.locks
+        }
+
+    def __enter__(self) -> Runner:
+        adopt_orphans()
+        self._folder = tempfile.TemporaryDirectory(prefix="hasp-compare-")
+        self._load_launcher = Launcher()
+        self._server_launcher = Launcher()
+        self.floor_bytes = self._load_launcher.floor_bytes
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._load_launcher.close()
+        self._server_launcher.close()
+        self._folder.cleanup()
+
+    def given_up(self, cell: Cell) -> bool:
+        """Whether a cell has failed so often that it is not tried again."""
+        return self._failures[cell] >= FAILURES_UNTIL_GIVEN_UP
+
+    def runs(self, starting: Callable[[int, Cell], None]) -> Iterator[Run]:
+        """Every run of the plan; `starting` hears of each before it begins."""
+        for block, cells in self.plan.blocks():
+            for cell in cells:
+                if self.given_up(cell):
+                    continue
+                starting(block, cell)
+                run = self.run(block, cell)
+                if run.outcome != record.OK:
+                    self._failures[cell] += 1
+                    self._refuse_if_reference(run)
+                elif cell.lock == REFERENCE:
+                    self._reference_passed.add(cell.threads)
+                yield run
+
+    def _refuse_if_reference(self, run: Run) -> None:
+        if run.lock != REFERENCE or run.threads in self._reference_passed:
+            return
+        remedies = {
+            record.HUNG: "give it less work, or more time with --timeout",
+            record.DIFFERENT: "--check must accept what it prints without Hasp",
+            record.NO_FIGURE: "correct --metric, or let the program print the figure",
+            record.SERVER_FAILED: "correct --server or --ready",
+        }
+        remedy = remedies.get(run.outcome, "make it work without Hasp first")
+        threads = f" with {run.threads} threads" if run.threads else ""
+        raise ReferenceFailed(
+            f"the command does not work without Hasp{threads}: {run.detail}", remedy
+        )
+
+    def run(self, block: int, cell: Cell) -> Run:
+        """One run of one cell, with everything around it."""
+        before = host.interference()
+        started = time.monotonic() - self._begun
+        self._prepare(cell)
+        strays = Strays()
+        try:
+            result = self._measure(block, cell)
+        finally:
+            user_s, system_s, peak = strays.end()
+        noise = host.interference() - before
+        return dataclasses.replace(
+            result,
+            started_s=round(started, 3),
+            user_s=None if result.user_s is None else result.user_s + user_s,
+            system_s=None if result.system_s is None else result.system_s + system_s,
+            peak_bytes=result.peak_bytes and max(result.peak_bytes, peak),
+            steal=round(noise.steal_share, 4),
+            throttled=noise.throttled,
+        )
+
+    def _prepare(self, cell: Cell) -> None:
+        if self.plan.prepare is None:
+            return
+        line = self.plan.substitute(self.plan.prepare, cell)
+        status, words = self._shell(line, self._base)
+        if status:
+            raise HaspError(
+                f"--prepare {line!r} failed with {ended(status)}{words}",
+                "correct it; it runs in the shell, natively, before each run",
+            )
+
+    def _shell(
+        self, line: str, environment: dict[str, str], given: Path | None = None
+    ) -> tuple[int, str]:
+        """Run a line of the user's in the shell; its status and its last words."""
+        output = Path(self._folder.name) / "shell"
+        with (given or Path(os.devnull)).open("rb") as stdin, output.open("wb") as file:
+            process = subprocess.Popen(
+                ["/bin/sh", "-c", line],
+                stdin=stdin,
+                stdout=file,
+                stderr=file,
+                env=environment,
+                start_new_session=True,
+            )
+            try:
+                status = process.wait(timeout=max(60.0, self.plan.timeout_s))
+            except BaseException as problem:
+                os.killpg(process.pid, 9)
+                process.wait()
+                if isinstance(problem, subprocess.TimeoutExpired):
+                    return -9, ", because it did not end"
+                raise
+        lines = [text for text in _tail(output).splitlines() if text.strip()]
+        return status, f": {lines[-1].strip()[:LONGEST_QUOTE]}" if lines else ""
+
+    def _measure(self, block: int, cell: Cell) -> Run:
+        run = Run(block, cell.lock, cell.threads, record.OK)
+        if self.plan.server is None:
+            finished = self._finish(cell, self._environments[cell.lock])
+            run = _with_usage(run, finished.usage)
+            return self._judge(run, cell, finished)
+        return self._measure_server(run, cell)
+
+    def _measure_server(self, run: Run, cell: Cell) -> Run:
+        """Run the command as the load of a server that runs under the lock."""
+        assert self.plan.ready is not None
+        refuse_if_occupied(self.plan.ready)
+        argv = self.plan.server_for(cell)
+        environment = self._environments[cell.lock]
+        output = self._output("server")
+        path = find(argv[0], environment)
+        server = self._server_launcher.start(path, argv, environment, output)
+        finished = None
+        try:
+            trouble = wait_until_ready(server, self.plan.ready, self.plan.timeout_s)
+            if not trouble:
+                finished = self._finish(cell, self._base)
+                early = server.wait(0)
+                if early is not None:
+                    trouble = f"the server ended early ({ended(early.exit_code)})"
+        finally:
+            usage = server.stop(SERVER_GRACE)
+        run = _with_usage(run, usage)
+        words = Finished(usage, True, *output).last_words()
+        if finished is not None:
+            run = dataclasses.replace(
+                run,
+                wall_s=finished.usage.wall_s,
+                exit_code=finished.usage.exit_code,
+                load_user_s=finished.usage.user_s,
+                load_system_s=finished.usage.system_s,
+                load_peak_bytes=finished.usage.peak_bytes,
+            )
+        else:
+            run = dataclasses.replace(run, wall_s=None)
+        if trouble:
+            detail = f"{trouble}: {words}" if words else trouble
+            return dataclasses.replace(run, outcome=record.SERVER_FAILED, detail=detail)
+        assert finished is not None
+        return self._judge(run, cell, finished)
+
+    def _output(self, name: str) -> tuple[Path, Path]:
+        folder = Path(self._folder.name)
+        return folder / f"{name}.stdout", folder / f"{name}.stderr"
+
+    def _finish(self, cell: Cell, environment: dict[str, str]) -> Finished:
+        """Run the command to its end, or until its time is over."""
+        argv = self.plan.command_for(cell)
+        output = self._output("command")
+        path = find(argv[0], environment)
+        child: Child = self._load_launcher.start(path, argv, environment, output)
+        in_time = False
+        try:
+            in_time = child.wait(self.plan.timeout_s) is not None
+        finally:
+            usage = child.stop()
+        return Finished(usage, in_time, *output)
+
+    def _judge(self, run: Run, cell: Cell, finished: Finished) -> Run:
+        """Decide whether a run went well, and read the program's figures."""
+        if not finished.in_time:
+            words = f"did not end within {self.plan.timeout_s:g} s"
+            return dataclasses.replace(run, outcome=record.HUNG, detail=words)
+        if finished.usage.exit_code:
+            words = ended(finished.usage.exit_code)
+            last = finished.last_words()
+            detail = f"{words}: {last}" if last else words
+            return dataclasses.replace(run, outcome=record.FAILED, detail=detail)
+        if self.plan.check is not None:
+            line = self.plan.substitute(self.plan.check, cell)
+            environment = {**self._base, "HASP_OUTPUT": str(finished.stdout)}
+            status, words = self._shell(line, environment, finished.stdout)
+            if status:
+                detail = f"--check ended with {ended(status)}{words}"
+                return dataclasses.replace(run, outcome=record.DIFFERENT, detail=detail)
+        return self._read_figures(run, finished)
+
+    def _read_figures(self, run: Run, finished: Finished) -> Run:
+        if not self.plan.metrics:
+            return run
+        text = finished.text()
+        figures = {}
+        for metric in self.plan.metrics:
+            value = metric.last_match(text)
+            if value is None:
+                last = finished.last_words()
+                detail = f"nothing that matches {metric.pattern!r} in its output"
+                detail += f", which ends with: {last}" if last else ", which is empty"
+                return dataclasses.replace(run, outcome=record.NO_FIGURE, detail=detail)
+            figures[metric.name] = value
+            self._refuse_ambiguous(metric.name, metric.pattern, value, text)
+        return dataclasses.replace(run, figures=figures)
+
+    @staticmethod
+    def _refuse_ambiguous(name: str, pattern: str, value: float, text: str) -> None:
+        """`time=([0-9]+)` may be a name and a pattern, or a pattern with a `=`."""
+        whole = last_number(f"{name}={pattern}", text)
+        if whole is not None and whole != value:
+            raise HaspError(
+                f"--metric '{name}={pattern}' can be read in two ways: as the metric "
+                f"{name!r} it is {value:g}, as a pattern with a = in it {whole:g}",
+                f"give a pattern that has a = in it a name: '{name}={name}={pattern}'",
+            )
+
+
+def _with_usage(run: Run, usage: Usage) -> Run:
+    return dataclasses.replace(
+        run,
+        exit_code=usage.exit_code,
+        wall_s=usage.wall_s,
+        user_s=usage.user_s,
+        system_s=usage.system_s,
+        peak_bytes=usage.peak_bytes,
+        switches=usage.switches,
+        preemptions=usage.preemptions,
+    )
