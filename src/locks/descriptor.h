@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The shape of a lock: its operations and what is known about it.
+ *
+ * Operations here are complete: they also keep the owner and, for locks whose state is elsewhere,
+ * the word. None fails but by returning false: lock() always acquires, trylock() says whether,
+ * timedlock() is false once the deadline has passed (checked only when it has to wait).
+ */
+#ifndef HASP_LOCKS_DESCRIPTOR_H
+#define HASP_LOCKS_DESCRIPTOR_H
+
+#include "locks/waiter.h"
+
+struct lock_operations {
+    int (*lock)(struct lock *);    /* always 0, so that pthread_mutex_lock may jump here */
+    bool (*trylock)(struct lock *);
+    bool (*timedlock)(struct lock *, const struct deadline *);
+    int (*unlock)(struct lock *);  /* always 0; by any thread */
+    void (*destroy)(struct lock *); /* free, and nobody uses it: gives back what it holds */
+
+    /* The holder hands over a thread that sleeps on a condition variable (its waiter's cell is
+     * IN_CONDITION), instead of waking it. adopt sets the cell to PARKED and queues it, or to
+     * REQUEUED and lets it sleep on; NULL: it has to be woken. Afterwards that thread calls
+     * adopted() when it finds its cell GRANTED (the lock is its own; the waiter is given
+     * back), relock() when REQUEUED (the waiter stays its own). */
+    void (*adopt)(struct lock *, struct waiter *);
+    void (*adopted)(struct lock *, struct waiter *);
+    void (*relock)(struct lock *);
+};
+
+struct lock_descriptor {
+    const char *name;
+    const char *alias;    /* name in the lock study's data sets, or "" */
+    const char *category; /* competitive, direct handoff, load control, system */
+    const char *waiting;  /* spin, spin-then-park, park */
+    bool fifo;
+    bool bypasses; /* a newcomer may overtake waiters */
+    bool parks;
+    bool numa;
+    bool light;            /* suits locks that are rarely contended */
+    bool trylock_hardened; /* a failing trylock does not write */
+    uint32_t bytes;        /* of the lock, beyond word and owner; within the mutex */
+    uint32_t waiter_bytes; /* per waiting thread, from the pool */
+    const char *summary;
+    const char *source;
+    const char *caution; /* when it collapses, in words; or "" */
+    struct lock_operations operations;
+};
+
+/* In the order of locks.def. Entry 0 is the pass-through, whose operations are the platform's
+ * own business and all NULL here. */
+extern const struct lock_descriptor lock_list[] __attribute__((visibility("hidden")));
+extern const unsigned lock_list_length __attribute__((visibility("hidden")));
+extern const unsigned lock_default __attribute__((visibility("hidden")));
+
+/* The default lock without its biased release, for processes where that is not to be had. */
+extern const struct lock_operations futex_unbiased_operations
+    __attribute__((visibility("hidden")));
+
+/* Index by name or alias (case, '-' and '_' are alike), or -1. */
+int lock_find(const char *name);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints the lock list, one JSON object a line (schema 1; fields as in descriptor.h). */
+#include "locks/descriptor.h"
+
+#include <stdio.h>
+
+static const char *truth(bool value)
+{
+    return value ? "true" : "false";
+}
+
+/* The texts of locks.def are plain ASCII without quotes or backslashes. */
+int main(void)
+{
+    for (unsigned i = 0; i < lock_list_length; i++) {
+        const struct lock_descriptor *lock = &lock_list[i];
+        const char *quote = lock->alias[0] ? "\"" : "";
+        printf("{\"schema\":1,\"name\":\"%s\",\"index\":%u,\"default\":%s,\"aliases\":[%s%s%s],"
+               "\"category\":\"%s\",\"waiting\":\"%s\",\"fifo\":%s,\"bypasses\":%s,"
+               "\"parks\":%s,\"numa\":%s,\"light\":%s,\"trylock_hardened\":%s,"
+               "\"bytes\":%u,\"waiter_bytes\":%u,\"summary\":\"%s\",\"source\":\"%s\","
+               "\"caution\":\"%s\"}\n",
+               lock->name, i, truth(i == lock_default), quote, lock->alias, quote,
+               lock->category, lock->waiting, truth(lock->fifo), truth(lock->bypasses),
+               truth(lock->parks), truth(lock->numa), truth(lock->light),
+               truth(lock->trylock_hardened), lock->bytes, lock->waiter_bytes,
+               lock->summary, lock->source, lock->caution);
+    }
+    return fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * MCS queue lock, in the form that keeps nothing of the holder outside the lock (K42).
+ * J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on shared-memory
+ * multiprocessors", TOCS 1991; M. Auslander et al., US patent application 2003/0200457 (K42);
+ * M. Scott, "Shared-Memory Synchronization", 2013, section 4.3.1; time-outs after M. Scott,
+ * W. Scherer, "Scalable queue-based spin locks with timeout", PPoPP 2001 (leaving by a mark
+ * that the releaser removes).
+ *
+ * Idea: each waiter waits on its own cell; the holder's part {tail, next} is in the lock.
+ *
+ *   tail  0 free; TAIL_HELD held, nobody waits; else id of the last waiter
+ *   next  while held: id of the first waiter, 0 when there is none or it has not linked yet
+ *
+ * I1. Free means tail == 0 and next == 0.
+ * I2. `next` is written by the holder, or by the one waiter whose exchange returned TAIL_HELD.
+ * I3. A waiter that has exchanged the tail always links itself, so whoever saw a foreign tail
+ *     may wait for the link.
+ * The grant of a cell (release) pairs with wait_for_turn (acquire); release_if of the tail with
+ * acquire_if or the exchange of the next arrival.
+ */
+#ifndef HASP_LOCKS_MCS_H
+#define HASP_LOCKS_MCS_H
+
+#include "locks/ghosts.h"
+#include "locks/waiting.h"
+
+struct mcs {
+    struct atomic_u32 tail, next;
+};
+
+static inline struct mcs *mcs_of(struct lock *lock)
+{
+    return (struct mcs *)lock->state;
+}
+
+/* Also clears what locks built on this one keep behind {tail, next}. */
+static inline void mcs_forget(struct lock *lock, bool held)
+{
+    for (int i = 1; i < 4; i++)
+        store_relaxed(&lock->state[i], 0);
+    store_relaxed(&mcs_of(lock)->tail, held ? TAIL_HELD : 0);
+}
+
+static inline bool mcs_trylock(struct lock *lock, enum waiting waiting)
+{
+    (void)waiting;
+    return acquire_if(&mcs_of(lock)->tail, 0, TAIL_HELD);
+}
+
+/* The turn has come to `head`, the first waiter: moves its links into the lock, after which
+ * the waiter is out of the queue and given back. */
+static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
+{
+    uint32_t next = load_acquire(&head->next), tail = head->id;
+    if (!next) {
+        store_relaxed(&mcs->next, 0);
+        /* Release: whoever reads TAIL_HELD writes `next` after the store above. */
+        if (compare_exchange_acq_rel(&mcs->tail, &tail, TAIL_HELD)) {
+            waiter_give(head);
+            return;
+        }
+        spin_until((next = load_acquire(&head->next)) != 0);
+    }
+    store_relaxed(&mcs->next, next);
+    waiter_give(head);
+}
+
+/* Puts the waiter last; returns its predecessor's id, 0 if the lock was free. */
+static inline uint32_t mcs_enqueue(struct mcs *mcs, struct waiter *waiter)
+{
+    uint32_t before = exchange_acq_rel(&mcs->tail, waiter->id);
+    if (before == TAIL_HELD)
+        store_release(&mcs->next, waiter->id);
+    else if (before)
+        store_release(&waiter_at(before)->next, waiter->id);
+    return before;
+}
+
+static __attribute__((noinline, unused)) bool
+mcs_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadline)
+{
+    ghosts_check(lock, mcs_forget);
+    struct mcs *mcs = mcs_of(lock);
+    int token = wait_begin();
+    struct waiter *self = waiter_take();
+    self->may_change = waiting != SPIN || deadline;
+    uint32_t before = mcs_enqueue(mcs, self);
+    bool acquired = true;
+    if (before) {
+        bool hopeful = waiting != SPIN &&
+                       (before == TAIL_HELD || !load_relaxed(&waiter_at(before)->asleep));
+        if (wait_for_turn(&self->cell, &self->asleep, waiting, hopeful, deadline) ==
+            WAITER_WAITING)
+            acquired = !leave(&self->cell);
+    }
+    if (acquired)
+        mcs_settle(mcs, self);
+    wait_end(token);
+    return acquired;
+}
+
+static inline bool mcs_timedlock(struct lock *lock, enum waiting waiting,
+                                 const struct deadline *deadline)
+{
+    return likely(mcs_trylock(lock, waiting)) || mcs_wait(lock, waiting, deadline);
+}
+
+static inline void mcs_lock(struct lock *lock, enum waiting waiting)
+{
+    mcs_timedlock(lock, waiting, NULL);
+}
+
+static __attribute__((noinline, unused)) void mcs_unlock_queued(struct lock *lock)
+{
+    struct mcs *mcs = mcs_of(lock);
+    ghosts_check_holder(lock, mcs_forget);
+    do {
+        uint32_t next;
+        if (!(next = load_acquire(&mcs->next))) {
+            if (release_if(&mcs->tail, TAIL_HELD, 0))
+                return;
+            spin_until((next = load_acquire(&mcs->next)) != 0);
+        }
+        struct waiter *head = waiter_at(next);
+        if (grant(&head->cell, head->may_change))
+            return;
+        mcs_settle(mcs, head); /* it left */
+    } while (true);
+}
+
+static inline void mcs_unlock(struct lock *lock, enum waiting waiting)
+{
+    (void)waiting;
+    if (unlikely(!release_if(&mcs_of(lock)->tail, TAIL_HELD, 0)))
+        mcs_unlock_queued(lock);
+}
+
+/* The holder queues a thread that sleeps on a condition variable. */
+static inline void mcs_adopt(struct lock *lock, struct waiter *waiter)
+{
+    ghosts_check(lock, mcs_forget);
+    waiter->may_change = true;
+    store_relaxed(&waiter->asleep, 1);
+    store_relaxed(&waiter->next, 0);
+    store_relaxed(&waiter->cell, WAITER_PARKED);
+    mcs_enqueue(mcs_of(lock), waiter);
+}
+
+/* The adopted thread, once it was granted the lock. */
+static inline void mcs_adopted(struct lock *lock, struct waiter *waiter)
+{
+    mcs_settle(mcs_of(lock), waiter);
+}
+
+static inline void mcs_destroy(struct lock *lock)
+{
+    (void)lock;
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waiting policies: how a thread waits on a cell, and how it is told.
+ *
+ *   SPIN            pauses until its turn; when that takes far longer than a hand-over between
+ *                   running threads, it offers its CPU now and then (the holder may need it)
+ *   SPIN_THEN_PARK  spins for as long as parking would cost, then sleeps
+ *
+ * Policies are constants at every call, so each lock compiles to one of them.
+ */
+#ifndef HASP_LOCKS_WAITING_H
+#define HASP_LOCKS_WAITING_H
+
+#include "locks/waiter.h"
+
+enum waiting { SPIN, SPIN_THEN_PARK };
+
+/* Deadlines are looked at once in so many turns: a clock read costs about as much as them. */
+enum { TURNS_PER_CLOCK_READ = 32 };
+
+/* One spinning waiter's patience. */
+struct spinner {
+    uint32_t turns, since_yield;
+};
+
+/* One turn of waiting; false when the deadline has passed. */
+static inline bool spinner_turn(struct spinner *spinner, const struct deadline *deadline)
+{
+    relax();
+    if (unlikely(++spinner->since_yield > yield_limit())) {
+        spinner->since_yield = 0;
+        yield();
+    }
+    return !deadline || ++spinner->turns % TURNS_PER_CLOCK_READ ||
+           !deadline_passed(deadline);
+}
+
+static inline bool still_waiting(uint32_t state)
+{
+    return state == WAITER_WAITING || state == WAITER_PARKED;
+}
+
+/*
+ * Waits until `cell` is neither WAITING nor PARKED and returns its value (acquire: pairs with
+ * the release in grant()); WAITING when the deadline passed first. `hopeful`: the predecessor
+ * seems to be running, so that spinning may pay. `asleep` is set before parking.
+ */
+static inline uint32_t wait_for_turn(struct atomic_u32 *cell, struct atomic_u32 *asleep,
+                                     enum waiting waiting, bool hopeful,
+                                     const struct deadline *deadline)
+{
+    uint32_t state = load_acquire(cell);
+    if (!still_waiting(state))
+        return state;
+    if (waiting == SPIN) {
+        struct spinner spinner = {0, 0};
+        while (still_waiting(state)) {
+            if (!spinner_turn(&spinner, deadline))
+                return WAITER_WAITING;
+            state = load_acquire(cell);
+        }
+        return state;
+    }
+    if (hopeful) {
+        for (uint32_t turns = spin_limit(); turns; turns--) {
+            relax();
+            state = load_acquire(cell);
+            if (!still_waiting(state))
+                return state;
+        }
+    }
+    store_relaxed(asleep, 1);
+    state = WAITER_WAITING;
+    if (!compare_exchange_acquire(cell, &state, WAITER_PARKED) && state != WAITER_PARKED)
+        return load_acquire(cell);
+    while ((state = load_acquire(cell)) == WAITER_PARKED)
+        if (!park(cell, WAITER_PARKED, deadline))
+            return still_waiting(state = load_acquire(cell)) ? WAITER_WAITING : state;
+    return state;
+}
+
+/*
+ * Gives the turn to whoever waits on `cell`; nothing of the waiter or its lock is touched after
+ * the exchange. False: the waiter has LEFT, and the turn is still the caller's. `may_change`
+ * false promises that the waiter spins without a deadline: then a store is enough.
+ */
+static inline bool grant(struct atomic_u32 *cell, bool may_change)
+{
+    if (!may_change) {
+        store_release(cell, WAITER_GRANTED);
+        return true;
+    }
+    uint32_t was = exchange_release(cell, WAITER_GRANTED);
+    if (was == WAITER_PARKED)
+        unpark(cell, 1);
+    return was != WAITER_LEFT;
+}
+
+/* A timed-out waiter gives up its own cell; false when its turn came first. */
+static inline bool leave(struct atomic_u32 *cell)
+{
+    uint32_t state = load_relaxed(cell);
+    while (still_waiting(state))
+        if (compare_exchange_acq_rel(cell, &state, WAITER_LEFT))
+            return true;
+    fence_seq_cst(); /* the failed exchange was relaxed; the turn was published by release */
+    return false;
+}
+
+#endif

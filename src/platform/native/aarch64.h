@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* aarch64: the pause instruction and the system call. */
+#ifndef HASP_PLATFORM_NATIVE_AARCH64_H
+#define HASP_PLATFORM_NATIVE_AARCH64_H
+
+#include <stdint.h>
+
+#define CACHE_LINE 128
+
+/* ISB delays by about as much as x86's PAUSE; YIELD is a no-op on most cores. */
+static inline void relax(void)
+{
+    __asm__ volatile("isb" ::: "memory");
+}
+
+/* Returns the kernel's result, -errno on error; does not touch errno. */
+static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+    __asm__ volatile("svc 0"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                     : "memory");
+    return x0;
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "platform/platform.h"
+
+#include <linux/membarrier.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+static struct atomic_u32 allowed;
+
+static long membarrier(int command)
+{
+    return raw_syscall(SYS_membarrier, command, 0, 0, 0, 0, 0);
+}
+
+bool barrier_register(void)
+{
+    /* Under a filter the call might kill the process instead of failing. */
+    if (raw_syscall(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0)
+        return false;
+    if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0)
+        return false;
+    store_relaxed(&allowed, 1);
+    return true;
+}
+
+void barrier_forbid(void)
+{
+    store_relaxed(&allowed, 0);
+}
+
+bool heavy_barrier(void)
+{
+    if (!load_relaxed(&allowed))
+        return false;
+    fence_seq_cst();
+    return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+}

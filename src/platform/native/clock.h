@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Time through the vDSO. */
+#ifndef HASP_PLATFORM_NATIVE_CLOCK_H
+#define HASP_PLATFORM_NATIVE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline bool deadline_passed(const struct deadline *deadline)
+{
+    struct timespec now;
+    clock_gettime(deadline->clock, &now);
+    return now.tv_sec > deadline->at.tv_sec ||
+           (now.tv_sec == deadline->at.tv_sec && now.tv_nsec >= deadline->at.tv_nsec);
+}
+
+#endif

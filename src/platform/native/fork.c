@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "platform/platform.h"
+
+#include <sys/mman.h>
+
+static struct fork_page stand_in = {{1}};
+struct fork_page *fork_page = &stand_in;
+struct atomic_u32 fork_generation_number = {1};
+
+/* The generation that is being started, so that one of several threads that notice wins. */
+static struct atomic_u32 detecting;
+
+void fork_watch(void)
+{
+    if (fork_page != &stand_in)
+        return;
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return;
+    if (madvise(page, 4096, MADV_WIPEONFORK) != 0) {
+        munmap(page, 4096);
+        return;
+    }
+    struct fork_page *watched = page;
+    store_relaxed(&watched->unforked, 1);
+    fork_page = watched;
+}
+
+void fork_detected(void)
+{
+    uint32_t idle = 0;
+    if (compare_exchange_acquire(&detecting, &idle, 1)) {
+        if (fork_page == &stand_in || !load_relaxed(&fork_page->unforked)) {
+            uint32_t next = load_relaxed(&fork_generation_number) + 1;
+            store_relaxed(&fork_generation_number, next > 0xfffe ? 1 : next);
+            store_release(&fork_page->unforked, 1);
+        }
+        store_release(&detecting, 0);
+    } else {
+        spin_until(!load_acquire(&detecting));
+    }
+}

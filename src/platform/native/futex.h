@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Parking over private futexes. */
+#ifndef HASP_PLATFORM_NATIVE_FUTEX_H
+#define HASP_PLATFORM_NATIVE_FUTEX_H
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+
+/* Inline, so that a sleeper can be cancelled asynchronously inside the system call. */
+static inline bool park(struct atomic_u32 *cell, uint32_t expected,
+                        const struct deadline *deadline)
+{
+    int operation = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG;
+    const struct timespec *at = NULL;
+    if (deadline) {
+        if (deadline->at.tv_sec < 0)
+            return false; /* the kernel calls that invalid; it is merely long ago */
+        if (deadline->clock == CLOCK_REALTIME)
+            operation |= FUTEX_CLOCK_REALTIME;
+        at = &deadline->at;
+    }
+    return raw_syscall(SYS_futex, (long)&cell->raw, operation, (long)expected, (long)at, 0,
+                       (long)FUTEX_BITSET_MATCH_ANY) != -ETIMEDOUT;
+}
+
+static inline void unpark(struct atomic_u32 *cell, uint32_t count)
+{
+    raw_syscall(SYS_futex, (long)&cell->raw, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, (long)count, 0,
+                0, 0);
+}
+
+static inline void requeue(struct atomic_u32 *from, uint32_t expected,
+                           struct atomic_u32 *to)
+{
+    raw_syscall(SYS_futex, (long)&from->raw, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, 0, 1,
+                (long)&to->raw, (long)expected);
+}
+
+static inline void yield(void)
+{
+    raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+#endif

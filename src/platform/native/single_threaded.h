@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether this process has one thread, as glibc (>= 2.32) publishes it. */
+#ifndef HASP_PLATFORM_NATIVE_SINGLE_THREADED_H
+#define HASP_PLATFORM_NATIVE_SINGLE_THREADED_H
+
+#include <stdbool.h>
+#include <sys/single_threaded.h>
+
+static inline bool single_threaded(void)
+{
+    return __libc_single_threaded;
+}
+
+#endif

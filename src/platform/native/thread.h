@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The calling thread, in 8 bytes of initial-exec thread-local storage. */
+#ifndef HASP_PLATFORM_NATIVE_THREAD_H
+#define HASP_PLATFORM_NATIVE_THREAD_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+/* Initial-exec: no call, no allocation on first use; 4 of the 64 bytes that Hasp allows itself
+ * of the little that a preloaded library may take. Wiped to 0 in a forked child. */
+extern __thread uint32_t thread_id_cached
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+uint32_t thread_id_learn(void);
+
+static inline uint32_t current_thread(void)
+{
+    uint32_t id = thread_id_cached;
+    return likely(id != 0) ? id : thread_id_learn();
+}
+
+static inline int wait_begin(void)
+{
+    int type;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+    return type;
+}
+
+static inline void wait_end(int type)
+{
+    if (unlikely(type != PTHREAD_CANCEL_DEFERRED))
+        pthread_setcanceltype(type, &type);
+}
+
+#endif

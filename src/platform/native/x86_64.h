@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* x86-64: the pause instruction and the system call. */
+#ifndef HASP_PLATFORM_NATIVE_X86_64_H
+#define HASP_PLATFORM_NATIVE_X86_64_H
+
+#include <stdint.h>
+
+/* Two 64-byte lines: the adjacent-line prefetcher moves them as a pair. */
+#define CACHE_LINE 128
+
+static inline void relax(void)
+{
+    __builtin_ia32_pause();
+}
+
+/* Returns the kernel's result, -errno on error; does not touch errno. */
+static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+#endif

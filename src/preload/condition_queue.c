@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/condition_queue.h"
+
+#include "locks/futex.h"
+
+#include <string.h>
+
+enum { BUCKETS = 256 };
+
+struct bucket {
+    struct lock lock; /* the futex algorithm, unbiased */
+    struct waiter *first, *last;
+} __attribute__((aligned(64)));
+
+static struct bucket buckets[BUCKETS];
+unsigned condition_flags_offset = 36;
+
+static struct bucket *bucket_lock(const void *condition)
+{
+    uintptr_t address = (uintptr_t)condition;
+    struct bucket *bucket = &buckets[(address >> 4 ^ address >> 12) % BUCKETS];
+    futex_lock(&bucket->lock, false);
+    return bucket;
+}
+
+static void bucket_unlock(struct bucket *bucket)
+{
+    futex_unlock(&bucket->lock, false);
+}
+
+static void append(struct waiter **first, struct waiter **last, struct waiter *waiter)
+{
+    waiter->condition_next = NULL;
+    waiter->condition_previous = *last;
+    if (*last)
+        (*last)->condition_next = waiter;
+    else
+        *first = waiter;
+    *last = waiter;
+}
+
+static void take_out(struct bucket *bucket, struct waiter *waiter)
+{
+    if (waiter->condition_previous)
+        waiter->condition_previous->condition_next = waiter->condition_next;
+    else
+        bucket->first = waiter->condition_next;
+    if (waiter->condition_next)
+        waiter->condition_next->condition_previous = waiter->condition_previous;
+    else
+        bucket->last = waiter->condition_previous;
+    struct atomic_u32 *flags = condition_flags(waiter->condition);
+    store_relaxed(flags, load_relaxed(flags) - CONDITION_WAITER);
+    waiter->condition = NULL;
+}
+
+void condition_enqueue(const void *condition, struct waiter *waiter)
+{
+    struct bucket *bucket = bucket_lock(condition);
+    struct atomic_u32 *flags = condition_flags(condition);
+    waiter->condition = condition;
+    append(&bucket->first, &bucket->last, waiter);
+    store_relaxed(flags, load_relaxed(flags) + CONDITION_WAITER);
+    bucket_unlock(bucket);
+}
+
+bool condition_withdraw(const void *condition, struct waiter *waiter)
+{
+    struct bucket *bucket = bucket_lock(condition);
+    bool queued = waiter->condition != NULL;
+    if (queued)
+        take_out(bucket, waiter);
+    bucket_unlock(bucket);
+    return queued;
+}
+
+struct waiter *condition_take(const void *condition, bool all)
+{
+    struct waiter *first = NULL, *last = NULL;
+    struct bucket *bucket = bucket_lock(condition);
+    for (struct waiter *waiter = bucket->first, *next; waiter; waiter = next) {
+        next = waiter->condition_next;
+        if (waiter->condition != condition)
+            continue;
+        take_out(bucket, waiter);
+        append(&first, &last, waiter);
+        if (!all)
+            break;
+    }
+    bucket_unlock(bucket);
+    return first;
+}
+
+void condition_queues_forked(void)
+{
+    memset(buckets, 0, sizeof buckets);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/dispatch.h"
+
+#include "preload/real.h"
+
+#include <stddef.h>
+
+/* The layout that everything rests on. */
+_Static_assert(sizeof(struct lock) <= sizeof(pthread_mutex_t), "");
+_Static_assert(offsetof(pthread_mutex_t, __data.__lock) == offsetof(struct lock, word), "");
+_Static_assert(offsetof(pthread_mutex_t, __data.__count) == offsetof(struct lock, count), "");
+_Static_assert(offsetof(pthread_mutex_t, __data.__owner) == offsetof(struct lock, owner), "");
+_Static_assert(offsetof(pthread_mutex_t, __data.__nusers) == offsetof(struct lock, users), "");
+_Static_assert(offsetof(pthread_mutex_t, __data.__kind) == offsetof(struct lock, kind), "");
+
+/* Before startup(): whoever comes first sets the library up and goes on. */
+static int first_lock(struct lock *lock)
+{
+    startup();
+    return dispatch[DISPATCH_DEFAULT].lock(lock);
+}
+
+static bool first_trylock(struct lock *lock)
+{
+    startup();
+    return dispatch[DISPATCH_DEFAULT].trylock(lock);
+}
+
+static bool first_timedlock(struct lock *lock, const struct deadline *deadline)
+{
+    startup();
+    return dispatch[DISPATCH_DEFAULT].timedlock(lock, deadline);
+}
+
+static int first_unlock(struct lock *lock)
+{
+    startup();
+    return dispatch[DISPATCH_DEFAULT].unlock(lock);
+}
+
+static void first_destroy(struct lock *lock)
+{
+    startup();
+    dispatch[DISPATCH_DEFAULT].destroy(lock);
+}
+
+struct lock_operations dispatch[DISPATCH_SLOTS] = {
+    [DISPATCH_DEFAULT] = {.lock = first_lock,
+                          .trylock = first_trylock,
+                          .timedlock = first_timedlock,
+                          .unlock = first_unlock,
+                          .destroy = first_destroy},
+};
+
+/* The pass-through. Only normal mutexes come here; mutex.c passes the others on itself. */
+static int glibc_lock(struct lock *lock)
+{
+    return real_pthread_mutex_lock()(mutex_of(lock));
+}
+
+static int glibc_unlock(struct lock *lock)
+{
+    return real_pthread_mutex_unlock()(mutex_of(lock));
+}
+
+static const struct lock_operations glibc_operations = {.lock = glibc_lock,
+                                                        .unlock = glibc_unlock};
+
+bool passed_through(const struct lock *lock)
+{
+    if (lock->kind & ~KIND_OURS)
+        return true;
+    if (unlikely(operations_of(lock)->lock == first_lock))
+        startup();
+    return operations_of(lock)->lock == glibc_lock;
+}
+
+void dispatch_fill(unsigned chosen, bool biased)
+{
+    for (unsigned i = 0; i < lock_list_length && i + 1 < DISPATCH_SLOTS; i++)
+        dispatch[i + 1] = lock_list[i].operations;
+    dispatch[1] = glibc_operations;
+    if (!biased)
+        dispatch[lock_default + 1] = futex_unbiased_operations;
+    dispatch[DISPATCH_DEFAULT] = dispatch[chosen + 1];
+}
+
+/* Waiters of locks that are still biased keep the biased protocol, which then sleeps in slices:
+ * another thread may be in the middle of a plain release. */
+void dispatch_stop_bias(void)
+{
+    const struct lock_operations *biased = &lock_list[lock_default].operations;
+    for (unsigned i = 0; i < DISPATCH_SLOTS; i++)
+        if (dispatch[i].unlock == biased->unlock)
+            dispatch[i].unlock = futex_unbiased_operations.unlock;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread_mutex_*: kinds, owners and error codes around the operations of the lock. */
+#include "preload/mutex.h"
+
+#include "preload/dispatch.h"
+#include "preload/real.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+static bool held_by_caller(const struct lock *lock)
+{
+    return load_relaxed(&lock->owner) == current_thread();
+}
+
+/* A recursive mutex that the caller holds: one level deeper. */
+static int enter_again(struct lock *lock)
+{
+    if (lock->count == UINT_MAX)
+        return EAGAIN;
+    lock->count++;
+    return 0;
+}
+
+/* What the kind says before anything is tried: -1 to go on, else the result. */
+static int before_locking(struct lock *lock, int on_deadlock)
+{
+    int type = lock->kind & KIND_TYPE;
+    if (type == KIND_NORMAL || type == KIND_ADAPTIVE || !held_by_caller(lock))
+        return -1;
+    return type == KIND_RECURSIVE ? enter_again(lock) : on_deadlock;
+}
+
+static void after_locking(struct lock *lock)
+{
+    if ((lock->kind & KIND_TYPE) == KIND_RECURSIVE)
+        lock->count = 1;
+}
+
+static __attribute__((noinline)) int lock_by_kind(struct lock *lock)
+{
+    if (passed_through(lock))
+        return real_pthread_mutex_lock()(mutex_of(lock));
+    int result = before_locking(lock, EDEADLK);
+    if (result >= 0)
+        return result;
+    operations_of(lock)->lock(lock);
+    after_locking(lock);
+    return 0;
+}
+
+static __attribute__((noinline)) int unlock_by_kind(struct lock *lock)
+{
+    if (passed_through(lock))
+        return real_pthread_mutex_unlock()(mutex_of(lock));
+    int type = lock->kind & KIND_TYPE;
+    if (type == KIND_RECURSIVE || type == KIND_ERRORCHECK) {
+        if (!held_by_caller(lock))
+            return EPERM;
+        if (type == KIND_RECURSIVE && --lock->count != 0)
+            return 0;
+    }
+    return operations_of(lock)->unlock(lock);
+}
+
+static int lock_until(struct lock *lock, clockid_t clock, const struct timespec *at)
+{
+    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+        return EINVAL;
+    if (passed_through(lock))
+        return real_pthread_mutex_clocklock()(mutex_of(lock), clock, at);
+    int result = before_locking(lock, EDEADLK);
+    if (result >= 0)
+        return result;
+    const struct lock_operations *operations = operations_of(lock);
+    if (!operations->trylock(lock)) { /* only a wait looks at the time */
+        if (at->tv_nsec < 0 || at->tv_nsec >= 1000000000)
+            return EINVAL;
+        const struct deadline deadline = {clock, *at};
+        if (!operations->timedlock(lock, &deadline))
+            return ETIMEDOUT;
+    }
+    after_locking(lock);
+    return 0;
+}
+
+int mutex_check_before_wait(struct lock *lock)
+{
+    bool checked = !passed_through(lock) && (lock->kind & KIND_TYPE) == KIND_ERRORCHECK;
+    return checked && !held_by_caller(lock) ? EPERM : 0;
+}
+
+EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
+{
+    int type = KIND_NORMAL;
+    if (attributes) {
+        int shared, robust, protocol;
+        pthread_mutexattr_gettype(attributes, &type);
+        pthread_mutexattr_getpshared(attributes, &shared);
+        pthread_mutexattr_getrobust(attributes, &robust);
+        pthread_mutexattr_getprotocol(attributes, &protocol);
+        if (shared != PTHREAD_PROCESS_PRIVATE || robust != PTHREAD_MUTEX_STALLED ||
+            protocol != PTHREAD_PRIO_NONE)
+            return real_pthread_mutex_init()(mutex, attributes);
+    }
+    struct lock *lock = lock_of(mutex);
+    memset(lock, 0, sizeof *lock);
+    lock->kind = type;
+    return 0;
+}
+
+EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
+{
+    struct lock *lock = lock_of(mutex);
+    if (passed_through(lock))
+        return real_pthread_mutex_destroy()(mutex);
+    if (load_relaxed(&lock->word) || load_relaxed(&lock->owner) || lock->users)
+        return EBUSY;
+    operations_of(lock)->destroy(lock);
+    lock->kind = -1; /* as glibc: a later use is EINVAL */
+    return 0;
+}
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    struct lock *lock = lock_of(mutex);
+    if (likely(lock->kind == KIND_NORMAL))
+        return dispatch[lock->algorithm].lock(lock);
+    return lock_by_kind(lock);
+}
+
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    struct lock *lock = lock_of(mutex);
+    if (likely(lock->kind == KIND_NORMAL))
+        return dispatch[lock->algorithm].unlock(lock);
+    return unlock_by_kind(lock);
+}
+
+EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    struct lock *lock = lock_of(mutex);
+    if (unlikely(passed_through(lock)))
+        return real_pthread_mutex_trylock()(mutex);
+    int result = before_locking(lock, EBUSY);
+    if (result >= 0)
+        return result;
+    if (!operations_of(lock)->trylock(lock))
+        return EBUSY;
+    after_locking(lock);
+    return 0;
+}
+
+EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *at)
+{
+    return lock_until(lock_of(mutex), CLOCK_REALTIME, at);
+}
+
+EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
+                                   const struct timespec *at)
+{
+    return lock_until(lock_of(mutex), clock, at);
+}
+
+/* Old names that programs and libstdc++ builds still bind; glibc keeps them at 2.2.5. */
+#define ALIAS(target)                                                                    \
+    __attribute__((alias(#target), visibility("default"), nothrow, nonnull(1)))
+__typeof__(pthread_mutex_init) __pthread_mutex_init ALIAS(pthread_mutex_init)
+    __attribute__((leaf));
+__typeof__(pthread_mutex_destroy) __pthread_mutex_destroy ALIAS(pthread_mutex_destroy)
+    __attribute__((leaf));
+__typeof__(pthread_mutex_lock) __pthread_mutex_lock ALIAS(pthread_mutex_lock);
+__typeof__(pthread_mutex_trylock) __pthread_mutex_trylock ALIAS(pthread_mutex_trylock);
+__typeof__(pthread_mutex_unlock) __pthread_mutex_unlock ALIAS(pthread_mutex_unlock);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The C library's own functions behind the hooked ones.
+ *
+ * Looked up one by one when first needed, never on a path of a lock that is Hasp's: the look-up
+ * takes the loader's lock and, on failure, allocates, which may call back into us. Only names
+ * that every supported C library (glibc >= 2.34) has are looked up.
+ */
+#ifndef HASP_PRELOAD_REAL_H
+#define HASP_PRELOAD_REAL_H
+
+#include <pthread.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define SYMBOL(result, name, parameters) result(*real_##name(void)) parameters;
+#define EXPORT_ONLY(name)
+#include "preload/symbols.def"
+#undef EXPORT_ONLY
+#undef SYMBOL
+
+#endif

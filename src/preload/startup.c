@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Setting the library up: once, before the program's and its other libraries' constructors
+ * (the library is linked `initfirst`), or at the first hooked call, whichever comes first.
+ *
+ * The order matters. First the table, from the environment alone, so that a lock taken by
+ * anything below works; then what needs system calls; last what takes the C library's locks.
+ */
+#include "preload/condition_queue.h"
+#include "preload/dispatch.h"
+#include "preload/real.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+EXPORT extern const char hasp_version[];
+const char hasp_version[] = HASP_VERSION;
+
+extern char **environ;
+
+static char **environment;
+static bool started;
+
+static const char *setting(const char *name)
+{
+    size_t length = strlen(name);
+    for (char **entry = environment; entry && *entry; entry++)
+        if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=')
+            return *entry + length + 1;
+    return NULL;
+}
+
+static bool setting_is(const char *name, const char *value)
+{
+    const char *text = setting(name);
+    return text && strcmp(text, value) == 0;
+}
+
+static unsigned chosen_lock(void)
+{
+    const char *name = setting("HASP_LOCK");
+    if (!name || !*name)
+        return lock_default;
+    int found = lock_find(name);
+    if (found >= 0)
+        return (unsigned)found;
+    complain("HASP_LOCK: no lock is called ", name);
+    complain("`hasp list` prints the names", "");
+    _exit(2);
+}
+
+/* Run in the child of every fork that runs handlers, before any other handler; and of _Fork. */
+static void forked(void)
+{
+    thread_id_cached = 0;
+    fork_detected();
+    waiters_forked();
+    condition_queues_forked();
+}
+
+/* Glibc's flag word has moved between versions: ask it where it keeps these two flags. */
+static void find_condition_flags(void)
+{
+    pthread_condattr_t attributes;
+    pthread_cond_t probe;
+    uint32_t words[sizeof probe / sizeof(uint32_t)];
+    memset(&probe, 0, sizeof probe);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    real_pthread_cond_init()(&probe, &attributes);
+    memcpy(words, &probe, sizeof words);
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (words[i] == (CONDITION_SHARED | CONDITION_MONOTONIC))
+            condition_flags_offset = i * (unsigned)sizeof(uint32_t);
+}
+
+static void announce(unsigned lock, bool biased)
+{
+    char text[96] = "lock=";
+    strcat(text, lock_list[lock].name);
+    strcat(text, biased ? " bias=on pid=" : " bias=off pid=");
+    char digits[12], *at = digits + sizeof digits - 1;
+    *at = '\0';
+    unsigned long pid = (unsigned long)getpid();
+    do
+        *--at = (char)('0' + pid % 10);
+    while (pid /= 10);
+    complain(text, at);
+}
+
+void startup(void)
+{
+    if (started)
+        return;
+    started = true; /* no second thread exists yet */
+    if (!environment)
+        environment = environ;
+    unsigned lock = chosen_lock();
+    dispatch_fill(lock, false);
+
+    bool biased = !setting_is("HASP_BIAS", "0") && barrier_register();
+    if (biased)
+        dispatch_fill(lock, true);
+    fork_watch();
+    const char *topology = setting("HASP_TOPOLOGY");
+    if (topology && !topology_read(topology))
+        complain("HASP_TOPOLOGY wants NODESxCPUS such as 2x4; ignored: ", topology);
+    const char *park_ns = setting("HASP_PARK_NS");
+    if (park_ns)
+        spinning_set_park_cost((uint32_t)strtoul(park_ns, NULL, 10));
+
+    pthread_atfork(NULL, NULL, forked);
+    find_condition_flags();
+    if (setting_is("HASP_VERBOSE", "1"))
+        announce(lock, biased);
+}
+
+/* The C library has not seen the environment yet when this runs first; it passes it, though. */
+__attribute__((constructor)) static void construct(int count, char **arguments, char **entries)
+{
+    (void)count;
+    (void)arguments;
+    environment = entries;
+    startup();
+    real_dlopen(); /* for the tail call in dlopen.c */
+    real__Fork();
+}
+
+EXPORT pid_t _Fork(void)
+{
+    pid_t child = real__Fork()();
+    if (child == 0)
+        forked();
+    return child;
+}
