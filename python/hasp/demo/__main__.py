@@ -26,6 +26,13 @@ TIMEOUT = 30  # seconds a run may take: many times what a lock that works needs
 STOPPING_TIME = 20  # seconds that an interrupted comparison gets to write its results
 RUN_OVERHEAD = 0.3  # seconds that a run takes besides the reading
 
+KINDS = {
+    "png": "the picture",
+    "md": "the tables, as Markdown",
+    "csv": "every run, for a spreadsheet",
+    "jsonl": "every run, with the machine it was made on",
+}
+
 
 @dataclass(frozen=True)
 class Options:
@@ -84,8 +91,8 @@ def parse(words: Sequence[str]) -> Options:
 def compare_options(options: Options) -> list[tuple[str, ...]]:
     """The options of `hasp compare`, in the groups in which they are printed."""
     return [
-        ("--locks", options.locks, "--runs", str(options.runs)),
-        ("--timeout", f"{TIMEOUT}s"),
+        ("--locks", options.locks, "--threads", str(options.threads)),
+        ("--runs", str(options.runs), "--timeout", f"{TIMEOUT}s"),
         ("--metric", rocksdb.THROUGHPUT, "--unit", "ops/s"),
         ("--metric", rocksdb.TAIL_LATENCY, "--unit", "us", "--lower-is-better"),
         ("--json", str(options.file("jsonl")), "--csv", str(options.file("csv"))),
@@ -142,10 +149,11 @@ def introduce(options: Options, groups: Sequence[tuple[str, ...]], line: str) ->
     rounds = options.runs + 1  # and one to warm up
     minutes = count * rounds * (options.seconds + RUN_OVERHEAD) / 60
     print(
-        f"RocksDB's db_bench, {options.threads} threads on {cpus} "
-        f"CPU{'s' if cpus != 1 else ''}, reads random keys from a cache behind one\n"
-        f"mutex. Hasp puts each of {count} locks in its place: {rounds} rounds, "
-        f"shuffled, about {minutes:.0f} min.\n\nThe command that does it:\n\n{line}\n",
+        f"RocksDB's db_bench reads random keys from a cache behind one mutex, with\n"
+        f"{options.threads} threads on {cpus} CPU{'s' if cpus != 1 else ''}. Hasp puts "
+        f"each of {count} locks in that mutex's place: {rounds} rounds\nin random "
+        f"order, about {max(1, round(minutes))} min.\n\n"
+        f"The command that does it:\n\n{line}\n",
         flush=True,
     )
 
@@ -156,25 +164,24 @@ def conclude(options: Options, status: int) -> None:
         options.save_picture.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(options.file("png"), options.save_picture)
         shutil.copyfile(options.file("md"), options.save_picture.with_suffix(".md"))
-    kinds = {"png": "picture", "md": "table", "csv": "table", "jsonl": "every run"}
     print("\nResults:")
-    for ending, what in kinds.items():
+    for ending, what in KINDS.items():
         if options.file(ending).exists():
-            print(f"  {options.file(ending)}  {what}")
+            print(f"  {options.file(ending)!s:27} {what}")
     collapsing = [lock.name for lock in native.locks() if lock.collapses]
     hasp = Path(sys.executable).with_name("hasp")
-    command = hasp if hasp.exists() else "hasp"
+    command = os.path.relpath(hasp) if hasp.exists() else "hasp"
     print(f"""
-How to read it: a ratio above 1 is more than glibc's mutex reaches, and an interval
-that contains 1 shows no difference. Locks that only spin ({", ".join(collapsing)})
+How to read it: a ratio above 1 is more than under glibc's mutex, and an interval that
+contains 1 shows no difference. Locks that only spin ({", ".join(collapsing)})
 collapse when threads outnumber CPUs, as published: their waiters burn the time that
 the holder needs. That is a result, not an error.
 
 What to look at next:
-  {command} list                     what each lock is, and what to beware of
+  {command} list                         what each lock is, and what to beware of
   {command} run --lock mcs-park -- YOUR-PROGRAM ARGUMENTS
   {command} compare -- YOUR-PROGRAM ARGUMENTS
-  docs/guide.md                      how to choose what to measure
+  docs/guide.md                          how to choose what to measure
 """)
     if status == EXIT_FINDING:
         note("some locks failed or collapsed: their rows say how")
@@ -195,7 +202,7 @@ def demonstrate(options: Options) -> int:
         prefix=f"hasp-demo-{os.getpid()}-", dir=memory, ignore_cleanup_errors=True
     ) as scratch:
         database = Path(scratch) / "rocksdb"
-        command = rocksdb.read_command(database, options.threads, options.seconds)
+        command = rocksdb.read_command(database, options.seconds)
         groups = compare_options(options)
         introduce(options, groups, show_command(groups, command))
         note(f"filling the database with {program}")

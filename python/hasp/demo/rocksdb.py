@@ -60,24 +60,25 @@ def fill_command(database: Path) -> list[str]:
     ]
 
 
-def read_command(database: Path, threads: int, seconds: int) -> list[str]:
+def read_command(database: Path, seconds: int) -> list[str]:
     """Reads random keys for a time, and prints throughput and percentiles.
 
     It looks at the clock after each read: the default, after a thousand, would let the
-    threads of a collapsed lock run on for minutes.
+    threads of a collapsed lock run on for minutes. What matters most stands first,
+    because pictures show the beginning of a command.
     """
     return [
         PROGRAM,
         "--benchmarks=readrandom",
-        f"--db={database}",
-        "--use_existing_db=1",
-        "--readonly=1",
-        f"--num={ENTRIES}",
-        f"--threads={threads}",
+        "--threads={threads}",
+        "--cache_numshardbits=0",
+        f"--cache_size={CACHE_BYTES}",
         f"--duration={seconds}",
         "--ops_between_duration_checks=1",
-        f"--cache_size={CACHE_BYTES}",
-        "--cache_numshardbits=0",
+        f"--db={database}",
+        f"--num={ENTRIES}",
+        "--use_existing_db=1",
+        "--readonly=1",
         "--histogram=1",
         "--progress_reports=0",
     ]
