@@ -61,8 +61,7 @@ def _table_of(group: Sequence[Row]) -> Table:
     columns = [column for column in COLUMNS if any(map(column.cell, group))]
     for column in columns:
         justify: JustifyMethod = "left" if column is COLUMNS[0] else "right"
-        width = 15 if column is COLUMNS[0] else 8
-        table.add_column(column.heading, justify=justify, no_wrap=True, min_width=width)
+        table.add_column(column.heading, justify=justify, no_wrap=True, min_width=4)
     for row in group:
         table.add_row(*(column.cell(row) for column in columns))
     return table

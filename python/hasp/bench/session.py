@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -11,8 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hasp import output
-from hasp.bench.cases import GLIBC, Case, select_cases
+from hasp.bench.cases import GLIBC, select_cases
 from hasp.bench.judge import Verdict, judge
+from hasp.bench.neighbours import Neighbours
 from hasp.bench.rows import Row, make_rows
 from hasp.bench.runner import COLLAPSE, OK, Runner
 from hasp.bench.schedule import Samples, Step, run_rounds
@@ -24,11 +24,12 @@ from hasp.native import LockInfo
 # 95 % interval of medians can be right; more only make it narrower.
 QUICK_ROUNDS = 9
 QUICK_SECONDS = 38.0  # leaves 12 for the start, a hang at the end, and the statistics
-ROUNDS = 9
+ROUNDS = 15
 SECONDS = 300.0
 MUTEXES = 100_000
 QUICK_MUTEXES = 20_000
 FEW_ROUNDS = 6
+BUSY_SHARE = 0.1  # of the CPUs; a quiet machine has less than 0.02
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ def measure_locks(options: Options) -> int:
     limit = None if options.runs else (QUICK_SECONDS if options.quick else SECONDS)
 
     samples = Samples()
+    neighbours = Neighbours()
     status = EXIT_FINE
     progress = Progress()
     try:
@@ -71,20 +73,24 @@ def measure_locks(options: Options) -> int:
     verdicts = []
     if options.check_targets:
         verdicts = judge(rows, options.locks, biased=release_is_biased(runner, locks))
-    report(rows, verdicts, options)
-    for remark in remarks(rows, cases, options):
+    others = neighbours.share()
+    report(rows, verdicts, options, others)
+    for remark in remarks(rows, others):
         output.note(remark)
     if status == EXIT_FINE and any(not verdict.met for verdict in verdicts):
         return EXIT_FINDING
     return status
 
 
-def report(rows: list[Row], verdicts: list[Verdict], options: Options) -> None:
+def report(
+    rows: list[Row], verdicts: list[Verdict], options: Options, others: float | None
+) -> None:
     """JSON lines where they were asked for; tables unless those go to stdout."""
     from hasp.bench.report import print_rows, print_summary, print_verdicts
 
     if options.json:
-        output.write_json((row.record() for row in rows), options.json)
+        records = ({**row.record(), "others_cpu_share": others} for row in rows)
+        output.write_json(records, options.json)
     # The verdicts are for people in any case, and must not end up among JSON lines.
     json_on_stdout = options.json == output.STDOUT
     console = output.console(sys.stderr if json_on_stdout else sys.stdout)
@@ -95,20 +101,21 @@ def report(rows: list[Row], verdicts: list[Verdict], options: Options) -> None:
         print_verdicts(console, verdicts)
 
 
-def remarks(rows: list[Row], cases: list[Case], options: Options) -> Iterable[str]:
+def remarks(rows: list[Row], others: float | None) -> Iterable[str]:
     """What to keep in mind about this measurement."""
     few = [
         row for row in rows if row.runs < FEW_ROUNDS and row.outcome in (OK, COLLAPSE)
     ]
     if few:
         yield (
-            f"{len(few)} of {len(rows)} rows rest on fewer than {FEW_ROUNDS} runs, so "
-            "their intervals are too narrow: fewer locks or cases, or more --runs, help"
+            f"{len(few)} of {len(rows)} rows rest on fewer than {FEW_ROUNDS} runs: "
+            "their intervals are too narrow; name fewer locks or cases, or more --runs"
         )
-    load = os.getloadavg()[0]
-    cpus = len(os.sched_getaffinity(0))
-    if any(case.threads >= cpus for case in cases) and load > 2 * cpus + 8:
-        yield f"the machine was busy with other work (load {load:.0f} on {cpus} CPUs)"
+    if others is not None and others > BUSY_SHARE:
+        yield (
+            f"other programs had {others:.0%} of these CPUs meanwhile: figures with "
+            "several running threads are doubtful"
+        )
 
 
 def release_is_biased(runner: Runner, locks: list[str]) -> bool:
