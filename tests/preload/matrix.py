@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""The matrix: which programs, which locks, and how one case runs under one lock."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = Path(os.environ.get("HASP_NATIVE_DIR", ROOT / "build")).resolve()
+PROGRAMS = BUILD / "tests" / "programs"
+
+# Seconds for one case. None needs a tenth of it on a quiet machine.
+TIME_LIMIT = float(os.environ.get("CHECK_TIME_LIMIT", "20"))
+
+# A contended loop runs this many times shorter under a lock that only spins: where there
+# are more threads than processors it may be handed over once a time slice.
+SPINNING_DIVISOR = 10
+
+SKIPPED = 77
+
+# Programs that other modules of this folder run, in their own ways.
+RUN_ELSEWHERE = frozenset({"gdb_target", "tsan_clean"})
+
+
+@dataclass(frozen=True)
+class Lock:
+    """What the runner has to know of a lock; `name` None is the bare C library."""
+
+    name: str | None
+    fifo: bool = False
+    parks: bool = True
+
+    @property
+    def label(self) -> str:
+        return self.name or "native"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one case ended: passed, skipped, failed or hung, and what it had to say."""
+
+    case: str
+    status: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.case}: {self.status}\n{self.text.rstrip()}"
+
+
+NATIVE = Lock(None)
+
+
+def library() -> Path:
+    return BUILD / "src" / "preload" / "libhasp.so"
+
+
+@cache
+def locks() -> tuple[Lock, ...]:
+    """Native first, then every lock of the list but the pass-through, which is native."""
+    lister = BUILD / "src" / "locks" / "hasp-locks"
+    output = subprocess.run([lister], check=True, capture_output=True, text=True)
+    records = [json.loads(line) for line in output.stdout.splitlines()]
+    return (
+        NATIVE,
+        *(
+            Lock(record["name"], fifo=record["fifo"], parks=record["parks"])
+            for record in records
+            if record["name"] != "glibc"
+        ),
+    )
+
+
+@cache
+def programs() -> tuple[str, ...]:
+    """The names of the programs that meson has built."""
+    return tuple(
+        sorted(
+            path.name
+            for path in PROGRAMS.iterdir()
+            if path.is_file()
+            and not path.suffix
+            and os.access(path, os.X_OK)
+            and path.name not in RUN_ELSEWHERE
+        )
+    )
+
+
+@cache
+def cases(program: str) -> tuple[str, ...]:
+    output = subprocess.run(
+        [PROGRAMS / program, "--list"], check=True, capture_output=True, text=True
+    )
+    return tuple(output.stdout.split())
+
+
+def environment(lock: Lock, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What a case runs with; a preload in `extra` comes after Hasp's, as users add it."""
+    result = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("HASP_", "CHECK_", "LD_PRELOAD"))
+    }
+    result.update(extra or {})
+    if lock.name is not None:
+        preloads = [str(library()), result.get("LD_PRELOAD", "")]
+        result["LD_PRELOAD"] = ":".join(filter(None, preloads))
+        result["HASP_LOCK"] = lock.name
+        if not lock.parks:
+            result["CHECK_ROUNDS_DIVISOR"] = str(SPINNING_DIVISOR)
+        if lock.fifo:
+            result["CHECK_FIFO"] = "1"
+    return result
+
+
+def backtraces(process: subprocess.Popen[str]) -> str:
+    """Where every thread of a hung process stands, if a debugger is here to tell."""
+    if shutil.which("gdb") is None:
+        return ""
+    command = ["gdb", "-batch", "-p", str(process.pid), "-ex", "thread apply all bt 8"]
+    try:
+        output = subprocess.run(
+            command, capture_output=True, text=True, timeout=15, stdin=subprocess.DEVNULL
+        ).stdout
+    except subprocess.TimeoutExpired:
+        return "(gdb did not answer)\n"
+    return output[output.find("\nThread ") + 1 :]
+
+
+def run_command(
+    command: list[str | Path], env: dict[str, str], limit: float = TIME_LIMIT
+) -> tuple[int | None, str]:
+    """The exit status and all output; None when it was stopped after `limit` seconds.
+
+    The process leads a session, so that its children can be ended with it.
+    """
+    process = subprocess.Popen(
+        command,
+        env=env,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        text, _ = process.communicate(timeout=limit)
+        return process.returncode, text
+    except subprocess.TimeoutExpired:
+        where = backtraces(process)
+        return None, where + end_session(process)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def end_session(process: subprocess.Popen[str]) -> str:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    text, _ = process.communicate()
+    return text
+
+
+def run_case(
+    program: str,
+    case: str,
+    lock: Lock,
+    extra: Mapping[str, str] | None = None,
+    limit: float = TIME_LIMIT,
+) -> Outcome:
+    status, text = run_command(
+        [PROGRAMS / program, case], environment(lock, extra), limit
+    )
+    if status is None:
+        return Outcome(case, "hung", f"stopped after {limit:g} s\n{text}")
+    if status == 0:
+        return Outcome(case, "passed", text)
+    if status == SKIPPED:
+        return Outcome(case, "skipped", text)
+    ending = f"signal {-status}" if status < 0 else f"exit status {status}"
+    return Outcome(case, "failed", f"{ending}\n{text}")
+
+
+def run_program(
+    program: str, lock: Lock, extra: Mapping[str, str] | None = None
+) -> list[Outcome]:
+    """Every case in turn; two hung ones are enough to know, the rest is then left out."""
+    outcomes: list[Outcome] = []
+    for case in cases(program):
+        outcomes.append(run_case(program, case, lock, extra))
+        if sum(outcome.status == "hung" for outcome in outcomes) == 2:
+            break
+    return outcomes

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Every program under every lock, and once without Hasp, which tells a wrong test."""
+
+from __future__ import annotations
+
+import pytest
+
+from preload import matrix
+
+# Two cases may hang for the whole of their limit, and be looked at by a debugger.
+pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    pairs = [
+        pytest.param(program, lock, id=f"{program}-{lock.label}")
+        for program in matrix.programs()
+        for lock in matrix.locks()
+    ]
+    metafunc.parametrize(("program", "lock"), pairs)
+
+
+def test_program(program: str, lock: matrix.Lock) -> None:
+    outcomes = matrix.run_program(program, lock)
+    bad = [outcome for outcome in outcomes if outcome.status in ("failed", "hung")]
+    if bad:
+        pytest.fail(
+            f"{program} under {lock.label}: {len(bad)} of"
+            f" {len(matrix.cases(program))} cases\n" + "\n".join(map(str, bad)),
+            pytrace=False,
+        )
+    if all(outcome.status == "skipped" for outcome in outcomes):
+        pytest.skip(outcomes[0].text.strip())

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Cancelling threads inside cond_wait: the mutex is re-taken, the signal is passed
+ * on. */
+#include "check.h"
+
+static pthread_mutex_t mutex;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static int waiting;
+static int cleaned;
+static int woken;
+
+/* Where a waiter is cancelled. */
+struct wait {
+    int clock; /* -1: cond_wait, -2: cond_timedwait, else cond_clockwait on it */
+    int type;  /* of cancellation */
+};
+
+static void set_up(int kind)
+{
+    pthread_mutexattr_t attributes;
+    CHECK_OK(pthread_mutexattr_init(&attributes));
+    CHECK_OK(pthread_mutexattr_settype(&attributes, kind));
+    CHECK_OK(pthread_mutex_init(&mutex, &attributes));
+}
+
+static void clean_up(void *kind)
+{
+    /* An error-checking mutex knows: this thread owns it again. */
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    check_add(&cleaned, 1);
+    (void)kind;
+}
+
+static void *wait_body(void *argument)
+{
+    struct wait *wait = argument;
+    int before;
+    CHECK_OK(pthread_setcanceltype(wait->type, &before));
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    pthread_cleanup_push(clean_up, NULL);
+    check_add(&waiting, 1);
+    for (;;) {
+        struct timespec late = check_after_ms(
+            wait->clock < 0 ? CLOCK_REALTIME : (clockid_t)wait->clock, 60000);
+        if (wait->clock == -1)
+            CHECK_OK(pthread_cond_wait(&cond, &mutex));
+        else if (wait->clock == -2)
+            CHECK_OK(pthread_cond_timedwait(&cond, &mutex, &late));
+        else
+            CHECK_OK(pthread_cond_clockwait(&cond, &mutex, wait->clock, &late));
+    }
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+static void wait_for_waiters(int count)
+{
+    for (int done = 0; !done;) {
+        CHECK_OK(pthread_mutex_lock(&mutex));
+        done = waiting == count;
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+        sched_yield();
+    }
+}
+
+static void cancel_while(int held, struct wait wait)
+{
+    pthread_t threads[3];
+    for (int round = 0; round < 10; round++) {
+        waiting = cleaned = 0;
+        for (int i = 0; i < 3; i++)
+            threads[i] = check_start(wait_body, &wait);
+        wait_for_waiters(3);
+        if (held)
+            CHECK_OK(pthread_mutex_lock(&mutex));
+        for (int i = 0; i < 3; i++)
+            CHECK_OK(pthread_cancel(threads[i]));
+        if (held) {
+            /* They are cancelled, but cannot go on before they have the mutex. */
+            check_sleep_ms(1);
+            CHECK_EQUAL(check_get(&cleaned), 0);
+            CHECK_OK(pthread_mutex_unlock(&mutex));
+        }
+        for (int i = 0; i < 3; i++)
+            CHECK(check_join(threads[i]) == PTHREAD_CANCELED);
+        CHECK_EQUAL(cleaned, 3);
+        CHECK_OK(pthread_mutex_trylock(&mutex));
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+    }
+}
+
+static void every_wait(int kind, int type)
+{
+    int clocks[] = {-1, -2, CLOCK_REALTIME, CLOCK_MONOTONIC};
+    set_up(kind);
+    for (int i = 0; i < 4; i++) {
+        cancel_while(0, (struct wait){clocks[i], type});
+        cancel_while(1, (struct wait){clocks[i], type});
+    }
+    CHECK_OK(pthread_mutex_destroy(&mutex));
+    CHECK_OK(pthread_cond_destroy(&cond));
+}
+
+static void deferred(void)
+{
+    every_wait(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_CANCEL_DEFERRED);
+}
+
+static void deferred_plain_mutex(void)
+{
+    every_wait(PTHREAD_MUTEX_DEFAULT, PTHREAD_CANCEL_DEFERRED);
+}
+
+static void asynchronous(void)
+{
+    every_wait(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_CANCEL_ASYNCHRONOUS);
+}
+
+/* A request that was there before the call acts on it, with the mutex held. */
+static void *pending_body(void *ignored)
+{
+    int state;
+    (void)ignored;
+    CHECK_OK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state));
+    CHECK_OK(pthread_cancel(pthread_self()));
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    pthread_cleanup_push(clean_up, NULL);
+    CHECK_OK(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state));
+    CHECK_OK(pthread_cond_wait(&cond, &mutex));
+    CHECK(!"cond_wait returned");
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+static void pending_before_the_call(void)
+{
+    set_up(PTHREAD_MUTEX_ERRORCHECK);
+    CHECK(check_join(check_start(pending_body, NULL)) == PTHREAD_CANCELED);
+    CHECK_EQUAL(cleaned, 1);
+    CHECK_OK(pthread_mutex_destroy(&mutex));
+}
+
+static void *disabled_body(void *ignored)
+{
+    int state;
+    (void)ignored;
+    CHECK_OK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state));
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    check_add(&waiting, 1);
+    while (!woken)
+        CHECK_OK(pthread_cond_wait(&cond, &mutex));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    return &woken;
+}
+
+static void disabled(void)
+{
+    set_up(PTHREAD_MUTEX_ERRORCHECK);
+    pthread_t thread = check_start(disabled_body, NULL);
+    wait_for_waiters(1);
+    CHECK_OK(pthread_cancel(thread));
+    check_sleep_ms(5);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    woken = 1;
+    CHECK_OK(pthread_cond_signal(&cond));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK(check_join(thread) == &woken);
+}
+
+/* Waits once; says whether it came back by itself. */
+static void *wait_once(void *ignored)
+{
+    (void)ignored;
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    pthread_cleanup_push(clean_up, NULL);
+    check_add(&waiting, 1);
+    CHECK_OK(pthread_cond_wait(&cond, &mutex));
+    pthread_cleanup_pop(1);
+    return &woken;
+}
+
+/*
+ * One signal and one cancellation at the same moment.  If the cancelled thread did not
+ * come back from its wait, the signal belongs to the other one.
+ */
+static void signal_is_passed_on(void)
+{
+    set_up(PTHREAD_MUTEX_ERRORCHECK);
+    for (int round = 0; round < 400; round++) {
+        waiting = 0;
+        pthread_t victim = check_start(wait_once, NULL);
+        if (round % 2)
+            wait_for_waiters(1);
+        pthread_t other = check_start(wait_once, NULL);
+        wait_for_waiters(2);
+        if (round % 4 < 2)
+            CHECK_OK(pthread_mutex_lock(&mutex));
+        if (round % 8 < 4)
+            CHECK_OK(pthread_cond_signal(&cond));
+        CHECK_OK(pthread_cancel(victim));
+        if (round % 8 >= 4)
+            CHECK_OK(pthread_cond_signal(&cond));
+        if (round % 4 < 2)
+            CHECK_OK(pthread_mutex_unlock(&mutex));
+        if (check_join(victim) != PTHREAD_CANCELED)
+            CHECK_OK(pthread_cond_signal(&cond));
+        CHECK(check_join(other) == &woken);
+    }
+}
+
+CHECK_MAIN(CASE(deferred), CASE(deferred_plain_mutex), CASE(asynchronous),
+           CASE(pending_before_the_call), CASE(disabled), CASE(signal_is_passed_on))

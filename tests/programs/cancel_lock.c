@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Cancellation of threads that wait for a mutex: not before a cancellation point. */
+#include "check.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pid_t queued;
+static int acquired;
+static int stage;
+
+static void *lock_then_test(void *argument)
+{
+    long timed = (long)argument;
+    struct timespec late = check_after_ms(CLOCK_REALTIME, 60000);
+    check_publish(&queued);
+    if (timed)
+        CHECK_OK(pthread_mutex_timedlock(&mutex, &late));
+    else
+        CHECK_OK(pthread_mutex_lock(&mutex));
+    check_set(&acquired, 1);
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    check_set(&stage, 1);
+    pthread_testcancel();
+    check_set(&stage, 2);
+    return NULL;
+}
+
+static void deferred(long timed)
+{
+    for (int i = 0; i < 20; i++) {
+        queued = acquired = stage = 0;
+        CHECK_OK(pthread_mutex_lock(&mutex));
+        pthread_t thread = check_start(lock_then_test, (void *)timed);
+        check_wait_queued(&queued);
+        CHECK_OK(pthread_cancel(thread));
+        check_sleep_ms(1);
+        CHECK_EQUAL(check_get(&acquired), 0);
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+        CHECK(check_join(thread) == PTHREAD_CANCELED);
+        CHECK_EQUAL(acquired, 1);
+        CHECK_EQUAL(stage, 1);
+        CHECK_OK(pthread_mutex_trylock(&mutex));
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+    }
+}
+
+static void blocked_in_lock(void)
+{
+    deferred(0);
+}
+
+static void blocked_in_timedlock(void)
+{
+    deferred(1);
+}
+
+/* Locking and unlocking are no cancellation points even when nothing blocks. */
+static void *not_a_point_body(void *ignored)
+{
+    (void)ignored;
+    struct timespec late = check_after_ms(CLOCK_REALTIME, 60000);
+    pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+    CHECK_OK(pthread_cancel(pthread_self()));
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK_OK(pthread_mutex_trylock(&mutex));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK_OK(pthread_mutex_timedlock(&mutex, &late));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK_OK(pthread_cond_signal(&cond));
+    CHECK_OK(pthread_cond_broadcast(&cond));
+    CHECK_OK(pthread_cond_destroy(&cond));
+    check_set(&stage, 1);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void not_a_point(void)
+{
+    CHECK(check_join(check_start(not_a_point_body, NULL)) == PTHREAD_CANCELED);
+    CHECK_EQUAL(stage, 1);
+}
+
+static void *asynchronous_body(void *ignored)
+{
+    int before;
+    (void)ignored;
+    CHECK_OK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before));
+    check_publish(&queued);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    check_set(&acquired, 1);
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    return NULL;
+}
+
+/*
+ * No mutex operation is safe against asynchronous cancellation, yet under the C library
+ * a thread may be cancelled so while it is blocked, and the lock lives on for the
+ * others.
+ */
+static void asynchronous(void)
+{
+    struct timespec late = check_after_ms(CLOCK_REALTIME, 15000);
+    for (int i = 0; i < 10; i++) {
+        queued = acquired = 0;
+        CHECK_OK(pthread_mutex_lock(&mutex));
+        pthread_t victim = check_start(asynchronous_body, NULL);
+        check_wait_queued(&queued);
+        CHECK_OK(pthread_cancel(victim));
+        check_sleep_ms(1);
+        CHECK_EQUAL(check_get(&acquired), 0);
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+        check_join(victim);
+        CHECK_OK(pthread_mutex_timedlock(&mutex, &late));
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+    }
+}
+
+/* The program's cancellation type and state are the same after a wait. */
+static void *type_is_kept_body(void *ignored)
+{
+    int before;
+    (void)ignored;
+    CHECK_OK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before));
+    CHECK_OK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before));
+    check_publish(&queued);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK_OK(pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before));
+    CHECK_EQUAL(before, PTHREAD_CANCEL_ASYNCHRONOUS);
+    CHECK_OK(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before));
+    CHECK_EQUAL(before, PTHREAD_CANCEL_DISABLE);
+    return NULL;
+}
+
+static void type_is_kept(void)
+{
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    pthread_t thread = check_start(type_is_kept_body, NULL);
+    check_wait_queued(&queued);
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    check_join(thread);
+}
+
+CHECK_MAIN(CASE(blocked_in_lock), CASE(blocked_in_timedlock), CASE(not_a_point),
+           CASE(asynchronous), CASE(type_is_kept))

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Mutexes that come and go: destroyed, freed, unmapped, zeroed, reused, and very
+ * many. */
+#include <sys/mman.h>
+
+#include "check.h"
+
+enum { PAGE = 4096 };
+
+static void destroy_held(void)
+{
+    pthread_mutex_t mutex;
+    CHECK_OK(pthread_mutex_init(&mutex, NULL));
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    CHECK_RETURNS(pthread_mutex_destroy(&mutex), EBUSY);
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK_OK(pthread_mutex_destroy(&mutex));
+    CHECK_OK(pthread_mutex_init(&mutex, NULL));
+    CHECK_OK(pthread_mutex_trylock(&mutex));
+    CHECK_RETURNS(pthread_mutex_destroy(&mutex), EBUSY);
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK_OK(pthread_mutex_destroy(&mutex));
+}
+
+static void zeroed_memory(void)
+{
+    pthread_mutex_t *mutex = malloc(sizeof *mutex);
+    for (int i = 0; i < 1000; i++) {
+        memset(mutex, 0, sizeof *mutex);
+        CHECK_OK(pthread_mutex_lock(mutex));
+        if (i % 10 == 0)
+            CHECK_RETURNS(check_try_elsewhere(mutex), EBUSY);
+        if (i % 2)
+            CHECK_OK(pthread_mutex_unlock(mutex));
+    }
+    free(mutex);
+}
+
+/* Freed while still locked and never destroyed: the next object there starts afresh. */
+static void freed_without_destroy(void)
+{
+    for (int i = 0; i < 2000; i++) {
+        pthread_mutex_t *mutex = malloc(sizeof *mutex);
+        pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+        memset(mutex, i, sizeof *mutex);
+        if (i % 2)
+            *mutex = fresh;
+        else
+            CHECK_OK(pthread_mutex_init(mutex, NULL));
+        CHECK_OK(pthread_mutex_trylock(mutex));
+        if (i % 20 == 0)
+            CHECK_RETURNS(check_try_elsewhere(mutex), EBUSY);
+        free(mutex);
+    }
+}
+
+/* Kinds must not leak from one life of the memory into the next. */
+static void initialised_again(void)
+{
+    pthread_mutex_t mutex;
+    pthread_mutexattr_t recursive;
+    CHECK_OK(pthread_mutexattr_init(&recursive));
+    CHECK_OK(pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE));
+    for (int i = 0; i < 100; i++) {
+        CHECK_OK(pthread_mutex_init(&mutex, &recursive));
+        CHECK_OK(pthread_mutex_lock(&mutex));
+        CHECK_OK(pthread_mutex_lock(&mutex));
+        CHECK_OK(pthread_mutex_init(&mutex, NULL));
+        CHECK_OK(pthread_mutex_trylock(&mutex));
+        CHECK_RETURNS(pthread_mutex_trylock(&mutex), EBUSY);
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+        CHECK_OK(pthread_mutex_destroy(&mutex));
+    }
+}
+
+static void million_lives(void)
+{
+    pthread_mutex_t mutex;
+    for (int i = 0; i < 1000000; i++) {
+        CHECK_OK(pthread_mutex_init(&mutex, NULL));
+        CHECK_OK(pthread_mutex_lock(&mutex));
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+        CHECK_OK(pthread_mutex_destroy(&mutex));
+    }
+}
+
+static long resident_kb(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    CHECK(file != NULL);
+    CHECK_EQUAL(fscanf(file, "%*d %ld", &pages), 1);
+    fclose(file);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static pthread_mutex_t *many;
+enum { MANY = 200000 };
+
+static void *many_body(void *ignored)
+{
+    (void)ignored;
+    for (int i = 0; i < MANY; i++) {
+        CHECK_OK(pthread_mutex_lock(&many[i]));
+        CHECK_OK(pthread_mutex_unlock(&many[i]));
+    }
+    return NULL;
+}
+
+static void many_mutexes(void)
+{
+    many = calloc(MANY, sizeof *many);
+    for (int i = 0; i < MANY; i++)
+        CHECK_OK(pthread_mutex_init(&many[i], NULL));
+    long before_kb = resident_kb();
+    pthread_t first = check_start(many_body, NULL);
+    pthread_t second = check_start(many_body, NULL);
+    check_join(first);
+    check_join(second);
+    /* At most 8 bytes a mutex, and room for two threads. */
+    CHECK_COMPARE(resident_kb() - before_kb, <, MANY * 8 / 1024 + 2048);
+    for (int i = 0; i < MANY; i++)
+        CHECK_OK(pthread_mutex_lock(&many[i]));
+    for (int i = MANY; i--;)
+        CHECK_OK(pthread_mutex_unlock(&many[i]));
+}
+
+/* A reference-counted object: whoever drops the last reference unmaps it, at once. */
+struct object {
+    pthread_mutex_t mutex;
+    int references;
+};
+
+static struct object *current;
+static pthread_barrier_t barrier;
+static int rounds;
+
+static void *drop_body(void *ignored)
+{
+    (void)ignored;
+    for (int i = 0; i < rounds; i++) {
+        int serial = pthread_barrier_wait(&barrier);
+        if (serial == PTHREAD_BARRIER_SERIAL_THREAD) {
+            struct object *fresh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            CHECK(fresh != MAP_FAILED);
+            CHECK_OK(pthread_mutex_init(&fresh->mutex, NULL));
+            fresh->references = 2;
+            current = fresh;
+        }
+        pthread_barrier_wait(&barrier);
+        struct object *object = current;
+        CHECK_OK(pthread_mutex_lock(&object->mutex));
+        int left = --object->references;
+        CHECK_OK(pthread_mutex_unlock(&object->mutex));
+        if (left == 0) {
+            if (i % 2)
+                CHECK_OK(pthread_mutex_destroy(&object->mutex));
+            CHECK_EQUAL(munmap(object, PAGE), 0);
+        }
+    }
+    return NULL;
+}
+
+static void last_unlocker_unmaps(void)
+{
+    rounds = check_rounds(6000);
+    CHECK_OK(pthread_barrier_init(&barrier, NULL, 2));
+    pthread_t first = check_start(drop_body, NULL);
+    pthread_t second = check_start(drop_body, NULL);
+    check_join(first);
+    check_join(second);
+}
+
+CHECK_MAIN(CASE(destroy_held), CASE(zeroed_memory), CASE(freed_without_destroy),
+           CASE(initialised_again), CASE(million_lives), CASE(many_mutexes),
+           CASE(last_unlocker_unmaps))

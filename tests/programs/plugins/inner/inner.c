@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* Lies in a folder that only outer.c's RUNPATH names. */
+__attribute__((visibility("default"))) int inner_answer(void);
+
+int inner_answer(void)
+{
+    return 42;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A plug-in with a RUNPATH of its own ($ORIGIN/plugins/inner).  It finds its libraries
+ * there by plain name, both as a dependency and by calling dlopen itself; the program
+ * that loads it could not.  So whoever stands between must not become the caller of
+ * dlopen.
+ */
+#include <dlfcn.h>
+
+int inner_answer(void);
+
+__attribute__((visibility("default"))) int outer_by_dependency(void)
+{
+    return inner_answer();
+}
+
+__attribute__((visibility("default"))) int outer_by_dlopen(int flags)
+{
+    void *handle = dlopen("libplugin_found_by_runpath.so", flags);
+    return handle ? dlclose(handle) : -1;
+}
+
+__attribute__((visibility("default"))) const char *outer_error(void)
+{
+    return dlerror();
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A correct program, built with ThreadSanitizer, which sees happens-before only through
+ * the pthread calls: any report means that a lock was hidden from it.
+ */
+#include "check.h"
+
+enum { THREADS = 3 };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static long counter;
+static long timed_counter;
+static int turn;
+
+static void *body(void *argument)
+{
+    long me = (long)argument;
+    for (int i = 0; i < 300; i++) {
+        struct timespec late = check_after_ms(CLOCK_REALTIME, 60000);
+        CHECK_OK(pthread_mutex_lock(&mutex));
+        counter++;
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+        CHECK_OK(pthread_mutex_timedlock(&recursive, &late));
+        CHECK_OK(pthread_mutex_lock(&recursive));
+        timed_counter++;
+        CHECK_OK(pthread_mutex_unlock(&recursive));
+        CHECK_OK(pthread_mutex_unlock(&recursive));
+        if (pthread_mutex_trylock(&mutex) == 0) {
+            counter += 0;
+            CHECK_OK(pthread_mutex_unlock(&mutex));
+        }
+    }
+    for (int i = 0; i < 30; i++) {
+        CHECK_OK(pthread_mutex_lock(&mutex));
+        while (turn % THREADS != me) {
+            struct timespec late = check_after_ms(CLOCK_REALTIME, 60000);
+            if (i % 2)
+                CHECK_OK(pthread_cond_wait(&cond, &mutex));
+            else
+                CHECK_OK(pthread_cond_timedwait(&cond, &mutex, &late));
+        }
+        turn++;
+        CHECK_OK(pthread_cond_broadcast(&cond));
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+    }
+    return NULL;
+}
+
+static void locks_and_condvar(void)
+{
+    pthread_t threads[THREADS];
+    for (long i = 0; i < THREADS; i++)
+        threads[i] = check_start(body, (void *)i);
+    for (int i = 0; i < THREADS; i++)
+        check_join(threads[i]);
+    CHECK_EQUAL(counter, THREADS * 300);
+    CHECK_EQUAL(timed_counter, THREADS * 300);
+    CHECK_OK(pthread_cond_destroy(&cond));
+    CHECK_OK(pthread_mutex_destroy(&mutex));
+}
+
+CHECK_MAIN(CASE(locks_and_condvar))
