@@ -70,7 +70,7 @@ def table(*, title: str = "", caption: str = "") -> Table:
         box=box.SIMPLE_HEAD,
         show_edge=False,
         pad_edge=False,
-        padding=(0, 1),
+        padding=(0, 1, 0, 0),
     )
 
 

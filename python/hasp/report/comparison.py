@@ -14,6 +14,7 @@ from hasp.native import REFERENCE
 from hasp.output import console, table
 from hasp.statistics import Ratio
 from hasp.study.doubts import Doubt
+from hasp.study.plan import THREADS_MARK
 from hasp.study.record import CPU, MEMORY, WALL, Measure
 from hasp.study.store import Study
 from hasp.study.summary import Row
@@ -164,8 +165,7 @@ def remarks(study: Study, rows: list[Row], doubts: list[Doubt]) -> list[str]:
     lines = []
     for row in rows:
         if row.trouble:
-            threads = f" ({row.cell.threads} threads)" if row.cell.threads else ""
-            lines.append(f"{row.cell.lock}{threads}: {row.trouble}")
+            lines.append(f"{row.cell.words}: {row.trouble}")
     if study.interrupted:
         lines.append("interrupted: this is what was measured before")
     lines += [f"warning: {doubt.words}" for doubt in doubts]
@@ -174,7 +174,8 @@ def remarks(study: Study, rows: list[Row], doubts: list[Doubt]) -> list[str]:
 
 def headline(study: Study) -> str:
     """What was compared, in a line."""
-    subject = study.plan.server or shlex.join(study.plan.command)
+    command = shlex.join(study.plan.command).replace(f"'{THREADS_MARK}'", THREADS_MARK)
+    subject = f"{study.plan.server} (load: {command})" if study.plan.server else command
     return f"{subject}\n{_where(study)}"
 
 
@@ -198,7 +199,9 @@ def print_comparison(study: Study, rows: list[Row], doubts: list[Doubt]) -> None
         for place, heading in enumerate(grid.headings):
             numeric = place >= grid.texts and heading != "verdict"
             form.add_column(
-                heading, justify="right" if numeric else "left", no_wrap=numeric
+                heading,
+                justify="right" if numeric else "left",
+                no_wrap=place < grid.texts or numeric,
             )
         for line in grid.lines:
             style = STYLES.get(line[-1].removesuffix(" !"))

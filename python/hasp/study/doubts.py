@@ -25,6 +25,7 @@ WIDE = 0.2  # an interval wider than this share of 1 that includes 1 tells littl
 SLOW_FIRST = 1.2  # times the median of the others
 STEAL_SHARE = 0.01
 BUSY_LOAD = 0.5  # runnable others per CPU when the study began
+LONGEST_LIST = 5  # names in one sentence
 COLLAPSED = 2.0  # times worse than the reference
 
 
@@ -53,9 +54,10 @@ def doubts(study: Study, rows: list[Row]) -> list[Doubt]:
 
 
 def _names(cells: list[Cell]) -> str:
-    return ", ".join(
-        cell.lock if cell.threads is None else f"{cell.lock} ({cell.threads} threads)"
-        for cell in cells
+    names = [cell.words for cell in cells]
+    more = len(names) - LONGEST_LIST
+    return (
+        ", ".join(names) if more <= 1 else f"{', '.join(names[:-more])} and {more} more"
     )
 
 
@@ -67,9 +69,8 @@ def _few_runs(study: Study, rows: list[Row]) -> list[Doubt]:
     if fewest < 2:
         words = "a single run has no interval at all"
     else:
-        words = (
-            f"{fewest} runs: the interval covers at most {1 - 0.5 ** (fewest - 1):.0%}"
-        )
+        covered = 100 * (1 - 0.5 ** (fewest - 1))
+        words = f"{fewest} runs: the interval covers at most {covered:.0f} %"
     return [Doubt("few_runs", f"{words}; use --runs {FEWEST_RUNS} or more")]
 
 
@@ -94,7 +95,8 @@ def _host(study: Study, rows: list[Row]) -> list[Doubt]:
     stolen = statistics.fmean(run.steal for run in study.runs) if study.runs else 0.0
     if stolen > STEAL_SHARE:
         words = (
-            f"the hypervisor took {stolen:.0%} of the CPU time (steal); repeat later"
+            f"the hypervisor took {100 * stolen:.0f} % of the CPU time (steal); "
+            "repeat it later"
         )
         found.append(Doubt("steal", words))
     throttled = sum(run.throttled for run in study.runs)

@@ -107,6 +107,14 @@ class Cell:
     lock: str
     threads: int | None = None
 
+    @property
+    def words(self) -> str:
+        """How a sentence names it."""
+        if self.threads is None:
+            return self.lock
+        plural = "" if self.threads == 1 else "s"
+        return f"{self.lock} ({self.threads} thread{plural})"
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -65,8 +65,7 @@ class Progress:
         """A run begins."""
         self._begun = time.monotonic()
         where = f"run {block} of {self._plan.runs}" if block > 0 else "warm-up"
-        threads = "" if cell.threads is None else f", {cell.threads} threads"
-        words = f"{where}: {cell.lock}{threads}"
+        words = f"{where}: {cell.words}"
         done = self._total - len(self._left)
         if self._bar is not None:
             task = self._bar.task_ids[0]
@@ -84,9 +83,8 @@ class Progress:
         if run.cell in self._left:
             self._left.remove(run.cell)
         if run.outcome != record.OK:
-            threads = "" if run.threads is None else f" with {run.threads} threads"
             end = "; not tried again" if given_up else ""
-            self._say(f"{run.lock}{threads}: {run.outcome}: {run.detail}{end}")
+            self._say(f"{run.cell.words}: {run.outcome}: {run.detail}{end}")
         if given_up:
             self._left = [cell for cell in self._left if cell != run.cell]
             self._total = sum(map(len, self._times.values())) + len(self._left)

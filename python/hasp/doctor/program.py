@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""Whether a program can be interposed, and which of its locks will be seen."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.dynamic import DynamicSegment
+from elftools.elf.elffile import ELFFile
+
+from hasp import interpose
+from hasp.doctor import FINE, LACK, NOTE, Finding
+from hasp.errors import HaspError
+from hasp.executable import Program, examine, find
+
+TOPIC = "program"
+# Parts of the C library, whose own locks are not for anyone to replace.
+C_LIBRARY = (
+    *("libc.so", "libpthread.so", "libm.so", "libdl.so", "librt.so", "libresolv.so"),
+    *("ld-linux", "linux-vdso", "libhasp.so"),
+)
+MUTEXES = ("pthread_mutex_lock", "pthread_mutex_trylock", "mtx_lock")
+CONDITIONS = ("pthread_cond_wait", "pthread_cond_timedwait", "cnd_wait")
+
+# Imported symbols that are worth a word. The first words of a group name it.
+SYMBOLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    (
+        "other pthread locks",
+        ("pthread_rwlock_rdlock", "pthread_spin_lock", "pthread_barrier_wait"),
+        "read-write locks, spin locks and barriers stay glibc's",
+    ),
+    ("semaphores", ("sem_wait", "sem_timedwait"), "POSIX semaphores stay glibc's"),
+    (
+        "special kinds",
+        (
+            "pthread_mutexattr_setpshared",
+            "pthread_mutexattr_setrobust",
+            "pthread_mutexattr_setprotocol",
+        ),
+        "mutexes made process-shared, robust or priority-aware stay glibc's",
+    ),
+    (
+        "dlmopen",
+        ("dlmopen",),
+        "what is loaded into another namespace takes glibc's locks there",
+    ),
+    (
+        "plug-ins",
+        ("dlopen",),
+        "loads libraries later; RTLD_DEEPBIND is dropped: they see the lock too",
+    ),
+    (
+        "own futexes",
+        ("syscall",),
+        "may call the kernel's futex itself: such locks are invisible",
+    ),
+)
+
+# Libraries with locks that no interposer sees.
+LIBRARIES: tuple[tuple[str, str], ...] = (
+    ("libgomp.so", "OpenMP's critical sections and barriers are futexes of its own"),
+    ("libomp.so", "OpenMP's locks and barriers are its own"),
+    ("libglib-2.0.so", "GMutex is a futex of its own; plain pthread locks are seen"),
+    ("libjvm.so", "Java's monitors are its own; the VM's internal mutexes are seen"),
+    ("libtbb.so", "TBB's locks are its own"),
+    ("libboost_fiber", "fibers wait without pthread"),
+)
+ALLOCATORS = ("libjemalloc.so", "libmimalloc.so", "libtcmalloc")
+
+
+def diagnose(word: str, environment: Mapping[str, str]) -> tuple[list[Finding], bool]:
+    """What there is to say about a program, and whether it can be interposed.
+
+    A program that does not exist is an error; one that cannot be interposed, a finding.
+    """
+    path = find(word, environment)
+    found = [Finding(TOPIC, "file", str(path))]
+    base = interpose.without_hasp(environment)
+    try:
+        program = examine(word, base)
+        preload = interpose.preload(program, base)
+    except HaspError as problem:
+        words = f"{problem.message}; {problem.remedy}"
+        found.append(Finding(TOPIC, "can be interposed", "no", LACK, words))
+        if path.is_file():
+            found += _language(path, [])
+        return found, False
+    if program.binary != program.path:
+        found.append(Finding(TOPIC, "run by", str(program.binary)))
+    found.append(Finding(TOPIC, "can be interposed", "yes"))
+    libraries = loaded_libraries(program, base)
+    found += _locks(program, libraries)
+    found += _language(program.binary, libraries)
+    found += _libraries(program, libraries)
+    first = preload.split(":")[0]
+    if Path(first).name != interpose.LIBRARY:
+        words = "a sanitizer's runtime: `hasp run` loads it before Hasp's library"
+        found.append(Finding(TOPIC, "loaded first", Path(first).name, NOTE, words))
+    return found, True
+
+
+def loaded_libraries(program: Program, environment: Mapping[str, str]) -> list[Path]:
+    """The libraries that the loader would load with the program."""
+    paths = []
+    for line in interpose.trace(program, environment).splitlines():
+        name, _, rest = line.strip().partition(" => ")
+        path = Path((rest or name).partition(" (0x")[0])
+        if path.is_absolute() and path.exists():
+            paths.append(path)
+    return paths
+
+
+def imports(path: Path) -> set[str]:
+    """The symbols that an ELF file takes from elsewhere, without their versions."""
+    try:
+        with path.open("rb") as file:
+            return {name.decode(errors="replace") for name in _undefined(ELFFile(file))}
+    except (OSError, ELFError, struct.error, ValueError):
+        return set()
+
+
+def _undefined(elf: ELFFile) -> Iterator[bytes]:
+    """Names of undefined dynamic symbols; read in bulk, for there may be 100,000."""
+    section = elf.get_section_by_name(".dynsym")
+    if section is None:
+        # Without section headers the dynamic segment still leads to the symbols.
+        for segment in elf.iter_segments("PT_DYNAMIC"):
+            assert isinstance(segment, DynamicSegment)
+            for symbol in segment.iter_symbols():
+                if symbol["st_shndx"] == "SHN_UNDEF":
+                    yield symbol.name.encode()
+        return
+    strings: bytes = elf.get_section(section["sh_link"]).data()
+    order = "<" if elf.little_endian else ">"
+    for name, _, _, where, _, _ in struct.iter_unpack(f"{order}IBBHQQ", section.data()):
+        if where == 0 and name:
+            yield strings[name : strings.index(b"\0", name)]
+
+
+def _is_c_library(path: Path) -> bool:
+    return path.name.startswith(C_LIBRARY)
+
+
+def _locks(program: Program, libraries: list[Path]) -> list[Finding]:
+    """Who uses pthread locks, and what else is imported that matters."""
+    own = imports(program.binary)
+    users: dict[str, set[str]] = {program.binary.name: own}
+    for library in libraries:
+        if not _is_c_library(library):
+            users[library.name] = imports(library)
+    takers = [name for name, names in users.items() if names & set(MUTEXES)]
+    waiters = [name for name, names in users.items() if names & set(CONDITIONS)]
+    found = [_use("pthread mutexes", takers, "mutexes")]
+    if waiters:
+        found.append(_use("condition variables", waiters, "condition variables"))
+    for name, symbols, words in SYMBOLS:
+        who = [user for user, names in users.items() if names & set(symbols)]
+        # The C++ and compiler run-times import syscall and dlopen for their own ends.
+        who = [user for user in who if not user.startswith(("libstdc++", "libgcc_s"))]
+        if who:
+            found.append(Finding(TOPIC, name, _some(who), NOTE, words))
+    return found
+
+
+def _use(name: str, users: list[str], what: str) -> Finding:
+    if users:
+        return Finding(TOPIC, name, _some(users))
+    words = f"neither it nor its libraries use pthread {what}: a lock changes nothing"
+    words += ", unless a plug-in does"
+    return Finding(TOPIC, name, "none seen", LACK, words)
+
+
+def _some(names: list[str], limit: int = 4) -> str:
+    shown = ", ".join(names[:limit])
+    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown
+
+
+def _language(binary: Path, libraries: list[Path]) -> list[Finding]:
+    """Languages with locks of their own, told by what their compilers leave."""
+    found = []
+    try:
+        with binary.open("rb") as file:
+            if file.seek(0, 2) == 0:
+                return []
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                is_go = data.find(b"\xff Go buildinf:") >= 0
+                is_rust = data.find(b"/rustc/") >= 0
+    except (OSError, ValueError):
+        return []
+    if is_go:
+        words = "goroutines lock with futexes of Go's own: invisible; only C code that "
+        words += "it calls is seen"
+        found.append(Finding(TOPIC, "language", "Go", LACK, words))
+    if is_rust:
+        words = (
+            "std::sync locks with futexes of Rust's own: invisible; C libraries and "
+        )
+        words += "pthread calls are seen"
+        found.append(Finding(TOPIC, "language", "Rust", LACK, words))
+    if binary.name.startswith("python") or any(
+        library.name.startswith("libpython") for library in libraries
+    ):
+        words = (
+            "the GIL is a mutex and is seen; threading.Lock is a semaphore, and is not"
+        )
+        found.append(Finding(TOPIC, "language", "Python", NOTE, words))
+    if binary.name == "java":
+        words = (
+            "monitors and ReentrantLock are the VM's own; its internal mutexes are seen"
+        )
+        found.append(Finding(TOPIC, "language", "Java", LACK, words))
+    return found
+
+
+def _libraries(program: Program, libraries: list[Path]) -> list[Finding]:
+    found = []
+    for library in libraries:
+        for start, words in LIBRARIES:
+            if library.name.startswith(start):
+                text = f"invisible locks: {words}"
+                found.append(Finding(TOPIC, "library", library.name, LACK, text))
+        if library.name.startswith(ALLOCATORS):
+            words = "its locks are seen too, inside malloc and free"
+            found.append(Finding(TOPIC, "library", library.name, FINE, words))
+    if program.binary.name in ("mariadbd", "mysqld"):
+        words = "InnoDB's latches are futexes of its own; the server's mutexes are seen"
+        found.append(Finding(TOPIC, "program", program.binary.name, NOTE, words))
+    return found

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Whether this process may use the system calls that Hasp's parts use: tried, not read.
+
+A permission file tells what the kernel would allow; a sandbox may still refuse.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+
+NUMBERS = {
+    "x86_64": {"membarrier": 324, "perf_event_open": 298},
+    "aarch64": {"membarrier": 283, "perf_event_open": 241},
+}
+MEMBARRIER_QUERY = 0
+MEMBARRIER_PRIVATE_EXPEDITED = 1 << 3
+PERF_HARDWARE, PERF_SOFTWARE = 0, 1
+PERF_CYCLES, PERF_TASK_CLOCK = 0, 1
+PERF_ATTRIBUTE_SIZE = 112
+PERF_DISABLED, PERF_EXCLUDE_KERNEL, PERF_EXCLUDE_HYPERVISOR = 1 << 0, 1 << 5, 1 << 6
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _call(name: str, *arguments: object) -> int:
+    """The result of a system call, or a negative errno."""
+    number = NUMBERS.get(platform.machine(), {}).get(name)
+    if number is None:
+        return -errno.ENOSYS
+    _libc.syscall.restype = ctypes.c_long
+    result = int(_libc.syscall(ctypes.c_long(number), *arguments))
+    return -ctypes.get_errno() if result < 0 else result
+
+
+def membarrier() -> str:
+    """Empty when the private expedited kind can be used; else why not."""
+    commands = _call("membarrier", ctypes.c_int(MEMBARRIER_QUERY), ctypes.c_uint(0))
+    if commands < 0:
+        return os.strerror(-commands)
+    if not commands & MEMBARRIER_PRIVATE_EXPEDITED:
+        return "this kernel lacks the private expedited kind"
+    return ""
+
+
+def _perf_event(kind: int, config: int) -> str:
+    flags = PERF_DISABLED | PERF_EXCLUDE_KERNEL | PERF_EXCLUDE_HYPERVISOR
+    # type, size, config, sample period, sample type, read format, flags, then zeroes
+    head = struct.pack("<IIQQQQQ", kind, PERF_ATTRIBUTE_SIZE, config, 0, 0, 0, flags)
+    attribute = ctypes.create_string_buffer(head, PERF_ATTRIBUTE_SIZE)
+    descriptor = _call(
+        "perf_event_open",
+        attribute,
+        ctypes.c_int(0),
+        ctypes.c_int(-1),
+        ctypes.c_int(-1),
+        ctypes.c_ulong(0),
+    )
+    if descriptor < 0:
+        return os.strerror(-descriptor)
+    os.close(descriptor)
+    return ""
+
+
+def hardware_events() -> str:
+    """Empty when this process can count CPU cycles of its own; else why not."""
+    return _perf_event(PERF_HARDWARE, PERF_CYCLES)
+
+
+def software_events() -> str:
+    """Empty when this process can count its own CPU time with perf; else why not."""
+    return _perf_event(PERF_SOFTWARE, PERF_TASK_CLOCK)
+
+
+def rseq_registered() -> bool:
+    """Whether glibc registered restartable sequences for its threads."""
+    try:
+        return ctypes.c_uint.in_dll(_libc, "__rseq_size").value > 0
+    except ValueError:
+        return False  # a glibc before 2.35
