@@ -67,7 +67,7 @@ def backend() -> Iterator[int]:
     server.server_close()
 
 
-@quick_locks("glibc", "mcs", "futex")
+@quick_locks("glibc", "mcs", "clh-park", "malthusian-park", "futex")
 def test_varnish(launch: Launcher, port: int, backend: int) -> None:
     """Error-checking mutexes throughout, and a server that forks and starts gcc."""
     varnishd = need("varnishd", "varnish")
@@ -108,7 +108,7 @@ def mariadb_client(folder: Path, *words: str) -> subprocess.CompletedProcess[str
     )
 
 
-@quick_locks("futex")
+@quick_locks("glibc", "mcs-park", "futex")
 @pytest.mark.timeout(180)
 def test_mariadb(launch: Launcher, lock: Lock, port: int) -> None:
     """Installs a database under the lock, starts it, queries it from many threads."""

@@ -158,6 +158,14 @@ def introduce(options: Options, groups: Sequence[tuple[str, ...]], line: str) ->
     )
 
 
+def shown(hasp: Path) -> str:
+    """How to type the command from here."""
+    if not hasp.exists():
+        return "hasp"
+    here = Path.cwd()
+    return str(hasp.relative_to(here) if hasp.is_relative_to(here) else hasp)
+
+
 def conclude(options: Options, status: int) -> None:
     """Say where the results are, how to read them, and what to try next."""
     if options.save_picture is not None and options.file("png").exists():
@@ -169,8 +177,7 @@ def conclude(options: Options, status: int) -> None:
         if options.file(ending).exists():
             print(f"  {options.file(ending)!s:27} {what}")
     collapsing = [lock.name for lock in native.locks() if lock.collapses]
-    hasp = Path(sys.executable).with_name("hasp")
-    command = os.path.relpath(hasp) if hasp.exists() else "hasp"
+    command = shown(Path(sys.executable).with_name("hasp"))
     print(f"""
 How to read it: a ratio above 1 is more than under glibc's mutex, and an interval that
 contains 1 shows no difference. Locks that only spin ({", ".join(collapsing)})
