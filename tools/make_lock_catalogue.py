@@ -30,7 +30,8 @@ HEAD = """\
 # The locks
 
 `hasp list` prints this list, `hasp run --lock NAME` takes a name of it. `hasp compare
---locks` also takes properties: `fifo`, `parks`, `numa`, `light`.
+--locks` also takes properties: `fifo`, `bypasses`, `parks`, `spins`, `numa`, `light`,
+`trylock`.
 
 - **FIFO**: waiters get the lock in the order of their arrival. A strict-FIFO lock
   that parks pays a context switch for each hand-over when threads outnumber CPUs.
@@ -68,16 +69,19 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
-def entry(lock: Lock) -> Iterator[str]:
+def entry(lock: Lock, names: set[str]) -> Iterator[str]:
     yield f"\n## {lock['name']}\n"
-    yield textwrap.fill(sentence(lock["summary"]), COLUMNS)
+    summary = sentence(lock["summary"])
+    if lock["summary"].split()[0] in names:  # names of locks stay as they are
+        summary = summary[0].lower() + summary[1:]
+    yield textwrap.fill(summary, COLUMNS)
     if lock["source"]:
         yield ""
         yield textwrap.fill("Source: " + sentence(lock["source"]), COLUMNS)
-    if lock["aliases"]:
-        names = ", ".join(f"`{name}`" for name in lock["aliases"])
+    others = [name for name in lock["aliases"] if name != lock["name"]]
+    if others:
         yield ""
-        yield f"Also known as {names}."
+        yield f"Also known as {', '.join(f'`{name}`' for name in others)}."
     if lock["caution"]:
         yield ""
         yield textwrap.fill("**Caution:** " + sentence(lock["caution"]), COLUMNS)
@@ -85,8 +89,9 @@ def entry(lock: Lock) -> Iterator[str]:
 
 def catalogue(locks: list[Lock]) -> str:
     lines = [HEAD, *table(locks), LEGEND.rstrip("\n")]
+    names = {lock["name"] for lock in locks}
     for lock in locks:
-        lines += entry(lock)
+        lines += entry(lock, names)
     return "\n".join(lines) + "\n"
 
 
