@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hasp import output
+from hasp import host, output, version
 from hasp.bench.cases import GLIBC, select_cases
 from hasp.bench.judge import Verdict, judge
 from hasp.bench.neighbours import Neighbours
@@ -17,13 +17,15 @@ from hasp.bench.rows import Row, make_rows
 from hasp.bench.runner import COLLAPSE, OK, Runner
 from hasp.bench.schedule import Samples, Step, run_rounds
 from hasp.durations import format_duration
-from hasp.errors import EXIT_FINDING, EXIT_FINE, EXIT_INTERRUPTED, Interrupted
+from hasp.errors import EXIT_FINDING, EXIT_FINE, Interrupted
 from hasp.native import LockInfo
+from hasp.study.children import interrupt_on_signals
 
 # Rounds and seconds, when --runs does not say. Six rounds are the least for which a
 # 95 % interval of medians can be right; more only make it narrower.
 QUICK_ROUNDS = 9
-QUICK_SECONDS = 38.0  # leaves 12 for the start, a hang at the end, and the statistics
+QUICK_SECONDS = 19.0  # for each lock, at least two: 50 with start, hangs, statistics
+QUICK_SECONDS_MOST = 90.0
 ROUNDS = 15
 SECONDS = 300.0
 MUTEXES = 100_000
@@ -52,16 +54,15 @@ def measure_locks(options: Options) -> int:
     locks = [lock.name for lock in options.locks if lock.name != GLIBC]
     runner = Runner(locks, QUICK_MUTEXES if options.quick else MUTEXES)
     rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
-    limit = None if options.runs else (QUICK_SECONDS if options.quick else SECONDS)
+    limit = None if options.runs else _limit_seconds(options.quick, len(locks))
 
     samples = Samples()
     neighbours = Neighbours()
     status = EXIT_FINE
     progress = Progress()
+    interrupt_on_signals()
     try:
         progress.show(run_rounds(runner.measure, cases, locks, rounds, limit, samples))
-    except KeyboardInterrupt:
-        status = EXIT_INTERRUPTED
     except Interrupted as interruption:
         status = interruption.exit_status
     finally:
@@ -82,6 +83,12 @@ def measure_locks(options: Options) -> int:
     return status
 
 
+def _limit_seconds(quick: bool, locks: int) -> float:
+    if not quick:
+        return SECONDS
+    return min(QUICK_SECONDS * max(2, locks), QUICK_SECONDS_MOST)
+
+
 def report(
     rows: list[Row], verdicts: list[Verdict], options: Options, others: float | None
 ) -> None:
@@ -89,8 +96,14 @@ def report(
     from hasp.bench.report import print_rows, print_summary, print_verdicts
 
     if options.json:
-        records = ({**row.record(), "others_cpu_share": others} for row in rows)
-        output.write_json(records, options.json)
+        circumstances = {
+            "others_cpu_share": others,
+            "version": version(),
+            "host": host.facts().as_json(),
+        }
+        output.write_json(
+            ({**row.record(), **circumstances} for row in rows), options.json
+        )
     # The verdicts are for people in any case, and must not end up among JSON lines.
     json_on_stdout = options.json == output.STDOUT
     console = output.console(sys.stderr if json_on_stdout else sys.stdout)
