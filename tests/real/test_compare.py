@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""`hasp compare` on real programs: a server under load, and output that is checked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from real.programs import need
+
+Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def records(file: Path, kind: str) -> list[dict[str, Any]]:
+    """The records of one kind in what `--json` wrote."""
+    lines = map(json.loads, file.read_text().splitlines())
+    return [record for record in lines if record["kind"] == kind]
+
+
+def test_memcached_under_load(
+    hasp: Hasp, lock_names: list[str], folder: Path, port: int
+) -> None:
+    """The server under each lock, the load native, its findings checked."""
+    memcached = need("memcached", "memcached")
+    memcaslap = need("memcaslap", "libmemcached-tools")
+    results = folder / "results.jsonl"
+    finished = hasp(
+        *("compare", "--runs", 1, "--warmup", 0, "--json", results),
+        *("--server", f"{memcached} -u root -l 127.0.0.1 -p {port} -t 2 -m 64"),
+        *("--ready", f"tcp:{port}", "--timeout", "20s"),
+        *("--metric", r"TPS: (\d+)", "--unit", "ops/s"),
+        *("--check", "grep -q '^verify_failed: 0$'"),
+        *("--", memcaslap, "-s", f"127.0.0.1:{port}"),
+        *("-T", 1, "-c", 8, "-x", 5000, "-v", "0.5"),
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    runs = records(results, "run")
+    assert sorted(run["lock"] for run in runs) == sorted(lock_names)
+    for run in runs:
+        assert run["outcome"] == "ok", run
+        assert run["figures"]["figure"] > 0
+    for name in lock_names:
+        assert name in finished.stdout
+
+
+def test_pigz_output_is_checked(
+    hasp: Hasp, lock_names: list[str], folder: Path
+) -> None:
+    """What a compressor unpacks must be what went in, byte for byte, in each run."""
+    pigz = need("pigz", "pigz")
+    original, packed = folder / "original", folder / "packed.gz"
+    original.write_bytes(b"".join(b"%d %x\n" % (n, n * n) for n in range(100_000)))
+    with packed.open("wb") as output:
+        subprocess.run([pigz, "-c", original], stdout=output, check=True, timeout=20)
+    results = folder / "results.jsonl"
+    finished = hasp(
+        *("compare", "--runs", 1, "--warmup", 0, "--timeout", "20s"),
+        *("--json", results, "--check", f"cmp - {original}"),
+        *("--", pigz, "-p", 2, "-dc", packed),
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    outcomes = {run["lock"]: run["outcome"] for run in records(results, "run")}
+    assert outcomes == dict.fromkeys(lock_names, "ok")
