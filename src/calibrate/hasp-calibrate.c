@@ -3,10 +3,14 @@
  * Measures what parking costs: two threads pass a baton through futexes, each sleeping until it
  * is woken. Prints one JSON line: park_ns, the time from the wake-up call to the sleeper running
  * (median round trip / 2), and pause_ns, one spinning pause. Takes about 0.1 s.
+ *
+ * The threads run on two CPUs if they may: a waiter that spins has a CPU of its own, and what it
+ * would save is the wake-up of that CPU from idle, not a switch between threads.
  */
 #include "platform/platform.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,8 +27,22 @@ static void pass(uint32_t mine, uint32_t other)
     unpark(&turn, 1);
 }
 
+/* Keeps the calling thread on the n-th CPU that the process may use, if there are two. */
+static void stay_on(int n)
+{
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
+        return;
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &allowed) && n-- == 0)
+            CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
 static void *partner(void *unused)
 {
+    stay_on(1);
     for (int i = 0; i < ROUNDS; i++)
         pass(1, 0);
     return unused;
@@ -44,6 +62,7 @@ int main(void)
         fputs("hasp-calibrate: cannot create a thread\n", stderr);
         return 1;
     }
+    stay_on(0);
     uint64_t before = now_ns();
     for (int i = 0; i < ROUNDS; i++) {
         pass(0, 1);

@@ -46,6 +46,11 @@ static inline void clh_forget(struct lock *lock, bool held)
     store_relaxed(&clh->tail, held ? TAIL_HELD : 0);
 }
 
+static inline bool clh_fast(struct lock *lock)
+{
+    return acquire_if(&clh_of(lock)->tail, 0, TAIL_HELD);
+}
+
 /* The caller holds the lock through its waiter `self`: goes back to the form without a node if
  * nobody has queued behind it. */
 static inline void clh_settle(struct clh *clh, struct waiter *self)
@@ -107,35 +112,31 @@ clh_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
 {
     ghosts_check(lock, clh_forget);
     struct clh *clh = clh_of(lock);
-    int token = wait_begin();
     struct waiter *self = waiter_take();
     uint32_t before = exchange_acq_rel(&clh->tail, self->id);
     bool acquired = !before || clh_wait_on(lock, self, before, waiting, deadline);
     if (acquired)
         clh_settle(clh, self);
-    wait_end(token);
     return acquired;
-}
-
-static inline bool clh_try_free(struct lock *lock)
-{
-    return acquire_if(&clh_of(lock)->tail, 0, TAIL_HELD);
 }
 
 static inline bool clh_trylock(struct lock *lock, enum waiting waiting)
 {
-    if (likely(clh_try_free(lock)))
+    if (clh_fast(lock))
         return true;
     if (likely(!load_relaxed(&lock->mode)) || load_relaxed(&lock->word))
         return false;
     static const struct deadline long_ago = {CLOCK_MONOTONIC, {0, 0}};
-    return clh_wait(lock, waiting, &long_ago);
+    int token = wait_begin();
+    bool acquired = clh_wait(lock, waiting, &long_ago);
+    wait_end(token, NULL, NULL);
+    return acquired;
 }
 
 static inline bool clh_timedlock(struct lock *lock, enum waiting waiting,
                                  const struct deadline *deadline)
 {
-    return likely(clh_try_free(lock)) || clh_wait(lock, waiting, deadline);
+    return clh_fast(lock) || clh_wait(lock, waiting, deadline);
 }
 
 static inline void clh_lock(struct lock *lock, enum waiting waiting)

@@ -39,10 +39,15 @@ static inline struct atomic_u32 *futex_bucket(const struct lock *lock)
     return &futex_sleepers[(address >> 3 ^ address >> 12) % FUTEX_BUCKETS];
 }
 
+static inline bool futex_fast(struct lock *lock)
+{
+    return acquire_if(&lock->word, 0, 1);
+}
+
 static inline bool futex_trylock(struct lock *lock, bool biased)
 {
     (void)biased;
-    return acquire_if(&lock->word, 0, 1);
+    return futex_fast(lock);
 }
 
 /* The waiter's part of the bias, for as long as the lock is biased. */
@@ -59,18 +64,15 @@ static inline bool futex_sleep(struct lock *lock, const struct deadline *deadlin
 static __attribute__((noinline, unused)) bool futex_wait(struct lock *lock, bool biased,
                                                          const struct deadline *deadline)
 {
-    int token = wait_begin();
-    bool acquired = biased && !(load_relaxed(&lock->mode) & FUTEX_SHARED)
-                        ? futex_wait_biased(lock, deadline)
-                        : futex_sleep(lock, deadline);
-    wait_end(token);
-    return acquired;
+    return biased && !(load_relaxed(&lock->mode) & FUTEX_SHARED)
+               ? futex_wait_biased(lock, deadline)
+               : futex_sleep(lock, deadline);
 }
 
 static inline bool futex_timedlock(struct lock *lock, bool biased,
                                    const struct deadline *deadline)
 {
-    return likely(futex_trylock(lock, biased)) || futex_wait(lock, biased, deadline);
+    return futex_fast(lock) || futex_wait(lock, biased, deadline);
 }
 
 static inline void futex_lock(struct lock *lock, bool biased)

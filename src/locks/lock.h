@@ -8,7 +8,9 @@
  *   word        0 free. `futex` keeps glibc's protocol in it: 1 held, 2 held and somebody may
  *               sleep. Every other algorithm keeps its state in `state` and shows 2 here while
  *               held: a bypassing locker then at least waits.
- *   owner       kernel id of the holder, 0 when free; written by the holder only.
+ *   owner       kernel id of the holder; written by the holder only. When the word is 0 it means
+ *               nothing (only `futex` clears it: one store less for the others); once the word
+ *               is not 0, it is the holder's.
  *   count, users, kind   recursion depth, threads waiting on a condition variable with this
  *               lock, glibc's mutex kind: of the interposer, which alone uses them.
  *   algorithm   index into the lock list; 0 means the process's default.

@@ -1,160 +1,176 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Malthusian MCS (MCSCR): concurrency restriction at the release.
- * D. Dice, "Malthusian locks", EuroSys 2017.
+ * Malthusian lock, outer-inner form (LOITER): concurrency restriction by admission.
+ * D. Dice, "Malthusian locks", EuroSys 2017. Of the paper's forms this is the one with
+ * competitive succession: the other, MCSCR, hands the lock to a waiter that may sleep, and once
+ * all sleep every hand-over costs a wake-up.
  *
- * Idea: a lock needs only so many threads circulating over it that one always waits. The
- * releaser takes surplus waiters out of the queue and sets them aside, most recent first; when
- * the queue runs dry it brings the most recent one back, whose cache is still warm. Now and then
- * it brings back the eldest instead, which bounds how long anybody stays aside.
+ * Idea: an outer word that running threads take by barging; who fails queues at an inner MCS
+ * lock and sleeps. Only the inner lock's holder, the standby, competes for the word. So a few
+ * running threads circulate over the lock and the rest stay away. A standby that was passed
+ * over too often becomes impatient, and the next release hands it the lock.
  *
- * {tail, next} as in mcs.h; the passive list, of the holder only, follows them:
- *   recent  id of the waiter set aside last, 0 none;  eldest  the one set aside first
- *   In that list a waiter's `next` is the one set aside before it, `previous` the one after.
+ * {tail, next} of the inner lock as in mcs.h, then the outer word, bits:
+ *   HELD       by its holder
+ *   SLEEPERS   somebody may sleep on the word: the standby, or threads requeued by a condvar
+ *   IMPATIENT  set by the standby while HELD: release by grant
+ *   GRANTED    with HELD, after such a release: the lock is the standby's
  *
- * I1. Free means tail, next and both ends of the passive list are 0: whoever releases last
- *     brings the passive back before it frees the lock.
- * I2. A passive waiter's cell is WAITING or PARKED, or LEFT; it is granted like any other.
+ * I1. HELD is set by an acquire exchange of 0's owner-to-be, or stays set through a grant.
+ * I2. Whoever slept on the word takes the lock with SLEEPERS set: others may sleep.
+ * I3. IMPATIENT and GRANTED concern the one standby; it is always there when they are set,
+ *     because it clears IMPATIENT before it gives up.
  */
 #ifndef HASP_LOCKS_MALTHUSIAN_H
 #define HASP_LOCKS_MALTHUSIAN_H
 
 #include "locks/mcs.h"
 
-enum { RELEASES_PER_ELDEST = 256 }; /* the paper: one in 1000, by chance */
-
-struct malthusian {
-    struct mcs mcs;
-    struct atomic_u32 recent, eldest;
+enum {
+    MALTHUSIAN_HELD = 1,
+    MALTHUSIAN_SLEEPERS = 2,
+    MALTHUSIAN_IMPATIENT = 4,
+    MALTHUSIAN_GRANTED = 8,
 };
 
-static inline struct malthusian *malthusian_of(struct lock *lock)
+/* Times that a standby may find the lock taken again after it was woken. */
+enum { MALTHUSIAN_PATIENCE = 64 };
+
+static inline struct atomic_u32 *malthusian_word(struct lock *lock)
 {
-    return (struct malthusian *)lock->state;
+    return &lock->state[2];
 }
 
-static inline void malthusian_set_aside(struct malthusian *all, struct waiter *waiter)
+/* The inner lock was a ghost's or nobody's. The word may be in use by a live holder, so it is
+ * changed by exchange only. */
+static inline void malthusian_forget(struct lock *lock, bool held)
 {
-    uint32_t before = load_relaxed(&all->recent);
-    store_relaxed(&waiter->next, before);
-    store_relaxed(&waiter->previous, 0);
-    if (before)
-        store_relaxed(&waiter_at(before)->previous, waiter->id);
-    else
-        store_relaxed(&all->eldest, waiter->id);
-    store_relaxed(&all->recent, waiter->id);
+    (void)held;
+    mcs_forget(lock, false);
+    struct atomic_u32 *word = malthusian_word(lock);
+    uint32_t seen = load_relaxed(word), after;
+    do
+        after = seen & MALTHUSIAN_GRANTED ? 0 : seen & ~(uint32_t)MALTHUSIAN_IMPATIENT;
+    while (!compare_exchange_acq_rel(word, &seen, after));
 }
 
-static inline struct waiter *malthusian_bring_recent(struct malthusian *all)
+static inline bool malthusian_fast(struct lock *lock)
 {
-    struct waiter *waiter = waiter_at(load_relaxed(&all->recent));
-    uint32_t older = load_relaxed(&waiter->next);
-    store_relaxed(&all->recent, older);
-    if (older)
-        store_relaxed(&waiter_at(older)->previous, 0);
-    else
-        store_relaxed(&all->eldest, 0);
-    return waiter;
-}
-
-static inline struct waiter *malthusian_bring_eldest(struct malthusian *all)
-{
-    struct waiter *waiter = waiter_at(load_relaxed(&all->eldest));
-    uint32_t newer = load_relaxed(&waiter->previous);
-    store_relaxed(&all->eldest, newer);
-    if (newer)
-        store_relaxed(&waiter_at(newer)->next, 0);
-    else
-        store_relaxed(&all->recent, 0);
-    return waiter;
-}
-
-/* With nobody queued: frees the lock (true), or leaves the first waiter in mcs.next. */
-static inline bool malthusian_refill(struct malthusian *all)
-{
-    struct mcs *mcs = &all->mcs;
-    if (load_relaxed(&all->recent)) {
-        struct waiter *waiter = malthusian_bring_recent(all);
-        uint32_t tail = TAIL_HELD;
-        store_relaxed(&waiter->next, 0);
-        if (compare_exchange_acq_rel(&mcs->tail, &tail, waiter->id)) {
-            store_relaxed(&mcs->next, waiter->id);
-            return false;
-        }
-        malthusian_set_aside(all, waiter);
-    } else if (release_if(&mcs->tail, TAIL_HELD, 0)) {
-        return true;
-    }
-    spin_until(load_acquire(&mcs->next) != 0);
-    return false;
-}
-
-/* Picks who gets the lock, given that somebody is queued. */
-static inline struct waiter *malthusian_pick(struct lock *lock)
-{
-    struct malthusian *all = malthusian_of(lock);
-    uint32_t first = load_relaxed(&all->mcs.next);
-    uint8_t turn = (uint8_t)(load_relaxed(&lock->mode) + 1) % RELEASES_PER_ELDEST;
-    store_relaxed(&lock->mode, turn);
-    if (!turn && load_relaxed(&all->eldest)) {
-        struct waiter *eldest = malthusian_bring_eldest(all);
-        store_relaxed(&eldest->next, first); /* in front of the queue */
-        return eldest;
-    }
-    struct waiter *head = waiter_at(first);
-    uint32_t second = load_acquire(&head->next);
-    if (!second)
-        return head;
-    malthusian_set_aside(all, head);
-    store_relaxed(&all->mcs.next, second);
-    return waiter_at(second);
-}
-
-static __attribute__((noinline, unused)) void malthusian_unlock_queued(struct lock *lock)
-{
-    ghosts_check_holder(lock, mcs_forget);
-    struct malthusian *all = malthusian_of(lock);
-    while (true) {
-        if (!load_acquire(&all->mcs.next) && malthusian_refill(all))
-            return;
-        struct waiter *chosen = malthusian_pick(lock);
-        if (grant(&chosen->cell, chosen->may_change))
-            return;
-        mcs_settle(&all->mcs, chosen); /* it left */
-    }
-}
-
-static inline void malthusian_unlock(struct lock *lock)
-{
-    if (likely(!load_relaxed(&malthusian_of(lock)->recent)) &&
-        likely(release_if(&malthusian_of(lock)->mcs.tail, TAIL_HELD, 0)))
-        return;
-    malthusian_unlock_queued(lock);
+    return acquire_if(malthusian_word(lock), 0, MALTHUSIAN_HELD);
 }
 
 static inline bool malthusian_trylock(struct lock *lock)
 {
-    return mcs_trylock(lock, SPIN_THEN_PARK);
+    return load_relaxed(malthusian_word(lock)) == 0 && malthusian_fast(lock);
+}
+
+/* Competes for the word by spinning; true when acquired. */
+static inline bool malthusian_spin(struct atomic_u32 *word)
+{
+    for (uint32_t turns = spin_limit(); turns; turns--) {
+        uint32_t seen = load_relaxed(word);
+        if (!(seen & MALTHUSIAN_HELD) &&
+            compare_exchange_acquire(word, &seen, seen | MALTHUSIAN_HELD))
+            return true;
+        relax();
+    }
+    return false;
+}
+
+/* Sleeps on the word until it can take the lock. `patience` 0: never impatient. */
+static inline bool malthusian_sleep(struct atomic_u32 *word, uint32_t patience,
+                                    const struct deadline *deadline)
+{
+    uint32_t seen = load_relaxed(word), wakes = 0;
+    const uint32_t standby_bits = MALTHUSIAN_IMPATIENT | MALTHUSIAN_GRANTED;
+    while (true) {
+        if (patience && (seen & MALTHUSIAN_GRANTED)) {
+            /* Nobody else acts on GRANTED; others may add SLEEPERS. */
+            if (compare_exchange_acquire(word, &seen, seen & ~standby_bits))
+                return true;
+            continue;
+        }
+        uint32_t wanted = seen | MALTHUSIAN_HELD | MALTHUSIAN_SLEEPERS;
+        if (seen & MALTHUSIAN_HELD && patience && wakes >= patience)
+            wanted |= MALTHUSIAN_IMPATIENT;
+        if (seen != wanted) {
+            bool held = seen & MALTHUSIAN_HELD;
+            if (!held && patience)
+                wanted &= ~standby_bits;
+            if (!compare_exchange_acquire(word, &seen, wanted))
+                continue;
+            if (!held)
+                return true;
+        }
+        if (!park(word, wanted, deadline)) {
+            seen = load_relaxed(word);
+            while (patience && !(seen & MALTHUSIAN_GRANTED) &&
+                   !compare_exchange_relaxed(word, &seen,
+                                             seen & ~(uint32_t)MALTHUSIAN_IMPATIENT))
+                continue;
+            if (!patience || !(seen & MALTHUSIAN_GRANTED))
+                return false;
+            continue; /* granted while it gave up */
+        }
+        wakes++;
+        seen = load_relaxed(word);
+    }
+}
+
+static __attribute__((noinline, unused)) bool
+malthusian_wait(struct lock *lock, const struct deadline *deadline)
+{
+    ghosts_check(lock, malthusian_forget);
+    if (!mcs_timedlock(lock, SPIN_THEN_PARK, deadline))
+        return false;
+    struct atomic_u32 *word = malthusian_word(lock);
+    bool acquired = malthusian_spin(word) ||
+                    malthusian_sleep(word, MALTHUSIAN_PATIENCE, deadline);
+    mcs_unlock(lock, SPIN_THEN_PARK); /* the next waiter stands by */
+    return acquired;
 }
 
 static inline bool malthusian_timedlock(struct lock *lock, const struct deadline *deadline)
 {
-    return mcs_timedlock(lock, SPIN_THEN_PARK, deadline);
+    return malthusian_fast(lock) || malthusian_wait(lock, deadline);
 }
 
 static inline void malthusian_lock(struct lock *lock)
 {
-    mcs_lock(lock, SPIN_THEN_PARK);
+    malthusian_timedlock(lock, NULL);
 }
 
+static inline void malthusian_unlock(struct lock *lock)
+{
+    struct atomic_u32 *word = malthusian_word(lock);
+    if (likely(release_if(word, MALTHUSIAN_HELD, 0)))
+        return;
+    ghosts_check_holder(lock, malthusian_forget);
+    uint32_t seen = load_relaxed(word), after;
+    do
+        after = seen & MALTHUSIAN_IMPATIENT ? seen | MALTHUSIAN_GRANTED : 0;
+    while (!compare_exchange_release(word, &seen, after));
+    /* A grant is for one of the sleepers: it does not say which, so all of them look. */
+    if (after)
+        unpark(word, UINT32_MAX >> 1);
+    else if (seen & MALTHUSIAN_SLEEPERS)
+        unpark(word, 1);
+}
+
+/* The holder moves a thread that sleeps on a condition variable to the word's sleepers. */
 static inline void malthusian_adopt(struct lock *lock, struct waiter *waiter)
 {
-    mcs_adopt(lock, waiter);
+    struct atomic_u32 *word = malthusian_word(lock);
+    fetch_or_relaxed(word, MALTHUSIAN_SLEEPERS);
+    uint32_t moved = WAITER_REQUEUED | waiter->epoch;
+    store_release(&waiter->cell, moved);
+    requeue(&waiter->cell, moved, word);
 }
 
-static inline void malthusian_adopted(struct lock *lock, struct waiter *waiter)
+/* After malthusian_adopt: it may have slept among others. */
+static inline void malthusian_relock(struct lock *lock)
 {
-    mcs_adopted(lock, waiter);
+    malthusian_sleep(malthusian_word(lock), 0, NULL);
 }
 
 static inline void malthusian_destroy(struct lock *lock)

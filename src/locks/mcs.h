@@ -34,18 +34,21 @@ static inline struct mcs *mcs_of(struct lock *lock)
     return (struct mcs *)lock->state;
 }
 
-/* Also clears what locks built on this one keep behind {tail, next}. */
 static inline void mcs_forget(struct lock *lock, bool held)
 {
-    for (int i = 1; i < 4; i++)
-        store_relaxed(&lock->state[i], 0);
+    store_relaxed(&mcs_of(lock)->next, 0);
     store_relaxed(&mcs_of(lock)->tail, held ? TAIL_HELD : 0);
+}
+
+static inline bool mcs_fast(struct lock *lock)
+{
+    return acquire_if(&mcs_of(lock)->tail, 0, TAIL_HELD);
 }
 
 static inline bool mcs_trylock(struct lock *lock, enum waiting waiting)
 {
     (void)waiting;
-    return acquire_if(&mcs_of(lock)->tail, 0, TAIL_HELD);
+    return mcs_fast(lock);
 }
 
 /* The turn has come to `head`, the first waiter: moves its links into the lock, after which
@@ -82,7 +85,6 @@ mcs_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
 {
     ghosts_check(lock, mcs_forget);
     struct mcs *mcs = mcs_of(lock);
-    int token = wait_begin();
     struct waiter *self = waiter_take();
     self->may_change = waiting != SPIN || deadline;
     uint32_t before = mcs_enqueue(mcs, self);
@@ -96,14 +98,13 @@ mcs_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
     }
     if (acquired)
         mcs_settle(mcs, self);
-    wait_end(token);
     return acquired;
 }
 
 static inline bool mcs_timedlock(struct lock *lock, enum waiting waiting,
                                  const struct deadline *deadline)
 {
-    return likely(mcs_trylock(lock, waiting)) || mcs_wait(lock, waiting, deadline);
+    return mcs_fast(lock) || mcs_wait(lock, waiting, deadline);
 }
 
 static inline void mcs_lock(struct lock *lock, enum waiting waiting)

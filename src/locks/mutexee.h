@@ -26,10 +26,15 @@
 
 enum { MUTEXEE_HELD = 1, MUTEXEE_SLEEPERS = 2, MUTEXEE_SPINNER = 4 };
 
+static inline bool mutexee_fast(struct lock *lock)
+{
+    return acquire_if(&lock->state[0], 0, MUTEXEE_HELD);
+}
+
 static inline bool mutexee_trylock(struct lock *lock)
 {
     struct atomic_u32 *word = &lock->state[0];
-    if (likely(acquire_if(word, 0, MUTEXEE_HELD)))
+    if (mutexee_fast(lock))
         return true;
     uint32_t seen = load_relaxed(word);
     while (!(seen & MUTEXEE_HELD))
@@ -81,16 +86,13 @@ static inline bool mutexee_sleep(struct atomic_u32 *word, const struct deadline 
 static __attribute__((noinline, unused)) bool mutexee_wait(struct lock *lock, bool spin,
                                                            const struct deadline *deadline)
 {
-    int token = wait_begin();
-    bool acquired = (spin && mutexee_spin(&lock->state[0])) ||
-                    mutexee_sleep(&lock->state[0], deadline);
-    wait_end(token);
-    return acquired;
+    return (spin && mutexee_spin(&lock->state[0])) ||
+           mutexee_sleep(&lock->state[0], deadline);
 }
 
 static inline bool mutexee_timedlock(struct lock *lock, const struct deadline *deadline)
 {
-    return likely(mutexee_trylock(lock)) || mutexee_wait(lock, true, deadline);
+    return mutexee_trylock(lock) || mutexee_wait(lock, true, deadline);
 }
 
 static inline void mutexee_lock(struct lock *lock)

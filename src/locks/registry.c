@@ -29,26 +29,29 @@ enum {
 
 /* The caller has acquired the lock. A word that is not free then was taken by somebody who does
  * not go through the library: both would run in the critical section. */
-static inline void take_body(struct lock *lock, int word)
+static inline void take_body(struct lock *lock, int word, uint32_t thread)
 {
     if (word == SHOWN_WORD) {
         if (unlikely(load_relaxed(&lock->word) != 0))
             die("a mutex was locked behind the interposer's back (a library in another "
                 "namespace, or bound to libc only?); run under --lock futex");
-        store_relaxed(&lock->word, 2);
+        store_relaxed(&lock->owner, thread);
+        store_release(&lock->word, 2); /* whoever sees it sees the owner */
+    } else {
+        store_relaxed(&lock->owner, thread);
     }
-    store_relaxed(&lock->owner, current_thread());
 }
 
 static inline void clear_body(struct lock *lock, int word)
 {
-    store_relaxed(&lock->owner, 0);
     if (word == SHOWN_WORD)
         store_relaxed(&lock->word, 0);
+    else
+        store_relaxed(&lock->owner, 0);
 }
 
 #define DEFINE_ADOPT_NONE(name, prefix, word, ...)
-#define DEFINE_ADOPT_QUEUE(name, prefix, word, ...)                                 \
+#define DEFINE_ADOPT_QUEUE(name, prefix, word, ...)                                      \
     static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)             \
     {                                                                                    \
         prefix##_adopt(lock, waiter);                                                    \
@@ -56,17 +59,17 @@ static inline void clear_body(struct lock *lock, int word)
     static void name##_adopted_entry(struct lock *lock, struct waiter *waiter)           \
     {                                                                                    \
         prefix##_adopted(lock, waiter);                                                  \
-        take_body(lock, word);                                                           \
+        take_body(lock, word, current_thread());                                         \
     }
-#define DEFINE_ADOPT_REQUEUE(name, prefix, word, ...)                               \
+#define DEFINE_ADOPT_REQUEUE(name, prefix, word, ...)                                    \
     static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)             \
     {                                                                                    \
         prefix##_adopt(lock, waiter);                                                    \
     }                                                                                    \
     static void name##_relock_entry(struct lock *lock)                                   \
     {                                                                                    \
-        prefix##_relock(lock __VA_ARGS__);                                                  \
-        take_body(lock, word);                                                           \
+        prefix##_relock(lock __VA_ARGS__);                                               \
+        take_body(lock, word, current_thread());                                         \
     }
 
 #define FIELDS_ADOPT_NONE(name)
@@ -75,32 +78,49 @@ static inline void clear_body(struct lock *lock, int word)
 #define FIELDS_ADOPT_REQUEUE(name)                                                       \
     .adopt = name##_adopt_entry, .relock = name##_relock_entry,
 
+/* The fast path makes no call but in tail position, so it needs no stack frame. */
 #define DEFINE_ENTRIES(name, prefix, word, adoption, ...)                                \
+    static int name##_unlock_entry(struct lock *lock)                                    \
+    {                                                                                    \
+        clear_body(lock, word);                                                          \
+        prefix##_unlock(lock __VA_ARGS__);                                               \
+        return 0;                                                                        \
+    }                                                                                    \
+    static void name##_undo(void *lock)                                                  \
+    {                                                                                    \
+        name##_unlock_entry(lock);                                                       \
+    }                                                                                    \
+    static __attribute__((noinline)) int name##_lock_slowly(struct lock *lock)           \
+    {                                                                                    \
+        int token = wait_begin();                                                        \
+        prefix##_lock(lock __VA_ARGS__);                                                 \
+        take_body(lock, word, current_thread());                                         \
+        wait_end(token, name##_undo, lock);                                              \
+        return 0;                                                                        \
+    }                                                                                    \
     static int name##_lock_entry(struct lock *lock)                                      \
     {                                                                                    \
-        prefix##_lock(lock __VA_ARGS__);                                                    \
-        take_body(lock, word);                                                           \
+        uint32_t thread = current_thread_if_known();                                     \
+        if (unlikely(!thread) || unlikely(!prefix##_fast(lock)))                         \
+            return name##_lock_slowly(lock);                                             \
+        take_body(lock, word, thread);                                                   \
         return 0;                                                                        \
     }                                                                                    \
     static bool name##_trylock_entry(struct lock *lock)                                  \
     {                                                                                    \
-        if (!prefix##_trylock(lock __VA_ARGS__))                                            \
+        if (!prefix##_trylock(lock __VA_ARGS__))                                         \
             return false;                                                                \
-        take_body(lock, word);                                                           \
+        take_body(lock, word, current_thread());                                         \
         return true;                                                                     \
     }                                                                                    \
     static bool name##_timedlock_entry(struct lock *lock, const struct deadline *at)     \
     {                                                                                    \
-        if (!prefix##_timedlock(lock __VA_ARGS__, at))                                      \
-            return false;                                                                \
-        take_body(lock, word);                                                           \
-        return true;                                                                     \
-    }                                                                                    \
-    static int name##_unlock_entry(struct lock *lock)                                    \
-    {                                                                                    \
-        clear_body(lock, word);                                                          \
-        prefix##_unlock(lock __VA_ARGS__);                                                  \
-        return 0;                                                                        \
+        int token = wait_begin();                                                        \
+        bool acquired = prefix##_timedlock(lock __VA_ARGS__, at);                        \
+        if (acquired)                                                                    \
+            take_body(lock, word, current_thread());                                     \
+        wait_end(token, acquired ? name##_undo : NULL, lock);                            \
+        return acquired;                                                                 \
     }                                                                                    \
     static void name##_destroy_entry(struct lock *lock)                                  \
     {                                                                                    \

@@ -81,8 +81,9 @@ static __attribute__((noinline, unused)) void pass_left_tickets(struct ticket *t
     }
 }
 
-static inline bool ticket_try_free(struct ticket *ticket)
+static inline bool ticket_fast(struct lock *lock)
 {
+    struct ticket *ticket = ticket_of(lock);
     uint32_t serving = load_relaxed(&ticket->serving);
     return load_relaxed(&ticket->next) == serving &&
            acquire_if(&ticket->next, serving, serving + 1);
@@ -91,12 +92,12 @@ static inline bool ticket_try_free(struct ticket *ticket)
 static inline bool ticket_trylock(struct lock *lock)
 {
     struct ticket *ticket = ticket_of(lock);
-    if (likely(ticket_try_free(ticket)))
+    if (likely(ticket_fast(lock)))
         return true;
     if (likely(!load_relaxed(&ticket->left)))
         return false;
     pass_left_tickets(ticket);
-    return ticket_try_free(ticket);
+    return ticket_fast(lock);
 }
 
 static __attribute__((noinline, unused)) bool ticket_wait(struct lock *lock,
@@ -104,7 +105,6 @@ static __attribute__((noinline, unused)) bool ticket_wait(struct lock *lock,
 {
     ghosts_check(lock, ticket_forget);
     struct ticket *ticket = ticket_of(lock);
-    int token = wait_begin();
     uint32_t mine = fetch_add_relaxed(&ticket->next, 1);
     struct spinner spinner = {0, 0};
     for (uint32_t turn = 0; load_acquire(&ticket->serving) != mine; turn++) {
@@ -120,11 +120,9 @@ static __attribute__((noinline, unused)) bool ticket_wait(struct lock *lock,
             do
                 store_relaxed(&gone->next, head);
             while (!compare_exchange_acq_rel(&ticket->left, &head, gone->id));
-            wait_end(token);
             return false;
         }
     }
-    wait_end(token);
     return true;
 }
 
@@ -135,7 +133,7 @@ static inline bool ticket_timedlock(struct lock *lock, const struct deadline *de
 
 static inline void ticket_lock(struct lock *lock)
 {
-    if (unlikely(!ticket_try_free(ticket_of(lock))))
+    if (!ticket_fast(lock))
         ticket_wait(lock, NULL);
 }
 

@@ -16,14 +16,19 @@
 
 #include "locks/waiting.h"
 
+static inline bool ttas_fast(struct lock *lock)
+{
+    return acquire_if(&lock->state[0], 0, 1);
+}
+
 static inline bool ttas_trylock(struct lock *lock)
 {
-    return load_relaxed(&lock->state[0]) == 0 && acquire_if(&lock->state[0], 0, 1);
+    return load_relaxed(&lock->state[0]) == 0 && ttas_fast(lock);
 }
 
 static inline bool ttas_timedlock(struct lock *lock, const struct deadline *deadline)
 {
-    if (likely(acquire_if(&lock->state[0], 0, 1)))
+    if (ttas_fast(lock))
         return true;
     struct spinner spinner = {0, 0};
     while (load_relaxed(&lock->state[0]) != 0 ||

@@ -31,7 +31,7 @@ static uint32_t waiting_cell(const struct waiter *waiter)
 static void hand_over(struct waiter *waiter)
 {
     struct lock *lock = waiter->lock;
-    if (load_relaxed(&lock->owner) == current_thread() && !passed_through(lock) &&
+    if (!passed_through(lock) && mutex_held_by_caller(lock) &&
         operations_of(lock)->adopt) {
         operations_of(lock)->adopt(lock, waiter);
         return;
@@ -185,7 +185,7 @@ static int wait_on(pthread_cond_t *condition, pthread_mutex_t *mutex,
     pthread_mutex_unlock(mutex);
     sleep_in_condition(&wait, deadline);
     error = take_again(&wait);
-    wait_end(token);
+    wait_end(token, NULL, NULL);
     return error ? error : wait.withdrawn ? ETIMEDOUT : 0;
 }
 

@@ -9,11 +9,6 @@
 #include <limits.h>
 #include <string.h>
 
-static bool held_by_caller(const struct lock *lock)
-{
-    return load_relaxed(&lock->owner) == current_thread();
-}
-
 /* A recursive mutex that the caller holds: one level deeper. */
 static int enter_again(struct lock *lock)
 {
@@ -27,7 +22,7 @@ static int enter_again(struct lock *lock)
 static int before_locking(struct lock *lock, int on_deadlock)
 {
     int type = lock->kind & KIND_TYPE;
-    if (type == KIND_NORMAL || type == KIND_ADAPTIVE || !held_by_caller(lock))
+    if (type == KIND_NORMAL || type == KIND_ADAPTIVE || !mutex_held_by_caller(lock))
         return -1;
     return type == KIND_RECURSIVE ? enter_again(lock) : on_deadlock;
 }
@@ -56,7 +51,7 @@ static __attribute__((noinline)) int unlock_by_kind(struct lock *lock)
         return real_pthread_mutex_unlock()(mutex_of(lock));
     int type = lock->kind & KIND_TYPE;
     if (type == KIND_RECURSIVE || type == KIND_ERRORCHECK) {
-        if (!held_by_caller(lock))
+        if (!mutex_held_by_caller(lock))
             return EPERM;
         if (type == KIND_RECURSIVE && --lock->count != 0)
             return 0;
@@ -88,7 +83,7 @@ static int lock_until(struct lock *lock, clockid_t clock, const struct timespec 
 int mutex_check_before_wait(struct lock *lock)
 {
     bool checked = !passed_through(lock) && (lock->kind & KIND_TYPE) == KIND_ERRORCHECK;
-    return checked && !held_by_caller(lock) ? EPERM : 0;
+    return checked && !mutex_held_by_caller(lock) ? EPERM : 0;
 }
 
 EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
@@ -115,7 +110,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
     struct lock *lock = lock_of(mutex);
     if (passed_through(lock))
         return real_pthread_mutex_destroy()(mutex);
-    if (load_relaxed(&lock->word) || load_relaxed(&lock->owner) || lock->users)
+    if (load_relaxed(&lock->word) || lock->users)
         return EBUSY;
     operations_of(lock)->destroy(lock);
     lock->kind = -1; /* as glibc: a later use is EINVAL */

@@ -29,6 +29,13 @@ static long result_of(long result)
     return result;
 }
 
+static bool installs_filter(long number, long first)
+{
+    if (number == SYS_seccomp)
+        return first == SECCOMP_SET_MODE_FILTER || first == SECCOMP_SET_MODE_STRICT;
+    return number == SYS_prctl && first == PR_SET_SECCOMP;
+}
+
 /* Arguments that the caller did not pass are read as whatever the registers hold, and go to the
  * kernel, which ignores them: as the C library's own functions do. */
 EXPORT int prctl(int option, ...)
@@ -39,7 +46,7 @@ EXPORT int prctl(int option, ...)
     for (int i = 0; i < 4; i++)
         rest[i] = va_arg(arguments, long);
     va_end(arguments);
-    if (unlikely(option == PR_SET_SECCOMP))
+    if (unlikely(installs_filter(SYS_prctl, option)))
         filter_comes();
     return (int)result_of(
         raw_syscall(SYS_prctl, option, rest[0], rest[1], rest[2], rest[3], 0));
@@ -53,8 +60,7 @@ EXPORT long syscall(long number, ...)
     for (int i = 0; i < 6; i++)
         rest[i] = va_arg(arguments, long);
     va_end(arguments);
-    if (unlikely(number == SYS_seccomp && (rest[0] == SECCOMP_SET_MODE_FILTER ||
-                                           rest[0] == SECCOMP_SET_MODE_STRICT)))
+    if (unlikely(installs_filter(number, rest[0])))
         filter_comes();
     return result_of(
         raw_syscall(number, rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]));

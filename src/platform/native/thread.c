@@ -10,3 +10,15 @@ uint32_t thread_id_learn(void)
     thread_id_cached = (uint32_t)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
     return thread_id_cached;
 }
+
+void wait_end_asynchronous(void (*undo)(void *), void *argument)
+{
+    int type;
+    if (!undo) {
+        pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+        return;
+    }
+    pthread_cleanup_push(undo, argument);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    pthread_cleanup_pop(0);
+}

@@ -13,6 +13,11 @@ extern __thread uint32_t thread_id_cached
 
 uint32_t thread_id_learn(void);
 
+static inline uint32_t current_thread_if_known(void)
+{
+    return thread_id_cached;
+}
+
 static inline uint32_t current_thread(void)
 {
     uint32_t id = thread_id_cached;
@@ -26,10 +31,12 @@ static inline int wait_begin(void)
     return type;
 }
 
-static inline void wait_end(int type)
+void wait_end_asynchronous(void (*undo)(void *), void *argument);
+
+static inline void wait_end(int type, void (*undo)(void *), void *argument)
 {
     if (unlikely(type != PTHREAD_CANCEL_DEFERRED))
-        pthread_setcanceltype(type, &type);
+        wait_end_asynchronous(undo, argument);
 }
 
 #endif
