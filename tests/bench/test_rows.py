@@ -60,6 +60,15 @@ def test_far_too_slow_is_a_collapse() -> None:
     assert make_rows(samples, [long], ["ticket"])[1].outcome == COLLAPSE
 
 
+def test_handing_over_in_order_is_no_collapse() -> None:
+    case = make_case("oversubscribed", lower_is_better=False)
+    ring = make_case("baton_ring", lower_is_better=False, uses_lock=False)
+    samples = collect(case, glibc=[9000.0] * ROUNDS, mcs=[90.0] * ROUNDS)
+    samples.of.update(collect(ring, baton=[100.0] * ROUNDS).of)
+    assert make_rows(samples, [case], ["mcs"])[1].outcome == COLLAPSE
+    assert make_rows(samples, [case], ["mcs"], {"mcs"})[1].outcome == OK
+
+
 def test_the_baton_ring_is_the_reference_of_the_oversubscribed_case() -> None:
     case = make_case("oversubscribed", lower_is_better=False)
     ring = make_case("baton_ring", lower_is_better=False, uses_lock=False)

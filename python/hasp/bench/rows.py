@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -19,8 +19,11 @@ from hasp.statistics import Ratio, ratio_of_medians
 
 SCHEMA = "hasp.bench.locks/1"
 
-# A lock that is this many times worse than glibc's has collapsed, even if it goes on.
+# A lock that is this many times worse than glibc's has collapsed, even if it goes on. One
+# that hands over in order to sleeping threads has not, as long as it gets about as far
+# as anything that does so.
 COLLAPSE_FACTOR = 20
+BATON_FACTOR = 2
 # Stands for "never came": a time worse than any other. hasp.statistics reads it as
 # infinite, where infinity itself would turn percentiles into not-a-number.
 NEVER = 1e300
@@ -88,9 +91,15 @@ def _bounds(name: str, ratio: Ratio | None, value_name: str = "") -> dict[str, A
 
 
 def make_rows(
-    samples: Samples, cases: Sequence[Case], locks: Sequence[str]
+    samples: Samples,
+    cases: Sequence[Case],
+    locks: Sequence[str],
+    parking_in_order: Collection[str] = (),
 ) -> list[Row]:
-    """A row for everything that was measured at least once, in the order of reports."""
+    """A row for everything that was measured at least once, in the order of reports.
+
+    `parking_in_order` names the locks whose waiters sleep and are served strictly in turn.
+    """
     baton = next(
         (
             taken
@@ -100,14 +109,26 @@ def make_rows(
         {},
     )
     return [
-        _row(case, subject, samples, baton if case.name == OVERSUBSCRIBED else {})
+        _row(
+            case,
+            subject,
+            samples,
+            baton if case.name == OVERSUBSCRIBED else {},
+            parking_in_order,
+        )
         for case in cases
         for subject in subjects_of(case, locks)
         if samples.of.get((case, subject))
     ]
 
 
-def _row(case: Case, subject: str, samples: Samples, baton: Rounds) -> Row:
+def _row(
+    case: Case,
+    subject: str,
+    samples: Samples,
+    baton: Rounds,
+    parking_in_order: Collection[str],
+) -> Row:
     taken = samples.of[case, subject]
     glibc = samples.of.get((case, GLIBC), {}) if subject != GLIBC else taken
 
@@ -121,8 +142,11 @@ def _row(case: Case, subject: str, samples: Samples, baton: Rounds) -> Row:
         value = math.nan
     ratio = _ratio(taken, glibc, value_of)
     outcome, reason = _outcome(taken)
+    baton_ratio = _ratio(taken, baton, value_of)
     if outcome == OK and ratio and subject not in (GLIBC, FLOOR):
-        outcome, reason = _collapse(case, ratio)
+        keeps_up = baton_ratio is not None and baton_ratio.value > 1 / BATON_FACTOR
+        if not (keeps_up and subject in parking_in_order):
+            outcome, reason = _collapse(case, ratio)
     return Row(
         case=case,
         lock=subject,
@@ -133,7 +157,7 @@ def _row(case: Case, subject: str, samples: Samples, baton: Rounds) -> Row:
         fairness_ratio=_ratio(taken, glibc, lambda sample: sample.fairness),
         starvation_ms=_median(taken, lambda sample: sample.starvation_ms),
         starvation_ratio=_ratio(taken, glibc, lambda sample: sample.starvation_ms),
-        baton_ratio=_ratio(taken, baton, value_of),
+        baton_ratio=baton_ratio,
         runs=len(taken),
         outcome=outcome,
         reason=reason,

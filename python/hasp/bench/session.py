@@ -70,7 +70,8 @@ def measure_locks(options: Options) -> int:
     if status:
         output.note("interrupted; what follows was measured until then")
 
-    rows = make_rows(samples, cases, locks)
+    in_order = {lock.name for lock in options.locks if lock.parks and lock.fifo}
+    rows = make_rows(samples, cases, locks, in_order)
     verdicts = []
     if options.check_targets:
         verdicts = judge(rows, options.locks, biased=release_is_biased(runner, locks))
