@@ -19,9 +19,9 @@ from hasp.statistics import Ratio, ratio_of_medians
 
 SCHEMA = "hasp.bench.locks/1"
 
-# A lock that is this many times worse than glibc's has collapsed, even if it goes on. One
-# that hands over in order to sleeping threads has not, as long as it gets about as far
-# as anything that does so.
+# A lock that is this many times worse than glibc's has collapsed, even if it goes on.
+# One that hands over in order to sleeping threads has not, as long as it gets about as
+# far as anything that does so.
 COLLAPSE_FACTOR = 20
 BATON_FACTOR = 2
 # Stands for "never came": a time worse than any other. hasp.statistics reads it as
@@ -98,7 +98,7 @@ def make_rows(
 ) -> list[Row]:
     """A row for everything that was measured at least once, in the order of reports.
 
-    `parking_in_order` names the locks whose waiters sleep and are served strictly in turn.
+    `parking_in_order` names the locks whose waiters sleep and are served in turn.
     """
     baton = next(
         (
