@@ -87,15 +87,16 @@ def remarks(chosen: list[LockInfo]) -> list[str]:
             f"Collapse when oversubscribed (more runnable threads than CPUs), because "
             f"their waiters only spin: {', '.join(collapsing)}."
         )
-    slow_turns = [lock.name for lock in chosen if lock.parks and lock.fifo]
-    if slow_turns:
-        said.append(
-            f"Do not collapse, but pay a context switch for each hand-over when "
-            f"oversubscribed (parking in strict FIFO order): {', '.join(slow_turns)}."
-        )
-    said += [f"{lock.name}: {lock.caution}" for lock in chosen if lock.caution]
+    cautions: dict[str, list[str]] = {}
+    for lock in chosen:
+        if lock.caution:
+            cautions.setdefault(lock.caution, []).append(lock.name)
+    said += [f"{', '.join(names)}: {words}." for words, names in cautions.items()]
     aliases = [
-        f"{alias} = {lock.name}" for lock in chosen for alias in lock.aliases if alias
+        f"{alias} = {lock.name}"
+        for lock in chosen
+        for alias in lock.aliases
+        if alias != lock.name
     ]
     if aliases:
         said.append(f"Other names: {', '.join(aliases)}.")

@@ -14,7 +14,7 @@ from scipy.stats import bootstrap
 CONFIDENCE = 0.95
 RESAMPLES = 4000
 # Stands for "infinite" inside the resampling, where percentiles must be computed.
-HUGE = 1e300
+HUGE = 1e100
 
 Array = numpy.typing.NDArray[numpy.float64]
 

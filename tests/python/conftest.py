@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""A stand-in for the native parts, so that the command line is tested by itself.
+
+Its library interposes nothing but tells that it was loaded; its lock list is fixed. How
+programs behave under the real locks is the business of other tests.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+RUN_HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"
+
+LIBRARY = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char hasp_version[] = "stand-in";
+
+/* A line per program that loads it, so that tests see who did. */
+__attribute__((constructor)) static void tell(void) {
+    const char *log = getenv("STAND_IN_LOG"), *lock = getenv("HASP_LOCK");
+    FILE *file = log ? fopen(log, "a") : 0;
+    if (file) {
+        extern char *program_invocation_short_name;
+        fprintf(file, "%s %s\n", program_invocation_short_name, lock ? lock : "-");
+        fclose(file);
+    }
+}
+"""
+
+# name, waiting, fifo, parks, bypasses, alias
+LOCKS = (
+    ("glibc", "park", False, True, True, "pthread"),
+    ("ttas", "spin", False, False, True, "ttas"),
+    ("ticket", "spin", True, False, False, "ticket"),
+    ("mcs", "spin", True, False, False, "mcs_spin"),
+    ("mcs-park", "spin-then-park", True, True, False, "mcs_stp"),
+    ("futex", "park", False, True, True, ""),
+)
+
+
+def lock_record(place: int) -> dict[str, object]:
+    name, waiting, fifo, parks, bypasses, alias = LOCKS[place]
+    return {
+        "name": name,
+        "index": place,
+        "default": name == "futex",
+        "category": "competitive" if bypasses else "direct handoff",
+        "waiting": waiting,
+        "fifo": fifo,
+        "numa": False,
+        "parks": parks,
+        "light": not fifo,
+        "trylock_hardened": True,
+        "bypasses": bypasses,
+        "bytes": 16,
+        "waiter_bytes": 0,
+        "summary": f"what {name} is, in a line of words",
+        "source": "a paper",
+        "caution": "",
+        "aliases": [alias] if alias else [],
+    }
+
+
+def make_executable(path: Path, text: str) -> Path:
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def compile_c(source: str, output: Path, *options: str) -> Path:
+    subprocess.run(
+        ["cc", "-x", "c", "-", "-o", str(output), *options],
+        input=source,
+        text=True,
+        check=True,
+        capture_output=True,
+    )
+    return output
+
+
+@pytest.fixture(scope="session")
+def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for HASP_NATIVE_DIR with a library, a lock list and a calibration."""
+    folder = tmp_path_factory.mktemp("native")
+    compile_c(LIBRARY, folder / "libhasp.so", "-shared", "-fPIC", "-D_GNU_SOURCE")
+    lines = "".join(f"{json.dumps(lock_record(n))}\n" for n in range(len(LOCKS)))
+    (folder / "locks.jsonl").write_text(lines)
+    make_executable(folder / "hasp-locks", f"#!/bin/sh\ncat {folder}/locks.jsonl\n")
+    make_executable(
+        folder / "hasp-calibrate",
+        '#!/bin/sh\necho run >> "${CALIBRATIONS:-/dev/null}"\n'
+        'echo \'{"park_ns": 4321, "pause_ns": 20}\'\n',
+    )
+    return folder
+
+
+@pytest.fixture
+def environment(stand_in: Path, tmp_path: Path) -> dict[str, str]:
+    """What the command line runs in: the stand-in, and a cache of the test's own."""
+    result = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("HASP_", "LD_", "NO_COLOR"))
+    }
+    result["HASP_NATIVE_DIR"] = str(stand_in)
+    result["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    return result
+
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def cli(environment: dict[str, str], tmp_path: Path) -> Cli:
+    """cli(*words, **more environment): the finished `hasp`, in a folder of its own."""
+
+    def run(*words: object, **extra: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", RUN_HASP, *map(str, words)],
+            env={**environment, **extra},
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=50,
+        )
+
+    return run
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str], Path]:
+    """script(body): a shell script with a name of its own."""
+    count = 0
+
+    def write(body: str) -> Path:
+        nonlocal count
+        count += 1
+        return make_executable(tmp_path / f"script{count}", f"#!/bin/sh\n{body}\n")
+
+    return write

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Ratios, intervals and outliers of samples whose answers are known."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy
+import pytest
+
+from hasp.statistics import outliers, ratio_of_medians
+
+
+@pytest.fixture(autouse=True)
+def no_warnings():
+    """Degenerate samples are a matter of course, and must not print warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def test_the_ratio_is_that_of_the_medians():
+    ratio = ratio_of_medians([1, 2, 30], [4, 4, 4])
+    assert ratio.value == 0.5
+    assert ratio.blocks == 3
+
+
+def test_the_interval_of_constant_samples_is_a_point():
+    ratio = ratio_of_medians([3.0] * 7, [2.0] * 7)
+    assert (ratio.value, ratio.low, ratio.high) == (1.5, 1.5, 1.5)
+    assert ratio.above
+    assert not ratio.below
+
+
+def test_equal_samples_have_the_ratio_one():
+    samples = [1.0, 5.0, 2.0, 9.0, 3.0, 4.0]
+    ratio = ratio_of_medians(samples, samples)
+    assert (ratio.value, ratio.low, ratio.high) == (1.0, 1.0, 1.0)
+
+
+def test_what_strikes_a_whole_block_does_not_widen_the_interval():
+    # Blocks differ tenfold in speed, and the lock costs 20 % in each of them.
+    blocks = [1.0, 10.0, 2.0, 7.0, 3.0, 5.0, 4.0]
+    ratio = ratio_of_medians([1.2 * speed for speed in blocks], blocks)
+    assert ratio.low == pytest.approx(1.2)
+    assert ratio.high == pytest.approx(1.2)
+    # The same samples in another order are not such pairs, and say much less.
+    shuffled = ratio_of_medians(
+        [1.2 * speed for speed in blocks[3:] + blocks[:3]], blocks
+    )
+    assert shuffled.high - shuffled.low > 0.5
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 3.0])
+def test_the_interval_covers_the_truth(scale):
+    """For noisy samples with a known ratio, about 95 of 100 intervals contain it."""
+    source = numpy.random.default_rng(20)
+    covered = 0
+    for trial in range(100):
+        speed = source.lognormal(0.0, 0.3, 15)
+        top = scale * speed * source.lognormal(0.0, 0.1, 15)
+        bottom = speed * source.lognormal(0.0, 0.1, 15)
+        ratio = ratio_of_medians(top, bottom, resamples=600, seed=trial)
+        covered += ratio.low <= scale <= ratio.high
+    assert 88 <= covered <= 100
+
+
+def test_the_same_seed_gives_the_same_interval():
+    top, bottom = [1.0, 2.0, 4.0, 3.0, 7.0], [2.0, 2.5, 1.0, 3.0, 2.0]
+    first = ratio_of_medians(top, bottom, seed=3)
+    assert first == ratio_of_medians(top, bottom, seed=3)
+    assert first.low < first.value < first.high
+
+
+def test_one_pair_has_no_interval_and_none_no_ratio():
+    single = ratio_of_medians([3.0], [2.0])
+    assert (single.value, single.low, single.high) == (1.5, None, None)
+    assert math.isnan(ratio_of_medians([], []).value)
+
+
+def test_zeros():
+    assert ratio_of_medians([0.0] * 5, [0.0] * 5).value == 1.0
+    assert ratio_of_medians([0.0] * 5, [2.0] * 5).high == 0.0
+    beyond = ratio_of_medians([1.0] * 5, [0.0] * 5)
+    assert (beyond.value, beyond.low, beyond.high) == (math.inf, math.inf, math.inf)
+    mixed = ratio_of_medians([1.0] * 5, [0.0, 0.0, 1.0, 1.0, 1.0])
+    assert mixed.value == 1.0
+    assert mixed.high == math.inf
+
+
+def test_unequal_series_are_an_error():
+    with pytest.raises(ValueError, match="equally long"):
+        ratio_of_medians([1.0, 2.0], [1.0])
+
+
+def test_outliers():
+    assert outliers([1.0, 1.01, 0.99, 1.0, 1.02, 9.0]) == [5]
+    assert outliers([1.0, 1.0, 1.0, 1.0, 5.0]) == [4]
+    assert outliers([1.0, 1.1, 0.9, 1.05, 0.95]) == []
+    # Neither too few samples nor scatter below 5 % are worth a word.
+    assert outliers([1.0, 1.0, 5.0]) == []
+    assert outliers([1.0, 1.0, 1.0, 1.0, 1.04]) == []
+    assert outliers([]) == []
