@@ -344,13 +344,14 @@ def _carry_out(runner: Any, study: Study, writer: Writer | None) -> None:
 
 
 def _finish_json(study: Study, writer: Writer) -> None:
-    from dataclasses import asdict
-
     from hasp.study.doubts import doubts
     from hasp.study.summary import as_json, summarise
 
     rows = summarise(study)
-    writer.summary(as_json(rows), [asdict(doubt) for doubt in doubts(study, rows)])
+    found = [
+        {"warning": doubt.kind, "words": doubt.words} for doubt in doubts(study, rows)
+    ]
+    writer.summary(as_json(rows), found)
 
 
 def _report(study: Study, arguments: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import time
 from pathlib import Path
@@ -23,11 +24,30 @@ def _answers(ready: Ready) -> bool:
         return False
 
 
+def _occupied(ready: Ready) -> bool:
+    """Whether something listens on the port, even if it has stopped answering.
+
+    A listening socket forbids the address to others, also with SO_REUSEADDR, while what
+    is left of closed connections does not.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            ready.host, ready.port, type=socket.SOCK_STREAM
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+        return False
+    except OSError as problem:
+        # Otherwise the address is not ours to try: another host's, or privileged.
+        return problem.errno == errno.EADDRINUSE or _answers(ready)
+
+
 def refuse_if_occupied(ready: Ready) -> None:
     """Make sure that what becomes ready will be our server, not another one."""
     if ready.kind == "tcp":
         deadline = time.monotonic() + RELEASE_TIME
-        while _answers(ready):
+        while _occupied(ready):
             if time.monotonic() > deadline:
                 raise HaspError(
                     f"port {ready.port} of {ready.host} is in use before the server "
