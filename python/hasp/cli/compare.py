@@ -12,6 +12,13 @@ from hasp.durations import duration_argument
 from hasp.errors import EXIT_FINDING, EXIT_REFUSED, HaspError, Interrupted
 from hasp.output import STDOUT, add_json_option, check_writable
 from hasp.selection import add_locks_option
+from hasp.study.options import (
+    AddMetric,
+    DescribeMetric,
+    natural,
+    positive,
+    thread_counts,
+)
 
 if TYPE_CHECKING:
     from hasp.study.plan import Metric, Plan
@@ -45,70 +52,6 @@ what was measured so far.
 """
 
 
-class AddMetric(argparse.Action):
-    """--metric: begins a metric that the next --unit and --lower-is-better describe."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        from hasp.study.plan import parse_metric
-
-        metrics: list[Metric] = list(namespace.metrics or ())
-        metrics.append(parse_metric(values, len(metrics) + 1))
-        namespace.metrics = metrics
-
-
-class DescribeMetric(argparse.Action):
-    """--unit and --lower-is-better: about the metric before them."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        import dataclasses
-
-        if not namespace.metrics:
-            raise HaspError(
-                f"{option_string} stands before any --metric",
-                "write it after the --metric that it describes",
-            )
-        change = {self.dest: values if self.dest == "unit" else True}
-        metrics = list(namespace.metrics)
-        metrics[-1] = dataclasses.replace(metrics[-1], **change)
-        namespace.metrics = metrics
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    return value
-
-
-def _natural(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is negative")
-    return value
-
-
-def _thread_counts(text: str) -> tuple[int, ...]:
-    try:
-        counts = tuple(_positive(word) for word in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no list of numbers; write for example 1,2,4"
-        ) from None
-    return tuple(dict.fromkeys(counts))
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `hasp compare`."""
     parser.usage = "hasp compare [options] [--] COMMAND..."
@@ -117,21 +60,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--runs",
-        type=_positive,
+        type=positive,
         default=7,
         metavar="N",
         help="measured runs of each lock (default: 7)",
     )
     add(
         "--warmup",
-        type=_natural,
+        type=natural,
         default=1,
         metavar="N",
         help="runs of each lock before them that do not count (default: 1)",
     )
     add(
         "--threads",
-        type=_thread_counts,
+        type=thread_counts,
         metavar="LIST",
         help="numbers of threads, such as 1,2,4: put in place of {threads} everywhere",
     )
@@ -144,7 +87,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--seed",
-        type=_natural,
+        type=natural,
         metavar="N",
         help="for the order of the runs (default: a new one each time)",
     )

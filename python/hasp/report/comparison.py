@@ -20,6 +20,7 @@ from hasp.study.store import Study
 from hasp.study.summary import Row
 
 REFERENCE_NOTE = "reference"
+FLOOR_MARGIN = 1.1
 CSV_FIELDS = (
     *("block", "warmup", "lock", "threads", "outcome", "detail", "exit_code"),
     *("wall_s", "user_s", "system_s", "peak_bytes", "switches", "preemptions"),
@@ -138,11 +139,13 @@ def _resource_grid(study: Study, rows: list[Row]) -> Grid:
         cells: list[str] = []
         for measure in (WALL, CPU, MEMORY):
             entry = row.entry(measure)
-            text = quantity(entry.median, measure.unit)
-            at_floor = (entry.median or 0) <= 1.1 * study.peak_floor_bytes
-            if measure == MEMORY and entry.median is not None and at_floor:
-                text = f"<{text}"
-            cells += [text, times(entry.ratio) or "1.00"]
+            text, ratio = quantity(entry.median, measure.unit), times(entry.ratio)
+            floor = FLOOR_MARGIN * study.peak_floor_bytes
+            if measure == MEMORY and (entry.median or 0) < floor:
+                # Smaller than what starts it, so neither size nor ratio is known.
+                cells += [f"< {quantity(floor, measure.unit)}", ""]
+            else:
+                cells += [text, ratio or "1.00"]
         lines.append((*_place(study, row), *cells))
     whose = "the server's" if study.plan.server else "all its processes"
     return Grid(
