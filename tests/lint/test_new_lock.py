@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,49 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.timeout(180)
 
-HEADER = """\
-/* SPDX-License-Identifier: MIT */
-#ifndef HASP_LOCKS_ADDED_H
-#define HASP_LOCKS_ADDED_H
-
-#include "locks/waiting.h"
-
-static inline bool added_trylock(struct lock *lock)
-{
-    return exchange_acquire(&lock->state[0], 1) == 0;
-}
-
-static inline bool added_timedlock(struct lock *lock, const struct deadline *deadline)
-{
-    struct spinner spinner = {0, 0};
-    while (!added_trylock(lock))
-        if (!spinner_turn(&spinner, deadline))
-            return false;
-    return true;
-}
-
-static inline void added_lock(struct lock *lock)
-{
-    added_timedlock(lock, NULL);
-}
-
-static inline void added_unlock(struct lock *lock)
-{
-    store_release(&lock->state[0], 0);
-}
-
-static inline void added_destroy(struct lock *lock)
-{
-    (void)lock;
-}
-
-#endif
-"""
-
-ENTRY = """\
-LOCK(added, "added", "", added, NOTHING, SHOWN_WORD, ADOPT_NONE, "competitive", "spin",
-     BYPASSES | LIGHT, 4, 0, "test-and-set", "nobody", "")
-"""
+# An entry: the header, where the list includes it, and the LOCK line itself.
+TTAS_ENTRY = re.compile(
+    r'^(?:#include "locks/ttas\.h"\n)?LOCK\(ttas,.*?\)\n(?=#include|LOCK)',
+    re.MULTILINE | re.DOTALL,
+)
 
 COUNTER = """\
 #include <pthread.h>
@@ -88,12 +51,18 @@ int main(void)
 
 
 def add_lock(tree: Path) -> None:
-    """The whole change: a header, and an entry in the list."""
-    (tree / "src/locks/added.h").write_text(HEADER)
-    listing = tree / "src/locks/locks.def"
-    text = listing.read_text()
-    first = text.index("\nLOCK(") + 1
-    listing.write_text(text[:first] + ENTRY + text[first:])
+    """The whole change: a header and an entry in the list, both ttas's, renamed."""
+    locks = tree / "src/locks"
+    header = (locks / "ttas.h").read_text()
+    (locks / "added.h").write_text(
+        header.replace("ttas", "added").replace("TTAS", "ADDED")
+    )
+    listing = (locks / "locks.def").read_text()
+    entry = TTAS_ENTRY.search(listing)
+    assert entry
+    added = re.sub('"added", "added"', '"added", ""', entry[0].replace("ttas", "added"))
+    first = entry.start()
+    (locks / "locks.def").write_text(listing[:first] + added + listing[first:])
 
 
 def build(tree: Path) -> Path:
@@ -125,8 +94,7 @@ def test_a_lock_is_one_header_and_one_entry(tmp_path: Path) -> None:
     records = {
         record["name"]: record for record in map(json.loads, listing.splitlines())
     }
-    assert records["added"]["summary"] == "test-and-set"
-    assert records["added"]["bypasses"]
+    assert records["added"]["summary"] == records["ttas"]["summary"]
     assert records["futex"]["default"]
 
     source, program = tmp_path / "counter.c", tmp_path / "counter"
