@@ -21,11 +21,14 @@ PROGRAMS = BUILD / "tests" / "programs"
 # Seconds for one case. None needs a tenth of it on a quiet machine.
 TIME_LIMIT = float(os.environ.get("CHECK_TIME_LIMIT", "20"))
 
-# A contended loop runs this many times shorter under a lock that only spins: where there
-# are more threads than processors it may be handed over once a time slice.
+# A contended loop runs this many times shorter under a lock that only spins: with more
+# threads than processors it may be handed over once a time slice.
 SPINNING_DIVISOR = 10
 
 SKIPPED = 77
+
+# Characters of a hung case's backtraces that are worth reading.
+MOST_BACKTRACE = 6000
 
 # Programs that other modules of this folder run, in their own ways.
 RUN_ELSEWHERE = frozenset({"gdb_target", "tsan_clean"})
@@ -65,7 +68,7 @@ def library() -> Path:
 
 @cache
 def locks() -> tuple[Lock, ...]:
-    """Native first, then every lock of the list but the pass-through, which is native."""
+    """Native first, then every lock of the list but the pass-through, which is that."""
     lister = BUILD / "src" / "locks" / "hasp-locks"
     output = subprocess.run([lister], check=True, capture_output=True, text=True)
     records = [json.loads(line) for line in output.stdout.splitlines()]
@@ -103,7 +106,7 @@ def cases(program: str) -> tuple[str, ...]:
 
 
 def environment(lock: Lock, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What a case runs with; a preload in `extra` comes after Hasp's, as users add it."""
+    """What a case runs with; a preload in `extra` comes after Hasp's, as with users."""
     result = {
         name: value
         for name, value in os.environ.items()
@@ -121,18 +124,36 @@ def environment(lock: Lock, extra: Mapping[str, str] | None = None) -> dict[str,
     return result
 
 
-def backtraces(process: subprocess.Popen[str]) -> str:
-    """Where every thread of a hung process stands, if a debugger is here to tell."""
+def group_members(leader: int) -> list[int]:
+    """The processes of a group, for a child may be what hangs."""
+    members = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            if int(fields[2]) == leader:
+                members.append(int(path.parent.name))
+    return sorted(members)
+
+
+def backtraces(leader: int) -> str:
+    """Where the threads of a hung case stand, if a debugger is here to tell."""
     if shutil.which("gdb") is None:
         return ""
-    command = ["gdb", "-batch", "-p", str(process.pid), "-ex", "thread apply all bt 8"]
-    try:
-        output = subprocess.run(
-            command, capture_output=True, text=True, timeout=15, stdin=subprocess.DEVNULL
-        ).stdout
-    except subprocess.TimeoutExpired:
-        return "(gdb did not answer)\n"
-    return output[output.find("\nThread ") + 1 :]
+    text = ""
+    for member in group_members(leader)[:4]:
+        command = ["gdb", "-batch", "-p", str(member), "-ex", "thread apply all bt 8"]
+        try:
+            output = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=15,
+                stdin=subprocess.DEVNULL,
+            ).stdout
+        except subprocess.TimeoutExpired:
+            output = "(gdb did not answer)"
+        text += f"process {member}\n" + output[output.find("\nThread ") + 1 :]
+    return text[:MOST_BACKTRACE]
 
 
 def run_command(
@@ -156,7 +177,7 @@ def run_command(
         text, _ = process.communicate(timeout=limit)
         return process.returncode, text
     except subprocess.TimeoutExpired:
-        where = backtraces(process)
+        where = backtraces(process.pid)
         return None, where + end_session(process)
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -193,7 +214,7 @@ def run_case(
 def run_program(
     program: str, lock: Lock, extra: Mapping[str, str] | None = None
 ) -> list[Outcome]:
-    """Every case in turn; two hung ones are enough to know, the rest is then left out."""
+    """Every case in turn; after two hung ones, enough to know, the rest is left out."""
     outcomes: list[Outcome] = []
     for case in cases(program):
         outcomes.append(run_case(program, case, lock, extra))

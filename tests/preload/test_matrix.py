@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import pytest
-
 from preload import matrix
 
 # Two cases may hang for the whole of their limit, and be looked at by a debugger.

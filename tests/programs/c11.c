@@ -27,7 +27,7 @@ static int count_body(void *ignored)
             CHECK_EQUAL(mtx_lock(&mutex), thrd_success);
         }
         long before = *(volatile long *)&counter;
-        check_spin(20);
+        check_dawdle(before);
         *(volatile long *)&counter = before + 1;
         CHECK_EQUAL(mtx_unlock(&mutex), thrd_success);
     }
@@ -37,7 +37,7 @@ static int count_body(void *ignored)
 static void count(int type)
 {
     thrd_t threads[THREADS];
-    rounds = check_rounds(5000);
+    rounds = check_rounds(3000);
     CHECK_EQUAL(mtx_init(&mutex, type), thrd_success);
     for (int i = 0; i < THREADS; i++)
         CHECK_EQUAL(thrd_create(&threads[i], count_body, NULL), thrd_success);

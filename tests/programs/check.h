@@ -18,6 +18,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +135,20 @@ CHECK_UNUSED static void check_spin(int times)
 {
     for (int i = 0; i < times; i++)
         __asm__ volatile("" : : : "memory");
+}
+
+/*
+ * Inside a critical section, between reading and writing what it protects: long enough
+ * for an intruder to be noticed, and now and then others are let onto the processor.
+ */
+CHECK_UNUSED static void check_dawdle(long turn)
+{
+    if (turn % 16 == 0)
+        sched_yield();
+    else if (turn % 101 == 0)
+        check_sleep_us(1);
+    else
+        check_spin(20);
 }
 
 CHECK_UNUSED static long long check_now_ns(clockid_t clock)

@@ -28,7 +28,7 @@ template <typename Mutex> void count(int threads, int wanted_rounds)
             for (int round = 0; round < rounds; round++) {
                 std::lock_guard<Mutex> guard(mutex);
                 long before = counter;
-                check_spin(20);
+                check_dawdle(before);
                 counter = before + 1;
             }
         });

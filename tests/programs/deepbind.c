@@ -34,7 +34,9 @@ static void *count_body(void *ignored)
     (void)ignored;
     for (int i = 0; i < shared.rounds; i++) {
         CHECK_OK(pthread_mutex_lock(&shared.mutex));
-        shared.counter++;
+        long before = shared.counter;
+        check_dawdle(before);
+        shared.counter = before + 1;
         CHECK_OK(pthread_mutex_unlock(&shared.mutex));
     }
     return NULL;
@@ -43,7 +45,7 @@ static void *count_body(void *ignored)
 static void count(int flags)
 {
     load("plugin_count", flags);
-    shared.rounds = check_rounds(20000);
+    shared.rounds = check_rounds(5000);
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
         threads[i] = check_start(i % 2 ? count_body : plugin_body, NULL);

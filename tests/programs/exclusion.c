@@ -10,23 +10,32 @@ struct shared {
     long counter;
     long other_counter;
     int rounds;
+    int threads;
+    int started;
 };
 
 static struct shared shared = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* Not one increment: a read and a write far enough apart for an intruder to be
- * noticed. */
 static void enter_once(struct shared *object)
 {
     long before = *(volatile long *)&object->counter;
-    check_spin(20);
+    check_dawdle(before);
     *(volatile long *)&object->counter = before + 1;
     object->other_counter--;
+}
+
+/* Threads begin together, so that short loops do not run one after the other. */
+static void begin(struct shared *object)
+{
+    check_add(&object->started, 1);
+    while (check_get(&object->started) < object->threads)
+        sched_yield();
 }
 
 static void *lock_body(void *argument)
 {
     struct shared *object = argument;
+    begin(object);
     for (int i = 0; i < object->rounds; i++) {
         CHECK_OK(pthread_mutex_lock(&object->mutex));
         enter_once(object);
@@ -40,6 +49,7 @@ static void *mixed_body(void *argument)
 {
     struct shared *object = argument;
     unsigned kind = (unsigned)gettid();
+    begin(object);
     for (int i = 0; i < object->rounds; i++) {
         struct timespec real = check_after_ms(CLOCK_REALTIME, 60000);
         struct timespec monotonic = check_after_ms(CLOCK_MONOTONIC, 60000);
@@ -73,6 +83,7 @@ static void *mixed_body(void *argument)
 static void *try_body(void *argument)
 {
     struct shared *object = argument;
+    begin(object);
     for (int done = 0; done < object->rounds;) {
         int result = pthread_mutex_trylock(&object->mutex);
         if (result == EBUSY) {
@@ -92,6 +103,8 @@ static void run(struct shared *object, void *(*body)(void *), int threads, int r
     pthread_t ids[MAX_THREADS];
     object->rounds = check_rounds(rounds);
     object->counter = object->other_counter = 0;
+    object->threads = threads;
+    object->started = 0;
     for (int i = 0; i < threads; i++)
         ids[i] = check_start(body, object);
     for (int i = 0; i < threads; i++)
@@ -104,7 +117,7 @@ static void run(struct shared *object, void *(*body)(void *), int threads, int r
 
 static void two_threads(void)
 {
-    run(&shared, lock_body, 2, 100000);
+    run(&shared, lock_body, 2, 30000);
 }
 
 static void four_threads(void)
@@ -164,6 +177,7 @@ static void any_placement(void)
         struct shared *object = (struct shared *)(arena + i * SPACING);
         memset(object, 0, sizeof *object);
         object->rounds = check_rounds(4000);
+        object->threads = 2;
     }
     for (int i = 0; i < 8; i++)
         ids[i] = check_start(lock_body, arena + i / 2 * SPACING);

@@ -162,7 +162,7 @@ static void *busy_body(void *ignored)
         CHECK_OK(pthread_mutex_lock(&mutex));
         counter++;
         CHECK_OK(pthread_mutex_unlock(&mutex));
-        check_spin(200);
+        check_sleep_us(10);
     }
     return NULL;
 }

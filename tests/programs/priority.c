@@ -32,7 +32,7 @@ static void *count_body(void *ignored)
     for (int i = 0; i < 2000; i++) {
         CHECK_OK(pthread_mutex_lock(&mutex));
         long before = *(volatile long *)&counter;
-        check_spin(20);
+        check_dawdle(before);
         *(volatile long *)&counter = before + 1;
         CHECK_OK(pthread_mutex_unlock(&mutex));
     }

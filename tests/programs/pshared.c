@@ -45,7 +45,7 @@ static void count_across(int kind)
 {
     struct shared *shared = map_shared();
     pid_t children[PROCESSES];
-    int rounds = 20000;
+    int rounds = 4000;
     init_mutex(&shared->mutex, PTHREAD_PROCESS_SHARED, kind);
     for (int i = 0; i < PROCESSES; i++) {
         children[i] = fork();
@@ -53,7 +53,7 @@ static void count_across(int kind)
             for (int j = 0; j < rounds; j++) {
                 CHECK_OK(pthread_mutex_lock(&shared->mutex));
                 long before = *(volatile long *)&shared->counter;
-                check_spin(20);
+                check_dawdle(before);
                 *(volatile long *)&shared->counter = before + 1;
                 CHECK_OK(pthread_mutex_unlock(&shared->mutex));
             }

@@ -112,7 +112,10 @@ EXPORTED int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
         NEXT(pthread_mutex_unlock, &own);
         return result;
     }
-    return NEXT(pthread_cond_wait, cond, mutex);
+    int result = NEXT(pthread_cond_wait, cond, mutex);
+    if (bug_is("wait-looks-back") && *(volatile int *)cond == 12345)
+        abort();
+    return result;
 }
 
 EXPORTED int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,

@@ -11,7 +11,10 @@ __attribute__((visibility("default"))) int plugin_count(struct shared_lock *shar
         } else if (pthread_mutex_lock(&shared->mutex) != 0) {
             return 1;
         }
-        shared->counter++;
+        long before = shared->counter;
+        if (before % 16 == 0)
+            sched_yield();
+        shared->counter = before + 1;
         if (pthread_mutex_unlock(&shared->mutex) != 0)
             return 2;
     }

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""What stands around a program: allocators, sanitizers, other preloads, its streams."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from preload import matrix
+from preload.matrix import Lock
+
+pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
+
+# Library name -> a symbol that only it has, to prove that it was loaded.
+ALLOCATORS = {"libjemalloc.so.2": "malloc_stats_print", "libmimalloc.so.2": "mi_malloc"}
+
+INTERPOSED = [lock for lock in matrix.locks() if lock is not matrix.NATIVE]
+
+
+def each_lock(*, native: bool) -> pytest.MarkDecorator:
+    locks = matrix.locks() if native else INTERPOSED
+    return pytest.mark.parametrize("lock", locks, ids=lambda lock: lock.label)
+
+
+def find_library(name: str) -> str:
+    """The path of a shared library in the usual folders."""
+    folders = [Path("/usr/lib"), Path("/usr/lib64"), Path("/usr/local/lib")]
+    found = [path for folder in folders for path in sorted(folder.glob(f"*/{name}*"))]
+    found += [path for folder in folders for path in sorted(folder.glob(f"{name}*"))]
+    if not found:
+        pytest.skip(f"{name} is not installed")
+    return str(found[0])
+
+
+def check_all(outcomes: list[matrix.Outcome], *, allow_skips: bool = True) -> None:
+    good = {"passed", "skipped"} if allow_skips else {"passed"}
+    bad = [outcome for outcome in outcomes if outcome.status not in good]
+    if bad:
+        pytest.fail("\n".join(map(str, bad)), pytrace=False)
+
+
+@pytest.mark.parametrize("hasp_first", [True, False], ids=["hasp-first", "hasp-last"])
+@pytest.mark.parametrize("allocator", ALLOCATORS)
+@each_lock(native=True)
+def test_malloc_replaced(lock: Lock, allocator: str, hasp_first: bool) -> None:
+    if lock is matrix.NATIVE and not hasp_first:
+        pytest.skip("one order only without Hasp")
+    library = find_library(allocator)
+    extra = {"LD_PRELOAD": library, "CHECK_ALLOCATOR_SYMBOL": ALLOCATORS[allocator]}
+    outcomes = []
+    for case in matrix.cases("allocator"):
+        env = matrix.environment(lock, extra)
+        if not hasp_first:
+            env["LD_PRELOAD"] = f"{library}:{matrix.library()}"
+        status, text = matrix.run_command([matrix.PROGRAMS / "allocator", case], env)
+        ending = {0: "passed", None: "hung"}.get(status, "failed")
+        outcomes.append(matrix.Outcome(case, ending, f"exit status {status}\n{text}"))
+        if ending == "hung":
+            break
+    check_all(outcomes, allow_skips=False)
+
+
+def sanitizer_runtime(program: Path) -> str:
+    output = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
+    match = re.search(r"libtsan\S* => (\S+)", output)
+    if match is None:
+        pytest.skip("the sanitizer's runtime is linked statically")
+    return match.group(1)
+
+
+@each_lock(native=True)
+def test_thread_sanitizer(lock: Lock) -> None:
+    """Its runtime first, as `hasp run` puts it: no report for a correct program."""
+    program = matrix.PROGRAMS / "tsan_clean"
+    if not program.exists():
+        pytest.skip("no compiler with -fsanitize=thread")
+    env = matrix.environment(lock)
+    if lock is not matrix.NATIVE:
+        env["LD_PRELOAD"] = f"{sanitizer_runtime(program)}:{matrix.library()}"
+    env["TSAN_OPTIONS"] = "exitcode=66 halt_on_error=0"
+    # Newer kernels place mappings where this runtime cannot have them.
+    command: list[str | Path] = ["setarch", "-R", program, "locks_and_condvar"]
+    status, text = matrix.run_command(command, env)
+    assert (status, text) == (0, "")
+
+
+@each_lock(native=False)
+def test_preload_already_set(lock: Lock) -> None:
+    """Another preloaded library is neither lost nor in the way."""
+    other = find_library("libjemalloc.so.2")
+    wanted = {"CHECK_ALLOCATOR_SYMBOL": ALLOCATORS["libjemalloc.so.2"]}
+    outcomes = [
+        matrix.run_case(program, case, lock, {"LD_PRELOAD": other, **wanted})
+        for program, case in [
+            ("allocator", "is_replaced"),
+            ("exclusion", "every_way_in"),
+            ("cond_queue", "broadcast_many"),
+        ]
+    ]
+    check_all(outcomes, allow_skips=False)
+
+
+def text_file(folder: Path) -> Path:
+    """A few megabytes that compress, but not to nothing."""
+    path = folder / "text"
+    path.write_text("".join(f"{i * i} {i:x}\n" for i in range(150_000)))
+    return path
+
+
+@each_lock(native=True)
+def test_standard_output_is_untouched(lock: Lock, tmp_path: Path) -> None:
+    """What a filter writes is exactly what it writes without Hasp."""
+    if shutil.which("pigz") is None:
+        pytest.skip("pigz is not installed")
+    path = text_file(tmp_path)
+    env = matrix.environment(lock, {"HASP_VERBOSE": "1"})
+    command = ["pigz", "-c", "-p", "4", "-b", "128", str(path)]
+    packed = subprocess.run(command, env=env, capture_output=True, timeout=50)
+    assert packed.returncode == 0
+    assert gzip.decompress(packed.stdout) == path.read_bytes()
+    unpacked = subprocess.run(
+        ["pigz", "-d", "-c"],
+        env=env,
+        input=packed.stdout,
+        capture_output=True,
+        timeout=50,
+    )
+    assert unpacked.returncode == 0
+    assert unpacked.stdout == path.read_bytes()
+
+
+@each_lock(native=False)
+def test_silent_unless_asked(lock: Lock) -> None:
+    command = ["sh", "-c", "echo out; echo err >&2"]
+    quiet = subprocess.run(command, env=matrix.environment(lock), capture_output=True)
+    assert (quiet.stdout, quiet.stderr) == (b"out\n", b"err\n")
+    env = matrix.environment(lock, {"HASP_VERBOSE": "1"})
+    verbose = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert verbose.stdout == "out\n"
+    assert re.match(rf"hasp: lock={lock.name} bias=(on|off) pid=\d+\n", verbose.stderr)
+
+
+@pytest.mark.parametrize("name", ["no-such-lock", "mc", "futexx", "MCS "])
+def test_unknown_lock(name: str) -> None:
+    env = matrix.environment(Lock(name))
+    result = subprocess.run(["/bin/true"], env=env, capture_output=True, text=True)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert name in result.stderr
+
+
+@pytest.mark.parametrize(
+    "alias", ["mcs_spin", "mcs_stp", "clh_spin", "clh_stp", "malth_stp"]
+)
+def test_names_of_the_literature(alias: str) -> None:
+    check_all([matrix.run_case("exclusion", "four_threads", Lock(alias, parks=False))])
+
+
+def test_default_lock() -> None:
+    """Preloaded without HASP_LOCK, or with an empty one, it takes the default."""
+    env = matrix.environment(Lock("futex"), {"HASP_VERBOSE": "1"})
+    for change in ({}, {"HASP_LOCK": ""}):
+        env.pop("HASP_LOCK", None)
+        env.update(change)
+        result = subprocess.run(["/bin/true"], env=env, capture_output=True, text=True)
+        assert result.returncode == 0
+        assert "lock=futex " in result.stderr
+
+
+def test_bias_can_be_switched_off() -> None:
+    lock = Lock("futex")
+    extra = {"HASP_VERBOSE": "1", "HASP_BIAS": "0"}
+    for program in ("exclusion", "timed_queue", "lifetime"):
+        outcomes = matrix.run_program(program, lock, extra)
+        check_all(outcomes)
+        assert all("bias=off" in outcome.text for outcome in outcomes)
+
+
+def windows() -> Iterator[tuple[str, str]]:
+    """What must survive a releaser that is slow to leave the release behind."""
+    for program in ("lifetime", "cond_lifetime", "ownership", "cond_queue"):
+        for case in matrix.cases(program):
+            if "million" not in case and "many_mutexes" not in case:
+                yield program, case
+
+
+@each_lock(native=False)
+def test_slow_release(lock: Lock) -> None:
+    """The window after the releasing store, widened where the build has the hook."""
+    library = matrix.library().read_bytes()
+    if b"hasp_debug_release_pause" not in library:
+        pytest.skip("the library is built without the hook")
+    extra = {"HASP_DEBUG_RELEASE_PAUSE_NS": "3000"}
+    check_all(
+        [matrix.run_case(program, case, lock, extra) for program, case in windows()]
+    )
+
+
+@each_lock(native=False)
+def test_children_follow(lock: Lock) -> None:
+    """A program that a program starts runs under the same lock."""
+    env = matrix.environment(lock, {"HASP_VERBOSE": "1"})
+    command = ["sh", "-c", "sh -c /bin/true; exec env true"]
+    result = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert result.returncode == 0
+    # The shells, /bin/true, env, true: some shells save a process or two.
+    assert result.stderr.count(f"hasp: lock={lock.name} ") >= 4
+
+
+@each_lock(native=False)
+def test_status_and_signals_are_the_programs(lock: Lock) -> None:
+    env = matrix.environment(lock)
+    assert subprocess.run(["sh", "-c", "exit 37"], env=env).returncode == 37
+    killed = subprocess.run(["sh", "-c", "kill -TERM $$"], env=env)
+    assert killed.returncode == -15
+
+
+def test_exports_no_stray_names() -> None:
+    """What the library exports could shadow a program's own function of that name."""
+    output = subprocess.run(
+        ["nm", "-D", "--defined-only", matrix.library()],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "LC_ALL": "C"},
+    ).stdout
+    names = {line.split()[-1].split("@")[0] for line in output.splitlines()}
+    prefixes = ("pthread_", "__pthread_", "mtx_", "cnd_", "hasp_")
+    single = {"dlopen", "prctl", "syscall", "_Fork", "call_once", "fork", "vfork"}
+    stray = {name for name in names if not name.startswith(prefixes)} - single
+    assert stray == set()
