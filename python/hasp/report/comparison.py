@@ -13,11 +13,11 @@ from hasp.durations import format_duration, three_digits
 from hasp.native import REFERENCE
 from hasp.output import console, table
 from hasp.statistics import Ratio
-from hasp.study.doubts import Doubt
+from hasp.study.doubts import FEWEST_RUNS, Doubt
 from hasp.study.plan import THREADS_MARK
 from hasp.study.record import CPU, MEMORY, WALL, Measure
 from hasp.study.store import Study
-from hasp.study.summary import Row
+from hasp.study.summary import CANNOT_TELL, Entry, Row
 
 REFERENCE_NOTE = "reference"
 FLOOR_MARGIN = 1.1
@@ -105,7 +105,7 @@ def _figure_grid(study: Study, rows: list[Row], measure: Measure) -> Grid:
         if not entry.samples:
             lines.append((*place, _short_trouble(row), "", "", "", ""))
             continue
-        verdict = REFERENCE_NOTE if row.is_reference else entry.verdict
+        verdict = REFERENCE_NOTE if row.is_reference else _verdict(entry)
         lines.append(
             (
                 *place,
@@ -159,6 +159,14 @@ def _resource_grid(study: Study, rows: list[Row]) -> Grid:
     )
 
 
+def _verdict(entry: Entry) -> str:
+    """The verdict, with a question mark where the interval rests on too few runs."""
+    few = entry.ratio is not None and entry.ratio.blocks < FEWEST_RUNS
+    return (
+        f"{entry.verdict}?" if few and entry.verdict != CANNOT_TELL else entry.verdict
+    )
+
+
 def _short_trouble(row: Row) -> str:
     return " and ".join(row.failures) or "not measured"
 
@@ -207,7 +215,7 @@ def print_comparison(study: Study, rows: list[Row], doubts: list[Doubt]) -> None
                 no_wrap=place < grid.texts or numeric,
             )
         for line in grid.lines:
-            style = STYLES.get(line[-1].removesuffix(" !"))
+            style = STYLES.get(line[-1].rstrip(" !?"))
             if out.no_color or style is None:
                 form.add_row(*line)
             else:

@@ -14,7 +14,7 @@ from hasp.statistics import outliers
 from hasp.study import record
 from hasp.study.plan import Cell
 from hasp.study.store import Study
-from hasp.study.summary import Entry, Row
+from hasp.study.summary import CANNOT_TELL, Entry, Row
 
 # Starting a program under a lock takes a millisecond or two longer than without; in
 # runs of at least this length that is at most 2 %.
@@ -185,7 +185,7 @@ def _is_wide(entry: Entry) -> bool:
     ratio = entry.ratio
     if ratio is None or ratio.low is None or ratio.high is None:
         return False
-    return entry.verdict == "cannot tell" and ratio.high - ratio.low > WIDE
+    return entry.verdict == CANNOT_TELL and ratio.high - ratio.low > WIDE
 
 
 def _cannot_tell(study: Study, rows: list[Row]) -> list[Doubt]:

@@ -15,6 +15,7 @@ from hasp.study.plan import Cell
 from hasp.study.record import Measure
 from hasp.study.store import Study
 
+CANNOT_TELL = "cannot tell"
 SAME = 0.03  # an interval that stays within 3 % of 1 counts as no difference
 
 
@@ -34,11 +35,11 @@ class Entry:
         if ratio is None:
             return ""
         if ratio.low is None or ratio.high is None:
-            return "cannot tell"
+            return CANNOT_TELL
         if ratio.low > 1 - SAME and ratio.high < 1 + SAME:
             return "same"
         if not ratio.above and not ratio.below:
-            return "cannot tell"
+            return CANNOT_TELL
         return "better" if ratio.below == self.measure.lower_is_better else "worse"
 
 
