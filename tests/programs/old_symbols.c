@@ -118,7 +118,7 @@ static void condvars(void)
     check_join(thread);
 }
 
-/* Sanitizers find what they wrap by name and version: that has to lead to the same place. */
+/* Sanitizers look up what they wrap by name and version: the same function. */
 static void looked_up_by_version(void)
 {
     const struct {
