@@ -212,6 +212,7 @@ def alive(marker: str) -> list[str]:
         "sleep {time}",
         "setsid sleep {time}",
         "sh -c 'trap \"\" TERM; sleep {time}; sleep {time}'",
+        "eval 'trap \"\" TERM; sleep {time}; sleep {time}'",
         "sh -c 'setsid sh -c \"sleep {time} & sleep {time}\" & sleep {time}'",
     ],
 )
@@ -311,6 +312,18 @@ def test_a_prepare_that_fails(cli, script):
     finished = cli("compare", "--prepare", "echo why; exit 4", "--", "true")
     assert finished.returncode == 2
     assert "exit status 4: why" in finished.stderr
+
+
+def test_what_was_measured_before_an_error_is_shown(cli, script, tmp_path):
+    prepare = "echo x >> count; [ $(wc -l < count) -lt 6 ] || { echo full; exit 9; }"
+    finished = cli(
+        *("compare", "--locks", "mcs", "--warmup", 0, "--prepare", prepare),
+        *("--csv", "runs.csv", "--", "true"),
+    )
+    assert finished.returncode == 2
+    assert "exit status 9: full" in finished.stderr
+    assert "interrupted: this is what was measured" in finished.stdout
+    assert len((tmp_path / "runs.csv").read_text().splitlines()) == 6
 
 
 def test_a_metric_that_can_be_read_in_two_ways(cli, script):

@@ -216,17 +216,29 @@ def _kernel() -> list[Finding]:
     return found
 
 
+def _readable(library: Path) -> Finding:
+    """Whether a program that changes its user can still preload the library."""
+    path = library.resolve()
+    closed = [
+        place
+        for place in (path, *path.parents)
+        if not place.stat().st_mode & (0o004 if place == path else 0o001)
+    ]
+    if not closed:
+        return Finding("Hasp", "library", str(library))
+    words = f"{closed[0]} is closed to other users: servers that change their user "
+    words += "and then start programs lose the lock there; install Hasp elsewhere"
+    return Finding("Hasp", "library", str(library), NOTE, words)
+
+
 def _hasp() -> list[Finding]:
     try:
-        library = str(native.library())
+        native.library()
         count = len(native.locks())
     except HaspError as problem:
         words = f"{problem.message}; {problem.remedy}"
         return [Finding("Hasp", "installation", "incomplete", LACK, words)]
-    found = [
-        Finding("Hasp", "library", library),
-        Finding("Hasp", "locks", str(count)),
-    ]
+    found = [_readable(native.library()), Finding("Hasp", "locks", str(count))]
     cost = calibration.park_ns()
     if cost is None:
         words = "not measurable; the parking locks use a default"
