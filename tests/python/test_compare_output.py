@@ -90,6 +90,8 @@ def test_warnings():
     )
     wild = study_of({"glibc": STEADY, "futex": [0.5, 2.0, 0.6, 1.9, 0.5, 1.8, 1.0]})
     assert "cannot tell whether futex" in warned(wild)["cannot_tell"]
+    unsteady = study_of({"glibc": [0.5, 1.5, 0.7, 1.4, 1.0, 0.6, 1.3], "futex": STEADY})
+    assert "half the runs of glibc lie 40 %" in warned(unsteady)["noisy"]
     stolen = study_of({"glibc": STEADY, "futex": STEADY}, steal=0.2)
     assert "20 % of the CPU time" in warned(stolen)["steal"]
     throttled = study_of({"glibc": STEADY, "futex": STEADY}, throttled=2)

@@ -26,6 +26,9 @@ C_LIBRARY = (
 MUTEXES = ("pthread_mutex_lock", "pthread_mutex_trylock", "mtx_lock")
 CONDITIONS = ("pthread_cond_wait", "pthread_cond_timedwait", "cnd_wait")
 
+# mov $202, %edi on x86-64; mov w0, #98 and mov x0, #98 on AArch64.
+FUTEX_CODES = (b"\xbf\xca\0\0\0", b"\x40\x0c\x80\x52", b"\x40\x0c\x80\xd2")
+
 # Imported symbols that are worth a word. The first words of a group name it.
 SYMBOLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
@@ -52,11 +55,6 @@ SYMBOLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "plug-ins",
         ("dlopen",),
         "loads libraries later; RTLD_DEEPBIND is dropped: they see the lock too",
-    ),
-    (
-        "own futexes",
-        ("syscall",),
-        "may call the kernel's futex itself: such locks are invisible",
     ),
 )
 
@@ -163,7 +161,33 @@ def _locks(program: Program, libraries: list[Path]) -> list[Finding]:
         who = [user for user in who if not user.startswith(("libstdc++", "libgcc_s"))]
         if who:
             found.append(Finding(TOPIC, name, _some(who), NOTE, words))
+    own_futexes = [
+        path.name
+        for path in (program.binary, *libraries)
+        if "syscall" in users.get(path.name, ())
+        # std::atomic's waiting; whoever uses it is not told by this import.
+        and not path.name.startswith("libstdc++")
+        and _loads_futex_number(path)
+    ]
+    if own_futexes:
+        words = "seems to call the kernel's futex itself: such locks are invisible"
+        found.append(Finding(TOPIC, "own futexes", _some(own_futexes), NOTE, words))
     return found
+
+
+def _loads_futex_number(path: Path) -> bool:
+    """Whether its code puts the number of the futex call into the first argument.
+
+    Many libraries import syscall() for getrandom and the like; this tells them apart.
+    """
+    try:
+        with (
+            path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
+            return any(data.find(code) >= 0 for code in FUTEX_CODES)
+    except (OSError, ValueError):
+        return False
 
 
 def _use(name: str, users: list[str], what: str) -> Finding:

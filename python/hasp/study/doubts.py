@@ -26,6 +26,7 @@ SLOW_FIRST = 1.2  # times the median of the others
 STEAL_SHARE = 0.01
 BUSY_LOAD = 0.5  # runnable others per CPU when the study began
 LONGEST_LIST = 5  # names in one sentence
+NOISY_SPREAD = 0.1  # median distance of the reference's runs from their median
 COLLAPSED = 2.0  # times worse than the reference
 
 
@@ -44,6 +45,7 @@ def doubts(study: Study, rows: list[Row]) -> list[Doubt]:
         _few_runs,
         _too_short,
         _host,
+        _noisy_reference,
         _oversubscribed,
         _first_run_slow,
         _outliers,
@@ -121,6 +123,26 @@ def _host(study: Study, rows: list[Row]) -> list[Doubt]:
         )
         found.append(Doubt("busy_host", words))
     return found
+
+
+def _noisy_reference(study: Study, rows: list[Row]) -> list[Doubt]:
+    """Whether the reference varies so much that ratios to it mean little."""
+    struck = []
+    for row in rows:
+        samples = row.entry(study.primary).samples
+        if row.is_reference and len(samples) >= 3:
+            middle = statistics.median(samples)
+            distances = [abs(value - middle) for value in samples]
+            spread = statistics.median(distances) / middle if middle else 0.0
+            if spread > NOISY_SPREAD:
+                struck.append(f"{row.cell.words} lie {100 * spread:.0f} %")
+    if not struck:
+        return []
+    words = (
+        f"half the runs of {', '.join(struck)} or more off their median: the program "
+        "or the machine is unsteady; use more or longer runs"
+    )
+    return [Doubt("noisy", words)]
 
 
 def _oversubscribed(study: Study, rows: list[Row]) -> list[Doubt]:
