@@ -25,6 +25,10 @@ export HASP_NATIVE_DIR := $(CURDIR)/$(BUILD)
 SOURCES := meson.build meson.options pyproject.toml README.md LICENSE \
   $(shell find src include python -type f ! -path '*/__pycache__/*' 2>/dev/null)
 
+# Both kinds of tests, also when the first has failures; pytest has the last word.
+RUN_TESTS = $(BIN)/meson test -C $(BUILD) --no-rebuild --print-errorlogs; failed=$$?; \
+  run_pytest() { $(BIN)/python -m pytest -n 2 "$$@" && exit $$failed; }; run_pytest
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -41,13 +45,11 @@ demo: setup packages-demo ## RocksDB under ten locks: a table and a picture (min
 	$(BIN)/python -m hasp.demo
 
 test: setup packages-test build ## Everything that fits in ten minutes on two cores
-	$(BIN)/meson test -C $(BUILD) --no-rebuild --print-errorlogs
-	$(BIN)/python -m pytest -n 2 $(PYTEST)
+	$(RUN_TESTS) $(PYTEST)
 
 test-all: setup packages-test-all build ## All tests: servers, sanitizers, clang, aarch64
 	PATH="$(CURDIR)/$(BIN):$$PATH" tools/build-variants
-	$(BIN)/meson test -C $(BUILD) --no-rebuild --print-errorlogs
-	$(BIN)/python -m pytest -n 2 -m "" $(PYTEST)
+	$(RUN_TESTS) -m "" $(PYTEST)
 
 lint: setup ## Check layers, sizes, format and types
 	$(BIN)/python tools/check_layers.py
