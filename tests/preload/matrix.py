@@ -23,7 +23,7 @@ TIME_LIMIT = float(os.environ.get("CHECK_TIME_LIMIT", "20"))
 
 # A contended loop runs this many times shorter under a lock that only spins: with more
 # threads than processors it may be handed over once a time slice.
-SPINNING_DIVISOR = 10
+SPINNING_DIVISOR = 25
 
 SKIPPED = 77
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names and versions that only binaries linked long ago ask for. */
+#include <stdbool.h>
+
 #include "check.h"
 
 #define OLD(function, name, version) __asm__(".symver " #function "," #name "@" version)
@@ -118,7 +120,14 @@ static void condvars(void)
     check_join(thread);
 }
 
-/* Sanitizers look up what they wrap by name and version: the same function. */
+static bool same_library(void *a, void *b)
+{
+    Dl_info of_a, of_b;
+    return a && b && dladdr(a, &of_a) && dladdr(b, &of_b) &&
+           of_a.dli_fbase == of_b.dli_fbase;
+}
+
+/* Sanitizers look up what they wrap by name and version: functions of the same library. */
 static void looked_up_by_version(void)
 {
     const struct {
@@ -133,9 +142,10 @@ static void looked_up_by_version(void)
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         void *plain = dlsym(RTLD_DEFAULT, wanted[i].name);
-        if (dlvsym(RTLD_DEFAULT, wanted[i].name, wanted[i].version) != plain ||
-            dlvsym(RTLD_NEXT, wanted[i].name, wanted[i].version) != plain)
-            check_end(1, "%s@%s is another function than %s\n", wanted[i].name,
+        const char *version = wanted[i].version;
+        if (!same_library(dlvsym(RTLD_DEFAULT, wanted[i].name, version), plain) ||
+            !same_library(dlvsym(RTLD_NEXT, wanted[i].name, version), plain))
+            check_end(1, "%s@%s is of another library than %s\n", wanted[i].name,
                       wanted[i].version, wanted[i].name);
     }
     CHECK(dlvsym(RTLD_DEFAULT, "pthread_mutex_lock", "GLIBC_1.0") == NULL);
