@@ -19,6 +19,9 @@ endif
 # Options for pytest, e.g. make test PYTEST="-k fork"
 PYTEST ?=
 
+# meson, ninja and pip of the environment; ninja calls meson, and meson ninja.
+WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
+
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export HASP_NATIVE_DIR := $(CURDIR)/$(BUILD)
 
@@ -48,7 +51,7 @@ test: setup packages-test build ## Everything that fits in ten minutes on two co
 	$(RUN_TESTS) $(PYTEST)
 
 test-all: setup packages-test-all build ## All tests: servers, sanitizers, clang, aarch64
-	PATH="$(CURDIR)/$(BIN):$$PATH" tools/build-variants
+	tools/build-variants
 	$(RUN_TESTS) -m "" $(PYTEST)
 
 lint: setup ## Check layers, sizes, format and types
@@ -65,7 +68,7 @@ bench: setup ## Micro-benchmarks of the locks (about a minute)
 	$(BIN)/hasp bench locks --quick
 
 build: packages-build $(BUILD)/build.ninja ## Build the native parts and the tests in build/
-	$(BIN)/ninja -C $(BUILD) -j $(JOBS)
+	$(WITH_TOOLS) ninja -C $(BUILD) -j $(JOBS)
 
 docs: build ## Regenerate the lock catalogue, docs/locks.md
 	$(BIN)/python tools/make_lock_catalogue.py \
@@ -98,13 +101,13 @@ $(VENV)/requirements.stamp: pyproject.toml tools/requirements.py | $(BIN)/python
 
 # Not editable: what the tests see is what a user gets.
 $(VENV)/hasp.stamp: $(SOURCES) $(VENV)/requirements.stamp
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install -q --no-build-isolation --no-deps \
+	$(WITH_TOOLS) pip install -q --no-build-isolation --no-deps \
 	  --force-reinstall .
 	@touch $@
 
 # Configured again when packages were installed since: the build leaves out what needs a
 # compiler or a library that is not there.
 $(BUILD)/build.ninja: $(wildcard /var/lib/dpkg/status) | $(VENV)/requirements.stamp
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/meson setup --reconfigure $(BUILD) \
+	$(WITH_TOOLS) meson setup --reconfigure $(BUILD) \
 	  $(MESON_OPTIONS)
 	@touch $@
