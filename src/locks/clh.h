@@ -41,9 +41,17 @@ static inline struct clh *clh_of(struct lock *lock)
 static inline void clh_forget(struct lock *lock, bool held)
 {
     struct clh *clh = clh_of(lock);
+    uint32_t tail = load_relaxed(&clh->tail);
+    if (tail == 0 || tail == TAIL_HELD || tail == load_relaxed(&clh->node))
+        return; /* no ghosts */
     store_relaxed(&clh->node, 0);
     store_relaxed(&clh->cell, WAITER_WAITING);
-    store_relaxed(&clh->tail, held ? TAIL_HELD : 0);
+    store_release(&clh->tail, held ? TAIL_HELD : 0);
+}
+
+static inline void clh_before_release(struct lock *lock)
+{
+    ghosts_check_holder(lock, clh_forget);
 }
 
 static inline bool clh_fast(struct lock *lock)
@@ -147,7 +155,6 @@ static inline void clh_lock(struct lock *lock, enum waiting waiting)
 static __attribute__((noinline, unused)) void clh_unlock_queued(struct lock *lock,
                                                                 enum waiting waiting)
 {
-    ghosts_check_holder(lock, clh_forget);
     struct clh *clh = clh_of(lock);
     uint32_t node = load_relaxed(&clh->node);
     if (node)

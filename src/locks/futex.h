@@ -111,6 +111,11 @@ static inline void futex_relock(struct lock *lock, bool biased)
     futex_wait(lock, biased, NULL);
 }
 
+static inline void futex_before_release(struct lock *lock)
+{
+    (void)lock; /* no queue, no ghosts */
+}
+
 static inline void futex_destroy(struct lock *lock)
 {
     (void)lock;

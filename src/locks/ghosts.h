@@ -3,14 +3,18 @@
  * Ghosts: threads of the parent that stand in a lock's queue in the memory of a forked child.
  *
  * Nobody there will ever take their turn. Every lock with a queue remembers the generation in
- * which somebody last waited. Before anybody queues, and before a release that would look at
- * the queue, ghosts_check() compares it; in a child's first such operation on the lock, one
- * thread claims the repair and calls the algorithm's forget(lock, held), which leaves the
- * lock held without waiters, or free.
+ * which somebody last waited. Before anybody queues, and before a holder begins its release,
+ * the generation is compared; in a child's first such operation on the lock one thread claims
+ * the repair and calls the algorithm's forget(lock, held). If ghosts are queued, that leaves
+ * the lock held without waiters, or free; if not, it must change nothing.
  *
- * Why `word` tells whether it is held: the holder writes it after acquiring and clears it before
- * releasing, and its release passes through here first, so it waits for a repair under way. A
- * lock that was just granted to a ghost shows 0, and becomes free.
+ * Why this is sound, in a lock that shows queued ghosts:
+ * G1. Nobody in the child acquires it before the repair: the fast path fails on a queue, and
+ *     every other way in passes through here first.
+ * G2. So the holder, if any, is the thread that forked, and `word` tells: a holder clears it
+ *     only after ghosts_check_holder(), which waits for a repair under way.
+ * G3. A lock that was just granted to a ghost shows 0, and becomes free.
+ * In a lock that shows no queued ghosts a live holder may come and go meanwhile.
  */
 #ifndef HASP_LOCKS_GHOSTS_H
 #define HASP_LOCKS_GHOSTS_H
@@ -20,17 +24,17 @@
 enum { GHOSTS_REPAIRING = 0xffff };
 
 static __attribute__((noinline, unused)) void
-ghosts_repair(struct lock *lock, uint16_t seen, uint32_t now, bool holder,
-              void (*forget)(struct lock *, bool))
+ghosts_repair(struct lock *lock, uint16_t seen, uint32_t now,
+              void (*forget)(struct lock *, bool held))
 {
     if (seen != GHOSTS_REPAIRING) {
-        if (!seen) { /* first waiter ever */
-            compare_exchange_relaxed(&lock->generation, &seen, (uint16_t)now);
-            return;
-        }
-        if (compare_exchange_acquire(&lock->generation, &seen, GHOSTS_REPAIRING)) {
-            forget(lock, holder || load_relaxed(&lock->word) != 0);
-            store_release(&lock->generation, (uint16_t)now);
+        bool ever = seen != 0;
+        uint16_t claim = ever ? GHOSTS_REPAIRING : (uint16_t)now;
+        if (compare_exchange_acquire(&lock->generation, &seen, claim)) {
+            if (ever) {
+                forget(lock, load_relaxed(&lock->word) != 0);
+                store_release(&lock->generation, (uint16_t)now);
+            }
             return;
         }
     }
@@ -38,23 +42,20 @@ ghosts_repair(struct lock *lock, uint16_t seen, uint32_t now, bool holder,
 }
 
 /* A thread that is about to queue. */
-static inline void ghosts_check(struct lock *lock, void (*forget)(struct lock *, bool))
+static inline void ghosts_check(struct lock *lock, void (*forget)(struct lock *, bool held))
 {
     uint32_t now = fork_generation();
-    uint16_t seen = load_relaxed(&lock->generation);
+    uint16_t seen = load_acquire(&lock->generation);
     if (unlikely(seen != now))
-        ghosts_repair(lock, seen, now, false, forget);
+        ghosts_repair(lock, seen, now, forget);
 }
 
-/* The holder, about to release to a waiter. */
-static inline void ghosts_check_holder(struct lock *lock, void (*forget)(struct lock *, bool))
+/* The holder, before it does anything towards a release. */
+static inline void ghosts_check_holder(struct lock *lock,
+                                       void (*forget)(struct lock *, bool held))
 {
-    uint16_t seen = load_relaxed(&lock->generation);
-    if (unlikely(seen != 0)) {
-        uint32_t now = fork_generation();
-        if (unlikely(seen != now))
-            ghosts_repair(lock, seen, now, true, forget);
-    }
+    if (unlikely(load_relaxed(&lock->generation) != 0))
+        ghosts_check(lock, forget);
 }
 
 #endif

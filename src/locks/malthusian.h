@@ -41,17 +41,23 @@ static inline struct atomic_u32 *malthusian_word(struct lock *lock)
     return &lock->state[2];
 }
 
-/* The inner lock was a ghost's or nobody's. The word may be in use by a live holder, so it is
- * changed by exchange only. */
+/* Whoever is in the inner lock is a ghost: a live thread comes through here before it enters.
+ * The word may be in use by a live holder, so it is changed by exchange only. */
 static inline void malthusian_forget(struct lock *lock, bool held)
 {
     (void)held;
-    mcs_forget(lock, false);
+    store_relaxed(&mcs_of(lock)->next, 0);
+    store_release(&mcs_of(lock)->tail, 0);
     struct atomic_u32 *word = malthusian_word(lock);
     uint32_t seen = load_relaxed(word), after;
     do
         after = seen & MALTHUSIAN_GRANTED ? 0 : seen & ~(uint32_t)MALTHUSIAN_IMPATIENT;
     while (!compare_exchange_acq_rel(word, &seen, after));
+}
+
+static inline void malthusian_before_release(struct lock *lock)
+{
+    ghosts_check_holder(lock, malthusian_forget);
 }
 
 static inline bool malthusian_fast(struct lock *lock)
@@ -145,7 +151,6 @@ static inline void malthusian_unlock(struct lock *lock)
     struct atomic_u32 *word = malthusian_word(lock);
     if (likely(release_if(word, MALTHUSIAN_HELD, 0)))
         return;
-    ghosts_check_holder(lock, malthusian_forget);
     uint32_t seen = load_relaxed(word), after;
     do
         after = seen & MALTHUSIAN_IMPATIENT ? seen | MALTHUSIAN_GRANTED : 0;

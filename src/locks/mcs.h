@@ -36,8 +36,17 @@ static inline struct mcs *mcs_of(struct lock *lock)
 
 static inline void mcs_forget(struct lock *lock, bool held)
 {
-    store_relaxed(&mcs_of(lock)->next, 0);
-    store_relaxed(&mcs_of(lock)->tail, held ? TAIL_HELD : 0);
+    struct mcs *mcs = mcs_of(lock);
+    uint32_t tail = load_relaxed(&mcs->tail);
+    if (tail == 0 || tail == TAIL_HELD)
+        return; /* no ghosts */
+    store_relaxed(&mcs->next, 0);
+    store_release(&mcs->tail, held ? TAIL_HELD : 0);
+}
+
+static inline void mcs_before_release(struct lock *lock)
+{
+    ghosts_check_holder(lock, mcs_forget);
 }
 
 static inline bool mcs_fast(struct lock *lock)
@@ -115,7 +124,6 @@ static inline void mcs_lock(struct lock *lock, enum waiting waiting)
 static __attribute__((noinline, unused)) void mcs_unlock_queued(struct lock *lock)
 {
     struct mcs *mcs = mcs_of(lock);
-    ghosts_check_holder(lock, mcs_forget);
     do {
         uint32_t next;
         if (!(next = load_acquire(&mcs->next))) {

@@ -22,9 +22,21 @@
 #ifndef HASP_LOCKS_MUTEXEE_H
 #define HASP_LOCKS_MUTEXEE_H
 
+#include "locks/ghosts.h"
 #include "locks/waiting.h"
 
 enum { MUTEXEE_HELD = 1, MUTEXEE_SLEEPERS = 2, MUTEXEE_SPINNER = 4 };
+
+/* Spinners of the parent are still counted. A live holder may come and go meanwhile, and live
+ * spinners come through here first. */
+static inline void mutexee_forget(struct lock *lock, bool held)
+{
+    (void)held;
+    uint32_t seen = load_relaxed(&lock->state[0]);
+    while (!compare_exchange_relaxed(&lock->state[0], &seen,
+                                     (seen & MUTEXEE_HELD) | MUTEXEE_SLEEPERS))
+        continue;
+}
 
 static inline bool mutexee_fast(struct lock *lock)
 {
@@ -86,6 +98,7 @@ static inline bool mutexee_sleep(struct atomic_u32 *word, const struct deadline 
 static __attribute__((noinline, unused)) bool mutexee_wait(struct lock *lock, bool spin,
                                                            const struct deadline *deadline)
 {
+    ghosts_check(lock, mutexee_forget);
     return (spin && mutexee_spin(&lock->state[0])) ||
            mutexee_sleep(&lock->state[0], deadline);
 }
@@ -131,6 +144,11 @@ static inline void mutexee_adopt(struct lock *lock, struct waiter *waiter)
 static inline void mutexee_relock(struct lock *lock)
 {
     mutexee_wait(lock, false, NULL);
+}
+
+static inline void mutexee_before_release(struct lock *lock)
+{
+    ghosts_check_holder(lock, mutexee_forget);
 }
 
 static inline void mutexee_destroy(struct lock *lock)

@@ -82,6 +82,7 @@ static inline void clear_body(struct lock *lock, int word)
 #define DEFINE_ENTRIES(name, prefix, word, adoption, ...)                                \
     static int name##_unlock_entry(struct lock *lock)                                    \
     {                                                                                    \
+        prefix##_before_release(lock);                                                   \
         clear_body(lock, word);                                                          \
         prefix##_unlock(lock __VA_ARGS__);                                               \
         return 0;                                                                        \
@@ -115,6 +116,8 @@ static inline void clear_body(struct lock *lock, int word)
     }                                                                                    \
     static bool name##_timedlock_entry(struct lock *lock, const struct deadline *at)     \
     {                                                                                    \
+        if (deadline_passed(at)) /* leave no trace in the queue */                       \
+            return name##_trylock_entry(lock);                                           \
         int token = wait_begin();                                                        \
         bool acquired = prefix##_timedlock(lock __VA_ARGS__, at);                        \
         if (acquired)                                                                    \

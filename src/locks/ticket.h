@@ -23,7 +23,7 @@
 #include "locks/ghosts.h"
 #include "locks/waiting.h"
 
-enum { TURNS_PER_LOOK = 16 };
+enum { TURNS_PER_LOOK = 256 };
 
 struct ticket {
     struct atomic_u32 next, serving;
@@ -38,8 +38,16 @@ static inline struct ticket *ticket_of(struct lock *lock)
 static inline void ticket_forget(struct lock *lock, bool held)
 {
     struct ticket *ticket = ticket_of(lock);
-    store_relaxed(&ticket->next, load_relaxed(&ticket->serving) + held);
+    uint32_t serving = load_relaxed(&ticket->serving);
+    if (load_relaxed(&ticket->next) - serving < 2)
+        return; /* free, or held, perhaps by a live thread; at most the holder is a ghost */
     store_relaxed(&ticket->left, 0);
+    store_release(&ticket->next, serving + held);
+}
+
+static inline void ticket_before_release(struct lock *lock)
+{
+    ghosts_check_holder(lock, ticket_forget);
 }
 
 /* Takes the token of `served` off the private list; returns it or NULL. */
@@ -94,7 +102,7 @@ static inline bool ticket_trylock(struct lock *lock)
     struct ticket *ticket = ticket_of(lock);
     if (likely(ticket_fast(lock)))
         return true;
-    if (likely(!load_relaxed(&ticket->left)))
+    if (likely(!load_relaxed(&ticket->left)) || load_relaxed(&lock->word))
         return false;
     pass_left_tickets(ticket);
     return ticket_fast(lock);
@@ -107,9 +115,13 @@ static __attribute__((noinline, unused)) bool ticket_wait(struct lock *lock,
     struct ticket *ticket = ticket_of(lock);
     uint32_t mine = fetch_add_relaxed(&ticket->next, 1);
     struct spinner spinner = {0, 0};
-    for (uint32_t turn = 0; load_acquire(&ticket->serving) != mine; turn++) {
-        /* Not in every turn: tokens whose number is far off stay on the list for a while. */
-        if (unlikely(load_relaxed(&ticket->left) != 0) && turn % TURNS_PER_LOOK == 0) {
+    uint32_t served, looked_at = mine, turn = 0;
+    while ((served = load_acquire(&ticket->serving)) != mine) {
+        /* Tokens whose number is far off stay on the list for a while: look when another
+         * number is served, and now and then in case its token came late (I3). */
+        if (unlikely(load_relaxed(&ticket->left) != 0) &&
+            (served != looked_at || ++turn % TURNS_PER_LOOK == 0)) {
+            looked_at = served;
             pass_left_tickets(ticket);
             continue;
         }
@@ -139,7 +151,6 @@ static inline void ticket_lock(struct lock *lock)
 
 static inline void ticket_unlock(struct lock *lock)
 {
-    ghosts_check_holder(lock, ticket_forget);
     struct ticket *ticket = ticket_of(lock);
     store_release(&ticket->serving, load_relaxed(&ticket->serving) + 1);
 }

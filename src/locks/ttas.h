@@ -48,6 +48,11 @@ static inline void ttas_unlock(struct lock *lock)
     store_release(&lock->state[0], 0);
 }
 
+static inline void ttas_before_release(struct lock *lock)
+{
+    (void)lock; /* no queue, no ghosts */
+}
+
 static inline void ttas_destroy(struct lock *lock)
 {
     (void)lock;

@@ -15,7 +15,7 @@ struct shard {
 struct waiter *waiter_chunks[WAITER_CHUNKS];
 static struct shard shards[SHARDS];
 static struct atomic_u32 carved = {1}; /* next id; 0 means none */
-static struct atomic_u32 mapping;      /* serialises the mapping of chunks */
+static struct atomic_u32 mapping;      /* generation of the thread that maps a chunk, or 0 */
 
 static struct shard *own_shard(void)
 {
@@ -27,11 +27,12 @@ static bool chunk_present(uint32_t chunk)
     struct waiter **slot = &waiter_chunks[chunk];
     if (likely(__atomic_load_n(slot, __ATOMIC_ACQUIRE) != NULL))
         return true;
-    uint32_t idle = 0;
-    while (!compare_exchange_acquire(&mapping, &idle, 1)) {
-        idle = 0;
-        yield();
-    }
+    uint32_t now = fork_generation(), holder = 0;
+    while (!compare_exchange_acquire(&mapping, &holder, now))
+        if (holder == now) { /* else it was the parent's: take it over */
+            holder = 0;
+            yield();
+        }
     if (!*slot) {
         struct waiter *fresh = map_pages(WAITERS_PER_CHUNK * sizeof *fresh);
         for (uint32_t i = 0; fresh && i < WAITERS_PER_CHUNK; i++)
@@ -93,11 +94,6 @@ void waiter_give(struct waiter *waiter)
         store_relaxed(&waiter->free_next, (uint32_t)head);
     while (!compare_exchange_release(&shard->head, &head,
                                      ((head >> 32) + 1) << 32 | waiter->id));
-}
-
-void waiters_forked(void)
-{
-    store_relaxed(&mapping, 0);
 }
 
 uint32_t waiter_count(void)

@@ -62,9 +62,6 @@ struct waiter *waiter_take(void);
 /* Nobody may reach the waiter through a queue any more. */
 void waiter_give(struct waiter *waiter);
 
-/* In a forked child, before it has threads: nobody is mapping any more. */
-void waiters_forked(void);
-
 /* Waiters ever carved out, for tests. */
 uint32_t waiter_count(void);
 

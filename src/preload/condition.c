@@ -266,3 +266,10 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mu
 {
     return wait_until(condition, mutex, clock, at);
 }
+
+OWN_NAME(pthread_cond_init) __attribute__((leaf));
+OWN_NAME(pthread_cond_destroy) __attribute__((leaf));
+OWN_NAME(pthread_cond_signal);
+OWN_NAME(pthread_cond_broadcast);
+OWN_NAME(pthread_cond_wait);
+OWN_NAME(pthread_cond_timedwait);

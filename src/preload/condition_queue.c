@@ -6,19 +6,37 @@
 #include <string.h>
 
 enum { BUCKETS = 256 };
+#define BUCKET_EMPTYING UINT32_MAX
 
 struct bucket {
     struct lock lock; /* the futex algorithm, unbiased */
     struct waiter *first, *last;
+    struct atomic_u32 generation; /* fork generation; BUCKET_EMPTYING while it changes */
 } __attribute__((aligned(64)));
 
 static struct bucket buckets[BUCKETS];
 unsigned condition_flags_offset = 36;
 
+/* First use in this process: nobody waits, and a thread of the parent may have held the lock. */
+static __attribute__((noinline)) void bucket_empty(struct bucket *bucket, uint32_t seen,
+                                                   uint32_t now)
+{
+    if (seen != BUCKET_EMPTYING &&
+        compare_exchange_acquire(&bucket->generation, &seen, BUCKET_EMPTYING)) {
+        memset(&bucket->lock, 0, sizeof bucket->lock);
+        bucket->first = bucket->last = NULL;
+        store_release(&bucket->generation, now);
+    }
+    spin_until(load_acquire(&bucket->generation) == now);
+}
+
 static struct bucket *bucket_lock(const void *condition)
 {
     uintptr_t address = (uintptr_t)condition;
     struct bucket *bucket = &buckets[(address >> 4 ^ address >> 12) % BUCKETS];
+    uint32_t now = fork_generation(), seen = load_acquire(&bucket->generation);
+    if (unlikely(seen != now))
+        bucket_empty(bucket, seen, now);
     futex_lock(&bucket->lock, false);
     return bucket;
 }
@@ -89,9 +107,4 @@ struct waiter *condition_take(const void *condition, bool all)
     }
     bucket_unlock(bucket);
     return first;
-}
-
-void condition_queues_forked(void)
-{
-    memset(buckets, 0, sizeof buckets);
 }

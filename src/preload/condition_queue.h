@@ -33,8 +33,4 @@ bool condition_withdraw(const void *condition, struct waiter *waiter);
 /* Takes out the eldest waiter, or all (linked by condition_next), in order; NULL: none.
  * Touches the condvar only if somebody is found. */
 struct waiter *condition_take(const void *condition, bool all);
-
-/* In a forked child, before it has threads: nobody waits any more. */
-void condition_queues_forked(void);
-
 #endif

@@ -158,6 +158,12 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
     return lock_until(lock_of(mutex), clock, at);
 }
 
+OWN_NAME(pthread_mutex_init) __attribute__((leaf));
+OWN_NAME(pthread_mutex_destroy) __attribute__((leaf));
+OWN_NAME(pthread_mutex_lock);
+OWN_NAME(pthread_mutex_trylock);
+OWN_NAME(pthread_mutex_unlock);
+
 /* Old names that programs and libstdc++ builds still bind; glibc keeps them at 2.2.5. */
 #define ALIAS(target)                                                                    \
     __attribute__((alias(#target), visibility("default"), nothrow, nonnull(1)))

@@ -15,6 +15,11 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* A hidden second name, for versioned.c. */
+#define OWN_NAME(name)                                                                   \
+    __typeof__(name) own_##name                                                          \
+        __attribute__((alias(#name), visibility("hidden"), nothrow, nonnull(1)))
+
 #define SYMBOL(result, name, parameters) result(*real_##name(void)) parameters;
 #define EXPORT_ONLY(name)
 #include "preload/symbols.def"

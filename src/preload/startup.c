@@ -57,8 +57,6 @@ static void forked(void)
 {
     thread_id_cached = 0;
     fork_detected();
-    waiters_forked();
-    condition_queues_forked();
 }
 
 /* Glibc's flag word has moved between versions: ask it where it keeps these two flags. */

@@ -120,7 +120,7 @@ static void condvars(void)
     check_join(thread);
 }
 
-static bool same_library(void *a, void *b)
+static int same_library(void *a, void *b)
 {
     Dl_info of_a, of_b;
     return a && b && dladdr(a, &of_a) && dladdr(b, &of_b) &&

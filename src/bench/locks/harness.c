@@ -16,9 +16,9 @@
 static const uint64_t stall_sample_ns = 2000000;
 static const uint64_t end_poll_ns = 200000;
 
-/* On a busy machine threads may have to wait for a CPU longer than any lock deserves:
- * starting may take this long, and the grace period is extended up to this. */
-static const double start_seconds = 3;
+/* Threads get ready within this. On a busy machine they may have to wait for a CPU longer
+ * than any lock deserves: then this and the grace period are extended. */
+static const uint64_t ready_ns = 1000000000;
 static const uint64_t busy_grace_ns = 4000000000;
 static const double fair_cpu_seconds = 0.02;
 
@@ -65,11 +65,12 @@ static void *worker_main(void *argument)
 {
     struct worker *worker = argument;
     struct crew *crew = worker->crew;
+    store_release(&worker->id, current_thread());
     if (crew->pinned)
         pin(worker->index);
     if (crew->prepare)
         crew->prepare(worker);
-    store_release(&worker->ready, current_thread());
+    store_release(&worker->ready, 1);
     while (!load_acquire(&crew->go))
         yield();
     crew->work(worker);
@@ -196,8 +197,7 @@ static bool is_runnable(const struct worker *worker)
 {
     char path[64];
     char text[128] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%u/stat",
-             load_acquire(&worker->ready));
+    snprintf(path, sizeof path, "/proc/self/task/%u/stat", load_acquire(&worker->id));
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return false;
@@ -207,8 +207,8 @@ static bool is_runnable(const struct worker *worker)
     return known && name_end && strncmp(name_end, ") R", 3) == 0;
 }
 
-/* Whether some worker has hardly had a CPU since the stop, although it wants one: then
- * the machine is to blame, not the lock. */
+/* Whether some worker has hardly had a CPU since the start or the stop, although it
+ * wants one: then the machine is to blame, not the lock. */
 static bool waits_for_cpu(const struct crew *crew)
 {
     for (unsigned i = 0; i < crew->thread_count; i++) {
@@ -251,16 +251,16 @@ static bool wait_for_end(const struct crew *crew, double grace, struct result *r
     return true;
 }
 
-static bool wait_until_ready(const struct crew *crew, double limit,
-                             struct result *result)
+static bool wait_until_ready(const struct crew *crew, struct result *result)
 {
-    uint64_t end_ns = now_ns() + nanoseconds(limit);
+    uint64_t start_ns = now_ns();
     while (!all_ready(crew)) {
-        if (now_ns() > end_ns) {
+        uint64_t waited_ns = now_ns() - start_ns;
+        if (waited_ns > (waits_for_cpu(crew) ? busy_grace_ns : ready_ns)) {
             result_hung(result, "the threads do not get ready");
             return false;
         }
-        sleep_ns(100000);
+        sleep_ns(end_poll_ns);
     }
     return true;
 }
@@ -281,7 +281,7 @@ bool crew_run(struct crew *crew, unsigned threads, const struct options *options
     }
     if (!start_threads(crew, result))
         return false;
-    if (!wait_until_ready(crew, start_seconds, result))
+    if (!wait_until_ready(crew, result))
         return false;
     if (crew->before_go)
         crew->before_go(crew);

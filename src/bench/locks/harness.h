@@ -18,7 +18,8 @@ struct crew;
 
 struct worker {
     struct atomic_u64 count __attribute__((aligned(CACHE_LINE)));
-    struct atomic_u32 ready; /* its kernel thread id, once it is prepared */
+    struct atomic_u32 id;    /* the kernel's */
+    struct atomic_u32 ready; /* prepared */
     struct atomic_u32 ended;
     uint64_t final_count; /* as of the moment of the stop */
     double cpu_at_stop;   /* seconds of CPU time */
