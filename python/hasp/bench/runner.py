@@ -72,12 +72,24 @@ class Runner:
             start_new_session=True,  # so that all of it can be killed
         )
         try:
-            output, complaints = process.communicate(timeout=limit)
+            output, complaints = _communicate(process, limit)
         except subprocess.TimeoutExpired:
             return Sample(None, outcome=HANG, reason=f"killed after {limit:.1f} s")
         finally:
             _end(process)
         return _sample_of(process.returncode, output, complaints)
+
+
+def _communicate(process: subprocess.Popen[bytes], limit: float) -> tuple[bytes, bytes]:
+    """What the process writes until its end, within the limit.
+
+    A machine that was suspended has used up the limit without running anything: so a
+    little more follows, in which a process that is not stuck ends.
+    """
+    try:
+        return process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        return process.communicate(timeout=1.0)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -16,7 +16,7 @@
 static const uint64_t stall_sample_ns = 2000000;
 static const uint64_t end_poll_ns = 200000;
 
-/* Threads get ready within this. On a busy machine they may have to wait for a CPU longer
+/* Threads get ready within this. On a busy machine they may wait for a CPU longer
  * than any lock deserves: then this and the grace period are extended. */
 static const uint64_t ready_ns = 1000000000;
 static const uint64_t busy_grace_ns = 4000000000;
