@@ -16,6 +16,9 @@ MESON_OPTIONS ?=
 ifdef CI
 MESON_OPTIONS += -Dwerror=true
 endif
+# Options for the demonstration; README's picture is made, on a machine that does nothing
+# else, by: make demo DEMO="--save-picture docs/images/demo.png"
+DEMO ?=
 # Options for pytest, e.g. make test PYTEST="-k fork"
 PYTEST ?=
 
@@ -45,7 +48,7 @@ help: ## Show this list
 setup: packages-build $(VENV)/hasp.stamp ## Create .venv with the `hasp` command in it
 
 demo: setup packages-demo ## RocksDB under ten locks: a table and a picture (minutes)
-	$(BIN)/python -m hasp.demo
+	$(BIN)/python -m hasp.demo $(DEMO)
 
 test: setup packages-test build ## Everything that fits in ten minutes on two cores
 	$(RUN_TESTS) $(PYTEST)
