@@ -86,11 +86,13 @@ static inline void futex_unlock(struct lock *lock, bool biased)
         struct atomic_u32 *sleepers = futex_bucket(lock);
         store_release(&lock->word, 0);
         light_barrier(); /* pairs with the heavy one in futex_wait_biased */
+        release_window();
         if (unlikely(load_relaxed(sleepers) != 0))
             unpark(&lock->word, 1);
     } else if (single_threaded()) {
         store_release(&lock->word, 0);
     } else if (unlikely(exchange_release(&lock->word, 0) == 2)) {
+        release_window();
         unpark(&lock->word, 1);
     }
 }

@@ -155,6 +155,7 @@ static inline void malthusian_unlock(struct lock *lock)
     do
         after = seen & MALTHUSIAN_IMPATIENT ? seen | MALTHUSIAN_GRANTED : 0;
     while (!compare_exchange_release(word, &seen, after));
+    release_window();
     /* A grant is for one of the sleepers: it does not say which, so all of them look. */
     if (after)
         unpark(word, UINT32_MAX >> 1);

@@ -124,6 +124,7 @@ static inline void mutexee_unlock(struct lock *lock)
         /* With spinners, SLEEPERS stays for them to pass on; else the woken one sets it. */
         uint32_t after = spinners ? seen & ~(uint32_t)MUTEXEE_HELD : 0;
         if (compare_exchange_release(word, &seen, after)) {
+            release_window();
             if (!spinners && (seen & MUTEXEE_SLEEPERS))
                 unpark(word, 1);
             return;

@@ -153,6 +153,7 @@ static inline void ticket_unlock(struct lock *lock)
 {
     struct ticket *ticket = ticket_of(lock);
     store_release(&ticket->serving, load_relaxed(&ticket->serving) + 1);
+    release_window();
 }
 
 /* Nobody uses the lock any more: give the tokens back. */

@@ -46,6 +46,7 @@ static inline void ttas_lock(struct lock *lock)
 static inline void ttas_unlock(struct lock *lock)
 {
     store_release(&lock->state[0], 0);
+    release_window();
 }
 
 static inline void ttas_before_release(struct lock *lock)

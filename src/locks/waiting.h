@@ -88,9 +88,11 @@ static inline bool grant(struct atomic_u32 *cell, bool may_change)
 {
     if (!may_change) {
         store_release(cell, WAITER_GRANTED);
+        release_window();
         return true;
     }
     uint32_t was = exchange_release(cell, WAITER_GRANTED);
+    release_window();
     if (was == WAITER_PARKED)
         unpark(cell, 1);
     return was != WAITER_LEFT;

@@ -62,6 +62,10 @@ class Outcome:
 NATIVE = Lock(None)
 
 
+# In the `extra` of a run: a build of the library other than the one that users get.
+OTHER_LIBRARY = "MATRIX_LIBRARY"
+
+
 def library() -> Path:
     return BUILD / "src" / "preload" / "libhasp.so"
 
@@ -113,8 +117,9 @@ def environment(lock: Lock, extra: Mapping[str, str] | None = None) -> dict[str,
         if not name.startswith(("HASP_", "CHECK_", "LD_PRELOAD"))
     }
     result.update(extra or {})
+    chosen = result.pop(OTHER_LIBRARY, str(library()))
     if lock.name is not None:
-        preloads = [str(library()), result.get("LD_PRELOAD", "")]
+        preloads = [chosen, result.get("LD_PRELOAD", "")]
         result["LD_PRELOAD"] = ":".join(filter(None, preloads))
         result["HASP_LOCK"] = lock.name
         if not lock.parks:

@@ -18,6 +18,7 @@
 #include "platform/native/fork.h"
 #include "platform/native/futex.h"
 #include "platform/native/memory.h"
+#include "platform/native/release_window.h"
 #include "platform/native/spinning.h"
 #include "platform/native/thread.h"
 #include "platform/native/topology.h"
