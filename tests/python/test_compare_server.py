@@ -38,6 +38,9 @@ while True:
     connection.close()
 """
 
+# The end of a server in shell that is ready when there is a file called "up".
+UP = 'trap "rm up; exit" TERM; touch up; sleep 30 & wait'
+
 LOAD = """
 import os, socket, sys
 connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
@@ -103,11 +106,11 @@ def test_a_server_that_never_gets_ready_and_ignores_requests_to_end(cli, parts):
     deaf = f"{server} 'signal.signal(15, signal.SIG_IGN); time.sleep(60)'"
     started = time.monotonic()
     finished = cli(
-        *("compare", "--locks", "mcs", "--runs", 1, "--warmup", 0, "--timeout", "1s"),
+        *("compare", "--locks", "mcs", "--runs", 1, "--warmup", 0, "--timeout", "4s"),
         *("--server", deaf, "--ready", f"tcp:{port}", "--", *load),
     )
     assert finished.returncode == 1
-    assert "not ready within 1 s" in finished.stdout
+    assert "not ready within 4 s" in finished.stdout
     assert time.monotonic() - started < 40
 
 
@@ -133,11 +136,11 @@ def test_a_port_that_is_in_use(cli, parts):
 
 
 def test_ready_by_a_file(cli, script, tmp_path):
-    server = script('sleep 0.3; touch here; trap "rm here; exit" TERM; sleep 30 & wait')
-    load = script("test -e here")
-    compare(cli, server, [load], "file:here")
-    Path(tmp_path / "here").touch()
-    finished = cli("compare", "--server", server, "--ready", "file:here", "--", load)
+    server = script(f"sleep 0.3; {UP}")
+    load = script("test -e up")
+    compare(cli, server, [load], "file:up")
+    Path(tmp_path / "up").touch()
+    finished = cli("compare", "--server", server, "--ready", "file:up", "--", load)
     assert finished.returncode == 2
     assert "exists before the server is started" in finished.stderr
 
@@ -149,16 +152,15 @@ def test_ready_by_a_delay(cli, script):
 
 def test_threads_of_the_server(cli, script, tmp_path):
     log = tmp_path / "log"
-    server = f"{script(f'echo $1 >> {log}; sleep 30')} {{threads}}"
-    runs = compare(cli, server, ["true"], "200ms", "--threads", "2,3")
+    server = f"{script(f'echo $1 >> {log}; {UP}')} {{threads}}"
+    runs = compare(cli, server, ["true"], "file:up", "--threads", "2,3")
     assert sorted(log.read_text().split()) == ["2"] * 4 + ["3"] * 4
     assert {run["threads"] for run in runs} == {2, 3}
 
 
 def test_a_server_in_shell_syntax(cli, script, tmp_path):
     log = tmp_path / "log"
-    server = f"echo $HASP_LOCK- >> {log}; exec sleep 30"
-    compare(cli, server, ["true"], "200ms")
+    compare(cli, f"echo $HASP_LOCK- >> {log}; {UP}", ["true"], "file:up")
     assert sorted(log.read_text().split()) == ["-", "-", "mcs-", "mcs-"]
 
 

@@ -305,8 +305,7 @@ def _report(study: Study, arguments: argparse.Namespace) -> int:
 
     rows = summarise(study)
     found = doubts(study, rows)
-    if arguments.json != STDOUT:
-        comparison.print_comparison(study, rows, found)
+    # Files first: a reader of stdout that goes away must not cost them.
     if arguments.csv:
         _write(arguments.csv, comparison.csv_text(study))
     if arguments.markdown:
@@ -315,6 +314,8 @@ def _report(study: Study, arguments: argparse.Namespace) -> int:
         from hasp.plots.comparison import draw
 
         draw(study, rows, Path(arguments.plot))
+    if arguments.json != STDOUT:
+        comparison.print_comparison(study, rows, found)
     return EXIT_FINDING if any(row.failures for row in rows) else 0
 
 

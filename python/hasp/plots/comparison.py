@@ -28,7 +28,6 @@ CURVE_COLOURS = (
 )
 MARKERS = "osD^vP*Xh<>"
 LOG_RANGE = 3.0  # ratios that differ by more than this factor need a log scale
-TICKS = [digit * 10.0**power for power in range(-6, 7) for digit in (1, 2, 5)]
 
 
 def draw(study: Study, rows: list[Row], path: Path) -> None:
@@ -60,7 +59,7 @@ def draw(study: Study, rows: list[Row], path: Path) -> None:
             for line, count in enumerate(study.plan.threads):
                 chosen = [row for row in rows if row.cell.threads == count]
                 _bars(panels[line][column], chosen, measure)
-                if count is not None:
+                if len(study.plan.threads) > 1:
                     panels[line][column].set_title(
                         f"{_title(measure)}, {count} threads", fontsize=10.5, loc="left"
                     )
@@ -95,6 +94,15 @@ def _extent(entries: list[Entry]) -> tuple[float, float]:
     return min(values), max(values)
 
 
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers for a log axis: as many as have room, 1 always among them."""
+    decades = math.log10(high / low)
+    digits = (1, 2, 5) if decades < 2.2 else (1, 3) if decades < 3.2 else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [digit * 10.0**power for power in powers for digit in digits]
+    return [tick for tick in ticks if low <= tick <= high]
+
+
 def _bars(axes: Axes, rows: list[Row], measure: Measure) -> None:
     """A bar per lock from 1.0, glibc's place, to its ratio."""
     rows = list(reversed(rows))
@@ -104,7 +112,7 @@ def _bars(axes: Axes, rows: list[Row], measure: Measure) -> None:
     if logarithmic:
         low, high = low / 1.35, high * 1.35
         axes.set_xscale("log")
-        ticks = [tick for tick in TICKS if low <= tick <= high]
+        ticks = _ticks(low, high)
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
     else:
@@ -119,7 +127,7 @@ def _bars(axes: Axes, rows: list[Row], measure: Measure) -> None:
     axes.axvline(1.0, color="#202020", linewidth=1.2)
     axes.set_yticks(range(len(rows)), [row.cell.lock for row in rows])
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel(f"ratio to {REFERENCE}, with 95 % interval")
+    axes.set_xlabel(f"ratio to {REFERENCE}, with 95 % interval (grey: cannot tell)")
     axes.set_title(_title(measure), fontsize=10.5, loc="left")
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
@@ -179,7 +187,7 @@ def _curves(axes: Axes, study: Study, rows: list[Row], measure: Measure) -> None
     if high / low > LOG_RANGE:
         low, high = low / 1.3, high * 1.3
         axes.set_yscale("log")
-        ticks = [tick for tick in TICKS if low <= tick <= high]
+        ticks = _ticks(low, high)
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     else:
         margin = 0.08 * max(high - low, 0.1)

@@ -54,19 +54,17 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def times(ratio: Ratio | None) -> str:
-    """A ratio with two decimals, more for small ones."""
-    if ratio is None:
-        return ""
-    return ratio_text(ratio.value)
+    """A ratio as text; empty when there is none."""
+    return "" if ratio is None else ratio_text(ratio.value)
 
 
 def ratio_text(value: float) -> str:
-    """A ratio: two decimals, three below 0.1, none from 100."""
+    """A ratio: two decimals, three below 0.1, fewer from 10."""
     if value == float("inf"):
         return "inf"
     if 0 < value < 0.0995:
         return f"{value:.3f}"
-    return f"{value:.0f}" if value >= 100 else f"{value:.2f}"
+    return f"{value:.2f}" if value < 10 else three_digits(value)
 
 
 def interval(ratio: Ratio | None) -> str:
@@ -86,13 +84,13 @@ def grids(study: Study, rows: list[Row]) -> list[Grid]:
 
 
 def _place(study: Study, row: Row) -> tuple[str, ...]:
-    if study.plan.threads == (None,):
+    if len(study.plan.threads) == 1:
         return (row.cell.lock,)
     return (str(row.cell.threads), row.cell.lock)
 
 
 def _place_headings(study: Study) -> tuple[str, ...]:
-    return ("lock",) if study.plan.threads == (None,) else ("threads", "lock")
+    return ("lock",) if len(study.plan.threads) == 1 else ("threads", "lock")
 
 
 def _figure_grid(study: Study, rows: list[Row], measure: Measure) -> Grid:
@@ -183,10 +181,20 @@ def remarks(study: Study, rows: list[Row], doubts: list[Doubt]) -> list[str]:
     return lines
 
 
+def _quoted(word: str) -> str:
+    """A word of a command line, quoted if it must be; the mark in it need not."""
+    return shlex.quote(word.replace(THREADS_MARK, "THREADS")).replace(
+        "THREADS", THREADS_MARK
+    )
+
+
 def headline(study: Study) -> str:
     """What was compared, in a line."""
-    command = shlex.join(study.plan.command).replace(f"'{THREADS_MARK}'", THREADS_MARK)
-    subject = f"{study.plan.server} (load: {command})" if study.plan.server else command
+    plan = study.plan
+    command = " ".join(map(_quoted, plan.command))
+    subject = f"{plan.server} (load: {command})" if plan.server else command
+    if len(plan.threads) == 1:
+        subject = plan.substitute(subject, plan.cells[0])
     return f"{subject}\n{_where(study)}"
 
 

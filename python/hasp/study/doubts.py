@@ -215,7 +215,7 @@ def _cannot_tell(study: Study, rows: list[Row]) -> list[Doubt]:
     if not struck:
         return []
     words = (
-        f"cannot tell whether {_names(struck)} differ from {REFERENCE}: the interval "
-        f"is wide and includes 1.00; use more or longer runs"
+        f"cannot tell {_names(struck)} from {REFERENCE}: the interval is wide and "
+        "includes 1.00; use more or longer runs"
     )
     return [Doubt("cannot_tell", words)]
