@@ -55,7 +55,7 @@ static sqlite3_stmt *prepare(const char *sql)
     return statement;
 }
 
-/* Steps a statement to its end and returns the first column of its row, if it has one. */
+/* Steps a statement to its end; the first column of its row, 0 without a row. */
 static sqlite3_int64 finish(sqlite3_stmt *statement)
 {
     sqlite3_int64 value = 0;
@@ -92,7 +92,8 @@ static uint64_t next_random(uint64_t *state)
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    sqlite3_stmt *sum = prepare("SELECT sum(weight) FROM item WHERE id BETWEEN ? AND ?");
+    sqlite3_stmt *sum =
+        prepare("SELECT sum(weight) FROM item WHERE id BETWEEN ? AND ?");
     sqlite3_stmt *update = prepare("UPDATE item SET hits = hits + 1 WHERE id = ?");
     sqlite3_stmt *insert = prepare("INSERT INTO item (weight, hits) VALUES (0, 0)");
 
@@ -219,7 +220,7 @@ int main(int argc, char **argv)
            "\"rows\": %ld, \"updates\": %ld, \"fewest_per_thread\": %ld, "
            "\"most_per_thread\": %ld}\n",
            threads, sums + updates + inserts,
-           (double)(sums + updates + inserts) / seconds, INITIAL_ROWS + inserts, updates,
-           fewest, most);
+           (double)(sums + updates + inserts) / seconds, INITIAL_ROWS + inserts,
+           updates, fewest, most);
     return 0;
 }

@@ -177,12 +177,15 @@ def conclude(options: Options, status: int) -> None:
         if options.file(ending).exists():
             print(f"  {options.file(ending)!s:27} {what}")
     collapsing = [lock.name for lock in native.locks() if lock.collapses]
+    queues = [lock.name for lock in native.locks() if lock.fifo and lock.parks]
     command = shown(Path(sys.executable).with_name("hasp"))
     print(f"""
-How to read it: a ratio above 1 is more than under glibc's mutex, and an interval that
-contains 1 shows no difference. Locks that only spin ({", ".join(collapsing)})
-collapse when threads outnumber CPUs, as published: their waiters burn the time that
-the holder needs. That is a result, not an error.
+How to read it: a ratio above 1 is more than under glibc's mutex, so it is good for
+throughput and bad for P99; an interval that contains 1 shows no difference. Locks that
+only spin ({", ".join(collapsing)}) collapse when threads outnumber CPUs,
+as published: their waiters burn the time that the holder needs. Strict queues
+({", ".join(queues)}) pay a context switch for each hand-over. These are results, not
+errors.
 
 What to look at next:
   {command} list                         what each lock is, and what to beware of
