@@ -133,7 +133,17 @@ struct object {
 
 static struct object *current;
 static pthread_barrier_t barrier;
+static int arrivals;
 static int rounds;
+
+/* A barrier wakes its threads far apart; these two are to be in the mutex together. */
+static void meet(int round)
+{
+    __atomic_fetch_add(&arrivals, 1, __ATOMIC_ACQ_REL);
+    for (int turn = 0; __atomic_load_n(&arrivals, __ATOMIC_ACQUIRE) < 2 * (round + 1);)
+        if (++turn % 10000 == 0)
+            sched_yield();
+}
 
 static void *drop_body(void *ignored)
 {
@@ -150,6 +160,7 @@ static void *drop_body(void *ignored)
         }
         pthread_barrier_wait(&barrier);
         struct object *object = current;
+        meet(i);
         CHECK_OK(pthread_mutex_lock(&object->mutex));
         int left = --object->references;
         CHECK_OK(pthread_mutex_unlock(&object->mutex));
