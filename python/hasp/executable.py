@@ -75,6 +75,18 @@ def find(word: str, environment: Mapping[str, str]) -> Path:
     )
 
 
+def to_execute(word: str, environment: Mapping[str, str]) -> str:
+    """The path to give to execve for the first word of a command.
+
+    As it is written where it names a file: a script sees this as its $0, and `./job`
+    and `job` are not the same to it.
+    """
+    found = str(find(word, environment))
+    if "/" in word:
+        return word
+    return found if "/" in found else f"./{found}"
+
+
 def _checked(path: Path) -> Path:
     try:
         facts = path.stat()

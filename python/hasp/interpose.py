@@ -121,7 +121,8 @@ def trace(program: Program, environment: Mapping[str, str]) -> str:
     LD_TRACE_LOADED_OBJECTS in their own way; it was seen to be glibc's before.
     """
     captured = capture(
-        [str(program.loader), str(program.binary)],
+        # A name without a slash would be looked up among the libraries.
+        [str(program.loader), str(program.binary.absolute())],
         {**environment, "LD_TRACE_LOADED_OBJECTS": "1", "LD_WARN": ""},
         TRACE_TIME_LIMIT,
         with_stderr=True,
@@ -141,7 +142,7 @@ def _refuse_unless_loaded(program: Program, ours: str, loaded: str) -> None:
     if not complaints and program.loader != program.binary:
         raise HaspError(
             f"the loader of {program.binary} does not load Hasp's library",
-            f"see whether `LD_PRELOAD={ours} {program.binary}` complains",
+            f"see whether `LD_PRELOAD={ours} {program.binary.absolute()}` complains",
         )
 
 

@@ -340,6 +340,12 @@ def test_a_metric_that_can_be_read_in_two_ways(cli, script):
     assert summaries(lines, "time")["mcs"]["median"] == 5
 
 
+def test_relative_paths_stay_as_they_are_written(cli, tmp_path):
+    (tmp_path / "job").write_text('#!/bin/sh\ntest "$0" = ./job\n')
+    (tmp_path / "job").chmod(0o755)
+    records(cli, "--locks", "mcs", "--runs", 1, "--", "./job")
+
+
 def test_temporary_files_are_gone(cli, script, tmp_path):
     place = tmp_path / "temporary"
     place.mkdir()

@@ -169,6 +169,19 @@ def test_scripts(cli, tmp_path, line):
     assert cli("run", "--lock", "mcs", "--", path, "word").stdout == "mcs word\n"
 
 
+def test_relative_paths_stay_as_they_are_written(cli, tmp_path):
+    (tmp_path / "job").write_text("#!/bin/sh\necho $HASP_LOCK $0\n")
+    (tmp_path / "job").chmod(0o755)
+    compile_c('int main() { __builtin_puts("ran"); }', tmp_path / "program")
+    run = ("run", "--lock", "mcs", "--")
+    assert cli(*run, "./job").stdout == "mcs ./job\n"
+    assert cli(*run, "./program").stdout == "ran\n"
+    assert cli(*run, "../" + tmp_path.name + "/program").stdout == "ran\n"
+    for path in (".:/bin", ":/bin", "/nowhere:./:/bin"):
+        assert cli(*run, "program", PATH=path).stdout == "ran\n"
+    assert cli("run", "--lock", "glibc", "--", "./job").stdout == "./job\n"
+
+
 def test_calibration_is_measured_once(cli, tmp_path):
     log = tmp_path / "calibrations"
     for _ in range(3):

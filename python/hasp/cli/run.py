@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     lock = arguments.lock or native.default_lock().name
     base = interpose.original_environment()
     environment = interpose.environment(lock, base, command)
-    path = executable.find(command[0], base)
+    path = executable.to_execute(command[0], base)
     # Python ignores these two signals; the program must start with them as usual.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)

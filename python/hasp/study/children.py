@@ -101,14 +101,14 @@ class Launcher:
 
     def start(
         self,
-        path: Path,
+        path: str,
         argv: Sequence[str],
         environment: Mapping[str, str],
         output: tuple[Path, Path],
     ) -> Child:
         """Start a program with stdout and stderr in files and nothing on stdin."""
         request = {
-            "path": str(path),
+            "path": path,
             "argv": list(argv),
             "environment": dict(environment),
             "stdin": os.devnull,

@@ -15,7 +15,7 @@ from types import TracebackType
 
 from hasp import host, interpose
 from hasp.errors import HaspError
-from hasp.executable import find
+from hasp.executable import find, to_execute
 from hasp.native import REFERENCE
 from hasp.study import record
 from hasp.study.children import Child, Launcher, Strays, Usage, adopt_orphans
@@ -211,7 +211,7 @@ class Runner:
         argv = self.plan.server_for(cell)
         environment = self._environments[cell.lock]
         output = self._output("server")
-        path = find(argv[0], environment)
+        path = to_execute(argv[0], environment)
         server = self._server_launcher.start(path, argv, environment, output)
         finished = None
         try:
@@ -250,7 +250,7 @@ class Runner:
         """Run the command to its end, or until its time is over."""
         argv = self.plan.command_for(cell)
         output = self._output("command")
-        path = find(argv[0], environment)
+        path = to_execute(argv[0], environment)
         child: Child = self._load_launcher.start(path, argv, environment, output)
         in_time = False
         try:
