@@ -119,7 +119,8 @@ def test_mariadb(launch: Launcher, lock: Lock, port: int) -> None:
     folder = launch.folder
     data = folder / "data"
     small = ["--innodb-buffer-pool-size=32M", "--innodb-log-file-size=8M"]
-    small += ["--user=root", f"--datadir={data}"]
+    # A server removes the temporary tables that it finds in tmpdir, also another's.
+    small += ["--user=root", f"--datadir={data}", f"--tmpdir={folder}"]
     launch.run(
         install,
         "--no-defaults",
