@@ -87,7 +87,9 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 def json_line(record: Mapping[str, Any]) -> str:
     """One record as one line; what JSON cannot say (infinite, not a number) is null."""
-    return json.dumps(_finite(record), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(_finite(record), ensure_ascii=False, separators=(",", ":"))
+    # Words of a command line may be any bytes; JSON is UTF-8.
+    return text.encode(errors="replace").decode()
 
 
 def _finite(value: Any) -> Any:

@@ -346,6 +346,20 @@ def test_relative_paths_stay_as_they_are_written(cli, tmp_path):
     records(cli, "--locks", "mcs", "--runs", 1, "--", "./job")
 
 
+def test_words_of_any_bytes(cli, script, environment):
+    program = script(r'test "$1" = "$(printf "a\377b")"')
+    lines = records(cli, "--locks", "mcs", "--runs", 1, "--", program, "a\udcffb")
+    assert {run["outcome"] for run in runs_of(lines)} == {"ok"}
+    outputs = ("--markdown", "x.md", "--plot", "x.png", "--csv", "x.csv")
+    table = cli(
+        *("compare", "--locks", "mcs", "--runs", 1, *outputs),
+        *("--", program, "a\udcffb"),
+    )
+    assert table.returncode == 0
+    plain = cli("list", PYTHONIOENCODING="ascii")
+    assert plain.returncode == 0
+
+
 def test_temporary_files_are_gone(cli, script, tmp_path):
     place = tmp_path / "temporary"
     place.mkdir()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -117,6 +118,10 @@ def unknown_verb(word: str) -> HaspError:
 
 def main(words: Sequence[str] | None = None) -> int:
     """The entry point: the exit status of the verb, with errors said in words."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Names may hold bytes that the terminal's encoding does not know.
+            stream.reconfigure(errors="backslashreplace")
     try:
         status = dispatch(sys.argv[1:] if words is None else words)
         sys.stdout.flush()

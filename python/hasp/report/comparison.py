@@ -195,6 +195,8 @@ def headline(study: Study) -> str:
     subject = f"{plan.server} (load: {command})" if plan.server else command
     if len(plan.threads) == 1:
         subject = plan.substitute(subject, plan.cells[0])
+    # A word may be any bytes; tables and pictures are text.
+    subject = subject.encode(errors="replace").decode()
     return f"{subject}\n{_where(study)}"
 
 
