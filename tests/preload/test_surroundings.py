@@ -182,6 +182,29 @@ def test_bias_can_be_switched_off() -> None:
         assert all("bias=off" in outcome.text for outcome in outcomes)
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"HASP_PARK_NS": "0"},
+        {"HASP_PARK_NS": "999999999999"},
+        {"HASP_PARK_NS": "many"},
+        {"HASP_PARK_NS": ""},
+        {"HASP_TOPOLOGY": "2x4"},
+        {"HASP_TOPOLOGY": "0x0"},
+        {"HASP_TOPOLOGY": "nonsense"},
+        {"HASP_BIAS": "2"},
+        {"HASP_VERBOSE": ""},
+    ],
+    ids=lambda setting: "-".join(*setting.items()),
+)
+@pytest.mark.parametrize("name", ["futex", "mcs-park"])
+def test_strange_settings(name: str, setting: dict[str, str]) -> None:
+    """Whatever a setting says, the program's locks go on working."""
+    lock = Lock(name)
+    check_all([matrix.run_case("exclusion", "four_threads", lock, setting)])
+    check_all([matrix.run_case("cond_wakeups", "ping_pong", lock, setting)])
+
+
 def windows() -> Iterator[tuple[str, str]]:
     """What must survive a releaser that is slow to leave the release behind."""
     for program in ("lifetime", "cond_lifetime", "ownership", "cond_queue"):

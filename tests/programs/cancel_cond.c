@@ -15,10 +15,13 @@ struct wait {
     int type;  /* of cancellation */
 };
 
+static int mutex_shared = PTHREAD_PROCESS_PRIVATE;
+
 static void set_up(int kind)
 {
     pthread_mutexattr_t attributes;
     CHECK_OK(pthread_mutexattr_init(&attributes));
+    CHECK_OK(pthread_mutexattr_setpshared(&attributes, mutex_shared));
     CHECK_OK(pthread_mutexattr_settype(&attributes, kind));
     CHECK_OK(pthread_mutex_init(&mutex, &attributes));
 }
@@ -116,6 +119,22 @@ static void asynchronous(void)
     every_wait(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_CANCEL_ASYNCHRONOUS);
 }
 
+/* The C library's own mutex or condvar on the other side of the wait. */
+static void shared_mutex(void)
+{
+    mutex_shared = PTHREAD_PROCESS_SHARED;
+    every_wait(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_CANCEL_DEFERRED);
+}
+
+static void shared_condvar(void)
+{
+    pthread_condattr_t attributes;
+    CHECK_OK(pthread_condattr_init(&attributes));
+    CHECK_OK(pthread_condattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED));
+    CHECK_OK(pthread_cond_init(&cond, &attributes));
+    every_wait(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_CANCEL_DEFERRED);
+}
+
 /* A request that was there before the call acts on it, with the mutex held. */
 static void *pending_body(void *ignored)
 {
@@ -209,4 +228,5 @@ static void signal_is_passed_on(void)
 }
 
 CHECK_MAIN(CASE(deferred), CASE(deferred_plain_mutex), CASE(asynchronous),
-           CASE(pending_before_the_call), CASE(disabled), CASE(signal_is_passed_on))
+           CASE(shared_mutex), CASE(shared_condvar), CASE(pending_before_the_call),
+           CASE(disabled), CASE(signal_is_passed_on))

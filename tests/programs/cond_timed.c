@@ -155,6 +155,24 @@ static void not_the_owner(void)
     CHECK_OK(pthread_mutex_unlock(&mutex));
 }
 
+/* Held twice, a wait releases one level only: nobody else gets in, and nothing
+ * deadlocks. */
+static void recursive_held_twice(void)
+{
+    struct timespec soon = check_after_ms(CLOCK_REALTIME, 10);
+    pthread_mutex_t again = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    CHECK_OK(pthread_mutex_lock(&again));
+    CHECK_OK(pthread_mutex_lock(&again));
+    CHECK_OK(pthread_cond_init(&cond, NULL));
+    CHECK_RETURNS(pthread_cond_timedwait(&cond, &again, &soon), ETIMEDOUT);
+    for (int i = 0; i < 2; i++) {
+        CHECK_RETURNS(check_try_elsewhere(&again), EBUSY);
+        CHECK_OK(pthread_mutex_unlock(&again));
+    }
+    CHECK_OK(check_try_elsewhere(&again));
+    CHECK_RETURNS(pthread_mutex_unlock(&again), EPERM);
+}
+
 struct sleeper {
     long timeout_us;
     int waiting;
@@ -177,7 +195,7 @@ static void *sleeper_body(void *argument)
  * timed out, then it has not used the signal, and the patient waiter must have been
  * woken by it.
  */
-static void signal_meets_timeout(void)
+static void signals_meet_timeouts(int hold)
 {
     struct way way = {CLOCK_REALTIME, -1};
     set_up(&way);
@@ -190,8 +208,16 @@ static void signal_meets_timeout(void)
             CHECK_OK(pthread_mutex_lock(&mutex));
             waiting = impatient.waiting && patient.waiting;
             CHECK_OK(pthread_mutex_unlock(&mutex));
+            sched_yield();
         }
+        if (hold)
+            CHECK_OK(pthread_mutex_lock(&mutex));
         CHECK_OK(pthread_cond_signal(&cond));
+        if (hold) {
+            /* Whoever was chosen is kept from the mutex until after the deadline. */
+            check_sleep_us(50);
+            CHECK_OK(pthread_mutex_unlock(&mutex));
+        }
         check_join(first);
         if (impatient.result != ETIMEDOUT) {
             CHECK_OK(impatient.result);
@@ -203,7 +229,18 @@ static void signal_meets_timeout(void)
     CHECK_OK(pthread_cond_destroy(&cond));
 }
 
+static void signal_meets_timeout(void)
+{
+    signals_meet_timeouts(0);
+}
+
+static void signal_by_holder_meets_timeout(void)
+{
+    signals_meet_timeouts(1);
+}
+
 CHECK_MAIN(CASE(timedwait_realtime), CASE(timedwait_monotonic),
            CASE(clockwait_realtime), CASE(clockwait_monotonic),
            CASE(static_initialiser), CASE(bad_clocks), CASE(not_the_owner),
-           CASE(signal_meets_timeout))
+           CASE(recursive_held_twice), CASE(signal_meets_timeout),
+           CASE(signal_by_holder_meets_timeout))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork while other threads are anywhere inside lock, timed lock, unlock and condition waits
- * on a mutex that the forking thread holds.  What they left half done must not matter.
+ * fork while other threads are anywhere inside lock, timed lock, unlock and condition
+ * waits on a mutex that the forking thread holds.  What they left half done must not
+ * matter.
  */
 #include "check.h"
 

@@ -73,6 +73,42 @@ static void initialised_again(void)
     }
 }
 
+static pthread_mutex_t *moving;
+static long moving_counter;
+
+static void *moving_body(void *ignored)
+{
+    (void)ignored;
+    for (int i = 0; i < check_rounds(500); i++) {
+        CHECK_OK(pthread_mutex_lock(moving));
+        long before = moving_counter;
+        check_dawdle(before);
+        moving_counter = before + 1;
+        CHECK_OK(pthread_mutex_unlock(moving));
+    }
+    return NULL;
+}
+
+/* An array of objects grows and moves while none of them is in use, as realloc does
+ * it. */
+static void moved_while_free(void)
+{
+    static pthread_mutex_t places[8] = {PTHREAD_MUTEX_INITIALIZER};
+    for (int i = 0; i < 8; i++) {
+        moving = &places[i];
+        if (i) {
+            memcpy(moving, &places[i - 1], sizeof *moving);
+            memset(&places[i - 1], 0xff, sizeof *moving);
+        }
+        pthread_t first = check_start(moving_body, NULL);
+        pthread_t second = check_start(moving_body, NULL);
+        check_join(first);
+        check_join(second);
+    }
+    CHECK_EQUAL(moving_counter, 16 * check_rounds(500));
+    CHECK_OK(pthread_mutex_destroy(moving));
+}
+
 static void million_lives(void)
 {
     pthread_mutex_t mutex;
@@ -184,5 +220,5 @@ static void last_unlocker_unmaps(void)
 }
 
 CHECK_MAIN(CASE(destroy_held), CASE(zeroed_memory), CASE(freed_without_destroy),
-           CASE(initialised_again), CASE(million_lives), CASE(many_mutexes),
-           CASE(last_unlocker_unmaps))
+           CASE(initialised_again), CASE(moved_while_free), CASE(million_lives),
+           CASE(many_mutexes), CASE(last_unlocker_unmaps))
