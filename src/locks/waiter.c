@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool: free lists in shards, picked by thread id, so that a thread finds the waiter that it
- * gave back last, in its own cache, and needs no clean-up when it exits. Each list is a Treiber
- * stack whose head carries a tag against ABA: {tag, id}.
+ * The pool: free lists in shards, picked by the id of the thread that takes, so that a thread
+ * finds its last waiter again, in its own cache, and needs no clean-up when it exits. Whoever
+ * gives a waiter back returns it to that shard: a thread that times out again and again, and
+ * whose waiters are taken out of the queue by others, would otherwise need ever new ones.
+ * Each list is a Treiber stack whose head carries a tag against ABA: {tag, id}.
  */
 #include "locks/waiter.h"
 
@@ -16,11 +18,6 @@ struct waiter *waiter_chunks[WAITER_CHUNKS];
 static struct shard shards[SHARDS];
 static struct atomic_u32 carved = {1}; /* next id; 0 means none */
 static struct atomic_u32 mapping;      /* generation of the thread that maps a chunk, or 0 */
-
-static struct shard *own_shard(void)
-{
-    return &shards[current_thread() % SHARDS];
-}
 
 static bool chunk_present(uint32_t chunk)
 {
@@ -72,7 +69,8 @@ static struct waiter *pop(struct shard *shard)
 
 struct waiter *waiter_take(void)
 {
-    struct waiter *waiter = pop(own_shard());
+    uint32_t home = current_thread() % SHARDS;
+    struct waiter *waiter = pop(&shards[home]);
     while (unlikely(!waiter) && !(waiter = carve())) {
         yield();
         for (int i = 0; i < SHARDS && !waiter; i++)
@@ -83,12 +81,13 @@ struct waiter *waiter_take(void)
     store_relaxed(&waiter->previous, 0);
     store_relaxed(&waiter->asleep, 0);
     waiter->may_change = 0;
+    waiter->home = home;
     return waiter;
 }
 
 void waiter_give(struct waiter *waiter)
 {
-    struct shard *shard = own_shard();
+    struct shard *shard = &shards[waiter->home];
     uint64_t head = load_relaxed(&shard->head);
     do
         store_relaxed(&waiter->free_next, (uint32_t)head);

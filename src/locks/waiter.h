@@ -43,7 +43,8 @@ struct waiter {
     uint32_t may_change;        /* may leave or park: grant by exchange, not by store */
     uint32_t ticket;
     uint32_t epoch; /* of its stays on condition variables, shifted left by 8 */
-    uint32_t id; /* never changes */
+    uint32_t id;   /* never changes */
+    uint32_t home; /* the shard of the pool that it was taken from and goes back to */
     struct atomic_u32 free_next;
 
     /* While on a condition variable; guarded by its bucket. */

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every lock of the list, called through its operations on a bare struct lock: exclusion,
+ * trylock, deadlines, waiters that leave the queue, and what is left behind. The same checks
+ * run on the wrong locks of wrong_locks.h, which they must refuse:
+ *   locks           all locks pass
+ *   locks wrong N   exit status 1 when the N-th wrong lock is refused, 0 if it slips through
+ */
+#include "check.h"
+#include "wrong_locks.h"
+
+#include "locks/descriptor.h"
+
+#include <string.h>
+
+enum { THREADS = 3, ROUNDS = 1500, LEAVERS = 2, LEAVES = 300 };
+
+struct subject {
+    struct lock lock;
+    const struct lock_operations *operations;
+    volatile long plain; /* guarded by the lock, and not atomic on purpose */
+    struct atomic_u32 inside, stop;
+};
+
+static struct deadline from_now(uint64_t ns)
+{
+    uint64_t at = now_ns() + ns;
+    struct deadline deadline = {CLOCK_MONOTONIC, {0, 0}};
+    deadline.at.tv_sec = (time_t)(at / 1000000000u);
+    deadline.at.tv_nsec = (long)(at % 1000000000u);
+    return deadline;
+}
+
+/* The section: two threads in it show themselves by `inside`, or by a lost update. */
+static void section(struct subject *subject)
+{
+    CHECK_EQUAL(fetch_add_relaxed(&subject->inside, 1), 0);
+    long plain = subject->plain;
+    if (plain % 64 == 0)
+        yield(); /* lets the others come, also on one CPU */
+    else
+        relax();
+    subject->plain = plain + 1;
+    CHECK_EQUAL(fetch_add_relaxed(&subject->inside, UINT32_MAX), 1);
+}
+
+static void *locker(void *argument)
+{
+    struct subject *subject = argument;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (round % 7 == 0) {
+            spin_until(subject->operations->trylock(&subject->lock));
+        } else if (round % 11 == 0) {
+            struct deadline far = from_now(60000000000u);
+            CHECK(subject->operations->timedlock(&subject->lock, &far));
+        } else {
+            subject->operations->lock(&subject->lock);
+        }
+        section(subject);
+        subject->operations->unlock(&subject->lock);
+    }
+    return NULL;
+}
+
+/* Gives up in the middle of the queue again and again; counts what it acquired after all. */
+static void *leaver(void *argument)
+{
+    struct subject *subject = argument;
+    long acquired = 0;
+    for (int round = 0; round < LEAVES; round++) {
+        struct deadline soon = from_now(1000u * (unsigned)(round % 40));
+        if (subject->operations->timedlock(&subject->lock, &soon)) {
+            section(subject);
+            subject->operations->unlock(&subject->lock);
+            acquired++;
+        }
+    }
+    return (void *)acquired;
+}
+
+static void check_alone(struct subject *subject)
+{
+    const struct lock_operations *operations = subject->operations;
+    struct lock *lock = &subject->lock;
+    struct deadline soon = from_now(2000000), past = {CLOCK_MONOTONIC, {0, 0}};
+    CHECK(operations->trylock(lock));
+    CHECK_EQUAL(load_relaxed(&lock->owner), current_thread());
+    CHECK(load_relaxed(&lock->word) != 0);
+    CHECK(!operations->trylock(lock));
+    CHECK(!operations->timedlock(lock, &past));
+    CHECK(!operations->timedlock(lock, &soon));
+    CHECK(deadline_passed(&soon));
+    operations->unlock(lock);
+    CHECK_EQUAL(load_relaxed(&lock->word), 0);
+    CHECK(operations->trylock(lock)); /* also where somebody has left the queue */
+    operations->unlock(lock);
+    CHECK(operations->timedlock(lock, &past)); /* free: the time does not matter */
+    operations->unlock(lock);
+}
+
+static void check_together(struct subject *subject)
+{
+    pthread_t lockers[THREADS], leavers[LEAVERS];
+    long expected = subject->plain + (long)THREADS * ROUNDS;
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQUAL(pthread_create(&lockers[i], NULL, locker, subject), 0);
+    for (int i = 0; i < LEAVERS; i++)
+        CHECK_EQUAL(pthread_create(&leavers[i], NULL, leaver, subject), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(lockers[i], NULL);
+    for (int i = 0; i < LEAVERS; i++) {
+        void *acquired;
+        pthread_join(leavers[i], &acquired);
+        expected += (long)acquired;
+    }
+    CHECK_EQUAL(subject->plain, expected);
+    CHECK(subject->operations->trylock(&subject->lock));
+    subject->operations->unlock(&subject->lock);
+}
+
+static void check_lock(const struct lock_operations *operations)
+{
+    static struct subject subject; /* a lock is zeroed memory */
+    memset(&subject, 0, sizeof subject);
+    subject.operations = operations;
+    check_alone(&subject);
+    check_together(&subject);
+    check_alone(&subject);
+    operations->destroy(&subject.lock);
+    uint32_t waiters = waiter_count();
+    memset(&subject.lock, 0, sizeof subject.lock);
+    check_together(&subject);
+    operations->destroy(&subject.lock);
+    /* Waiters are used again; each timed-out one may be out for as long as the lock is held. */
+    CHECK(waiter_count() <= waiters + LEAVERS * LEAVES + THREADS);
+}
+
+int main(int count, char **words)
+{
+    if (count == 3 && strcmp(words[1], "wrong") == 0) {
+        check_lock(&wrong_locks[atoi(words[2])]);
+        return 0;
+    }
+    for (unsigned i = 1; i < lock_list_length; i++) {
+        fprintf(stderr, "%s\n", lock_list[i].name);
+        check_lock(&lock_list[i].operations);
+    }
+    check_lock(&futex_unbiased_operations);
+    CHECK_EQUAL(lock_find("MCS_STP"), lock_find("mcs-park"));
+    CHECK_EQUAL(lock_find("no-such-lock"), -1);
+    return 0;
+}

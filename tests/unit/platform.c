@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* The native platform: parking, deadlines, fork generations, topology, spinning. */
+#include "check.h"
+
+#include "platform/platform.h"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct atomic_u32 cell, other;
+
+static void *sleeper(void *unused)
+{
+    while (load_acquire(&cell) == 1)
+        CHECK(park(&cell, 1, NULL));
+    return unused;
+}
+
+static void check_parking(void)
+{
+    struct deadline past = {CLOCK_MONOTONIC, {-5, 0}}, real = {CLOCK_REALTIME, {1, 0}};
+    store_relaxed(&cell, 1);
+    CHECK(park(&cell, 2, NULL)); /* another value: no sleep */
+    CHECK(!park(&cell, 1, &past));
+    CHECK(!park(&cell, 1, &real));
+    CHECK(deadline_passed(&past) && deadline_passed(&real));
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, NULL, sleeper, NULL), 0);
+    usleep(10000);
+    requeue(&cell, 7, &other); /* the cell holds 1: nothing moves */
+    requeue(&cell, 1, &other);
+    store_release(&cell, 0);
+    unpark(&other, 1);
+    unpark(&cell, 1); /* in case it had not slept yet */
+    pthread_join(thread, NULL);
+}
+
+static void check_child(uint32_t generation, uint32_t thread)
+{
+    _exit(fork_generation() != generation && fork_generation() == fork_generation() &&
+                  current_thread() == thread
+              ? 0
+              : 1);
+}
+
+static void check_forks(void)
+{
+    uint32_t before = fork_generation();
+    CHECK(before >= 1 && before < 0xffff);
+    fork_watch();
+    CHECK_EQUAL(fork_generation(), before);
+    pid_t child = fork();
+    if (child == 0) {
+        thread_id_cached = 0; /* what the interposer's fork handler does */
+        check_child(before, (uint32_t)getpid());
+    }
+    int status;
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    if (WEXITSTATUS(status) != 0 && fork_page == NULL)
+        exit(77);
+    CHECK_EQUAL(status, 0);
+    CHECK_EQUAL(fork_generation(), before);
+}
+
+static void check_topology(void)
+{
+    const char *bad[] = {"x", "2", "2x", "x4", "0x4", "2x0", "65x1", "2x4y", "-1x2", "9x999"};
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK(!topology_read(bad[i]));
+    CHECK(topology_read(NULL));
+    CHECK(cpu_count() >= 1 && node_count() >= 1);
+    CHECK(current_node() < node_count());
+    CHECK(topology_read("2x4"));
+    CHECK_EQUAL(cpu_count(), 8);
+    CHECK_EQUAL(node_count(), 2);
+    CHECK(current_node() < 2);
+    CHECK(topology_read(""));
+}
+
+static void check_affinity(void)
+{
+    cpu_set_t all, one;
+    CHECK_EQUAL(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
+        if (CPU_ISSET(cpu, &all))
+            CPU_SET(cpu, &one);
+    CHECK_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
+    topology_read(NULL);
+    CHECK_EQUAL(cpu_count(), 1);
+    sched_setaffinity(0, sizeof all, &all);
+    topology_read(NULL);
+}
+
+static void check_spinning(void)
+{
+    uint32_t guessed = spinning_calibrate();
+    CHECK(guessed >= 20);
+    spinning_set_park_cost(1000);
+    uint32_t low = spinning_calibrate();
+    spinning_set_park_cost(1000000);
+    CHECK(spinning_calibrate() > low); /* dearer sleep, longer spin */
+}
+
+int main(void)
+{
+    CHECK_EQUAL(current_thread(), (uint32_t)syscall(SYS_gettid));
+    check_parking();
+    check_forks();
+    check_topology();
+    check_affinity();
+    check_spinning();
+    return 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Locks with one seeded bug each, that the checks of locks.c have to refuse. */
+#ifndef HASP_TESTS_UNIT_WRONG_LOCKS_H
+#define HASP_TESTS_UNIT_WRONG_LOCKS_H
+
+#include "locks/descriptor.h"
+
+#include "locks/ttas.h"
+
+static void wrong_take(struct lock *lock)
+{
+    store_relaxed(&lock->owner, current_thread());
+    store_relaxed(&lock->word, 2);
+}
+
+static int right_lock(struct lock *lock)
+{
+    ttas_lock(lock);
+    wrong_take(lock);
+    return 0;
+}
+
+static bool right_trylock(struct lock *lock)
+{
+    if (!ttas_trylock(lock))
+        return false;
+    wrong_take(lock);
+    return true;
+}
+
+static bool right_timedlock(struct lock *lock, const struct deadline *deadline)
+{
+    if (!ttas_timedlock(lock, deadline))
+        return false;
+    wrong_take(lock);
+    return true;
+}
+
+static int right_unlock(struct lock *lock)
+{
+    store_relaxed(&lock->word, 0);
+    ttas_unlock(lock);
+    return 0;
+}
+
+static void right_destroy(struct lock *lock)
+{
+    (void)lock;
+}
+
+/* Takes the lock without asking, every third time. */
+static int hasty_lock(struct lock *lock)
+{
+    static struct atomic_u32 calls;
+    if (fetch_add_relaxed(&calls, 1) % 3 == 2) {
+        store_relaxed(&lock->state[0], 1);
+        wrong_take(lock);
+        return 0;
+    }
+    return right_lock(lock);
+}
+
+static bool greedy_trylock(struct lock *lock)
+{
+    right_trylock(lock);
+    return true;
+}
+
+static bool impatient_timedlock(struct lock *lock, const struct deadline *deadline)
+{
+    (void)deadline;
+    return right_trylock(lock);
+}
+
+static bool endless_promise_timedlock(struct lock *lock, const struct deadline *deadline)
+{
+    right_timedlock(lock, deadline);
+    return true;
+}
+
+static int forgetful_unlock(struct lock *lock)
+{
+    ttas_unlock(lock); /* the word still says: held */
+    return 0;
+}
+
+static const struct lock_operations wrong_locks[] = {
+    {hasty_lock, right_trylock, right_timedlock, right_unlock, right_destroy, 0, 0, 0},
+    {right_lock, greedy_trylock, right_timedlock, right_unlock, right_destroy, 0, 0, 0},
+    {right_lock, right_trylock, impatient_timedlock, right_unlock, right_destroy, 0, 0, 0},
+    {right_lock, right_trylock, endless_promise_timedlock, right_unlock, right_destroy, 0, 0,
+     0},
+    {right_lock, right_trylock, right_timedlock, forgetful_unlock, right_destroy, 0, 0, 0},
+};
+
+#endif
