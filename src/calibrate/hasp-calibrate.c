@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measures what parking costs: two threads pass a baton through futexes, each sleeping until it
- * is woken. Prints one JSON line: park_ns, the time from the wake-up call to the sleeper running
- * (median round trip / 2), and pause_ns, one spinning pause. Takes about 0.1 s.
+ * Measures what parking costs: two threads pass a baton through futexes, each sleeping
+ * until it is woken. Prints one JSON line: park_ns, the time from the wake-up call to
+ * the sleeper running (median round trip / 2), and pause_ns, one spinning pause. Takes
+ * about 0.1 s.
  *
- * The threads run on two CPUs if they may: a waiter that spins has a CPU of its own, and what it
- * would save is the wake-up of that CPU from idle, not a switch between threads.
+ * The threads run on two CPUs if they may: a waiter that spins has a CPU of its own,
+ * and what it would save is the wake-up of that CPU from idle, not a switch between
+ * threads.
  */
 #include "platform/platform.h"
 
@@ -27,7 +29,7 @@ static void pass(uint32_t mine, uint32_t other)
     unpark(&turn, 1);
 }
 
-/* Keeps the calling thread on the n-th CPU that the process may use, if there are two. */
+/* Keeps the calling thread on the n-th CPU that it may use, if there are two. */
 static void stay_on(int n)
 {
     cpu_set_t allowed, one;

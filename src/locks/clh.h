@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CLH queue lock, with the holder's part in the lock.
- * T. Craig, "Building FIFO and priority-queueing spin locks from atomic swap", 1993;
- * P. Magnusson, A. Landin, E. Hagersten, "Queue locks on cache coherent multiprocessors",
- * IPPS 1994; time-outs after M. Scott, "Non-blocking timeout in scalable queue-based spin
- * locks", PODC 2002 (a leaver hands its predecessor to its successor). The uncontended form is
- * Hasp's own: CLH needs a node even then, and a node would outlive the waiting.
+ * CLH queue lock, with the holder's part in the lock. T. Craig, "Building FIFO and
+ * priority-queueing spin locks from atomic swap", 1993; P. Magnusson, A. Landin, E.
+ * Hagersten, "Queue locks on cache coherent multiprocessors", IPPS 1994; time-outs
+ * after M. Scott, "Non-blocking timeout in scalable queue-based spin locks", PODC 2002
+ * (a leaver hands its predecessor to its successor). The uncontended form is Hasp's
+ * own: CLH needs a node even then, and a node would outlive the waiting.
  *
- * Idea: a waiter waits on its predecessor's cell and takes that cell over. The cell of a holder
- * that came without waiting is inside the lock.
+ * Idea: a waiter waits on its predecessor's cell and takes that cell over. The cell of
+ * a holder that came without waiting is inside the lock.
  *
- *   tail  0 free; TAIL_HELD held, nobody waits; else id of the last waiter or of the holder's
- *   node  of the holder: id of the waiter whose cell it will grant, 0 the cell in the lock
+ *   tail  0 free; TAIL_HELD held, nobody waits; else id of the last waiter or of the
+ *         holder's
+ *   node  of the holder: id of the waiter whose cell it will grant, 0 the cell in the
+ *         lock
  *   cell  WAITING; PARKED somebody sleeps on it; GRANTED
  *
  * I1. A free lock that nobody has left has tail == 0, node == 0, cell == WAITING.
- * I2. Exactly one thread has the predecessor that an exchange of the tail returned; it alone
- *     waits on that predecessor's cell, and it alone gives that waiter back.
- * I3. After LEFT_ONCE is set, a free lock may also look held: tail is a node that left, or a
- *     cell granted with nobody waiting. lock() walks through; trylock() has to, too.
+ * I2. Exactly one thread has the predecessor that an exchange of the tail returned; it
+ *     alone waits on that predecessor's cell, and it alone gives that waiter back.
+ * I3. After LEFT_ONCE is set, a free lock may also look held: tail is a node that left,
+ *     or a cell granted with nobody waiting. lock() walks through; trylock() has to,
+ *     too.
  * A grant (release) pairs with wait_for_turn (acquire).
  */
 #ifndef HASP_LOCKS_CLH_H
@@ -59,8 +62,8 @@ static inline bool clh_fast(struct lock *lock)
     return acquire_if(&clh_of(lock)->tail, 0, TAIL_HELD);
 }
 
-/* The caller holds the lock through its waiter `self`: goes back to the form without a node if
- * nobody has queued behind it. */
+/* The caller holds the lock through its waiter `self`: goes back to the form without a
+ * node if nobody has queued behind it. */
 static inline void clh_settle(struct clh *clh, struct waiter *self)
 {
     uint32_t tail = self->id;
@@ -94,10 +97,10 @@ static inline bool clh_wait_on(struct lock *lock, struct waiter *self, uint32_t 
         struct waiter *other = before == TAIL_HELD ? NULL : waiter_at(before);
         struct atomic_u32 *cell = other ? &other->cell : &clh->cell;
         bool hopeful = waiting != SPIN && !(other && load_relaxed(&other->asleep));
-        uint32_t state =
-            wait_for_turn(cell, &self->asleep, waiting, hopeful, deadline);
+        uint32_t state = wait_for_turn(cell, &self->asleep, waiting, hopeful, deadline);
         if (state == WAITER_WAITING) {
-            if ((state = load_acquire(cell)) != WAITER_GRANTED && state != WAITER_LEFT) {
+            if ((state = load_acquire(cell)) != WAITER_GRANTED &&
+                state != WAITER_LEFT) {
                 clh_leave(lock, self, before);
                 return false;
             }

@@ -2,9 +2,10 @@
 /*
  * The shape of a lock: its operations and what is known about it.
  *
- * Operations here are complete: they also keep the owner and, for locks whose state is elsewhere,
- * the word. None fails but by returning false: lock() always acquires, trylock() says whether,
- * timedlock() is false once the deadline has passed (checked only when it has to wait).
+ * Operations here are complete: they also keep the owner and, for locks whose state is
+ * elsewhere, the word. None fails but by returning false: lock() always acquires,
+ * trylock() says whether, timedlock() is false once the deadline has passed (checked
+ * only when it has to wait).
  */
 #ifndef HASP_LOCKS_DESCRIPTOR_H
 #define HASP_LOCKS_DESCRIPTOR_H
@@ -12,17 +13,19 @@
 #include "locks/waiter.h"
 
 struct lock_operations {
-    int (*lock)(struct lock *);    /* always 0, so that pthread_mutex_lock may jump here */
+    int (*lock)(struct lock *); /* always 0, so that pthread_mutex_lock may jump here */
     bool (*trylock)(struct lock *);
     bool (*timedlock)(struct lock *, const struct deadline *);
-    int (*unlock)(struct lock *);  /* always 0; by any thread */
-    void (*destroy)(struct lock *); /* free, and nobody uses it: gives back what it holds */
+    int (*unlock)(struct lock *); /* always 0; by any thread */
+    void (*destroy)(
+        struct lock *); /* free, and nobody uses it: gives back what it holds */
 
-    /* The holder hands over a thread that sleeps on a condition variable (its waiter's cell is
-     * IN_CONDITION), instead of waking it. adopt sets the cell to PARKED and queues it, or to
-     * REQUEUED and lets it sleep on; NULL: it has to be woken. Afterwards that thread calls
-     * adopted() when it finds its cell GRANTED (the lock is its own; the waiter is given
-     * back), relock() when REQUEUED (the waiter stays its own). */
+    /* The holder hands over a thread that sleeps on a condition variable (its waiter's
+     * cell is IN_CONDITION), instead of waking it. adopt sets the cell to PARKED and
+     * queues it, or to REQUEUED and lets it sleep on; NULL: it has to be woken.
+     * Afterwards that thread calls adopted() when it finds its cell GRANTED (the lock
+     * is its own; the waiter is given back), relock() when REQUEUED (the waiter stays
+     * its own). */
     void (*adopt)(struct lock *, struct waiter *);
     void (*adopted)(struct lock *, struct waiter *);
     void (*relock)(struct lock *);
@@ -47,13 +50,14 @@ struct lock_descriptor {
     struct lock_operations operations;
 };
 
-/* In the order of locks.def. Entry 0 is the pass-through, whose operations are the platform's
- * own business and all NULL here. */
+/* In the order of locks.def. Entry 0 is the pass-through, whose operations are the
+ * platform's own business and all NULL here. */
 extern const struct lock_descriptor lock_list[] __attribute__((visibility("hidden")));
 extern const unsigned lock_list_length __attribute__((visibility("hidden")));
 extern const unsigned lock_default __attribute__((visibility("hidden")));
 
-/* The default lock without its biased release, for processes where that is not to be had. */
+/* The default lock without its biased release, for processes where that is not to be
+ * had. */
 extern const struct lock_operations futex_unbiased_operations
     __attribute__((visibility("hidden")));
 

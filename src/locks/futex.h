@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three-state futex mutex, compatible with glibc's word, with a biased release. The default.
- * U. Drepper, "Futexes are tricky", 2011 (three states). The bias is Hasp's own, in the spirit
- * of D. Dice, H. Huang, M. Yang, "Asymmetric Dekker synchronization", 2001.
+ * Three-state futex mutex, compatible with glibc's word, with a biased release. The
+ * default. U. Drepper, "Futexes are tricky", 2011 (three states). The bias is Hasp's
+ * own, in the spirit of D. Dice, H. Huang, M. Yang, "Asymmetric Dekker
+ * synchronization", 2001.
  *
- * Idea: an uncontended release needs no atomic operation as long as nobody ever had to sleep:
- * it is a plain store, after which the releaser looks at a table of sleepers in the library.
- * The first waiters of a lock count themselves into that table and run one heavy barrier; from
- * their first acquisition on, the lock releases by exchange, for good.
+ * Idea: an uncontended release needs no atomic operation as long as nobody ever had to
+ * sleep: it is a plain store, after which the releaser looks at a table of sleepers in
+ * the library. The first waiters of a lock count themselves into that table and run one
+ * heavy barrier; from their first acquisition on, the lock releases by exchange, for
+ * good.
  *
  *   word  0 free, 1 held, 2 held and somebody may sleep on it
  *   mode  0 biased, FUTEX_SHARED releases by exchange; written by holders only
  *
- * I1. Every release after a holder wrote FUTEX_SHARED is an exchange; holders are ordered, so
- *     a waiter that sees the flag may rely on it.
- * I2. A waiter that sees it not is counted in sleepers[] before its heavy barrier, and until it
- *     holds the lock or gives up. Each biased release either comes before the barrier, then
- *     the waiter sees the word free; or its table look-up after, then it wakes.
- * I3. Where the barrier is not to be had (a filter came while the lock was biased), such a
- *     waiter sleeps in slices.
- * I4. A releaser clears nothing after its store; the table is counted in and out by waiters.
+ * I1. Every release after a holder wrote FUTEX_SHARED is an exchange; holders are
+ *     ordered, so a waiter that sees the flag may rely on it.
+ * I2. A waiter that sees it not is counted in sleepers[] before its heavy barrier, and
+ *     until it holds the lock or gives up. Each biased release either comes before the
+ *     barrier, then the waiter sees the word free; or its table look-up after, then it
+ *     wakes.
+ * I3. Where the barrier is not to be had (a filter came while the lock was biased),
+ *     such a waiter sleeps in slices.
+ * I4. A releaser clears nothing after its store; the table is counted in and out by
+ *     waiters.
  */
 #ifndef HASP_LOCKS_FUTEX_H
 #define HASP_LOCKS_FUTEX_H
@@ -29,9 +33,10 @@
 enum { FUTEX_SHARED = 1 };
 enum { FUTEX_BUCKETS = 512, FUTEX_SLICE_NS = 1000000 };
 
-/* Waiters of biased locks, by hash of the lock's address; counts of locks that share a bucket
- * only cost a vain wake-up. */
-extern struct atomic_u32 futex_sleepers[FUTEX_BUCKETS] __attribute__((visibility("hidden")));
+/* Waiters of biased locks, by hash of the lock's address; counts of locks that share a
+ * bucket only cost a vain wake-up. */
+extern struct atomic_u32 futex_sleepers[FUTEX_BUCKETS]
+    __attribute__((visibility("hidden")));
 
 static inline struct atomic_u32 *futex_bucket(const struct lock *lock)
 {
@@ -61,8 +66,8 @@ static inline bool futex_sleep(struct lock *lock, const struct deadline *deadlin
     return true;
 }
 
-static __attribute__((noinline, unused)) bool futex_wait(struct lock *lock, bool biased,
-                                                         const struct deadline *deadline)
+static __attribute__((noinline, unused)) bool
+futex_wait(struct lock *lock, bool biased, const struct deadline *deadline)
 {
     return biased && !(load_relaxed(&lock->mode) & FUTEX_SHARED)
                ? futex_wait_biased(lock, deadline)
@@ -97,7 +102,7 @@ static inline void futex_unlock(struct lock *lock, bool biased)
     }
 }
 
-/* The holder moves a thread that sleeps on a condition variable to the lock's sleepers. */
+/* The holder moves a thread asleep on a condition variable to the lock's sleepers. */
 static inline void futex_adopt(struct lock *lock, struct waiter *waiter)
 {
     store_relaxed(&lock->mode, FUTEX_SHARED);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ghosts: threads of the parent that stand in a lock's queue in the memory of a forked child.
+ * Ghosts: threads of the parent that stand in a lock's queue in the memory of a forked
+ * child.
  *
- * Nobody there will ever take their turn. Every lock with a queue remembers the generation in
- * which somebody last waited. Before anybody queues, and before a holder begins its release,
- * the generation is compared; in a child's first such operation on the lock one thread claims
- * the repair and calls the algorithm's forget(lock, held). If ghosts are queued, that leaves
- * the lock held without waiters, or free; if not, it must change nothing.
+ * Nobody there will ever take their turn. Every lock with a queue remembers the
+ * generation in which somebody last waited. Before anybody queues, and before a holder
+ * begins its release, the generation is compared; in a child's first such operation on
+ * the lock one thread claims the repair and calls the algorithm's forget(lock, held).
+ * If ghosts are queued, that leaves the lock held without waiters, or free; if not, it
+ * must change nothing.
  *
  * Why this is sound, in a lock that shows queued ghosts:
- * G1. Nobody in the child acquires it before the repair: the fast path fails on a queue, and
- *     every other way in passes through here first.
- * G2. So the holder, if any, is the thread that forked, and `word` tells: a holder clears it
- *     only after ghosts_check_holder(), which waits for a repair under way.
+ * G1. Nobody in the child acquires it before the repair: the fast path fails on a
+ *     queue, and every other way in passes through here first.
+ * G2. So the holder, if any, is the thread that forked, and `word` tells: a holder
+ *     clears it only after ghosts_check_holder(), which waits for a repair under way.
  * G3. A lock that was just granted to a ghost shows 0, and becomes free.
  * In a lock that shows no queued ghosts a live holder may come and go meanwhile.
  */
@@ -42,7 +44,8 @@ ghosts_repair(struct lock *lock, uint16_t seen, uint32_t now,
 }
 
 /* A thread that is about to queue. */
-static inline void ghosts_check(struct lock *lock, void (*forget)(struct lock *, bool held))
+static inline void ghosts_check(struct lock *lock,
+                                void (*forget)(struct lock *, bool held))
 {
     uint32_t now = fork_generation();
     uint16_t seen = load_acquire(&lock->generation);

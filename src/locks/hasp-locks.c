@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the lock list, one JSON object a line (schema 1; fields as in descriptor.h). */
+/* Prints the lock list, one JSON object a line (schema 1; see descriptor.h). */
 #include "locks/descriptor.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@ int main(void)
     for (unsigned i = 0; i < lock_list_length; i++) {
         const struct lock_descriptor *lock = &lock_list[i];
         const char *quote = lock->alias[0] ? "\"" : "";
-        printf("{\"schema\":1,\"name\":\"%s\",\"index\":%u,\"default\":%s,\"aliases\":[%s%s%s],"
+        printf("{\"schema\":1,\"name\":\"%s\",\"index\":%u,\"default\":%s,\"aliases\":["
+               "%s%s%s],"
                "\"category\":\"%s\",\"waiting\":\"%s\",\"fifo\":%s,\"bypasses\":%s,"
                "\"parks\":%s,\"numa\":%s,\"light\":%s,\"trylock_hardened\":%s,"
                "\"bytes\":%u,\"waiter_bytes\":%u,\"summary\":\"%s\",\"source\":\"%s\","

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Malthusian lock, outer-inner form (LOITER): concurrency restriction by admission.
- * D. Dice, "Malthusian locks", EuroSys 2017. Of the paper's forms this is the one with
- * competitive succession: the other, MCSCR, hands the lock to a waiter that may sleep, and once
- * all sleep every hand-over costs a wake-up.
+ * Malthusian lock, outer-inner form (LOITER): concurrency restriction by admission. D.
+ * Dice, "Malthusian locks", EuroSys 2017. Of the paper's forms this is the one with
+ * competitive succession: the other, MCSCR, hands the lock to a waiter that may sleep,
+ * and once all sleep every hand-over costs a wake-up.
  *
- * Idea: an outer word that running threads take by barging; who fails queues at an inner MCS
- * lock and sleeps. Only the inner lock's holder, the standby, competes for the word. So a few
- * running threads circulate over the lock and the rest stay away. A standby that was passed
- * over too often becomes impatient, and the next release hands it the lock.
+ * Idea: an outer word that running threads take by barging; who fails queues at an
+ * inner MCS lock and sleeps. Only the inner lock's holder, the standby, competes for
+ * the word. So a few running threads circulate over the lock and the rest stay away. A
+ * standby that was passed over too often becomes impatient, and the next release hands
+ * it the lock.
  *
- * {tail, next} of the inner lock as in mcs.h, then the outer word, bits:
- *   HELD       by its holder
- *   SLEEPERS   somebody may sleep on the word: the standby, or threads requeued by a condvar
- *   IMPATIENT  set by the standby while HELD: release by grant
+ * {tail, next} of the inner lock as in mcs.h, then the outer word, bits: HELD       by
+ *   its holder SLEEPERS   somebody may sleep on the word: the standby, or threads
+ *   requeued by a condvar IMPATIENT  set by the standby while HELD: release by grant
  *   GRANTED    with HELD, after such a release: the lock is the standby's
  *
- * I1. HELD is set by an acquire exchange of 0's owner-to-be, or stays set through a grant.
+ * I1. HELD is set by an acquire exchange of 0's owner-to-be, or stays set through a
+ *     grant.
  * I2. Whoever slept on the word takes the lock with SLEEPERS set: others may sleep.
- * I3. IMPATIENT and GRANTED concern the one standby; it is always there when they are set,
- *     because it clears IMPATIENT before it gives up.
+ * I3. IMPATIENT and GRANTED concern the one standby; it is always there when they are
+ *     set, because it clears IMPATIENT before it gives up.
  */
 #ifndef HASP_LOCKS_MALTHUSIAN_H
 #define HASP_LOCKS_MALTHUSIAN_H
@@ -41,8 +42,9 @@ static inline struct atomic_u32 *malthusian_word(struct lock *lock)
     return &lock->state[2];
 }
 
-/* Whoever is in the inner lock is a ghost: a live thread comes through here before it enters.
- * The word may be in use by a live holder, so it is changed by exchange only. */
+/* Whoever is in the inner lock is a ghost: a live thread comes through here before it
+ * enters. The word may be in use by a live holder, so it is changed by exchange only.
+ */
 static inline void malthusian_forget(struct lock *lock, bool held)
 {
     (void)held;
@@ -130,13 +132,14 @@ malthusian_wait(struct lock *lock, const struct deadline *deadline)
     if (!mcs_timedlock(lock, SPIN_THEN_PARK, deadline))
         return false;
     struct atomic_u32 *word = malthusian_word(lock);
-    bool acquired = malthusian_spin(word) ||
-                    malthusian_sleep(word, MALTHUSIAN_PATIENCE, deadline);
+    bool acquired =
+        malthusian_spin(word) || malthusian_sleep(word, MALTHUSIAN_PATIENCE, deadline);
     mcs_unlock(lock, SPIN_THEN_PARK); /* the next waiter stands by */
     return acquired;
 }
 
-static inline bool malthusian_timedlock(struct lock *lock, const struct deadline *deadline)
+static inline bool malthusian_timedlock(struct lock *lock,
+                                        const struct deadline *deadline)
 {
     return malthusian_fast(lock) || malthusian_wait(lock, deadline);
 }
@@ -156,14 +159,14 @@ static inline void malthusian_unlock(struct lock *lock)
         after = seen & MALTHUSIAN_IMPATIENT ? seen | MALTHUSIAN_GRANTED : 0;
     while (!compare_exchange_release(word, &seen, after));
     release_window();
-    /* A grant is for one of the sleepers: it does not say which, so all of them look. */
+    /* A grant is for one of the sleepers: it does not say which, so all look. */
     if (after)
         unpark(word, UINT32_MAX >> 1);
     else if (seen & MALTHUSIAN_SLEEPERS)
         unpark(word, 1);
 }
 
-/* The holder moves a thread that sleeps on a condition variable to the word's sleepers. */
+/* The holder moves a thread asleep on a condition variable to the word's sleepers. */
 static inline void malthusian_adopt(struct lock *lock, struct waiter *waiter)
 {
     struct atomic_u32 *word = malthusian_word(lock);

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * MCS queue lock, in the form that keeps nothing of the holder outside the lock (K42).
- * J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on shared-memory
- * multiprocessors", TOCS 1991; M. Auslander et al., US patent application 2003/0200457 (K42);
- * M. Scott, "Shared-Memory Synchronization", 2013, section 4.3.1; time-outs after M. Scott,
- * W. Scherer, "Scalable queue-based spin locks with timeout", PPoPP 2001 (leaving by a mark
- * that the releaser removes).
+ * J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on
+ * shared-memory multiprocessors", TOCS 1991; M. Auslander et al., US patent application
+ * 2003/0200457 (K42); M. Scott, "Shared-Memory Synchronization", 2013, section 4.3.1;
+ * time-outs after M. Scott, W. Scherer, "Scalable queue-based spin locks with timeout",
+ * PPoPP 2001 (leaving by a mark that the releaser removes).
  *
- * Idea: each waiter waits on its own cell; the holder's part {tail, next} is in the lock.
+ * Idea: each waiter waits on its own cell; the holder's part {tail, next} is in the
+ * lock.
  *
  *   tail  0 free; TAIL_HELD held, nobody waits; else id of the last waiter
- *   next  while held: id of the first waiter, 0 when there is none or it has not linked yet
+ *   next  while held: id of the first waiter, 0 when there is none or it has not linked
+ *         yet
  *
  * I1. Free means tail == 0 and next == 0.
- * I2. `next` is written by the holder, or by the one waiter whose exchange returned TAIL_HELD.
- * I3. A waiter that has exchanged the tail always links itself, so whoever saw a foreign tail
- *     may wait for the link.
- * The grant of a cell (release) pairs with wait_for_turn (acquire); release_if of the tail with
- * acquire_if or the exchange of the next arrival.
+ * I2. `next` is written by the holder, or by the one waiter whose exchange returned
+ *     TAIL_HELD.
+ * I3. A waiter that has exchanged the tail always links itself, so whoever saw a
+ *     foreign tail may wait for the link.
+ * The grant of a cell (release) pairs with wait_for_turn (acquire); release_if of the
+ * tail with acquire_if or the exchange of the next arrival.
  */
 #ifndef HASP_LOCKS_MCS_H
 #define HASP_LOCKS_MCS_H
@@ -60,8 +63,8 @@ static inline bool mcs_trylock(struct lock *lock, enum waiting waiting)
     return mcs_fast(lock);
 }
 
-/* The turn has come to `head`, the first waiter: moves its links into the lock, after which
- * the waiter is out of the queue and given back. */
+/* The turn has come to `head`, the first waiter: moves its links into the lock, after
+ * which the waiter is out of the queue and given back. */
 static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
 {
     uint32_t next = load_acquire(&head->next), tail = head->id;
@@ -99,8 +102,8 @@ mcs_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
     uint32_t before = mcs_enqueue(mcs, self);
     bool acquired = true;
     if (before) {
-        bool hopeful = waiting != SPIN &&
-                       (before == TAIL_HELD || !load_relaxed(&waiter_at(before)->asleep));
+        bool hopeful = waiting != SPIN && (before == TAIL_HELD ||
+                                           !load_relaxed(&waiter_at(before)->asleep));
         if (wait_for_turn(&self->cell, &self->asleep, waiting, hopeful, deadline) ==
             WAITER_WAITING)
             acquired = !leave(&self->cell);

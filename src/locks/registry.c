@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns locks.def into descriptors: for each line, the algorithm's inline functions become the
- * complete operations of descriptor.h. Compiled once per platform. */
+/* Turns locks.def into descriptors: for each line, the algorithm's inline functions
+ * become the complete operations of descriptor.h. Compiled once per platform. */
 #include "locks/descriptor.h"
 
 #include "locks/clh.h"
@@ -27,8 +27,8 @@ enum {
     TRYLOCK_HARDENED = 32,
 };
 
-/* The caller has acquired the lock. A word that is not free then was taken by somebody who does
- * not go through the library: both would run in the critical section. */
+/* The caller has acquired the lock. A word that is not free then was taken by somebody
+ * who does not go through the library: both would run in the critical section. */
 static inline void take_body(struct lock *lock, int word, uint32_t thread)
 {
     if (word == SHOWN_WORD) {
@@ -51,94 +51,94 @@ static inline void clear_body(struct lock *lock, int word)
 }
 
 #define DEFINE_ADOPT_NONE(name, prefix, word, ...)
-#define DEFINE_ADOPT_QUEUE(name, prefix, word, ...)                                      \
-    static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)             \
-    {                                                                                    \
-        prefix##_adopt(lock, waiter);                                                    \
-    }                                                                                    \
-    static void name##_adopted_entry(struct lock *lock, struct waiter *waiter)           \
-    {                                                                                    \
-        prefix##_adopted(lock, waiter);                                                  \
-        take_body(lock, word, current_thread());                                         \
+#define DEFINE_ADOPT_QUEUE(name, prefix, word, ...)                                    \
+    static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)           \
+    {                                                                                  \
+        prefix##_adopt(lock, waiter);                                                  \
+    }                                                                                  \
+    static void name##_adopted_entry(struct lock *lock, struct waiter *waiter)         \
+    {                                                                                  \
+        prefix##_adopted(lock, waiter);                                                \
+        take_body(lock, word, current_thread());                                       \
     }
-#define DEFINE_ADOPT_REQUEUE(name, prefix, word, ...)                                    \
-    static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)             \
-    {                                                                                    \
-        prefix##_adopt(lock, waiter);                                                    \
-    }                                                                                    \
-    static void name##_relock_entry(struct lock *lock)                                   \
-    {                                                                                    \
-        prefix##_relock(lock __VA_ARGS__);                                               \
-        take_body(lock, word, current_thread());                                         \
+#define DEFINE_ADOPT_REQUEUE(name, prefix, word, ...)                                  \
+    static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)           \
+    {                                                                                  \
+        prefix##_adopt(lock, waiter);                                                  \
+    }                                                                                  \
+    static void name##_relock_entry(struct lock *lock)                                 \
+    {                                                                                  \
+        prefix##_relock(lock __VA_ARGS__);                                             \
+        take_body(lock, word, current_thread());                                       \
     }
 
 #define FIELDS_ADOPT_NONE(name)
-#define FIELDS_ADOPT_QUEUE(name)                                                         \
+#define FIELDS_ADOPT_QUEUE(name)                                                       \
     .adopt = name##_adopt_entry, .adopted = name##_adopted_entry,
-#define FIELDS_ADOPT_REQUEUE(name)                                                       \
+#define FIELDS_ADOPT_REQUEUE(name)                                                     \
     .adopt = name##_adopt_entry, .relock = name##_relock_entry,
 
 /* The fast path makes no call but in tail position, so it needs no stack frame. */
-#define DEFINE_ENTRIES(name, prefix, word, adoption, ...)                                \
-    static int name##_unlock_entry(struct lock *lock)                                    \
-    {                                                                                    \
-        prefix##_before_release(lock);                                                   \
-        clear_body(lock, word);                                                          \
-        prefix##_unlock(lock __VA_ARGS__);                                               \
-        return 0;                                                                        \
-    }                                                                                    \
-    static void name##_undo(void *lock)                                                  \
-    {                                                                                    \
-        name##_unlock_entry(lock);                                                       \
-    }                                                                                    \
-    static __attribute__((noinline)) int name##_lock_slowly(struct lock *lock)           \
-    {                                                                                    \
-        int token = wait_begin();                                                        \
-        prefix##_lock(lock __VA_ARGS__);                                                 \
-        take_body(lock, word, current_thread());                                         \
-        wait_end(token, name##_undo, lock);                                              \
-        return 0;                                                                        \
-    }                                                                                    \
-    static int name##_lock_entry(struct lock *lock)                                      \
-    {                                                                                    \
-        uint32_t thread = current_thread_if_known();                                     \
-        if (unlikely(!thread) || unlikely(!prefix##_fast(lock)))                         \
-            return name##_lock_slowly(lock);                                             \
-        take_body(lock, word, thread);                                                   \
-        return 0;                                                                        \
-    }                                                                                    \
-    static bool name##_trylock_entry(struct lock *lock)                                  \
-    {                                                                                    \
-        if (!prefix##_trylock(lock __VA_ARGS__))                                         \
-            return false;                                                                \
-        take_body(lock, word, current_thread());                                         \
-        return true;                                                                     \
-    }                                                                                    \
-    static bool name##_timedlock_entry(struct lock *lock, const struct deadline *at)     \
-    {                                                                                    \
-        if (deadline_passed(at)) /* leave no trace in the queue */                       \
-            return name##_trylock_entry(lock);                                           \
-        int token = wait_begin();                                                        \
-        bool acquired = prefix##_timedlock(lock __VA_ARGS__, at);                        \
-        if (acquired)                                                                    \
-            take_body(lock, word, current_thread());                                     \
-        wait_end(token, acquired ? name##_undo : NULL, lock);                            \
-        return acquired;                                                                 \
-    }                                                                                    \
-    static void name##_destroy_entry(struct lock *lock)                                  \
-    {                                                                                    \
-        prefix##_destroy(lock);                                                          \
-    }                                                                                    \
+#define DEFINE_ENTRIES(name, prefix, word, adoption, ...)                              \
+    static int name##_unlock_entry(struct lock *lock)                                  \
+    {                                                                                  \
+        prefix##_before_release(lock);                                                 \
+        clear_body(lock, word);                                                        \
+        prefix##_unlock(lock __VA_ARGS__);                                             \
+        return 0;                                                                      \
+    }                                                                                  \
+    static void name##_undo(void *lock)                                                \
+    {                                                                                  \
+        name##_unlock_entry(lock);                                                     \
+    }                                                                                  \
+    static __attribute__((noinline)) int name##_lock_slowly(struct lock *lock)         \
+    {                                                                                  \
+        int token = wait_begin();                                                      \
+        prefix##_lock(lock __VA_ARGS__);                                               \
+        take_body(lock, word, current_thread());                                       \
+        wait_end(token, name##_undo, lock);                                            \
+        return 0;                                                                      \
+    }                                                                                  \
+    static int name##_lock_entry(struct lock *lock)                                    \
+    {                                                                                  \
+        uint32_t thread = current_thread_if_known();                                   \
+        if (unlikely(!thread) || unlikely(!prefix##_fast(lock)))                       \
+            return name##_lock_slowly(lock);                                           \
+        take_body(lock, word, thread);                                                 \
+        return 0;                                                                      \
+    }                                                                                  \
+    static bool name##_trylock_entry(struct lock *lock)                                \
+    {                                                                                  \
+        if (!prefix##_trylock(lock __VA_ARGS__))                                       \
+            return false;                                                              \
+        take_body(lock, word, current_thread());                                       \
+        return true;                                                                   \
+    }                                                                                  \
+    static bool name##_timedlock_entry(struct lock *lock, const struct deadline *at)   \
+    {                                                                                  \
+        if (deadline_passed(at)) /* leave no trace in the queue */                     \
+            return name##_trylock_entry(lock);                                         \
+        int token = wait_begin();                                                      \
+        bool acquired = prefix##_timedlock(lock __VA_ARGS__, at);                      \
+        if (acquired)                                                                  \
+            take_body(lock, word, current_thread());                                   \
+        wait_end(token, acquired ? name##_undo : NULL, lock);                          \
+        return acquired;                                                               \
+    }                                                                                  \
+    static void name##_destroy_entry(struct lock *lock)                                \
+    {                                                                                  \
+        prefix##_destroy(lock);                                                        \
+    }                                                                                  \
     DEFINE_##adoption(name, prefix, word, __VA_ARGS__)
 
-#define OPERATIONS(name, adoption)                                                       \
-    {                                                                                    \
-        .lock = name##_lock_entry, .trylock = name##_trylock_entry,                      \
-        .timedlock = name##_timedlock_entry, .unlock = name##_unlock_entry,              \
-        .destroy = name##_destroy_entry, FIELDS_##adoption(name)                         \
+#define OPERATIONS(name, adoption)                                                     \
+    {                                                                                  \
+        .lock = name##_lock_entry, .trylock = name##_trylock_entry,                    \
+        .timedlock = name##_timedlock_entry, .unlock = name##_unlock_entry,            \
+        .destroy = name##_destroy_entry, FIELDS_##adoption(name)                       \
     }
 
-#define LOCK(name, title, alias, prefix, argument, word, adoption, ...)                  \
+#define LOCK(name, title, alias, prefix, argument, word, adoption, ...)                \
     DEFINE_ENTRIES(name, prefix, word, adoption, argument)
 #include "locks/locks.def"
 #undef LOCK
@@ -158,30 +158,31 @@ const struct lock_descriptor lock_list[] = {
      .summary = "the C library's own mutex, untouched: the reference",
      .source = "GNU C Library",
      .caution = ""},
-#define LOCK(id, title, study_name, prefix, argument, word, adoption, kind, how,         \
-             properties, size, waiter_size, words, paper, warning)                       \
-    {.name = title,                                                                      \
-     .alias = study_name,                                                                \
-     .category = kind,                                                                   \
-     .waiting = how,                                                                     \
-     .fifo = ((properties)&FIFO) != 0,                                                   \
-     .bypasses = ((properties)&BYPASSES) != 0,                                           \
-     .parks = ((properties)&PARKS) != 0,                                                 \
-     .numa = ((properties)&NUMA) != 0,                                                   \
-     .light = ((properties)&LIGHT) != 0,                                                 \
-     .trylock_hardened = ((properties)&TRYLOCK_HARDENED) != 0,                           \
-     .bytes = size,                                                                      \
-     .waiter_bytes = waiter_size,                                                        \
-     .summary = words,                                                                   \
-     .source = paper,                                                                    \
-     .caution = warning,                                                                 \
+#define LOCK(id, title, study_name, prefix, argument, word, adoption, kind, how,       \
+             properties, size, waiter_size, words, paper, warning)                     \
+    {.name = title,                                                                    \
+     .alias = study_name,                                                              \
+     .category = kind,                                                                 \
+     .waiting = how,                                                                   \
+     .fifo = ((properties)&FIFO) != 0,                                                 \
+     .bypasses = ((properties)&BYPASSES) != 0,                                         \
+     .parks = ((properties)&PARKS) != 0,                                               \
+     .numa = ((properties)&NUMA) != 0,                                                 \
+     .light = ((properties)&LIGHT) != 0,                                               \
+     .trylock_hardened = ((properties)&TRYLOCK_HARDENED) != 0,                         \
+     .bytes = size,                                                                    \
+     .waiter_bytes = waiter_size,                                                      \
+     .summary = words,                                                                 \
+     .source = paper,                                                                  \
+     .caution = warning,                                                               \
      .operations = OPERATIONS(id, adoption)},
 #include "locks/locks.def"
 #undef LOCK
 };
 
 const unsigned lock_list_length = sizeof lock_list / sizeof lock_list[0];
-const unsigned lock_default = sizeof lock_list / sizeof lock_list[0] - 1; /* futex: last */
+const unsigned lock_default =
+    sizeof lock_list / sizeof lock_list[0] - 1; /* futex: last */
 
 static int same_letter(char a, char b)
 {

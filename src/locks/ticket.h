@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ticket lock.
- * D. Reed, R. Kanodia, "Synchronization with eventcounts and sequencers", CACM 1979;
- * J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on shared-memory
- * multiprocessors", TOCS 1991.
+ * Ticket lock. D. Reed, R. Kanodia, "Synchronization with eventcounts and sequencers",
+ * CACM 1979; J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on
+ * shared-memory multiprocessors", TOCS 1991.
  *
- * Idea: draw a number, wait until it is served. The published lock cannot give a number up; here
- * a timed-out waiter leaves its number on a list in the lock, and whoever waits or arrives
- * while a number on that list is being served passes it on in its stead.
+ * Idea: draw a number, wait until it is served. The published lock cannot give a number
+ * up; here a timed-out waiter leaves its number on a list in the lock, and whoever
+ * waits or arrives while a number on that list is being served passes it on in its
+ * stead.
  *
- * I1. next - serving threads hold, wait for, or have left a ticket; free is next == serving.
- * I2. Only the holder of the ticket being served writes `serving`: the lock's holder, or the one
- *     thread that has that ticket's token in its hands. A token is on the list or in the hands
- *     of the single thread that took the whole list with one exchange (pass_left_tickets).
- * I3. A waiter looks through the list again and again, so a token that is put there after its
- *     number came up is found; with no waiter, the next arrival finds it.
+ * I1. next - serving threads hold, wait for, or have left a ticket; free is next ==
+ *     serving.
+ * I2. Only the holder of the ticket being served writes `serving`: the lock's holder,
+ *     or the one thread that has that ticket's token in its hands. A token is on the
+ *     list or in the hands of the single thread that took the whole list with one
+ *     exchange (pass_left_tickets).
+ * I3. A waiter looks through the list again and again, so a token that is put there
+ *     after its number came up is found; with no waiter, the next arrival finds it.
  * The store of `serving` (release) pairs with the waiters' loads of it (acquire).
  */
 #ifndef HASP_LOCKS_TICKET_H
@@ -40,7 +42,7 @@ static inline void ticket_forget(struct lock *lock, bool held)
     struct ticket *ticket = ticket_of(lock);
     uint32_t serving = load_relaxed(&ticket->serving);
     if (load_relaxed(&ticket->next) - serving < 2)
-        return; /* free, or held, perhaps by a live thread; at most the holder is a ghost */
+        return; /* free, or held: at most the holder is a ghost */
     store_relaxed(&ticket->left, 0);
     store_release(&ticket->next, serving + held);
 }
@@ -108,8 +110,8 @@ static inline bool ticket_trylock(struct lock *lock)
     return ticket_fast(lock);
 }
 
-static __attribute__((noinline, unused)) bool ticket_wait(struct lock *lock,
-                                                          const struct deadline *deadline)
+static __attribute__((noinline, unused)) bool
+ticket_wait(struct lock *lock, const struct deadline *deadline)
 {
     ghosts_check(lock, ticket_forget);
     struct ticket *ticket = ticket_of(lock);
@@ -117,8 +119,9 @@ static __attribute__((noinline, unused)) bool ticket_wait(struct lock *lock,
     struct spinner spinner = {0, 0};
     uint32_t served, looked_at = mine, turn = 0;
     while ((served = load_acquire(&ticket->serving)) != mine) {
-        /* Tokens whose number is far off stay on the list for a while: look when another
-         * number is served, and now and then in case its token came late (I3). */
+        /* Tokens whose number is far off stay on the list for a while: look when
+         * another number is served, and now and then in case its token came late (I3).
+         */
         if (unlikely(load_relaxed(&ticket->left) != 0) &&
             (served != looked_at || ++turn % TURNS_PER_LOOK == 0)) {
             looked_at = served;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Test-and-test-and-set.
- * L. Rudolph, Z. Segall, "Dynamic decentralized cache schemes for MIMD parallel processors",
- * ISCA 1984; T. Anderson, "The performance of spin lock alternatives for shared-memory
- * multiprocessors", TPDS 1990.
+ * Test-and-test-and-set. L. Rudolph, Z. Segall, "Dynamic decentralized cache schemes
+ * for MIMD parallel processors", ISCA 1984; T. Anderson, "The performance of spin lock
+ * alternatives for shared-memory multiprocessors", TPDS 1990.
  *
- * Idea: read until free, so that waiters spin in their own caches, then try one exchange.
+ * Idea: read until free, so that waiters spin in their own caches, then try one
+ * exchange.
  *
  * state[0]: 0 free, 1 held.
- * I1. 0 -> 1 only by the exchange of the new holder (acquire), 1 -> 0 only by the holder's
- *     store (release); they pair with each other.
+ * I1. 0 -> 1 only by the exchange of the new holder (acquire), 1 -> 0 only by the
+ *     holder's store (release); they pair with each other.
  */
 #ifndef HASP_LOCKS_TTAS_H
 #define HASP_LOCKS_TTAS_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool: free lists in shards, picked by the id of the thread that takes, so that a thread
- * finds its last waiter again, in its own cache, and needs no clean-up when it exits. Whoever
- * gives a waiter back returns it to that shard: a thread that times out again and again, and
- * whose waiters are taken out of the queue by others, would otherwise need ever new ones.
- * Each list is a Treiber stack whose head carries a tag against ABA: {tag, id}.
+ * The pool: free lists in shards, picked by the id of the thread that takes, so that a
+ * thread finds its last waiter again, in its own cache, and needs no clean-up when it
+ * exits. Whoever gives a waiter back returns it to that shard: a thread that times out
+ * again and again, and whose waiters are taken out of the queue by others, would
+ * otherwise need ever new ones. Each list is a Treiber stack whose head carries a tag
+ * against ABA: {tag, id}.
  */
 #include "locks/waiter.h"
 
@@ -17,7 +18,7 @@ struct shard {
 struct waiter *waiter_chunks[WAITER_CHUNKS];
 static struct shard shards[SHARDS];
 static struct atomic_u32 carved = {1}; /* next id; 0 means none */
-static struct atomic_u32 mapping;      /* generation of the thread that maps a chunk, or 0 */
+static struct atomic_u32 mapping; /* generation of the thread that maps a chunk, or 0 */
 
 static bool chunk_present(uint32_t chunk)
 {
@@ -45,7 +46,8 @@ static struct waiter *carve(void)
 {
     uint32_t id = load_relaxed(&carved);
     do {
-        if (id >= WAITER_CHUNKS * WAITERS_PER_CHUNK || !chunk_present(id / WAITERS_PER_CHUNK))
+        if (id >= WAITER_CHUNKS * WAITERS_PER_CHUNK ||
+            !chunk_present(id / WAITERS_PER_CHUNK))
             return NULL;
     } while (!compare_exchange_relaxed(&carved, &id, id + 1));
     return waiter_at(id);

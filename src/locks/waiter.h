@@ -2,23 +2,25 @@
 /*
  * Waiters: what a thread leaves in a queue while it waits.
  *
- * They come from a pool that is type-stable: memory once a waiter is a waiter for ever, so a
- * late unpark() or a stale look at one does no harm. They are never on stacks or in thread-local
- * storage: threads exit, cancel, jump and fork away from those. Links are 32-bit ids, so that a
- * queue's head and tail fit into a lock beside each other.
+ * They come from a pool that is type-stable: memory once a waiter is a waiter for ever,
+ * so a late unpark() or a stale look at one does no harm. They are never on stacks or
+ * in thread-local storage: threads exit, cancel, jump and fork away from those. Links
+ * are 32-bit ids, so that a queue's head and tail fit into a lock beside each other.
  *
  * `cell` is the waiter's state and the address it sleeps on:
  *
- *   WAITING    queued, awake         -> GRANTED by the granter, PARKED or LEFT by itself
- *   PARKED     queued, maybe asleep  -> GRANTED by the granter (who unparks), LEFT by itself
+ *   WAITING    queued, awake         -> GRANTED by the granter, PARKED or LEFT by
+ *              itself
+ *   PARKED     queued, maybe asleep  -> GRANTED by the granter (who unparks), LEFT by
+ *              itself
  *   GRANTED    its turn has come
  *   LEFT       timed out; whoever meets it next takes it out and gives it back
- *   IN_CONDITION   asleep on a condition variable -> PARKED when a signaller queues it on the
- *              lock; REQUEUED when it was moved to the lock's sleepers, WOKEN when it was woken:
- *              then it has to take the lock itself
+ *   IN_CONDITION   asleep on a condition variable -> PARKED when a signaller queues it
+ *              on the lock; REQUEUED when it was moved to the lock's sleepers, WOKEN
+ *              when it was woken: then it has to take the lock itself
  *
- * The last three carry the waiter's epoch above their low byte. A requeue compares the cell, so
- * it cannot move another thread that has meanwhile got the same waiter.
+ * The last three carry the waiter's epoch above their low byte. A requeue compares the
+ * cell, so it cannot move another thread that has meanwhile got the same waiter.
  */
 #ifndef HASP_LOCKS_WAITER_H
 #define HASP_LOCKS_WAITER_H
@@ -43,8 +45,8 @@ struct waiter {
     uint32_t may_change;        /* may leave or park: grant by exchange, not by store */
     uint32_t ticket;
     uint32_t epoch; /* of its stays on condition variables, shifted left by 8 */
-    uint32_t id;   /* never changes */
-    uint32_t home; /* the shard of the pool that it was taken from and goes back to */
+    uint32_t id;    /* never changes */
+    uint32_t home;  /* the shard of the pool that it was taken from and goes back to */
     struct atomic_u32 free_next;
 
     /* While on a condition variable; guarded by its bucket. */
@@ -55,9 +57,9 @@ struct waiter {
 
 _Static_assert(sizeof(struct waiter) == CACHE_LINE, "one waiter, one transfer unit");
 
-/* Takes a waiter with cell WAITING, no links, asleep 0, may_change 0. Never fails: when memory
- * is exhausted it yields until another thread gives one back. Uncontended unless two threads
- * hash to one shard; no allocation but a page-sized chunk now and then. */
+/* Takes a waiter with cell WAITING, no links, asleep 0, may_change 0. Never fails: when
+ * memory is exhausted it yields until another thread gives one back. Uncontended unless
+ * two threads hash to one shard; no allocation but a page-sized chunk now and then. */
 struct waiter *waiter_take(void);
 
 /* Nobody may reach the waiter through a queue any more. */
@@ -67,7 +69,8 @@ void waiter_give(struct waiter *waiter);
 uint32_t waiter_count(void);
 
 enum { WAITERS_PER_CHUNK = 64, WAITER_CHUNKS = 16384 };
-extern struct waiter *waiter_chunks[WAITER_CHUNKS] __attribute__((visibility("hidden")));
+extern struct waiter *waiter_chunks[WAITER_CHUNKS]
+    __attribute__((visibility("hidden")));
 
 static inline struct waiter *waiter_at(uint32_t id)
 {

@@ -2,8 +2,9 @@
 /*
  * Waiting policies: how a thread waits on a cell, and how it is told.
  *
- *   SPIN            pauses until its turn; when that takes far longer than a hand-over between
- *                   running threads, it offers its CPU now and then (the holder may need it)
+ *   SPIN            pauses until its turn; when that takes far longer than a hand-over
+ *                   between running threads, it offers its CPU now and then (the holder
+ *                   may need it)
  *   SPIN_THEN_PARK  spins for as long as parking would cost, then sleeps
  *
  * Policies are constants at every call, so each lock compiles to one of them.
@@ -15,7 +16,8 @@
 
 enum waiting { SPIN, SPIN_THEN_PARK };
 
-/* Deadlines are looked at once in so many turns: a clock read costs about as much as them. */
+/* Deadlines are looked at once in so many turns: a clock read costs about as much as
+ * them. */
 enum { TURNS_PER_CLOCK_READ = 32 };
 
 /* One spinning waiter's patience. */
@@ -24,7 +26,8 @@ struct spinner {
 };
 
 /* One turn of waiting; false when the deadline has passed. */
-static inline bool spinner_turn(struct spinner *spinner, const struct deadline *deadline)
+static inline bool spinner_turn(struct spinner *spinner,
+                                const struct deadline *deadline)
 {
     relax();
     if (unlikely(++spinner->since_yield > yield_limit())) {
@@ -41,9 +44,10 @@ static inline bool still_waiting(uint32_t state)
 }
 
 /*
- * Waits until `cell` is neither WAITING nor PARKED and returns its value (acquire: pairs with
- * the release in grant()); WAITING when the deadline passed first. `hopeful`: the predecessor
- * seems to be running, so that spinning may pay. `asleep` is set before parking.
+ * Waits until `cell` is neither WAITING nor PARKED and returns its value (acquire:
+ * pairs with the release in grant()); WAITING when the deadline passed first.
+ * `hopeful`: the predecessor seems to be running, so that spinning may pay. `asleep` is
+ * set before parking.
  */
 static inline uint32_t wait_for_turn(struct atomic_u32 *cell, struct atomic_u32 *asleep,
                                      enum waiting waiting, bool hopeful,
@@ -71,7 +75,8 @@ static inline uint32_t wait_for_turn(struct atomic_u32 *cell, struct atomic_u32 
     }
     store_relaxed(asleep, 1);
     state = WAITER_WAITING;
-    if (!compare_exchange_acquire(cell, &state, WAITER_PARKED) && state != WAITER_PARKED)
+    if (!compare_exchange_acquire(cell, &state, WAITER_PARKED) &&
+        state != WAITER_PARKED)
         return load_acquire(cell);
     while ((state = load_acquire(cell)) == WAITER_PARKED)
         if (!park(cell, WAITER_PARKED, deadline))
@@ -80,9 +85,10 @@ static inline uint32_t wait_for_turn(struct atomic_u32 *cell, struct atomic_u32 
 }
 
 /*
- * Gives the turn to whoever waits on `cell`; nothing of the waiter or its lock is touched after
- * the exchange. False: the waiter has LEFT, and the turn is still the caller's. `may_change`
- * false promises that the waiter spins without a deadline: then a store is enough.
+ * Gives the turn to whoever waits on `cell`; nothing of the waiter or its lock is
+ * touched after the exchange. False: the waiter has LEFT, and the turn is still the
+ * caller's. `may_change` false promises that the waiter spins without a deadline: then
+ * a store is enough.
  */
 static inline bool grant(struct atomic_u32 *cell, bool may_change)
 {
@@ -105,7 +111,7 @@ static inline bool leave(struct atomic_u32 *cell)
     while (still_waiting(state))
         if (compare_exchange_acq_rel(cell, &state, WAITER_LEFT))
             return true;
-    fence_seq_cst(); /* the failed exchange was relaxed; the turn was published by release */
+    fence_seq_cst(); /* the exchange failed relaxed; a release has granted */
     return false;
 }
 

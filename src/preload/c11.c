@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * C11 mtx_* and cnd_*: glibc's own call its private mutex functions, not the hooked ones, so they
- * are hooked themselves. Their objects are pthread ones (glibc's ABI). call_once and thrd_*
- * touch no mutex of the program.
+ * C11 mtx_* and cnd_*: glibc's own call its private mutex functions, not the hooked
+ * ones, so they are hooked themselves. Their objects are pthread ones (glibc's ABI).
+ * call_once and thrd_* touch no mutex of the program.
  */
 #include "preload/real.h"
 
@@ -103,5 +103,6 @@ EXPORT int cnd_wait(cnd_t *condition, mtx_t *mutex)
 EXPORT int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
                          const struct timespec *restrict at)
 {
-    return c11_result(pthread_cond_timedwait(condition_in(condition), mutex_in(mutex), at));
+    return c11_result(
+        pthread_cond_timedwait(condition_in(condition), mutex_in(mutex), at));
 }

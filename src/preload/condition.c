@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_cond_*: Hasp's own condition variables, over the queues of condition_queue.h. */
+/* pthread_cond_*: Hasp's own, over the queues of condition_queue.h. */
 #include "preload/condition_queue.h"
 #include "preload/dispatch.h"
 #include "preload/mutex.h"
@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <limits.h>
 
-/* How long a wait on a process-shared condvar with a mutex of ours sleeps at most; see below. */
+/* How long a wait on a process-shared condvar with a mutex of ours sleeps at most; see
+ * below. */
 enum { SHARED_SLICE_NS = 5000000 };
 
 /* One wait. */
@@ -26,8 +27,9 @@ static uint32_t waiting_cell(const struct waiter *waiter)
     return WAITER_IN_CONDITION | waiter->epoch;
 }
 
-/* Ends the sleep of a waiter that has been taken out of its queue. If the caller holds the
- * mutex, the waiter need not wake up before it is its turn: it goes to the lock's own queue. */
+/* Ends the sleep of a waiter that has been taken out of its queue. If the caller holds
+ * the mutex, the waiter need not wake up before it is its turn: it goes to the lock's
+ * own queue. */
 static void hand_over(struct waiter *waiter)
 {
     struct lock *lock = waiter->lock;
@@ -128,8 +130,8 @@ static void lock_again(void *mutex)
 }
 
 /* One wait of glibc's own with a mutex of ours. */
-static int wait_slice(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
-                      const struct timespec *until)
+static int wait_slice(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                      clockid_t clock, const struct timespec *until)
 {
     pthread_mutex_t scratch = PTHREAD_MUTEX_INITIALIZER;
     int result;
@@ -143,9 +145,10 @@ static int wait_slice(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid
 }
 
 /*
- * A process-shared condvar belongs to glibc, whose wait needs a mutex of glibc's. With a mutex of
- * ours it waits with a scratch mutex, for a slice at a time: a signal between our unlock and its
- * wait is lost, but the slice ends in a spurious wake-up, which is legal.
+ * A process-shared condvar belongs to glibc, whose wait needs a mutex of glibc's. With
+ * a mutex of ours it waits with a scratch mutex, for a slice at a time: a signal
+ * between our unlock and its wait is lost, but the slice ends in a spurious wake-up,
+ * which is legal.
  */
 static int wait_shared(pthread_cond_t *condition, struct lock *lock,
                        const struct deadline *deadline)
@@ -171,8 +174,8 @@ static int wait_on(pthread_cond_t *condition, pthread_mutex_t *mutex,
     if (unlikely(load_relaxed(condition_flags(condition)) & CONDITION_SHARED)) {
         if (!passed_through(lock))
             return wait_shared(condition, lock, deadline);
-        return deadline ? real_pthread_cond_clockwait()(condition, mutex, deadline->clock,
-                                                        &deadline->at)
+        return deadline ? real_pthread_cond_clockwait()(condition, mutex,
+                                                        deadline->clock, &deadline->at)
                         : real_pthread_cond_wait()(condition, mutex);
     }
     int token = wait_begin();
@@ -189,8 +192,8 @@ static int wait_on(pthread_cond_t *condition, pthread_mutex_t *mutex,
     return error ? error : wait.withdrawn ? ETIMEDOUT : 0;
 }
 
-static int wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
-                      const struct timespec *at)
+static int wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                      clockid_t clock, const struct timespec *at)
 {
     if (at->tv_nsec < 0 || at->tv_nsec >= 1000000000)
         return EINVAL;
@@ -200,7 +203,8 @@ static int wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid
     return wait_on(condition, mutex, &deadline);
 }
 
-EXPORT int pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes)
+EXPORT int pthread_cond_init(pthread_cond_t *condition,
+                             const pthread_condattr_t *attributes)
 {
     int shared = PTHREAD_PROCESS_PRIVATE;
     clockid_t clock = CLOCK_REALTIME;
@@ -221,7 +225,8 @@ static bool is_shared(pthread_cond_t *condition)
     return load_relaxed(condition_flags(condition)) & CONDITION_SHARED;
 }
 
-/* Does not wait for the last waiters, as glibc's does: nothing of the condvar is theirs. */
+/* Does not wait for the last waiters, as glibc's does: nothing of the condvar is
+ * theirs. */
 EXPORT int pthread_cond_destroy(pthread_cond_t *condition)
 {
     return is_shared(condition) ? real_pthread_cond_destroy()(condition) : 0;
@@ -258,7 +263,8 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mu
                                   const struct timespec *at)
 {
     bool monotonic = load_relaxed(condition_flags(condition)) & CONDITION_MONOTONIC;
-    return wait_until(condition, mutex, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, at);
+    return wait_until(condition, mutex, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME,
+                      at);
 }
 
 EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,

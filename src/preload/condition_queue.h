@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who waits on which condition variable: queues in the library, in buckets picked by address.
+ * Who waits on which condition variable: queues in the library, in buckets picked by
+ * address.
  *
- * The condvar itself holds flags and a count only, and is not touched by a waiter once it waits:
- * whoever broadcasts may destroy and unmap it at once. The count is changed under the bucket's
- * lock, by the waiter before it releases the mutex, by whoever takes a waiter out, and by a
- * timed-out or cancelled waiter that finds itself still queued (nobody has broadcast then, so
- * the condvar is still there).
+ * The condvar itself holds flags and a count only, and is not touched by a waiter once
+ * it waits: whoever broadcasts may destroy and unmap it at once. The count is changed
+ * under the bucket's lock, by the waiter before it releases the mutex, by whoever takes
+ * a waiter out, and by a timed-out or cancelled waiter that finds itself still queued
+ * (nobody has broadcast then, so the condvar is still there).
  */
 #ifndef HASP_PRELOAD_CONDITION_QUEUE_H
 #define HASP_PRELOAD_CONDITION_QUEUE_H
 
 #include "locks/waiter.h"
 
-/* Added to a condvar's flag word per waiter, as glibc does; below it: 1 process-shared, 2 waits
- * on the monotonic clock. */
+/* Added to a condvar's flag word per waiter, as glibc does; below it: 1 process-shared,
+ * 2 waits on the monotonic clock. */
 enum { CONDITION_SHARED = 1, CONDITION_MONOTONIC = 2, CONDITION_WAITER = 8 };
 
-/* Where glibc keeps the flag word; set by startup() (36 up to a point, 28 in newer ones). */
+/* Where glibc keeps the flag word; set by startup() (36 up to a point, 28 in newer
+ * ones). */
 extern unsigned condition_flags_offset __attribute__((visibility("hidden")));
 
 static inline struct atomic_u32 *condition_flags(const void *condition)

@@ -7,11 +7,19 @@
 
 /* The layout that everything rests on. */
 _Static_assert(sizeof(struct lock) <= sizeof(pthread_mutex_t), "");
-_Static_assert(offsetof(pthread_mutex_t, __data.__lock) == offsetof(struct lock, word), "");
-_Static_assert(offsetof(pthread_mutex_t, __data.__count) == offsetof(struct lock, count), "");
-_Static_assert(offsetof(pthread_mutex_t, __data.__owner) == offsetof(struct lock, owner), "");
-_Static_assert(offsetof(pthread_mutex_t, __data.__nusers) == offsetof(struct lock, users), "");
-_Static_assert(offsetof(pthread_mutex_t, __data.__kind) == offsetof(struct lock, kind), "");
+_Static_assert(offsetof(pthread_mutex_t, __data.__lock) == offsetof(struct lock, word),
+               "");
+_Static_assert(offsetof(pthread_mutex_t, __data.__count) ==
+                   offsetof(struct lock, count),
+               "");
+_Static_assert(offsetof(pthread_mutex_t, __data.__owner) ==
+                   offsetof(struct lock, owner),
+               "");
+_Static_assert(offsetof(pthread_mutex_t, __data.__nusers) ==
+                   offsetof(struct lock, users),
+               "");
+_Static_assert(offsetof(pthread_mutex_t, __data.__kind) == offsetof(struct lock, kind),
+               "");
 
 /* Before startup(): whoever comes first sets the library up and goes on. */
 static int first_lock(struct lock *lock)
@@ -52,7 +60,7 @@ struct lock_operations dispatch[DISPATCH_SLOTS] = {
                           .destroy = first_destroy},
 };
 
-/* The pass-through. Only normal mutexes come here; mutex.c passes the others on itself. */
+/* The pass-through. Only normal mutexes come here; mutex.c passes on the others. */
 static int glibc_lock(struct lock *lock)
 {
     return real_pthread_mutex_lock()(mutex_of(lock));
@@ -85,8 +93,8 @@ void dispatch_fill(unsigned chosen, bool biased)
     dispatch[DISPATCH_DEFAULT] = dispatch[chosen + 1];
 }
 
-/* Waiters of locks that are still biased keep the biased protocol, which then sleeps in slices:
- * another thread may be in the middle of a plain release. */
+/* Waiters of locks that are still biased keep the biased protocol, which then sleeps in
+ * slices: another thread may be in the middle of a plain release. */
 void dispatch_stop_bias(void)
 {
     const struct lock_operations *biased = &lock_list[lock_default].operations;

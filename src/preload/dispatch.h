@@ -2,9 +2,9 @@
 /*
  * From a mutex to the operations of its lock.
  *
- * A mutex carries the index of its algorithm; 0, as in zeroed memory, is the default of the
- * process. The table holds copies of the operations, so that a lock costs one load of the index
- * and one indirect jump whichever place in the list its algorithm has.
+ * A mutex carries the index of its algorithm; 0, as in zeroed memory, is the default of
+ * the process. The table holds copies of the operations, so that a lock costs one load
+ * of the index and one indirect jump whichever place in the list its algorithm has.
  */
 #ifndef HASP_PRELOAD_DISPATCH_H
 #define HASP_PRELOAD_DISPATCH_H
@@ -15,7 +15,8 @@
 
 enum { DISPATCH_DEFAULT = 0, DISPATCH_SLOTS = 64 }; /* list entry i is slot i + 1 */
 
-extern struct lock_operations dispatch[DISPATCH_SLOTS] __attribute__((visibility("hidden")));
+extern struct lock_operations dispatch[DISPATCH_SLOTS]
+    __attribute__((visibility("hidden")));
 
 static inline struct lock *lock_of(pthread_mutex_t *mutex)
 {
@@ -32,8 +33,9 @@ static inline const struct lock_operations *operations_of(const struct lock *loc
     return &dispatch[lock->algorithm];
 }
 
-/* Glibc's kinds that are Hasp's: the low two bits, and its two elision hints. All others
- * (robust, process-shared, priority protocols, destroyed) are glibc's business. */
+/* Glibc's kinds that are Hasp's: the low two bits, and its two elision hints. All
+ * others (robust, process-shared, priority protocols, destroyed) are glibc's business.
+ */
 enum {
     KIND_NORMAL = 0,
     KIND_RECURSIVE = 1,

@@ -86,7 +86,8 @@ int mutex_check_before_wait(struct lock *lock)
     return checked && !mutex_held_by_caller(lock) ? EPERM : 0;
 }
 
-EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
+EXPORT int pthread_mutex_init(pthread_mutex_t *mutex,
+                              const pthread_mutexattr_t *attributes)
 {
     int type = KIND_NORMAL;
     if (attributes) {
@@ -164,8 +165,8 @@ OWN_NAME(pthread_mutex_lock);
 OWN_NAME(pthread_mutex_trylock);
 OWN_NAME(pthread_mutex_unlock);
 
-/* Old names that programs and libstdc++ builds still bind; glibc keeps them at 2.2.5. */
-#define ALIAS(target)                                                                    \
+/* Old names that programs still bind; glibc keeps them at 2.2.5. */
+#define ALIAS(target)                                                                  \
     __attribute__((alias(#target), visibility("default"), nothrow, nonnull(1)))
 __typeof__(pthread_mutex_init) __pthread_mutex_init ALIAS(pthread_mutex_init)
     __attribute__((leaf));

@@ -8,7 +8,8 @@
 /* Whether the calling thread holds the lock. */
 static inline bool mutex_held_by_caller(const struct lock *lock)
 {
-    return load_acquire(&lock->word) != 0 && load_relaxed(&lock->owner) == current_thread();
+    return load_acquire(&lock->word) != 0 &&
+           load_relaxed(&lock->owner) == current_thread();
 }
 
 /* EPERM for an error-checking mutex that the caller does not hold, else 0. */

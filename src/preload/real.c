@@ -19,16 +19,17 @@ static void *look_up(void **found, const char *name)
     return function;
 }
 
-/* POSIX, not C, makes an object pointer a function pointer; a union keeps the compiler calm. */
-#define SYMBOL(result, name, parameters)                                                 \
-    result(*real_##name(void)) parameters                                                \
-    {                                                                                    \
-        static void *found;                                                              \
-        union {                                                                          \
-            void *object;                                                                \
-            result(*function) parameters;                                                \
-        } either = {.object = look_up(&found, #name)};                                   \
-        return either.function;                                                          \
+/* POSIX, not C, makes an object pointer a function pointer; a union keeps the compiler
+ * calm. */
+#define SYMBOL(result, name, parameters)                                               \
+    result(*real_##name(void)) parameters                                              \
+    {                                                                                  \
+        static void *found;                                                            \
+        union {                                                                        \
+            void *object;                                                              \
+            result(*function) parameters;                                              \
+        } either = {.object = look_up(&found, #name)};                                 \
+        return either.function;                                                        \
     }
 #define EXPORT_ONLY(name)
 #include "preload/symbols.def"

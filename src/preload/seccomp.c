@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prctl and syscall, hooked for one reason: a program that installs a seccomp filter may forbid
- * membarrier, which the biased release needs, on pain of death. Before the filter is in place
- * the bias ends.
+ * prctl and syscall, hooked for one reason: a program that installs a seccomp filter
+ * may forbid membarrier, which the biased release needs, on pain of death. Before the
+ * filter is in place the bias ends.
  */
 #include "preload/dispatch.h"
 #include "preload/real.h"
@@ -36,8 +36,8 @@ static bool installs_filter(long number, long first)
     return number == SYS_prctl && first == PR_SET_SECCOMP;
 }
 
-/* Arguments that the caller did not pass are read as whatever the registers hold, and go to the
- * kernel, which ignores them: as the C library's own functions do. */
+/* Arguments that the caller did not pass are read as whatever the registers hold, and
+ * go to the kernel, which ignores them: as the C library's own functions do. */
 EXPORT int prctl(int option, ...)
 {
     long rest[4];

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Setting the library up: once, before the program's and its other libraries' constructors
- * (the library is linked `initfirst`), or at the first hooked call, whichever comes first.
+ * Setting the library up: once, before the program's and its other libraries'
+ * constructors (the library is linked `initfirst`), or at the first hooked call,
+ * whichever comes first.
  *
- * The order matters. First the table, from the environment alone, so that a lock taken by
- * anything below works; then what needs system calls; last what takes the C library's locks.
+ * The order matters. First the table, from the environment alone, so that a lock taken
+ * by anything below works; then what needs system calls; last what takes the C
+ * library's locks.
  */
 #include "preload/condition_queue.h"
 #include "preload/dispatch.h"
@@ -52,14 +54,15 @@ static unsigned chosen_lock(void)
     _exit(2);
 }
 
-/* Run in the child of every fork that runs handlers, before any other handler; and of _Fork. */
+/* Run in the child of every fork that runs handlers, before any other handler; and of
+ * _Fork. */
 static void forked(void)
 {
     thread_id_cached = 0;
     fork_detected();
 }
 
-/* Glibc's flag word has moved between versions: ask it where it keeps these two flags. */
+/* Glibc's flag word has moved between versions: ask where it keeps these two. */
 static void find_condition_flags(void)
 {
     pthread_condattr_t attributes;
@@ -117,8 +120,10 @@ void startup(void)
         announce(lock, biased);
 }
 
-/* The C library has not seen the environment yet when this runs first; it passes it, though. */
-__attribute__((constructor)) static void construct(int count, char **arguments, char **entries)
+/* The C library has not seen the environment yet when this runs first; it passes it,
+ * though. */
+__attribute__((constructor)) static void construct(int count, char **arguments,
+                                                   char **entries)
 {
     (void)count;
     (void)arguments;

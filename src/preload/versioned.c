@@ -2,25 +2,25 @@
 /*
  * The functions that sanitizer runtimes look up by version, under glibc's versions.
  *
- * Such a look-up (dlvsym) passes over unversioned exports: the runtime's condvars would be glibc's
- * and its mutexes ours. FIRST_VERSION is glibc's first on this machine, CONDITION_VERSION that
- * of its current condvars. The functions live in a file of their own and call hidden names:
- * the linker would fold aliases into one, versioned, symbol, and bind calls by the public name
- * back to this file.
+ * Such a look-up (dlvsym) passes over unversioned exports: the runtime's condvars would
+ * be glibc's and its mutexes ours. FIRST_VERSION is glibc's first on this machine,
+ * CONDITION_VERSION that of its current condvars. The functions live in a file of their
+ * own and call hidden names: the linker would fold aliases into one, versioned, symbol,
+ * and bind calls by the public name back to this file.
  */
 #include "preload/real.h"
 
-#define VERSIONED(version, name, parameters, arguments)                                  \
-    __typeof__(name) own_##name __attribute__((visibility("hidden")));                   \
-    EXPORT int versioned_##name parameters;                                              \
-    EXPORT int versioned_##name parameters                                               \
-    {                                                                                    \
-        return own_##name arguments;                                                     \
-    }                                                                                    \
+#define VERSIONED(version, name, parameters, arguments)                                \
+    __typeof__(name) own_##name __attribute__((visibility("hidden")));                 \
+    EXPORT int versioned_##name parameters;                                            \
+    EXPORT int versioned_##name parameters                                             \
+    {                                                                                  \
+        return own_##name arguments;                                                   \
+    }                                                                                  \
     __asm__(".symver versioned_" #name ", " #name "@" version ", remove")
 
 #define MUTEX(name) VERSIONED(FIRST_VERSION, name, (pthread_mutex_t * m), (m))
-#define CONDITION(name, parameters, arguments)                                           \
+#define CONDITION(name, parameters, arguments)                                         \
     VERSIONED(CONDITION_VERSION, name, parameters, arguments)
 
 VERSIONED(FIRST_VERSION, pthread_mutex_init,
@@ -35,4 +35,5 @@ CONDITION(pthread_cond_signal, (pthread_cond_t * c), (c));
 CONDITION(pthread_cond_broadcast, (pthread_cond_t * c), (c));
 CONDITION(pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), (c, m));
 CONDITION(pthread_cond_timedwait,
-          (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *at), (c, m, at));
+          (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *at),
+          (c, m, at));

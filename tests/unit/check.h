@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CHECK() for unit tests: says where and what, survives NDEBUG. Exit status 77 skips. */
+/* CHECK() for unit tests: says where and what, survives NDEBUG. */
 #ifndef HASP_TESTS_UNIT_CHECK_H
 #define HASP_TESTS_UNIT_CHECK_H
 
@@ -7,22 +7,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(condition)                                                                 \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);\
-            exit(1);                                                                     \
-        }                                                                                \
+#define CHECK(condition)                                                               \
+    do {                                                                               \
+        if (!(condition)) {                                                            \
+            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__,           \
+                    #condition);                                                       \
+            exit(1);                                                                   \
+        }                                                                              \
     } while (0)
 
-#define CHECK_EQUAL(a, b)                                                                \
-    do {                                                                                 \
-        long long left = (long long)(a), right = (long long)(b);                         \
-        if (left != right) {                                                             \
-            fprintf(stderr, "%s:%d: %s is %lld, %s is %lld\n", __FILE__, __LINE__, #a,   \
-                    left, #b, right);                                                    \
-            exit(1);                                                                     \
-        }                                                                                \
+#define CHECK_EQUAL(a, b)                                                              \
+    do {                                                                               \
+        long long left = (long long)(a), right = (long long)(b);                       \
+        if (left != right) {                                                           \
+            fprintf(stderr, "%s:%d: %s is %lld, %s is %lld\n", __FILE__, __LINE__, #a, \
+                    left, #b, right);                                                  \
+            exit(1);                                                                   \
+        }                                                                              \
     } while (0)
 
 #endif

@@ -66,7 +66,8 @@ static void check_forks(void)
 
 static void check_topology(void)
 {
-    const char *bad[] = {"x", "2", "2x", "x4", "0x4", "2x0", "65x1", "2x4y", "-1x2", "9x999"};
+    const char *bad[] = {"x",   "2",    "2x",   "x4",   "0x4",
+                         "2x0", "65x1", "2x4y", "-1x2", "9x999"};
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
         CHECK(!topology_read(bad[i]));
     CHECK(topology_read(NULL));

@@ -60,7 +60,7 @@ int main(void)
         pthread_join(threads[i], NULL);
     CHECK(waiter_count() <= THREADS * HELD);
 
-    /* Threads in sequence: their waiters come back, whatever shard they were given to. */
+    /* Threads in sequence: their waiters are used again. */
     for (int i = 0; i < 300; i++) {
         pthread_t thread;
         CHECK_EQUAL(pthread_create(&thread, NULL, churn, NULL), 0);

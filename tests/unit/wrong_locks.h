@@ -72,7 +72,8 @@ static bool impatient_timedlock(struct lock *lock, const struct deadline *deadli
     return right_trylock(lock);
 }
 
-static bool endless_promise_timedlock(struct lock *lock, const struct deadline *deadline)
+static bool endless_promise_timedlock(struct lock *lock,
+                                      const struct deadline *deadline)
 {
     right_timedlock(lock, deadline);
     return true;
@@ -87,10 +88,12 @@ static int forgetful_unlock(struct lock *lock)
 static const struct lock_operations wrong_locks[] = {
     {hasty_lock, right_trylock, right_timedlock, right_unlock, right_destroy, 0, 0, 0},
     {right_lock, greedy_trylock, right_timedlock, right_unlock, right_destroy, 0, 0, 0},
-    {right_lock, right_trylock, impatient_timedlock, right_unlock, right_destroy, 0, 0, 0},
-    {right_lock, right_trylock, endless_promise_timedlock, right_unlock, right_destroy, 0, 0,
+    {right_lock, right_trylock, impatient_timedlock, right_unlock, right_destroy, 0, 0,
      0},
-    {right_lock, right_trylock, right_timedlock, forgetful_unlock, right_destroy, 0, 0, 0},
+    {right_lock, right_trylock, endless_promise_timedlock, right_unlock, right_destroy,
+     0, 0, 0},
+    {right_lock, right_trylock, right_timedlock, forgetful_unlock, right_destroy, 0, 0,
+     0},
 };
 
 #endif

@@ -14,7 +14,8 @@ static inline void relax(void)
 }
 
 /* Returns the kernel's result, -errno on error; does not touch errno. */
-static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
+static inline long raw_syscall(long number, long a, long b, long c, long d, long e,
+                               long f)
 {
     register long x8 __asm__("x8") = number;
     register long x0 __asm__("x0") = a;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells and their operations over the compiler's atomics; see platform.h for the contract. */
+/* Cells and their operations over the compiler's atomics; see platform.h for the
+ * contract. */
 #ifndef HASP_PLATFORM_NATIVE_ATOMICS_H
 #define HASP_PLATFORM_NATIVE_ATOMICS_H
 
@@ -24,13 +25,17 @@
 #define fetch_add_acq_rel(c, v) __atomic_fetch_add(&(c)->raw, (v), __ATOMIC_ACQ_REL)
 #define fetch_or_relaxed(c, v) __atomic_fetch_or(&(c)->raw, (v), __ATOMIC_RELAXED)
 
-#define compare_exchange_with(c, expected, desired, order)                               \
-    __atomic_compare_exchange_n(&(c)->raw, (expected), (desired), false, (order),        \
+#define compare_exchange_with(c, expected, desired, order)                             \
+    __atomic_compare_exchange_n(&(c)->raw, (expected), (desired), false, (order),      \
                                 __ATOMIC_RELAXED)
-#define compare_exchange_relaxed(c, e, d) compare_exchange_with(c, e, d, __ATOMIC_RELAXED)
-#define compare_exchange_acquire(c, e, d) compare_exchange_with(c, e, d, __ATOMIC_ACQUIRE)
-#define compare_exchange_release(c, e, d) compare_exchange_with(c, e, d, __ATOMIC_RELEASE)
-#define compare_exchange_acq_rel(c, e, d) compare_exchange_with(c, e, d, __ATOMIC_ACQ_REL)
+#define compare_exchange_relaxed(c, e, d)                                              \
+    compare_exchange_with(c, e, d, __ATOMIC_RELAXED)
+#define compare_exchange_acquire(c, e, d)                                              \
+    compare_exchange_with(c, e, d, __ATOMIC_ACQUIRE)
+#define compare_exchange_release(c, e, d)                                              \
+    compare_exchange_with(c, e, d, __ATOMIC_RELEASE)
+#define compare_exchange_acq_rel(c, e, d)                                              \
+    compare_exchange_with(c, e, d, __ATOMIC_ACQ_REL)
 
 #define fence_seq_cst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 

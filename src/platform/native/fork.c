@@ -7,14 +7,16 @@ static struct fork_page stand_in = {{1}};
 struct fork_page *fork_page = &stand_in;
 struct atomic_u32 fork_generation_number = {1};
 
-/* The generation that is being started, so that one of several threads that notice wins. */
+/* The generation that is being started, so that one of several threads that notice
+ * wins. */
 static struct atomic_u32 detecting;
 
 void fork_watch(void)
 {
     if (fork_page != &stand_in)
         return;
-    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *page =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return;
     if (madvise(page, 4096, MADV_WIPEONFORK) != 0) {

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-/* A page that the kernel zeroes in every child with a memory of its own (MADV_WIPEONFORK), so
- * that _Fork, raw clone and fork inside libc are noticed too. Points to a never-wiped stand-in
- * until fork_watch() or where the kernel lacks it. */
+/* A page that the kernel zeroes in every child with a memory of its own
+ * (MADV_WIPEONFORK), so that _Fork, raw clone and fork inside libc are noticed too.
+ * Points to a never-wiped stand-in until fork_watch() or where the kernel lacks it. */
 struct fork_page {
     struct atomic_u32 unforked;
 };

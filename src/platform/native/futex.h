@@ -22,21 +22,21 @@ static inline bool park(struct atomic_u32 *cell, uint32_t expected,
             operation |= FUTEX_CLOCK_REALTIME;
         at = &deadline->at;
     }
-    return raw_syscall(SYS_futex, (long)&cell->raw, operation, (long)expected, (long)at, 0,
-                       (long)FUTEX_BITSET_MATCH_ANY) != -ETIMEDOUT;
+    return raw_syscall(SYS_futex, (long)&cell->raw, operation, (long)expected, (long)at,
+                       0, (long)FUTEX_BITSET_MATCH_ANY) != -ETIMEDOUT;
 }
 
 static inline void unpark(struct atomic_u32 *cell, uint32_t count)
 {
-    raw_syscall(SYS_futex, (long)&cell->raw, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, (long)count, 0,
-                0, 0);
+    raw_syscall(SYS_futex, (long)&cell->raw, FUTEX_WAKE | FUTEX_PRIVATE_FLAG,
+                (long)count, 0, 0, 0);
 }
 
 static inline void requeue(struct atomic_u32 *from, uint32_t expected,
                            struct atomic_u32 *to)
 {
-    raw_syscall(SYS_futex, (long)&from->raw, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, 0, 1,
-                (long)&to->raw, (long)expected);
+    raw_syscall(SYS_futex, (long)&from->raw, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, 0,
+                1, (long)&to->raw, (long)expected);
 }
 
 static inline void yield(void)

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "platform/platform.h"
 
-/* Without a measured park cost: a sleep and wake-up enters the kernel on both sides, switches
- * contexts twice and interrupts an idle CPU. 16 futex calls is the low end of what pairs of
- * threads measure (`hasp-calibrate` prints both), and a low estimate only parks early. */
-enum { FUTEX_CALLS_PER_PARK = 16, ROUNDS = 4, BATCH = 16, LIMIT_MIN = 20, LIMIT_MAX = 20000 };
+/* Without a measured park cost: a sleep and wake-up enters the kernel on both sides,
+ * switches contexts twice and interrupts an idle CPU. 16 futex calls is the low end of
+ * what pairs of threads measure (`hasp-calibrate` prints both), and a low estimate only
+ * parks early. */
+enum {
+    FUTEX_CALLS_PER_PARK = 16,
+    ROUNDS = 4,
+    BATCH = 16,
+    LIMIT_MIN = 20,
+    LIMIT_MAX = 20000
+};
 
 uint32_t spin_limit_cached;
 static uint32_t park_ns_given;
@@ -22,7 +29,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 uint32_t spinning_calibrate(void)
 {
     struct atomic_u32 nobody = {0};
-    uint64_t relax_ns = UINT64_MAX, futex_ns = UINT64_MAX; /* of one batch, best round */
+    uint64_t relax_ns = UINT64_MAX,
+             futex_ns = UINT64_MAX; /* of one batch, best round */
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t start = now_ns();
         for (int i = 0; i < BATCH; i++)

@@ -8,11 +8,13 @@
 /* relax() calls; 0 until first needed. */
 extern uint32_t spin_limit_cached __attribute__((visibility("hidden")));
 
-/* What a futex sleep and wake-up costs the sleeper, in ns (0: estimate it from the system call
- * cost when first needed). `hasp run` measures it once per boot with a real pair of threads. */
+/* What a futex sleep and wake-up costs the sleeper, in ns (0: estimate it from the
+ * system call cost when first needed). `hasp run` measures it once per boot with a real
+ * pair of threads. */
 void spinning_set_park_cost(uint32_t park_ns);
 
-/* A few microseconds, once: times relax() and, without a given park cost, the futex call. */
+/* A few microseconds, once: times relax() and, without a given park cost, the futex
+ * call. */
 uint32_t spinning_calibrate(void);
 
 static inline uint32_t spin_limit(void)
@@ -21,7 +23,8 @@ static inline uint32_t spin_limit(void)
     return likely(limit != 0) ? limit : spinning_calibrate();
 }
 
-/* Far beyond any hand-over between running threads: only a preempted holder takes longer. */
+/* Far beyond any hand-over between running threads: only a preempted holder takes
+ * longer. */
 static inline uint32_t yield_limit(void)
 {
     return 8 * spin_limit();

@@ -6,8 +6,9 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* Initial-exec: no call, no allocation on first use; 4 of the 64 bytes that Hasp allows itself
- * of the little that a preloaded library may take. Wiped to 0 in a forked child. */
+/* Initial-exec: no call, no allocation on first use; 4 of the 64 bytes that Hasp allows
+ * itself of the little that a preloaded library may take. Wiped to 0 in a forked child.
+ */
 extern __thread uint32_t thread_id_cached
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

@@ -12,10 +12,12 @@ static struct atomic_u32 known;
 static uint32_t cpus = 1, nodes = 1;
 static uint8_t node_of[TOPOLOGY_CPUS_MAX];
 
-/* Reads a small file without stdio (which may lock and allocate); returns its length or -1. */
+/* Reads a small file without stdio (which may lock and allocate); returns its length or
+ * -1. */
 static long read_file(const char *path, char *text, size_t size)
 {
-    long file = raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    long file =
+        raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
     if (file < 0)
         return -1;
     long length = raw_syscall(SYS_read, file, (long)text, (long)size - 1, 0, 0, 0);
@@ -27,7 +29,8 @@ static long read_file(const char *path, char *text, size_t size)
 }
 
 /* Calls visit(number, argument) for each number of a sysfs list such as "0-3,8-11". */
-static void each_in_list(const char *list, void (*visit)(uint32_t, uint32_t), uint32_t argument)
+static void each_in_list(const char *list, void (*visit)(uint32_t, uint32_t),
+                         uint32_t argument)
 {
     while (*list >= '0' && *list <= '9') {
         char *end;
@@ -66,7 +69,7 @@ static void read_node(uint32_t node, uint32_t unused)
         nodes = node + 1;
 }
 
-/* CPUs' worth of time per period that the cgroup grants, rounded up; 0 when unlimited. */
+/* CPUs' worth of time that the cgroup grants, rounded up; 0 when unlimited. */
 static uint32_t quota_cpus(void)
 {
     char text[128];
@@ -77,7 +80,8 @@ static uint32_t quota_cpus(void)
             quota = strtol(text, &end, 10);
             period = strtol(end, NULL, 10);
         }
-    } else if (read_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", text, sizeof text) > 0) {
+    } else if (read_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", text, sizeof text) >
+               0) {
         quota = strtol(text, NULL, 10);
         if (read_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", text, sizeof text) > 0)
             period = strtol(text, NULL, 10);
@@ -85,7 +89,8 @@ static uint32_t quota_cpus(void)
     return quota > 0 && period > 0 ? (uint32_t)((quota + period - 1) / period) : 0;
 }
 
-static bool parse_override(const char *text, unsigned long *node_number, unsigned long *each)
+static bool parse_override(const char *text, unsigned long *node_number,
+                           unsigned long *each)
 {
     char *end;
     *node_number = strtoul(text, &end, 10);

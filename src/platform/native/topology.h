@@ -8,9 +8,10 @@
 
 enum { TOPOLOGY_CPUS_MAX = 1024 };
 
-/* Reads affinity, cgroup quota and sysfs once. `override` is "NODESxCPUS" ("2x4": two nodes of
- * four CPUs, laid over the real CPUs round robin), NULL or "" for the real ones. Returns false,
- * with the real topology in force, when the override does not parse. */
+/* Reads affinity, cgroup quota and sysfs once. `override` is "NODESxCPUS" ("2x4": two
+ * nodes of four CPUs, laid over the real CPUs round robin), NULL or "" for the real
+ * ones. Returns false, with the real topology in force, when the override does not
+ * parse. */
 bool topology_read(const char *override);
 
 uint32_t cpu_count(void);

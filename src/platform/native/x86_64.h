@@ -14,7 +14,8 @@ static inline void relax(void)
 }
 
 /* Returns the kernel's result, -errno on error; does not touch errno. */
-static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
+static inline long raw_syscall(long number, long a, long b, long c, long d, long e,
+                               long f)
 {
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
