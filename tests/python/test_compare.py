@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -219,7 +220,7 @@ def alive(marker: str) -> list[str]:
     ],
 )
 def test_a_hang_is_ended_with_all_grandchildren(cli, script, child):
-    time = f"77.{abs(hash(child)) % 100000:05}"
+    time = f"77.{os.getpid()}{len(child)}"
     hang = child.replace("{time}", time)
     program = script(f'[ "$HASP_LOCK" = mcs ] && {{ {hang} & {hang}; }}; true')
     lines = records(
@@ -232,14 +233,14 @@ def test_a_hang_is_ended_with_all_grandchildren(cli, script, child):
 
 
 def test_what_a_program_leaves_running_is_ended_and_counted(cli, script):
-    time = "76.54321"
+    time = f"76.{os.getpid()}"
     program = script(f"setsid sleep {time} & sleep {time} & sleep 0.1")
     records(cli, "--locks", "mcs", "--runs", 1, "--warmup", 0, "--", program)
     assert alive(time) == []
 
 
 def test_a_daemon_of_prepare_is_left_alone(cli, script, tmp_path):
-    time = "75.54321"
+    time = f"75.{os.getpid()}"
     prepare = f"test -e started || {{ setsid sleep {time} & touch started; }}"
     try:
         records(cli, "--locks", "mcs", "--runs", 2, "--prepare", prepare, "--", "true")

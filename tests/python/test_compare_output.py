@@ -350,7 +350,7 @@ def interrupted(environment, folder, program, number, *words):
 def test_an_interruption_leaves_what_was_measured(
     environment, script, tmp_path, number
 ):
-    stay = f"74.{number:05}"
+    stay = f"74.{os.getpid()}{number:02}"
     place = tmp_path / "temporary"
     place.mkdir()
     program = script(
@@ -367,11 +367,13 @@ def test_an_interruption_leaves_what_was_measured(
     assert list(place.iterdir()) == []
     study = load(tmp_path / "out.jsonl")
     assert len(study.runs) == 3
+    assert study.interrupted
 
 
 def test_an_interruption_before_the_first_result(environment, script, tmp_path):
-    program = script("touch hanging; sleep 73.1")
+    stay = f"73.{os.getpid()}"
+    program = script(f"touch hanging; sleep {stay}")
     status, output, errors = interrupted(environment, tmp_path, program, signal.SIGINT)
     assert (status, output) == (130, "")
     assert "Traceback" not in errors
-    assert alive("73.1") == []
+    assert alive(stay) == []

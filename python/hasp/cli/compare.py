@@ -46,6 +46,10 @@ mutex, run natively, with a 95 % confidence interval (bootstrap over blocks). A 
 under which the program fails, hangs or prints something different gets a row that says
 so, and is not tried again after two failures.
 
+A verdict says what the interval says: better or worse than glibc, the same (within
+3 %), or that it cannot tell. With a ? it rests on fewer than 6 runs; with a ! the lock
+has also failed.
+
 exit status: 0 fine; 1 when the program failed, hung or printed something different
 under a lock; 2 when nothing could be measured, with the reason; 130 after Ctrl-C, with
 what was measured so far.

@@ -175,8 +175,6 @@ def remarks(study: Study, rows: list[Row], doubts: list[Doubt]) -> list[str]:
     for row in rows:
         if row.trouble:
             lines.append(f"{row.cell.words}: {row.trouble}")
-    if study.interrupted:
-        lines.append("interrupted: this is what was measured before")
     lines += [f"warning: {doubt.words}" for doubt in doubts]
     return lines
 

@@ -73,6 +73,8 @@ class Launcher:
     """A small process that starts one program at a time (see launcher.py)."""
 
     def __init__(self) -> None:
+        self._child: Child | None = None
+        self._ended: Usage | None = None  # how the last child ended, once it has
         request_reader, self._requests = os.pipe()
         self._replies, reply_writer = os.pipe()
         with uninterrupted():
@@ -89,11 +91,13 @@ class Launcher:
             )
             os.close(request_reader)
             os.close(reply_writer)
-            self.floor_bytes = int(self._reply(None)["floor_kib"]) * 1024
+            self.floor_bytes = int(self._receive()["floor_kib"]) * 1024
 
     def close(self) -> None:
-        """End the launcher; it leaves when its requests end."""
+        """End the launcher, and the program that it started if that still runs."""
         with uninterrupted():
+            if self._child is not None and self._ended is None:
+                self._child.stop()
             os.close(self._requests)
             os.close(self._replies)
             os.kill(self._pid, signal.SIGKILL)
@@ -120,24 +124,21 @@ class Launcher:
             os.write(self._requests, len(data).to_bytes(4, "little"))
             for place in range(0, len(data), 65536):
                 os.write(self._requests, data[place : place + 65536])
-            reply = self._reply(None)
+            self._ended = None
+            reply = self._receive()
             if "error" in reply:
                 raise HaspError(
                     f"{path} cannot be started: {reply['error']}",
                     "see whether it runs without Hasp",
                 )
-            return Child(self, int(reply["pid"]))
+            # An interruption can arrive before the caller has it, so it is kept here.
+            self._child = Child(self, int(reply["pid"]))
+            return self._child
 
-    def _reply(self, timeout: float | None) -> dict[str, Any]:
-        """The next message; empty when none comes in time."""
-        if timeout is not None:
-            poller = select.poll()
-            poller.register(self._replies, select.POLLIN)
-            if not poller.poll(max(0.0, timeout) * 1000):
-                return {}
-        with uninterrupted():
-            size = int.from_bytes(self._exactly(4), "little")
-            message: dict[str, Any] = marshal.loads(self._exactly(size))
+    def _receive(self) -> dict[str, Any]:
+        """The next message, however long it takes."""
+        size = int.from_bytes(self._exactly(4), "little")
+        message: dict[str, Any] = marshal.loads(self._exactly(size))
         return message
 
     def _exactly(self, size: int) -> bytes:
@@ -154,18 +155,24 @@ class Launcher:
 
     def usage(self, timeout: float | None) -> Usage | None:
         """What the program used, once it has ended; None when it has not in time."""
-        reply = self._reply(timeout)
-        if not reply:
-            return None
-        return Usage(
-            exit_code=os.waitstatus_to_exitcode(reply["wait_status"]),
-            wall_s=reply["wall_s"],
-            user_s=reply["user_s"],
-            system_s=reply["system_s"],
-            peak_bytes=reply["peak_kib"] * 1024,
-            switches=reply["switches"],
-            preemptions=reply["preemptions"],
-        )
+        if self._ended is None:
+            poller = select.poll()
+            poller.register(self._replies, select.POLLIN)
+            if not poller.poll(None if timeout is None else max(0.0, timeout) * 1000):
+                return None
+            # An interruption must not lose what can be read only once.
+            with uninterrupted():
+                reply = self._receive()
+                self._ended = Usage(
+                    exit_code=os.waitstatus_to_exitcode(reply["wait_status"]),
+                    wall_s=reply["wall_s"],
+                    user_s=reply["user_s"],
+                    system_s=reply["system_s"],
+                    peak_bytes=reply["peak_kib"] * 1024,
+                    switches=reply["switches"],
+                    preemptions=reply["preemptions"],
+                )
+        return self._ended
 
 
 class Child:
@@ -236,14 +243,20 @@ class Strays:
 
     def end(self) -> tuple[float, float, int]:
         """Kill the new ones; seconds of user and system time, and the largest peak."""
+        with uninterrupted():
+            return self._end()
+
+    def _end(self) -> tuple[float, float, int]:
         user = system = 0.0
         peak = 0
         # Killing one may orphan others, which come to us in their turn.
         deadline = time.monotonic() + GRACE
-        while time.monotonic() < deadline:
+        empty = 0
+        # The kernel's list may lack some while others leave it: look until it is empty
+        # twice.
+        while empty < 2 and time.monotonic() < deadline:
             strays = [pid for pid in self._children() if pid not in self._before]
-            if not strays:
-                break
+            empty = 0 if strays else empty + 1
             for pid in strays:
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)

@@ -13,7 +13,7 @@ from hasp.native import REFERENCE
 from hasp.statistics import outliers
 from hasp.study import record
 from hasp.study.plan import Cell
-from hasp.study.store import Study
+from hasp.study.store import INTERRUPTED, Study
 from hasp.study.summary import CANNOT_TELL, Entry, Row
 
 # Starting a program under a lock takes a millisecond or two longer than without; in
@@ -42,6 +42,7 @@ def doubts(study: Study, rows: list[Row]) -> list[Doubt]:
     """Every doubt about a study, the gravest first."""
     found: list[Doubt] = []
     for check in (
+        _interrupted,
         _few_runs,
         _too_short,
         _host,
@@ -61,6 +62,12 @@ def _names(cells: list[Cell]) -> str:
     return (
         ", ".join(names) if more <= 1 else f"{', '.join(names[:-more])} and {more} more"
     )
+
+
+def _interrupted(study: Study, rows: list[Row]) -> list[Doubt]:
+    if not study.interrupted:
+        return []
+    return [Doubt(INTERRUPTED, "interrupted: this is what was measured before")]
 
 
 def _few_runs(study: Study, rows: list[Row]) -> list[Doubt]:

@@ -18,7 +18,14 @@ from hasp.errors import HaspError
 from hasp.executable import find, to_execute
 from hasp.native import REFERENCE
 from hasp.study import record
-from hasp.study.children import Child, Launcher, Strays, Usage, adopt_orphans
+from hasp.study.children import (
+    Child,
+    Launcher,
+    Strays,
+    Usage,
+    adopt_orphans,
+    uninterrupted,
+)
 from hasp.study.plan import Cell, Plan, last_number
 from hasp.study.record import Run
 from hasp.study.server import ended, refuse_if_occupied, wait_until_ready
@@ -70,6 +77,7 @@ class Runner:
         self.floor_bytes = 0
         self._base = interpose.original_environment()
         self._begun = time.monotonic()
+        self._strays: Strays | None = None
         self._failures: Counter[Cell] = Counter()
         self._reference_passed: set[int | None] = set()
         self._environments = self._check()
@@ -101,9 +109,13 @@ class Runner:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._load_launcher.close()
-        self._server_launcher.close()
-        self._folder.cleanup()
+        # Once more for all that a run ends itself: it may have been interrupted there.
+        with uninterrupted():
+            self._load_launcher.close()
+            self._server_launcher.close()
+            if self._strays is not None:
+                self._strays.end()
+            self._folder.cleanup()
 
     def given_up(self, cell: Cell) -> bool:
         """Whether a cell has failed so often that it is not tried again."""
@@ -144,7 +156,7 @@ class Runner:
         before = host.interference()
         started = time.monotonic() - self._begun
         self._prepare(cell)
-        strays = Strays()
+        self._strays = strays = Strays()
         try:
             result = self._measure(block, cell)
         finally:

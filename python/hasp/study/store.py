@@ -20,6 +20,7 @@ from hasp.study.plan import Metric, Plan, Ready
 from hasp.study.record import RESOURCES, Measure, Run, measure_of
 
 SCHEMA = "hasp.compare/1"
+INTERRUPTED = "interrupted"  # the warning of a study that did not get to its end
 
 
 @dataclass
@@ -68,7 +69,6 @@ class Study:
             "locks": self.locks,
             "machine": self.host,
             "peak_floor_bytes": self.peak_floor_bytes,
-            "interrupted": self.interrupted,
         }
 
 
@@ -142,6 +142,7 @@ def load(path: Path) -> Study:
         version=header["hasp_version"],
         started=header["started"],
         peak_floor_bytes=header["peak_floor_bytes"],
+        interrupted=any(line.get("warning") == INTERRUPTED for line in lines),
         runs=[Run.from_json(line) for line in lines if line.get("kind") == "run"],
     )
 
