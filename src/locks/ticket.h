@@ -25,7 +25,7 @@
 #include "locks/ghosts.h"
 #include "locks/waiting.h"
 
-enum { TURNS_PER_LOOK = 256 };
+enum { TURNS_PER_LOOK = 16 };
 
 struct ticket {
     struct atomic_u32 next, serving;
@@ -117,14 +117,11 @@ ticket_wait(struct lock *lock, const struct deadline *deadline)
     struct ticket *ticket = ticket_of(lock);
     uint32_t mine = fetch_add_relaxed(&ticket->next, 1);
     struct spinner spinner = {0, 0};
-    uint32_t served, looked_at = mine, turn = 0;
-    while ((served = load_acquire(&ticket->serving)) != mine) {
-        /* Tokens whose number is far off stay on the list for a while: look when
-         * another number is served, and now and then in case its token came late (I3).
-         */
-        if (unlikely(load_relaxed(&ticket->left) != 0) &&
-            (served != looked_at || ++turn % TURNS_PER_LOOK == 0)) {
-            looked_at = served;
+    uint32_t turn = 0;
+    while (load_acquire(&ticket->serving) != mine) {
+        /* While somebody holds the lock, no token's number is being served. */
+        if (unlikely(load_relaxed(&ticket->left) != 0) && !load_relaxed(&lock->word) &&
+            ++turn % TURNS_PER_LOOK == 0) {
             pass_left_tickets(ticket);
             continue;
         }

@@ -58,6 +58,14 @@ static int take_again(struct wait *wait)
     struct waiter *waiter = wait->waiter;
     uint32_t state = WAITER_WOKEN;
     int result = 0;
+    if (!passed_through(lock) && (lock->kind & KIND_TYPE) == KIND_RECURSIVE &&
+        mutex_held_by_caller(lock)) {
+        /* It was held twice, and the wait only took one level off, as glibc's does. */
+        waiter_give(waiter);
+        lock->users--;
+        lock->count++;
+        return 0;
+    }
     if (!wait->withdrawn) {
         spin_until((state = load_acquire(&waiter->cell)) != waiting_cell(waiter));
         state &= 0xff;
