@@ -155,6 +155,25 @@ static void not_the_owner(void)
     CHECK_OK(pthread_mutex_unlock(&mutex));
 }
 
+/* The same with a mutex that only the C library handles. */
+static void not_the_owner_shared(void)
+{
+    pthread_mutexattr_t attributes;
+    struct way way = {CLOCK_REALTIME, -1};
+    struct timespec soon = check_after_ms(CLOCK_REALTIME, 10);
+    set_up(&way);
+    CHECK_OK(pthread_mutexattr_init(&attributes));
+    CHECK_OK(pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK));
+    CHECK_OK(pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED));
+    CHECK_OK(pthread_mutex_init(&mutex, &attributes));
+    CHECK_RETURNS(pthread_cond_wait(&cond, &mutex), EPERM);
+    CHECK_RETURNS(pthread_cond_timedwait(&cond, &mutex, &soon), EPERM);
+    CHECK_OK(pthread_mutex_trylock(&mutex));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK_OK(pthread_mutex_destroy(&mutex));
+    CHECK_OK(pthread_cond_destroy(&cond));
+}
+
 /* Held twice, a wait releases one level only: nobody else gets in, and nothing
  * deadlocks. */
 static void recursive_held_twice(void)
@@ -242,5 +261,5 @@ static void signal_by_holder_meets_timeout(void)
 CHECK_MAIN(CASE(timedwait_realtime), CASE(timedwait_monotonic),
            CASE(clockwait_realtime), CASE(clockwait_monotonic),
            CASE(static_initialiser), CASE(bad_clocks), CASE(not_the_owner),
-           CASE(recursive_held_twice), CASE(signal_meets_timeout),
-           CASE(signal_by_holder_meets_timeout))
+           CASE(not_the_owner_shared), CASE(recursive_held_twice),
+           CASE(signal_meets_timeout), CASE(signal_by_holder_meets_timeout))

@@ -16,6 +16,7 @@ static int rounds;
 static long entered;
 static long timed_out;
 static int timed;
+static int slow_stores;
 
 /* Arrives while the holder is about to release. */
 static void *wait_body(void *argument)
@@ -45,6 +46,23 @@ static void *wait_body(void *argument)
     return NULL;
 }
 
+/*
+ * Stores that take long to reach memory: the release is a store too and waits behind
+ * them, while what the releaser reads after it has long been read.  One run in several
+ * notices a release that is not ordered against its first waiters.
+ */
+static void store_slowly(unsigned dice)
+{
+    enum { LINES = 50, MEMORY = 64 << 20 };
+    static char *memory;
+    if (memory == NULL)
+        memory = calloc(1, MEMORY);
+    for (int i = 0; i < LINES; i++) {
+        dice = dice * 1103515245 + 12345;
+        *(volatile char *)&memory[dice % MEMORY] = 1;
+    }
+}
+
 static void run(int waiters, int wanted_rounds)
 {
     pthread_t threads[WAITERS];
@@ -64,9 +82,11 @@ static void run(int waiters, int wanted_rounds)
         if (dice >> 16 & 1)
             for (int spin = 0; spin < 200 && !check_get(&arriving); spin++)
                 check_spin(50);
-        check_spin((int)(dice >> 17 & 4095));
+        check_spin((int)(dice >> 17 & (slow_stores ? 1023 : 4095)));
         if ((dice >> 28) == 0)
             check_sleep_us(50);
+        if (slow_stores)
+            store_slowly(dice);
         CHECK_OK(pthread_mutex_unlock(current));
         pthread_barrier_wait(&barrier);
         CHECK_OK(pthread_mutex_destroy(current));
@@ -92,4 +112,11 @@ static void two_waiters_may_leave(void)
     run(2, 3000);
 }
 
-CHECK_MAIN(CASE(one_waiter), CASE(two_waiters), CASE(two_waiters_may_leave))
+static void release_behind_slow_stores(void)
+{
+    slow_stores = 1;
+    run(1, 20000);
+}
+
+CHECK_MAIN(CASE(one_waiter), CASE(two_waiters), CASE(two_waiters_may_leave),
+           CASE(release_behind_slow_stores))
