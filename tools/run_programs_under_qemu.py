@@ -30,6 +30,9 @@ SKIPPED = 77
 FOR_SPINNING = {"exclusion", "ownership", "timed_queue"}
 # As in tests/preload/matrix.py: loops are shorter under a lock that only spins.
 SPINNING_DIVISOR = "20"
+# Cases that only Hasp can fail here: qemu-user accepts MADV_WIPEONFORK and ignores it, so a
+# child that ran no fork handlers goes unnoticed.
+NOT_EMULATED = {("fork_variants", "by_system_call")}
 # Programs that need something in particular around them.
 RUN_ELSEWHERE = {"gdb_target", "tsan_clean"}
 
@@ -117,7 +120,7 @@ def main() -> int:
         program, name = case
         title = f"{program.name} {name}"
         reference = run([str(program), name], {})
-        if not reference.passed:
+        if not reference.passed or (program.name, name) in NOT_EMULATED:
             left_out.append(title)
             return
         for lock in locks:
@@ -134,7 +137,7 @@ def main() -> int:
     with ThreadPoolExecutor(arguments.jobs) as pool:
         list(pool.map(check, cases(build, names)))
     if left_out:
-        print("without Hasp these fail or skip under qemu: " + ", ".join(left_out))
+        print("left out, because of limits of qemu-user: " + ", ".join(left_out))
     print(f"aarch64: {passed} passed, {len(failed)} failed, {len(left_out)} left out")
     return 1 if failed or not passed else 0
 
