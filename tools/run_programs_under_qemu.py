@@ -30,8 +30,8 @@ SKIPPED = 77
 FOR_SPINNING = {"exclusion", "ownership", "timed_queue"}
 # As in tests/preload/matrix.py: loops are shorter under a lock that only spins.
 SPINNING_DIVISOR = "20"
-# Cases that only Hasp can fail here: qemu-user accepts MADV_WIPEONFORK and ignores it, so a
-# child that ran no fork handlers goes unnoticed.
+# Cases that only Hasp can fail here: qemu-user accepts MADV_WIPEONFORK and ignores it,
+# so a child that ran no fork handlers goes unnoticed.
 NOT_EMULATED = {("fork_variants", "by_system_call")}
 # Programs that need something in particular around them.
 RUN_ELSEWHERE = {"gdb_target", "tsan_clean"}
