@@ -59,7 +59,7 @@ static unsigned chosen_lock(void)
 static void forked(void)
 {
     thread_id_cached = 0;
-    fork_detected();
+    fork_in_child();
 }
 
 /* Glibc's flag word has moved between versions: ask where it keeps these two. */

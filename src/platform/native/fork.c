@@ -32,7 +32,7 @@ void fork_detected(void)
 {
     uint32_t idle = 0;
     if (compare_exchange_acquire(&detecting, &idle, 1)) {
-        if (fork_page == &stand_in || !load_relaxed(&fork_page->unforked)) {
+        if (!load_relaxed(&fork_page->unforked)) {
             uint32_t next = load_relaxed(&fork_generation_number) + 1;
             store_relaxed(&fork_generation_number, next > 0xfffe ? 1 : next);
             store_release(&fork_page->unforked, 1);
@@ -41,4 +41,11 @@ void fork_detected(void)
     } else {
         spin_until(!load_acquire(&detecting));
     }
+}
+
+void fork_in_child(void)
+{
+    store_relaxed(&detecting, 0); /* the parent may have been in the middle of it */
+    store_relaxed(&fork_page->unforked, 0);
+    fork_detected();
 }
