@@ -82,10 +82,24 @@ static int take_again(struct wait *wait)
         else
             operations_of(lock)->lock(lock);
     }
-    lock->users--;
-    if (!passed_through(lock) && (lock->kind & KIND_TYPE) == KIND_RECURSIVE)
-        lock->count = 1;
+    if (!passed_through(lock)) {
+        lock->users--;
+        if ((lock->kind & KIND_TYPE) == KIND_RECURSIVE)
+            lock->count = 1;
+    }
     return result;
+}
+
+/* Ends a wait that could not begin: the mutex stays as it is. */
+static void call_off(struct wait *wait)
+{
+    struct waiter *waiter = wait->waiter;
+    bool signalled = !condition_withdraw(wait->condition, waiter);
+    if (signalled)
+        spin_until(load_acquire(&waiter->cell) != waiting_cell(waiter));
+    waiter_give(waiter);
+    if (signalled)
+        wake(wait->condition, false);
 }
 
 /* The thread was cancelled while it slept. */
@@ -192,10 +206,15 @@ static int wait_on(pthread_cond_t *condition, pthread_mutex_t *mutex,
     wait.waiter->epoch += 1u << 8;
     store_relaxed(&wait.waiter->cell, waiting_cell(wait.waiter));
     condition_enqueue(condition, wait.waiter);
-    lock->users++;
-    pthread_mutex_unlock(mutex);
-    sleep_in_condition(&wait, deadline);
-    error = take_again(&wait);
+    if (!passed_through(lock))
+        lock->users++;
+    error = pthread_mutex_unlock(mutex);
+    if (unlikely(error)) { /* glibc's mutex, and not the caller's */
+        call_off(&wait);
+    } else {
+        sleep_in_condition(&wait, deadline);
+        error = take_again(&wait);
+    }
     wait_end(token, NULL, NULL);
     return error ? error : wait.withdrawn ? ETIMEDOUT : 0;
 }
