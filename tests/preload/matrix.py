@@ -109,7 +109,11 @@ def cases(program: str) -> tuple[str, ...]:
     return tuple(output.stdout.split())
 
 
-def environment(lock: Lock, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+def environment(
+    lock: Lock,
+    extra: Mapping[str, str] | None = None,
+    interposer: Path | None = None,
+) -> dict[str, str]:
     """What a case runs with; a preload in `extra` comes after Hasp's, as with users."""
     result = {
         name: value
@@ -202,10 +206,11 @@ def run_case(
     lock: Lock,
     extra: Mapping[str, str] | None = None,
     limit: float = TIME_LIMIT,
+    interposer: Path | None = None,
 ) -> Outcome:
-    status, text = run_command(
-        [PROGRAMS / program, case], environment(lock, extra), limit
-    )
+    """Runs one case; `interposer` is another build of the library than usual."""
+    env = environment(lock, extra, interposer)
+    status, text = run_command([PROGRAMS / program, case], env, limit)
     if status is None:
         return Outcome(case, "hung", f"stopped after {limit:g} s\n{text}")
     if status == 0:

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -203,24 +202,6 @@ def test_strange_settings(name: str, setting: dict[str, str]) -> None:
     lock = Lock(name)
     check_all([matrix.run_case("exclusion", "four_threads", lock, setting)])
     check_all([matrix.run_case("cond_wakeups", "ping_pong", lock, setting)])
-
-
-def windows() -> Iterator[tuple[str, str]]:
-    """What must survive a releaser that is slow to leave the release behind."""
-    for program in ("lifetime", "cond_lifetime", "ownership", "cond_queue"):
-        for case in matrix.cases(program):
-            if "million" not in case and "many_mutexes" not in case:
-                yield program, case
-
-
-@each_lock(native=False)
-def test_slow_release(lock: Lock) -> None:
-    """In a build that dawdles behind every releasing store."""
-    wide = matrix.library().with_name("libhasp-wide-window.so")
-    extra = {matrix.OTHER_LIBRARY: str(wide)}
-    check_all(
-        [matrix.run_case(program, case, lock, extra) for program, case in windows()]
-    )
 
 
 @each_lock(native=False)

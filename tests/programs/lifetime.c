@@ -219,6 +219,49 @@ static void last_unlocker_unmaps(void)
     check_join(second);
 }
 
+/* Gone while its previous holder is still on its way out of the release. */
+static void *take_and_unmap_body(void *ignored)
+{
+    (void)ignored;
+    for (int i = 0; i < rounds; i++) {
+        pthread_barrier_wait(&barrier);
+        struct object *object = current;
+        int result;
+        if (i % 2)
+            CHECK_OK(pthread_mutex_lock(&object->mutex));
+        else
+            while ((result = pthread_mutex_trylock(&object->mutex)) != 0)
+                CHECK_EQUAL(result, EBUSY);
+        CHECK_EQUAL(object->references, 1);
+        CHECK_EQUAL(munmap(object, PAGE), 0);
+        pthread_barrier_wait(&barrier);
+    }
+    return NULL;
+}
+
+static void next_holder_unmaps(void)
+{
+    unsigned dice = 1;
+    rounds = check_rounds(3000);
+    CHECK_OK(pthread_barrier_init(&barrier, NULL, 2));
+    pthread_t thread = check_start(take_and_unmap_body, NULL);
+    for (int i = 0; i < rounds; i++) {
+        struct object *object = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        CHECK(object != MAP_FAILED);
+        CHECK_OK(pthread_mutex_lock(&object->mutex));
+        object->references = 2;
+        current = object;
+        pthread_barrier_wait(&barrier);
+        dice = dice * 1103515245 + 12345;
+        check_spin((int)(dice >> 16 & 8191));
+        object->references--;
+        CHECK_OK(pthread_mutex_unlock(&object->mutex));
+        pthread_barrier_wait(&barrier);
+    }
+    check_join(thread);
+}
+
 CHECK_MAIN(CASE(destroy_held), CASE(zeroed_memory), CASE(freed_without_destroy),
            CASE(initialised_again), CASE(moved_while_free), CASE(million_lives),
-           CASE(many_mutexes), CASE(last_unlocker_unmaps))
+           CASE(many_mutexes), CASE(last_unlocker_unmaps), CASE(next_holder_unmaps))
