@@ -26,7 +26,8 @@ PYTEST ?=
 WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-export HASP_NATIVE_DIR := $(CURDIR)/$(BUILD)
+# Tests use what is built here, all else what is installed in the environment.
+test test-all docs: export HASP_NATIVE_DIR := $(CURDIR)/$(BUILD)
 
 SOURCES := meson.build meson.options pyproject.toml README.md LICENSE \
   $(shell find src include python -type f ! -path '*/__pycache__/*' 2>/dev/null)

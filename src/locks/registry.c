@@ -3,14 +3,6 @@
  * become the complete operations of descriptor.h. Compiled once per platform. */
 #include "locks/descriptor.h"
 
-#include "locks/clh.h"
-#include "locks/futex.h"
-#include "locks/malthusian.h"
-#include "locks/mcs.h"
-#include "locks/mutexee.h"
-#include "locks/ticket.h"
-#include "locks/ttas.h"
-
 #include <ctype.h>
 
 /* Travels as the last, variadic macro argument: ", x" or nothing, behind `lock`. */
