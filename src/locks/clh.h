@@ -133,7 +133,7 @@ clh_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
 
 static inline bool clh_trylock(struct lock *lock, enum waiting waiting)
 {
-    if (clh_fast(lock))
+    if (load_relaxed(&clh_of(lock)->tail) == 0 && clh_fast(lock))
         return true;
     if (likely(!load_relaxed(&lock->mode)) || load_relaxed(&lock->word))
         return false;

@@ -52,7 +52,7 @@ static inline bool futex_fast(struct lock *lock)
 static inline bool futex_trylock(struct lock *lock, bool biased)
 {
     (void)biased;
-    return futex_fast(lock);
+    return load_relaxed(&lock->word) == 0 && futex_fast(lock);
 }
 
 /* The waiter's part of the bias, for as long as the lock is biased. */

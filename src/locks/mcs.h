@@ -60,7 +60,7 @@ static inline bool mcs_fast(struct lock *lock)
 static inline bool mcs_trylock(struct lock *lock, enum waiting waiting)
 {
     (void)waiting;
-    return mcs_fast(lock);
+    return load_relaxed(&mcs_of(lock)->tail) == 0 && mcs_fast(lock);
 }
 
 /* The turn has come to `head`, the first waiter: moves its links into the lock, after

@@ -48,9 +48,9 @@ static inline bool mutexee_fast(struct lock *lock)
 static inline bool mutexee_trylock(struct lock *lock)
 {
     struct atomic_u32 *word = &lock->state[0];
-    if (mutexee_fast(lock))
-        return true;
     uint32_t seen = load_relaxed(word);
+    if (seen == 0 && mutexee_fast(lock))
+        return true;
     while (!(seen & MUTEXEE_HELD))
         if (compare_exchange_acquire(word, &seen, seen | MUTEXEE_HELD))
             return true;
