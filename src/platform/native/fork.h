@@ -19,8 +19,8 @@ void fork_watch(void);
 /* In a child whose page is wiped: starts the next generation, once. */
 void fork_detected(void);
 
-/* In a child that knows itself to be one (fork handlers): for systems that do not wipe, some of
- * which say that they do (user-mode emulation). */
+/* In a child that knows itself to be one (fork handlers): for systems that do not wipe,
+ * some of which say that they do (user-mode emulation). */
 void fork_in_child(void);
 
 static inline uint32_t fork_generation(void)
