@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that allocate, lock, wait and fork: for malloc replacements that use
- * mutexes. */
+/* Threads that allocate, lock, wait and fork:
+ * for malloc replacements that use mutexes. */
 #include "check.h"
 
 enum { THREADS = 4, SLOTS = 64 };
@@ -79,8 +79,8 @@ static void wait_and_allocate(void)
     check_join(thread);
 }
 
-/* Forks while other threads are inside the allocator; the child allocates in new
- * threads. */
+/* Forks while other threads are inside the
+ * allocator; the child allocates in new threads. */
 static void fork_while_allocating(void)
 {
     pthread_t threads[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cancelling threads inside cond_wait: the mutex is re-taken, the signal is passed
- * on. */
+/* Cancelling threads inside cond_wait: the
+ * mutex is re-taken, the signal is passed on. */
 #include "check.h"
 
 static pthread_mutex_t mutex;

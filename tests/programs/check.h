@@ -80,8 +80,8 @@ check_end(int status, const char *format, ...)
 
 #define CHECK_OK(call) CHECK_RETURNS(call, 0)
 
-/* Waiting on a condition that another thread makes true; the runner's time limit bounds
- * it. */
+/* Waiting on a condition that another thread
+ * makes true; the runner's time limit bounds it. */
 #define CHECK_UNTIL(condition)   \
     do {                         \
         while (!(condition))     \
@@ -252,8 +252,8 @@ CHECK_UNUSED static void check_wait_queued(pid_t *slot)
     }
 }
 
-/* Whether another thread can take the mutex now: EBUSY or 0 (then it is released
- * again). */
+/* Whether another thread can take the mutex
+ * now: EBUSY or 0 (then it is released again). */
 CHECK_UNUSED static void *check_try_body(void *mutex)
 {
     int result = pthread_mutex_trylock((pthread_mutex_t *)mutex);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A daemon's first act is to close every descriptor; the numbers then belong to its
- * files. */
+/* A daemon's first act is to close every
+ * descriptor; the numbers then belong to its files. */
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -18,8 +18,8 @@ static void *wait_body(void *ignored)
     CHECK_OK(pthread_mutex_lock(&mutex));
     int mine = generation;
     waiting++;
-    /* After the broadcast nobody touches the condvar again, whatever woke the
-     * waiter. */
+    /* After the broadcast nobody touches the
+     * condvar again, whatever woke the waiter. */
     while (generation == mine) {
         struct timespec soon = check_after_us(CLOCK_REALTIME, timeout_us);
         int result = timeout_us < 0 ? pthread_cond_wait(cond, &mutex)
@@ -30,8 +30,8 @@ static void *wait_body(void *ignored)
     return NULL;
 }
 
-/* The broadcaster holds the mutex from the broadcast until the condvar's memory is
- * gone. */
+/* The broadcaster holds the mutex from the
+ * broadcast until the condvar's memory is gone. */
 static void run(int rounds, void (*make)(void), void (*dispose)(void))
 {
     for (int i = 0; i < check_rounds(rounds); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounded queues: producers and consumers that signal, broadcast, and wait with time
- * limits. */
+/* Bounded queues: producers and consumers that
+ * signal, broadcast, and wait with time limits. */
 #include "check.h"
 
 enum { CAPACITY = 8, MAX_THREADS = 4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cond_timedwait and cond_clockwait on both clocks: deadlines, bad arguments, the mutex
- * held. */
+/* cond_timedwait and cond_clockwait on both clocks:
+ * deadlines, bad arguments, the mutex held. */
 #include "check.h"
 
 static pthread_mutex_t mutex;
@@ -142,8 +142,8 @@ static void bad_clocks(void)
     }
 }
 
-/* Waiting on a mutex that the caller does not hold: the error comes from the
- * release. */
+/* Waiting on a mutex that the caller does not
+ * hold: the error comes from the release. */
 static void not_the_owner(void)
 {
     struct way way = {CLOCK_REALTIME, -1};
@@ -174,8 +174,8 @@ static void not_the_owner_shared(void)
     CHECK_OK(pthread_cond_destroy(&cond));
 }
 
-/* Held twice, a wait releases one level only: nobody else gets in, and nothing
- * deadlocks. */
+/* Held twice, a wait releases one level only:
+ * nobody else gets in, and nothing deadlocks. */
 static void recursive_held_twice(void)
 {
     struct timespec soon = check_after_ms(CLOCK_REALTIME, 10);

@@ -131,8 +131,8 @@ static void one_broadcast_for_all(void)
     }
 }
 
-/* A broadcast while the waiters of the one before are still on their way back to the
- * mutex. */
+/* A broadcast while the waiters of the one before
+ * are still on their way back to the mutex. */
 static void broadcast_after_broadcast(void)
 {
     for (int i = 0; i < check_rounds(50); i++) {
@@ -191,8 +191,8 @@ static void successive_mutexes(void)
         for (int j = 0; j < MANY; j++)
             check_join(threads[j]);
         CHECK_OK(pthread_mutex_destroy(&mutex));
-        /* Another kind on odd rounds, so that the waits cannot share a path by
-         * chance. */
+        /* Another kind on odd rounds, so that the
+         * waits cannot share a path by chance. */
         pthread_mutexattr_t attributes;
         CHECK_OK(pthread_mutexattr_init(&attributes));
         CHECK_OK(pthread_mutexattr_settype(

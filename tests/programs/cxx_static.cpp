@@ -10,8 +10,8 @@
 namespace
 {
 
-/* Set by the last object to be destroyed; checked where nothing is left to run but
- * _exit. */
+/* Set by the last object to be destroyed; checked
+ * where nothing is left to run but _exit. */
 int alive = 0;
 bool at_end = false;
 

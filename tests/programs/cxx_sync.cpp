@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The C++ standard library's locks and condition variables, which sit on the pthread
- * ones. */
+/* The C++ standard library's locks and condition
+ * variables, which sit on the pthread ones. */
 #include <atomic>
 #include <chrono>
 #include <condition_variable>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in loaded with RTLD_DEEPBIND prefers the C library's locks to the preloaded
- * ones. */
+/* A plug-in loaded with RTLD_DEEPBIND prefers
+ * the C library's locks to the preloaded ones. */
 #include "check.h"
 #include "plugins/shared_lock.h"
 

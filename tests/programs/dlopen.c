@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plug-ins that come and go, and dlopen itself behaving as if nobody stood before
- * it. */
+/* Plug-ins that come and go, and dlopen itself
+ * behaving as if nobody stood before it. */
 #include <link.h>
 
 #include "check.h"
@@ -76,8 +76,8 @@ static void caller_is_kept(int flags)
 {
     int (*by_dlopen)(int);
     const char *(*error)(void);
-    /* The program itself cannot find it: only the plug-in's own search path leads
-     * there. */
+    /* The program itself cannot find it: only
+     * the plug-in's own search path leads there. */
     CHECK(dlopen("libplugin_found_by_runpath.so", RTLD_NOW) == NULL);
     CHECK(strstr(dlerror(), "libplugin_found_by_runpath.so") != NULL);
     void *handle = load("libplugin_outer.so", RTLD_NOW);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutual exclusion: plain counters that lose updates as soon as two threads are
- * inside. */
+/* Mutual exclusion: plain counters that lose
+ * updates as soon as two threads are inside. */
 #include "check.h"
 
 enum { MAX_THREADS = 8 };
@@ -165,8 +165,8 @@ static void adaptive_kind(void)
     of_kind(PTHREAD_MUTEX_ADAPTIVE_NP);
 }
 
-/* Every 8-byte position in a line, neighbours in use at the same time, guard bytes
- * between. */
+/* Every 8-byte position in a line, neighbours
+ * in use at the same time, guard bytes between. */
 static void any_placement(void)
 {
     enum { SPACING = sizeof(struct shared) + 8 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks that declare it serve their waiters in the order of arrival; nobody
- * overtakes. */
+/* Locks that declare it serve their waiters
+ * in the order of arrival; nobody overtakes. */
 #include "check.h"
 
 enum { WAITERS = 5 };
@@ -64,8 +64,8 @@ static void in_order_of_arrival(void)
     }
 }
 
-/* The releasing thread comes straight back, awake and on a processor, and is served
- * last. */
+/* The releasing thread comes straight back,
+ * awake and on a processor, and is served last. */
 static void releaser_goes_to_the_end(void)
 {
     require_fifo();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fork while other threads wait on a condition variable that the child goes on
- * using. */
+/* fork while other threads wait on a condition
+ * variable that the child goes on using. */
 #include "check.h"
 
 enum { WAITERS = 3, CHILD_THREADS = 4 };
@@ -75,8 +75,8 @@ static void child_initialises(void)
     CHECK_OK(pthread_cond_destroy(&cond));
 }
 
-/* The child's threads wait beside the parent's ghosts, and one broadcast wakes them
- * all. */
+/* The child's threads wait beside the parent's
+ * ghosts, and one broadcast wakes them all. */
 static void child_broadcasts_once(void)
 {
     pthread_t threads[CHILD_THREADS];

@@ -46,8 +46,8 @@ static void contend(void)
     CHECK_EQUAL(counter, (long)CHILD_THREADS * rounds);
 }
 
-/* New waiters get recycled stacks and nodes, and queue where the ghosts of the parent
- * were. */
+/* New waiters get recycled stacks and nodes, and
+ * queue where the ghosts of the parent were. */
 static void queue_up_again(void)
 {
     pthread_t threads[WAITERS];

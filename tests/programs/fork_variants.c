@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Forks that run no handlers, kinds that know their owner, and helpers that fork
- * inside. */
+/* Forks that run no handlers, kinds that know
+ * their owner, and helpers that fork inside. */
 #include <spawn.h>
 #include <sys/syscall.h>
 
@@ -108,8 +108,8 @@ static void by_system_call(void)
     bare(system_call);
 }
 
-/* Recursive and error-checking mutexes belong to a thread that the child does not
- * have. */
+/* Recursive and error-checking mutexes belong
+ * to a thread that the child does not have. */
 static void held_over_fork(int kind)
 {
     pthread_mutexattr_t attributes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The four kinds of mutex, from attributes and from static initialisers, and their
- * errors. */
+/* The four kinds of mutex, from attributes and
+ * from static initialisers, and their errors. */
 #include <limits.h>
 
 #include "check.h"
@@ -64,8 +64,8 @@ static void recursive_initialiser(void)
     check_recursive(&recursive_static);
 }
 
-/* Four thousand million real acquisitions take too long: start near the end of the
- * count. */
+/* Four thousand million real acquisitions take
+ * too long: start near the end of the count. */
 static void recursion_overflow(void)
 {
     pthread_mutex_t *mutex = &recursive_static;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutexes that come and go: destroyed, freed, unmapped, zeroed, reused, and very
- * many. */
+/* Mutexes that come and go: destroyed, freed,
+ * unmapped, zeroed, reused, and very many. */
 #include <sys/mman.h>
 
 #include "check.h"
@@ -89,8 +89,8 @@ static void *moving_body(void *ignored)
     return NULL;
 }
 
-/* An array of objects grows and moves while none of them is in use, as realloc does
- * it. */
+/* An array of objects grows and moves while
+ * none of them is in use, as realloc does it. */
 static void moved_while_free(void)
 {
     static pthread_mutex_t places[8] = {PTHREAD_MUTEX_INITIALIZER};

@@ -127,8 +127,8 @@ static int same_library(void *a, void *b)
            of_a.dli_fbase == of_b.dli_fbase;
 }
 
-/* Sanitizers look up what they wrap by name and version: functions of the same
- * library. */
+/* Sanitizers look up what they wrap by name
+ * and version: functions of the same library. */
 static void looked_up_by_version(void)
 {
     const struct {

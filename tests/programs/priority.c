@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Priority-inheriting and priority-protected mutexes, also under a condition
- * variable. */
+/* Priority-inheriting and priority-protected
+ * mutexes, also under a condition variable. */
 #include <sched.h>
 
 #include "check.h"

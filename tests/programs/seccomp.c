@@ -143,8 +143,8 @@ static void nosys(void)
     filtered(BY_PRCTL, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-/* The filter comes while other threads are in the middle of contended and idle
- * locks. */
+/* The filter comes while other threads are
+ * in the middle of contended and idle locks. */
 static void during_contention(void)
 {
     pthread_t threads[3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* timedlock and clocklock: deadlines, clocks, bad arguments, and the lock arriving in
- * time. */
+/* timedlock and clocklock: deadlines, clocks,
+ * bad arguments, and the lock arriving in time. */
 #include "check.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -69,8 +69,8 @@ static void check_free(int clock)
     }
 }
 
-/* The deadline is looked at only when the call would wait, and then it must be
- * valid. */
+/* The deadline is looked at only when the
+ * call would wait, and then it must be valid. */
 static void check_bad_nanoseconds(int clock)
 {
     long bad[] = {-1, 1000000000, 2000000000};

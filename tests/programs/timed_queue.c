@@ -95,8 +95,8 @@ static void everywhere(void)
     LEAVE(25, -1, 15, -1, 10, 20, -1);
 }
 
-/* The deadline and the release meet: each waiter either has the lock or has not
- * waited. */
+/* The deadline and the release meet: each
+ * waiter either has the lock or has not waited. */
 static void *racing_body(void *argument)
 {
     int rounds = *(int *)argument;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library whose constructor locks, contends and registers fork handlers before
- * main. */
+/* A library whose constructor locks, contends
+ * and registers fork handlers before main. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
