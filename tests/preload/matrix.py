@@ -62,10 +62,6 @@ class Outcome:
 NATIVE = Lock(None)
 
 
-# In the `extra` of a run: a build of the library other than the one that users get.
-OTHER_LIBRARY = "MATRIX_LIBRARY"
-
-
 def library() -> Path:
     return BUILD / "src" / "preload" / "libhasp.so"
 
@@ -121,9 +117,8 @@ def environment(
         if not name.startswith(("HASP_", "CHECK_", "LD_PRELOAD"))
     }
     result.update(extra or {})
-    chosen = result.pop(OTHER_LIBRARY, str(library()))
     if lock.name is not None:
-        preloads = [chosen, result.get("LD_PRELOAD", "")]
+        preloads = [str(interposer or library()), result.get("LD_PRELOAD", "")]
         result["LD_PRELOAD"] = ":".join(filter(None, preloads))
         result["HASP_LOCK"] = lock.name
         if not lock.parks:

@@ -2,16 +2,11 @@
 """Nothing looks at a lock after releasing it, however slow the releaser is to leave.
 
 A lock's last user may unmap it at once. The window between a releasing store and the
-end of the release is some instructions wide and hardly ever met, so this builds the
-library with a wider one.
+end of the release is some instructions wide and hardly ever met, so these run with a
+build of the library that has a wider one.
 """
 
 from __future__ import annotations
-
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from preload import matrix
@@ -32,23 +27,8 @@ CASES = [
 ]
 
 
-def build_library(folder: Path) -> Path:
-    tools = Path(sys.executable).parent
-    path = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-    options = ["-Dtests=false", "-Dpython=false"]
-    options += ["-Dc_args=-DHASP_WIDE_RELEASE_WINDOW"]
-    commands: list[list[str | Path]] = [
-        ["meson", "setup", folder, matrix.ROOT, *options],
-        ["ninja", "-C", folder, "src/preload/libhasp.so"],
-    ]
-    for command in commands:
-        done = subprocess.run(command, env=path, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "src" / "preload" / "libhasp.so"
-
-
-def test_slow_release(tmp_path: Path) -> None:
-    library = build_library(tmp_path / "build")
+def test_slow_release() -> None:
+    library = matrix.library().with_name("libhasp-wide-window.so")
     bad = []
     for lock in matrix.locks():
         if lock is matrix.NATIVE:
