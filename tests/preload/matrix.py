@@ -6,9 +6,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -160,39 +162,41 @@ def backtraces(leader: int) -> str:
     return text[:MOST_BACKTRACE]
 
 
+def ended(process: subprocess.Popen[str], limit: float) -> bool:
+    """Whether it ends within the limit; it is left for somebody to wait for."""
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        return bool(select.select([descriptor], [], [], limit)[0])
+    finally:
+        os.close(descriptor)
+
+
 def run_command(
     command: list[str | Path], env: dict[str, str], limit: float = TIME_LIMIT
 ) -> tuple[int | None, str]:
     """The exit status and all output; None when it was stopped after `limit` seconds.
 
-    The process leads a session, so that its children can be ended with it.
+    The process leads a session, so that its children can be ended with it. That comes
+    before waiting for it: programs with thousands of threads use up process ids, and
+    once it is waited for, its id may be another's.
     """
-    process = subprocess.Popen(
-        command,
-        env=env,
-        text=True,
-        errors="replace",
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    try:
-        text, _ = process.communicate(timeout=limit)
-        return process.returncode, text
-    except subprocess.TimeoutExpired:
-        where = backtraces(process.pid)
-        return None, where + end_session(process)
-    finally:
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        process = subprocess.Popen(
+            command,
+            env=env,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        in_time = ended(process, limit)
+        where = "" if in_time else backtraces(process.pid)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-
-
-def end_session(process: subprocess.Popen[str]) -> str:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    text, _ = process.communicate()
-    return text
+        status = process.wait()
+        output.seek(0)
+        return (status if in_time else None), where + output.read()
 
 
 def run_case(
