@@ -108,13 +108,19 @@ static inline void futex_adopt(struct lock *lock, struct waiter *waiter)
     store_relaxed(&lock->mode, FUTEX_SHARED);
     store_relaxed(&lock->word, 2);
     uint32_t moved = WAITER_REQUEUED | waiter->epoch;
-    store_release(&waiter->cell, moved);
-    requeue(&waiter->cell, moved, &lock->word);
+    if (end_condition_stay(waiter, WAITER_REQUEUED))
+        requeue(&waiter->cell, moved, &lock->word);
 }
 
 /* After futex_adopt: it may have slept among others. The mode is FUTEX_SHARED. */
 static inline void futex_relock(struct lock *lock, bool biased)
 {
+    /* It is awake, and whoever signalled is about to release: spin a little first. */
+    for (uint32_t turns = spin_limit() / 4; turns; turns--) {
+        if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, 2))
+            return;
+        relax();
+    }
     futex_wait(lock, biased, NULL);
 }
 

@@ -142,8 +142,8 @@ static inline void mutexee_adopt(struct lock *lock, struct waiter *waiter)
 {
     fetch_or_relaxed(&lock->state[0], MUTEXEE_SLEEPERS);
     uint32_t moved = WAITER_REQUEUED | waiter->epoch;
-    store_release(&waiter->cell, moved);
-    requeue(&waiter->cell, moved, &lock->state[0]);
+    if (end_condition_stay(waiter, WAITER_REQUEUED))
+        requeue(&waiter->cell, moved, &lock->state[0]);
 }
 
 /* After mutexee_adopt: it may have slept among others. */

@@ -38,8 +38,8 @@ static void hand_over(struct waiter *waiter)
         operations_of(lock)->adopt(lock, waiter);
         return;
     }
-    store_release(&waiter->cell, WAITER_WOKEN | waiter->epoch);
-    unpark(&waiter->cell, 1);
+    if (end_condition_stay(waiter, WAITER_WOKEN))
+        unpark(&waiter->cell, 1);
 }
 
 static void wake(const void *condition, bool all)
@@ -112,6 +112,25 @@ static void cancelled(void *argument)
         wake(wait->condition, false);
 }
 
+/* Spins for a signal, for as long as that has been worth it: a success doubles the next
+ * attempt, up to the cost of parking, a failure halves it. True: signalled. */
+static bool spin_in_condition(struct waiter *waiter, uint32_t cell)
+{
+    const uint32_t most = spin_limit(), least = most / 16;
+    uint32_t turns = waiter->condition_turns;
+    if (turns < least)
+        turns = least;
+    for (uint32_t turn = 0; turn < turns; turn++) {
+        if (load_acquire(&waiter->cell) != cell) {
+            waiter->condition_turns = 2 * turns < most ? 2 * turns : most;
+            return true;
+        }
+        relax();
+    }
+    waiter->condition_turns = turns / 2;
+    return false;
+}
+
 /* Sleeps until signalled or the deadline has passed. A cancellation point; the caller's
  * cancellation type is deferred. */
 static void sleep_in_condition(struct wait *wait, const struct deadline *deadline)
@@ -119,16 +138,21 @@ static void sleep_in_condition(struct wait *wait, const struct deadline *deadlin
     struct waiter *waiter = wait->waiter;
     const uint32_t cell = waiting_cell(waiter);
     pthread_cleanup_push(cancelled, wait);
-    do {
-        int type;
-        pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-        bool in_time = park(&waiter->cell, cell, deadline);
-        pthread_setcanceltype(type, &type);
-        if (!in_time) {
-            wait->withdrawn = condition_withdraw(wait->condition, waiter);
-            break;
-        }
-    } while (load_acquire(&waiter->cell) == cell);
+    if (spin_in_condition(waiter, cell)) {
+        pthread_testcancel();
+    } else {
+        store_relaxed(&waiter->asleep, 1);
+        do {
+            int type;
+            pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+            bool in_time = park(&waiter->cell, cell, deadline);
+            pthread_setcanceltype(type, &type);
+            if (!in_time) {
+                wait->withdrawn = condition_withdraw(wait->condition, waiter);
+                break;
+            }
+        } while (load_acquire(&waiter->cell) == cell);
+    }
     pthread_cleanup_pop(0);
 }
 
