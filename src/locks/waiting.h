@@ -85,15 +85,15 @@ static inline uint32_t wait_for_turn(struct atomic_u32 *cell, struct atomic_u32 
 }
 
 /*
- * Ends a stay on a condition variable: publishes `state` (REQUEUED or WOKEN, without the
- * epoch) in the waiter's cell, and tells whether its thread may be asleep. The waiter must
- * not be used afterwards but by address: it may be somebody else's already.
+ * Ends a stay on a condition variable: publishes `state` (REQUEUED or WOKEN, without
+ * the epoch) in the waiter's cell, and tells whether its thread may be asleep. The
+ * waiter must not be used afterwards but by address: it may be somebody else's already.
  */
 static inline bool end_condition_stay(struct waiter *waiter, uint32_t state)
 {
     exchange_release(&waiter->cell, state | waiter->epoch);
-    /* Orders the exchange before the load; park() orders the sleeper's store of `asleep`
-     * before its look at the cell. */
+    /* Orders the exchange before the load; park() orders the sleeper's store of
+     * `asleep` before its look at the cell. */
     fence_seq_cst();
     return load_relaxed(&waiter->asleep) != 0;
 }

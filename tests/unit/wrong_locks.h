@@ -48,16 +48,12 @@ static void right_destroy(struct lock *lock)
     (void)lock;
 }
 
-/* Takes the lock without asking, every third time. */
+/* Takes the lock without asking. */
 static int hasty_lock(struct lock *lock)
 {
-    static struct atomic_u32 calls;
-    if (fetch_add_relaxed(&calls, 1) % 3 == 2) {
-        store_relaxed(&lock->state[0], 1);
-        wrong_take(lock);
-        return 0;
-    }
-    return right_lock(lock);
+    store_relaxed(&lock->state[0], 1);
+    wrong_take(lock);
+    return 0;
 }
 
 static bool greedy_trylock(struct lock *lock)
