@@ -57,9 +57,9 @@ static void *locker(void *argument)
     struct subject *subject = argument;
     start_together(subject);
     for (int round = 0; round < ROUNDS; round++) {
-        if (round % 7 == 0) {
+        if (round % 7 == 3) {
             spin_until(subject->operations->trylock(&subject->lock));
-        } else if (round % 11 == 0) {
+        } else if (round % 11 == 5) {
             struct deadline far = from_now(60000000000u);
             CHECK(subject->operations->timedlock(&subject->lock, &far));
         } else {
