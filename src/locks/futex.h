@@ -107,9 +107,7 @@ static inline void futex_adopt(struct lock *lock, struct waiter *waiter)
 {
     store_relaxed(&lock->mode, FUTEX_SHARED);
     store_relaxed(&lock->word, 2);
-    uint32_t moved = WAITER_REQUEUED | waiter->epoch;
-    if (end_condition_stay(waiter, WAITER_REQUEUED))
-        requeue(&waiter->cell, moved, &lock->word);
+    move_to_sleepers(waiter, &lock->word);
 }
 
 /* After futex_adopt: it may have slept among others. The mode is FUTEX_SHARED. */

@@ -171,9 +171,7 @@ static inline void malthusian_adopt(struct lock *lock, struct waiter *waiter)
 {
     struct atomic_u32 *word = malthusian_word(lock);
     fetch_or_relaxed(word, MALTHUSIAN_SLEEPERS);
-    uint32_t moved = WAITER_REQUEUED | waiter->epoch;
-    if (end_condition_stay(waiter, WAITER_REQUEUED))
-        requeue(&waiter->cell, moved, word);
+    move_to_sleepers(waiter, word);
 }
 
 /* After malthusian_adopt: it may have slept among others. */

@@ -141,9 +141,7 @@ static inline void mutexee_unlock(struct lock *lock)
 static inline void mutexee_adopt(struct lock *lock, struct waiter *waiter)
 {
     fetch_or_relaxed(&lock->state[0], MUTEXEE_SLEEPERS);
-    uint32_t moved = WAITER_REQUEUED | waiter->epoch;
-    if (end_condition_stay(waiter, WAITER_REQUEUED))
-        requeue(&waiter->cell, moved, &lock->state[0]);
+    move_to_sleepers(waiter, &lock->state[0]);
 }
 
 /* After mutexee_adopt: it may have slept among others. */

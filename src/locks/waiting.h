@@ -98,6 +98,14 @@ static inline bool end_condition_stay(struct waiter *waiter, uint32_t state)
     return load_relaxed(&waiter->asleep) != 0;
 }
 
+/* Ends the stay by moving the thread, if asleep, to the sleepers of a lock's word. */
+static inline void move_to_sleepers(struct waiter *waiter, struct atomic_u32 *word)
+{
+    uint32_t moved = WAITER_REQUEUED | waiter->epoch; /* read while it is ours */
+    if (end_condition_stay(waiter, WAITER_REQUEUED))
+        requeue(&waiter->cell, moved, word);
+}
+
 /*
  * Gives the turn to whoever waits on `cell`; nothing of the waiter or its lock is
  * touched after the exchange. False: the waiter has LEFT, and the turn is still the
