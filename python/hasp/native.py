@@ -36,8 +36,11 @@ class LockInfo:
     light: bool
     trylock_hardened: bool
     bypasses: bool
+    bypass_bound: int  # times a queued waiter may be overtaken; -1: no bound
     bytes: int
     waiter_bytes: int
+    outside_bytes: int  # once contended, until destroyed
+    node_bytes: int  # the same, for each NUMA node
     summary: str
     source: str
     caution: str

@@ -66,19 +66,19 @@ static inline bool clh_fast(struct lock *lock)
  * node if nobody has queued behind it. */
 static inline void clh_settle(struct clh *clh, struct waiter *self)
 {
-    uint32_t tail = self->id;
+    uint32_t tail = self->link.id;
     store_relaxed(&clh->node, 0);
     /* Release: whoever reads TAIL_HELD waits on the cell in the lock as it is now. */
     if (compare_exchange_acq_rel(&clh->tail, &tail, TAIL_HELD))
         waiter_give(self);
     else
-        store_relaxed(&clh->node, self->id);
+        store_relaxed(&clh->node, self->link.id);
 }
 
 /* Times out: out of the queue if last, else by telling the successor where to wait. */
 static inline void clh_leave(struct lock *lock, struct waiter *self, uint32_t before)
 {
-    uint32_t tail = self->id;
+    uint32_t tail = self->link.id;
     fetch_or_relaxed(&lock->mode, CLH_LEFT_ONCE);
     if (compare_exchange_acq_rel(&clh_of(lock)->tail, &tail, before)) {
         waiter_give(self);
@@ -124,7 +124,7 @@ clh_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
     ghosts_check(lock, clh_forget);
     struct clh *clh = clh_of(lock);
     struct waiter *self = waiter_take();
-    uint32_t before = exchange_acq_rel(&clh->tail, self->id);
+    uint32_t before = exchange_acq_rel(&clh->tail, self->link.id);
     bool acquired = !before || clh_wait_on(lock, self, before, waiting, deadline);
     if (acquired)
         clh_settle(clh, self);

@@ -34,16 +34,21 @@ struct lock_operations {
 struct lock_descriptor {
     const char *name;
     const char *alias;    /* name in the lock study's data sets, or "" */
-    const char *category; /* competitive, direct handoff, load control, system */
+    const char *category; /* competitive, direct handoff, hierarchical, load control,
+                             usage fairness, system */
     const char *waiting;  /* spin, spin-then-park, park */
-    bool fifo;
-    bool bypasses; /* a newcomer may overtake waiters */
+    bool fifo;             /* bypass_bound is 0 */
+    bool bypasses;         /* a newcomer may overtake waiters */
+    uint32_t bypass_bound; /* how often a queued waiter may be overtaken by threads that
+                              came later; UINT32_MAX: no bound */
     bool parks;
     bool numa;
     bool light;            /* suits locks that are rarely contended */
     bool trylock_hardened; /* a failing trylock does not write */
     uint32_t bytes;        /* of the lock, beyond word and owner; within the mutex */
     uint32_t waiter_bytes; /* per waiting thread, from the pool */
+    uint32_t outside_bytes; /* once contended, outside the mutex, until destroyed */
+    uint32_t node_bytes;    /* the same, for each NUMA node that threads came from */
     const char *summary;
     const char *source;
     const char *caution; /* when it collapses, in words; or "" */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the lock list, one JSON object a line (schema 1; see descriptor.h). */
+/* Prints the lock list, one JSON object a line (schema 1; see descriptor.h).
+ * bypass_bound -1: none. */
 #include "locks/descriptor.h"
 
 #include <stdio.h>
@@ -19,12 +20,16 @@ int main(void)
                "%s%s%s],"
                "\"category\":\"%s\",\"waiting\":\"%s\",\"fifo\":%s,\"bypasses\":%s,"
                "\"parks\":%s,\"numa\":%s,\"light\":%s,\"trylock_hardened\":%s,"
-               "\"bytes\":%u,\"waiter_bytes\":%u,\"summary\":\"%s\",\"source\":\"%s\","
+               "\"bypass_bound\":%lld,\"bytes\":%u,\"waiter_bytes\":%u,"
+               "\"outside_bytes\":%u,\"node_bytes\":%u,"
+               "\"summary\":\"%s\",\"source\":\"%s\","
                "\"caution\":\"%s\"}\n",
                lock->name, i, truth(i == lock_default), quote, lock->alias, quote,
                lock->category, lock->waiting, truth(lock->fifo), truth(lock->bypasses),
                truth(lock->parks), truth(lock->numa), truth(lock->light),
-               truth(lock->trylock_hardened), lock->bytes, lock->waiter_bytes,
+               truth(lock->trylock_hardened),
+               lock->bypass_bound == UINT32_MAX ? -1 : (long long)lock->bypass_bound,
+               lock->bytes, lock->waiter_bytes, lock->outside_bytes, lock->node_bytes,
                lock->summary, lock->source, lock->caution);
     }
     return fflush(stdout) == 0 ? 0 : 1;

@@ -67,7 +67,7 @@ static inline bool mcs_trylock(struct lock *lock, enum waiting waiting)
  * which the waiter is out of the queue and given back. */
 static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
 {
-    uint32_t next = load_acquire(&head->next), tail = head->id;
+    uint32_t next = load_acquire(&head->next), tail = head->link.id;
     if (!next) {
         store_relaxed(&mcs->next, 0);
         /* Release: whoever reads TAIL_HELD writes `next` after the store above. */
@@ -84,11 +84,11 @@ static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
 /* Puts the waiter last; returns its predecessor's id, 0 if the lock was free. */
 static inline uint32_t mcs_enqueue(struct mcs *mcs, struct waiter *waiter)
 {
-    uint32_t before = exchange_acq_rel(&mcs->tail, waiter->id);
+    uint32_t before = exchange_acq_rel(&mcs->tail, waiter->link.id);
     if (before == TAIL_HELD)
-        store_release(&mcs->next, waiter->id);
+        store_release(&mcs->next, waiter->link.id);
     else if (before)
-        store_release(&waiter_at(before)->next, waiter->id);
+        store_release(&waiter_at(before)->next, waiter->link.id);
     return before;
 }
 

@@ -17,7 +17,15 @@ enum {
     NUMA = 8,
     LIGHT = 16,
     TRYLOCK_HARDENED = 32,
+    BOUND_SHIFT = 8,
 };
+#define BYPASS_AT_MOST(n) ((n) << BOUND_SHIFT)
+#define BYPASS_BOUND(properties)                                                       \
+    ((properties)&BYPASSES ? UINT32_MAX : (uint32_t)(properties) >> BOUND_SHIFT)
+
+#define SPACE(in_place, each_waiter) .bytes = in_place, .waiter_bytes = each_waiter
+#define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \
+    SPACE(in_place, each_waiter), .outside_bytes = outside, .node_bytes = each_node
 
 /* The caller has acquired the lock. A word that is not free then was taken by somebody
  * who does not go through the library: both would run in the critical section. */
@@ -145,25 +153,26 @@ const struct lock_descriptor lock_list[] = {
      .category = "system",
      .waiting = "park",
      .bypasses = true,
+     .bypass_bound = UINT32_MAX,
      .parks = true,
      .light = true,
      .summary = "the C library's own mutex, untouched: the reference",
      .source = "GNU C Library",
      .caution = ""},
 #define LOCK(id, title, study_name, prefix, argument, word, adoption, kind, how,       \
-             properties, size, waiter_size, words, paper, warning)                     \
+             properties, space, words, paper, warning)                     \
     {.name = title,                                                                    \
      .alias = study_name,                                                              \
      .category = kind,                                                                 \
      .waiting = how,                                                                   \
      .fifo = ((properties)&FIFO) != 0,                                                 \
-     .bypasses = ((properties)&BYPASSES) != 0,                                         \
+     .bypasses = BYPASS_BOUND(properties) != 0,                                        \
+     .bypass_bound = BYPASS_BOUND(properties),                                         \
      .parks = ((properties)&PARKS) != 0,                                               \
      .numa = ((properties)&NUMA) != 0,                                                 \
      .light = ((properties)&LIGHT) != 0,                                               \
      .trylock_hardened = ((properties)&TRYLOCK_HARDENED) != 0,                         \
-     .bytes = size,                                                                    \
-     .waiter_bytes = waiter_size,                                                      \
+     space,                                                                            \
      .summary = words,                                                                 \
      .source = paper,                                                                  \
      .caution = warning,                                                               \

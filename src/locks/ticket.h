@@ -87,7 +87,7 @@ static __attribute__((noinline, unused)) void pass_left_tickets(struct ticket *t
         uint32_t head = load_relaxed(&ticket->left);
         do
             store_relaxed(&rest->next, head);
-        while (!compare_exchange_acq_rel(&ticket->left, &head, rest->id));
+        while (!compare_exchange_acq_rel(&ticket->left, &head, rest->link.id));
     }
 }
 
@@ -131,7 +131,7 @@ ticket_wait(struct lock *lock, const struct deadline *deadline)
             uint32_t head = load_relaxed(&ticket->left);
             do
                 store_relaxed(&gone->next, head);
-            while (!compare_exchange_acq_rel(&ticket->left, &head, gone->id));
+            while (!compare_exchange_acq_rel(&ticket->left, &head, gone->link.id));
             return false;
         }
     }

@@ -2,10 +2,8 @@
 /*
  * Waiters: what a thread leaves in a queue while it waits.
  *
- * They come from a pool that is type-stable: memory once a waiter is a waiter for ever,
- * so a late unpark() or a stale look at one does no harm. They are never on stacks or
- * in thread-local storage: threads exit, cancel, jump and fork away from those. Links
- * are 32-bit ids, so that a queue's head and tail fit into a lock beside each other.
+ * They come from a pool (pool.h), never from stacks or thread-local storage: threads
+ * exit, cancel, jump and fork away from those.
  *
  * `cell` is the waiter's state and the address it sleeps on:
  *
@@ -26,6 +24,9 @@
 #define HASP_LOCKS_WAITER_H
 
 #include "locks/lock.h"
+#include "locks/pool.h"
+
+#include <stddef.h>
 
 enum waiter_state {
     WAITER_WAITING,
@@ -46,21 +47,22 @@ struct waiter {
     uint32_t ticket;
     uint32_t condition_turns; /* how long its last users found it worth to spin there */
     uint32_t epoch; /* of its stays on condition variables, shifted left by 8 */
-    uint32_t id;    /* never changes */
-    uint32_t home;  /* the shard of the pool that it was taken from and goes back to */
-    struct atomic_u32 free_next;
 
     /* While on a condition variable; guarded by its bucket. */
     struct waiter *condition_next, *condition_previous;
     const void *condition; /* address; NULL once taken out */
     struct lock *lock;
+
+    struct atomic_u32 more[13]; /* for the algorithm; undefined when taken */
+    struct pool_link link;
 } __attribute__((aligned(CACHE_LINE)));
 
-_Static_assert(sizeof(struct waiter) == CACHE_LINE, "one waiter, one transfer unit");
+_Static_assert(offsetof(struct waiter, link) == offsetof(struct pool_slot, link) &&
+                   sizeof(struct waiter) == sizeof(struct pool_slot),
+               "a waiter is a slot of its pool");
 
-/* Takes a waiter with cell WAITING, no links, asleep 0, may_change 0. Never fails: when
- * memory is exhausted it yields until another thread gives one back. Uncontended unless
- * two threads hash to one shard; no allocation but a page-sized chunk now and then. */
+/* Takes a waiter with cell WAITING, no links, asleep 0, may_change 0. Never fails (see
+ * pool.h). */
 struct waiter *waiter_take(void);
 
 /* Nobody may reach the waiter through a queue any more. */
@@ -69,13 +71,11 @@ void waiter_give(struct waiter *waiter);
 /* Waiters ever carved out, for tests. */
 uint32_t waiter_count(void);
 
-enum { WAITERS_PER_CHUNK = 64, WAITER_CHUNKS = 16384 };
-extern struct waiter *waiter_chunks[WAITER_CHUNKS]
-    __attribute__((visibility("hidden")));
+extern struct pool waiter_pool __attribute__((visibility("hidden")));
 
 static inline struct waiter *waiter_at(uint32_t id)
 {
-    return &waiter_chunks[id / WAITERS_PER_CHUNK][id % WAITERS_PER_CHUNK];
+    return (struct waiter *)pool_at(&waiter_pool, id);
 }
 
 #endif

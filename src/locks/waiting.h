@@ -16,10 +16,6 @@
 
 enum waiting { SPIN, SPIN_THEN_PARK };
 
-/* Deadlines are looked at once in so many turns: a clock read costs about as much as
- * them. */
-enum { TURNS_PER_CLOCK_READ = 32 };
-
 /* One spinning waiter's patience. */
 struct spinner {
     uint32_t turns, since_yield;
@@ -34,7 +30,7 @@ static inline bool spinner_turn(struct spinner *spinner,
         spinner->since_yield = 0;
         yield();
     }
-    return !deadline || ++spinner->turns % TURNS_PER_CLOCK_READ ||
+    return !deadline || ++spinner->turns % CLOCK_TURNS ||
            !deadline_passed(deadline);
 }
 

@@ -18,7 +18,8 @@
  *   store_relaxed(c, v) store_release(c, v)
  *   exchange_relaxed/acquire/release/acq_rel(c, v)             -> old value
  *   fetch_add_relaxed/acquire/release/acq_rel(c, v)            -> old value
- *   fetch_or_relaxed(c, v)                                     -> old value
+ *   fetch_or_relaxed/acquire/release/acq_rel(c, v)             -> old value
+ *   fetch_and_relaxed/acquire/release/acq_rel(c, v)            -> old value
  *   compare_exchange_relaxed/acquire/release/acq_rel(c, &expected, desired) -> bool
  *   acquire_if(c, from, to), release_if(c, from, to)           -> bool
  *   fence_seq_cst()
@@ -36,7 +37,9 @@
  * WAITING. There are no bare loops. relax() says: what I have read since my last
  * relax() does not let me go on. A platform may suspend the caller until one of those
  * cells changes; natively it is a pause instruction. spin_until(condition) repeats
- * relax() until true. yield() offers the CPU to other threads.
+ * relax() until true. yield() offers the CPU to other threads. pause_for(n) spends the
+ * time of about n relax() and expects nothing. prefetch_for_write(c) hints that the
+ * caller will soon write the cell's line.
  *
  * PARKING. park(cell, expected, deadline) sleeps if the cell (u32) still holds
  * `expected`, until an unpark on that address, a spurious wake-up, or the deadline
@@ -48,13 +51,15 @@
  *
  * TIME. struct deadline { clockid_t clock; struct timespec at; }, absolute,
  * CLOCK_REALTIME or CLOCK_MONOTONIC. deadline_passed(d). now_ns(): monotonic
- * nanoseconds.
+ * nanoseconds. ticks(): a counter that is cheaper to read, at a constant rate;
+ * ticks_to_ns(difference).
  *
  * SPINNING. spin_limit(): how many relax() a waiter should spend before it parks, so
  * that spinning costs about as much as parking and being woken (Karlin et al.,
  * "Empirical studies of competitive spinning for a shared-memory multiprocessor", SOSP
  * 1991). Calibrated on the machine, never 0. yield_limit(): how many before a waiter
- * that never parks offers its CPU.
+ * that never parks offers its CPU. CLOCK_TURNS: how many turns of waiting between two
+ * looks at the clock, which costs about as much.
  *
  * THREADS. current_thread(): an id that is not 0, unique among live threads (the
  * kernel's). current_thread_if_known(): the same without a call, or 0 in a thread that

@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-enum { DISPATCH_DEFAULT = 0, DISPATCH_SLOTS = 64 }; /* list entry i is slot i + 1 */
+enum { DISPATCH_DEFAULT = 0, DISPATCH_SLOTS = 128 }; /* list entry i is slot i + 1 */
 
 extern struct lock_operations dispatch[DISPATCH_SLOTS]
     __attribute__((visibility("hidden")));

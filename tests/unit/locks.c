@@ -3,8 +3,10 @@
  * Every lock of the list, called through its operations on a bare struct lock:
  * exclusion, trylock, deadlines, waiters that leave the queue, and what is left behind.
  * The same checks run on the wrong locks of wrong_locks.h, which they must refuse:
- * locks           all locks pass locks wrong N   exit status 1 when the N-th wrong lock
- * is refused, 0 if it slips through
+ *
+ *   locks [NAME...]  all locks pass, or those named
+ *   locks wrong N    exit status 1 when the N-th wrong lock is refused, 0 if it slips
+ *                    through
  */
 #include "check.h"
 #include "wrong_locks.h"
@@ -156,6 +158,13 @@ int main(int count, char **words)
             check_lock(&wrong_locks[atoi(words[2])]);
         return 0;
     }
+    for (int i = 1; i < count; i++) {
+        int found = lock_find(words[i]);
+        CHECK(found > 0);
+        check_lock(&lock_list[found].operations);
+    }
+    if (count > 1)
+        return 0;
     for (unsigned i = 1; i < lock_list_length; i++) {
         fprintf(stderr, "%s\n", lock_list[i].name);
         check_lock(&lock_list[i].operations);

@@ -13,7 +13,7 @@ static void *churn(void *unused)
         for (int i = 0; i < HELD; i++) {
             mine[i] = waiter_take();
             CHECK_EQUAL(load_relaxed(&mine[i]->cell), WAITER_WAITING);
-            CHECK(waiter_at(mine[i]->id) == mine[i]);
+            CHECK(waiter_at(mine[i]->link.id) == mine[i]);
             store_relaxed(&mine[i]->cell, current_thread());
         }
         for (int i = 0; i < HELD; i++) {
@@ -44,7 +44,7 @@ static void check_no_drift(void)
     pthread_t thread;
     CHECK_EQUAL(pthread_create(&thread, NULL, give_back, NULL), 0);
     for (int round = 0; round < ROUNDS; round++) {
-        store_release(&handed, waiter_take()->id);
+        store_release(&handed, waiter_take()->link.id);
         spin_until(load_acquire(&handed) == 0);
     }
     pthread_join(thread, NULL);

@@ -13,6 +13,19 @@ static inline void relax(void)
     __asm__ volatile("isb" ::: "memory");
 }
 
+static inline void prefetch_for_write_at(const void *address)
+{
+    __builtin_prefetch(address, 1, 3);
+}
+
+/* The virtual counter. */
+static inline uint64_t ticks(void)
+{
+    uint64_t count;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+    return count;
+}
+
 /* Returns the kernel's result, -errno on error; does not touch errno. */
 static inline long raw_syscall(long number, long a, long b, long c, long d, long e,
                                long f)

@@ -24,6 +24,14 @@
 #define fetch_add_release(c, v) __atomic_fetch_add(&(c)->raw, (v), __ATOMIC_RELEASE)
 #define fetch_add_acq_rel(c, v) __atomic_fetch_add(&(c)->raw, (v), __ATOMIC_ACQ_REL)
 #define fetch_or_relaxed(c, v) __atomic_fetch_or(&(c)->raw, (v), __ATOMIC_RELAXED)
+#define fetch_or_acquire(c, v) __atomic_fetch_or(&(c)->raw, (v), __ATOMIC_ACQUIRE)
+#define fetch_or_release(c, v) __atomic_fetch_or(&(c)->raw, (v), __ATOMIC_RELEASE)
+#define fetch_or_acq_rel(c, v) __atomic_fetch_or(&(c)->raw, (v), __ATOMIC_ACQ_REL)
+
+#define fetch_and_relaxed(c, v) __atomic_fetch_and(&(c)->raw, (v), __ATOMIC_RELAXED)
+#define fetch_and_acquire(c, v) __atomic_fetch_and(&(c)->raw, (v), __ATOMIC_ACQUIRE)
+#define fetch_and_release(c, v) __atomic_fetch_and(&(c)->raw, (v), __ATOMIC_RELEASE)
+#define fetch_and_acq_rel(c, v) __atomic_fetch_and(&(c)->raw, (v), __ATOMIC_ACQ_REL)
 
 #define compare_exchange_with(c, expected, desired, order)                             \
     __atomic_compare_exchange_n(&(c)->raw, (expected), (desired), false, (order),      \

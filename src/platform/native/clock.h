@@ -14,6 +14,9 @@ static inline uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Nanoseconds of a difference of ticks(); the first call measures the rate, 50 us. */
+uint64_t ticks_to_ns(uint64_t difference);
+
 static inline bool deadline_passed(const struct deadline *deadline)
 {
     struct timespec now;

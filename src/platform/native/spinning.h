@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+enum { CLOCK_TURNS = 32 };
+
 /* relax() calls; 0 until first needed. */
 extern uint32_t spin_limit_cached __attribute__((visibility("hidden")));
 
@@ -22,6 +24,14 @@ static inline uint32_t spin_limit(void)
     uint32_t limit = __atomic_load_n(&spin_limit_cached, __ATOMIC_RELAXED);
     return likely(limit != 0) ? limit : spinning_calibrate();
 }
+
+static inline void pause_for(uint32_t turns)
+{
+    while (turns--)
+        relax();
+}
+
+#define prefetch_for_write(c) prefetch_for_write_at(&(c)->raw)
 
 /* Far beyond any hand-over between running threads: only a preempted holder takes
  * longer. */

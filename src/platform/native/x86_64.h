@@ -13,6 +13,18 @@ static inline void relax(void)
     __builtin_ia32_pause();
 }
 
+/* No more than a hint, also to processors that do not know the instruction. */
+static inline void prefetch_for_write_at(const void *address)
+{
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
+}
+
+/* The time-stamp counter. */
+static inline uint64_t ticks(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+
 /* Returns the kernel's result, -errno on error; does not touch errno. */
 static inline long raw_syscall(long number, long a, long b, long c, long d, long e,
                                long f)

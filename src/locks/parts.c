@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "locks/parts.h"
+
+struct pool part_pool;
+
+struct part *part_take(void)
+{
+    struct part *part = (struct part *)pool_take(&part_pool);
+    for (int i = 0; i < PART_WORDS; i++)
+        store_relaxed(&part->words[i], 0);
+    return part;
+}
+
+void part_give(struct part *part)
+{
+    pool_give(&part_pool, (struct pool_slot *)part);
+}
+
+struct part *part_of(struct atomic_u32 *cell)
+{
+    uint32_t id = load_acquire(cell);
+    while (unlikely(!id)) {
+        struct part *fresh = part_take();
+        /* Release: whoever reads the id sees zeroed words. */
+        if (compare_exchange_release(cell, &id, fresh->link.id))
+            return fresh;
+        part_give(fresh);
+        id = load_acquire(cell); /* the exchange failed relaxed */
+    }
+    return part_at(id);
+}
+
+struct part *parts_get(struct atomic_u32 *directory, uint32_t index)
+{
+    return part_of(&part_of(directory)->words[index]);
+}
+
+struct part *parts_look(struct atomic_u32 *directory, uint32_t index)
+{
+    uint32_t id = load_acquire(directory);
+    id = id ? load_acquire(&part_at(id)->words[index]) : 0;
+    return id ? part_at(id) : NULL;
+}
+
+void parts_give_back(struct atomic_u32 *directory)
+{
+    uint32_t id = exchange_acquire(directory, 0);
+    if (!id)
+        return;
+    struct part *list = part_at(id);
+    for (int i = 0; i < PARTS_MAX; i++)
+        if ((id = load_acquire(&list->words[i])) != 0)
+            part_give(part_at(id));
+    part_give(list);
+}
+
+uint32_t part_count(void)
+{
+    return load_relaxed(&part_pool.carved);
+}

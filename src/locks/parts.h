@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parts: memory of a lock outside its 40 bytes.
+ *
+ * A lock that needs more than its body (a queue for each NUMA node, an array of slots)
+ * keeps in one of its cells the id of a directory, a part whose words are the ids of
+ * other parts. Both come on first use, which is to be the first contention: an idle
+ * mutex costs nothing. They stay with the lock until destroy gives them back.
+ */
+#ifndef HASP_LOCKS_PARTS_H
+#define HASP_LOCKS_PARTS_H
+
+#include "locks/pool.h"
+
+#include <stddef.h>
+
+enum { PARTS_MAX = 24, PART_WORDS = POOL_PAYLOAD / sizeof(struct atomic_u32) };
+
+struct part {
+    struct atomic_u32 words[PART_WORDS];
+    struct pool_link link;
+} __attribute__((aligned(CACHE_LINE)));
+
+_Static_assert(offsetof(struct part, link) == offsetof(struct pool_slot, link) &&
+                   sizeof(struct part) == sizeof(struct pool_slot),
+               "a part is a slot of its pool");
+_Static_assert((int)PARTS_MAX <= (int)PART_WORDS, "a directory is one part");
+
+extern struct pool part_pool __attribute__((visibility("hidden")));
+
+static inline struct part *part_at(uint32_t id)
+{
+    return (struct part *)pool_at(&part_pool, id);
+}
+
+/* A part of zeroed words. */
+struct part *part_take(void);
+
+void part_give(struct part *part);
+
+/* The part that `cell` names; if none, a new one, which all threads then agree on.
+ * Acquire: pairs with the release that published the part. */
+struct part *part_of(struct atomic_u32 *cell);
+
+/* The part number `index` (below PARTS_MAX) of a directory, made where it is missing.
+ */
+struct part *parts_get(struct atomic_u32 *directory, uint32_t index);
+
+/* The same, or NULL where it is missing. */
+struct part *parts_look(struct atomic_u32 *directory, uint32_t index);
+
+/* Nobody uses the lock any more: the directory and its parts go back. */
+void parts_give_back(struct atomic_u32 *directory);
+
+/* Parts ever carved out, for tests. */
+uint32_t part_count(void);
+
+#endif
