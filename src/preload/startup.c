@@ -109,7 +109,9 @@ void startup(void)
     fork_watch();
     const char *topology = setting("HASP_TOPOLOGY");
     if (topology && !topology_read(topology))
-        complain("HASP_TOPOLOGY wants NODESxCPUS such as 2x4; ignored: ", topology);
+        complain("HASP_TOPOLOGY wants 2x4 (NODESxCPUS), 2x4,threads or 2x4,roam; "
+                 "ignored: ",
+                 topology);
     const char *park_ns = setting("HASP_PARK_NS");
     if (park_ns)
         spinning_set_park_cost((uint32_t)strtoul(park_ns, NULL, 10));

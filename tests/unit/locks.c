@@ -7,6 +7,8 @@
  *   locks [NAME...]  all locks pass, or those named
  *   locks wrong N    exit status 1 when the N-th wrong lock is refused, 0 if it slips
  *                    through
+ *
+ * HASP_TOPOLOGY pretends NUMA nodes, as under the interposer.
  */
 #include "check.h"
 #include "wrong_locks.h"
@@ -152,6 +154,7 @@ static void check_lock(const struct lock_operations *operations)
 
 int main(int count, char **words)
 {
+    CHECK(topology_read(getenv("HASP_TOPOLOGY")));
     if (count == 3 && strcmp(words[1], "wrong") == 0) {
         for (int attempt = 0; attempt < 20;
              attempt++) /* a race need not strike at once */

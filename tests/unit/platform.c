@@ -74,7 +74,8 @@ static void check_forks(void)
 static void check_topology(void)
 {
     const char *bad[] = {"x",   "2",    "2x",   "x4",   "0x4",
-                         "2x0", "65x1", "2x4y", "-1x2", "9x999"};
+                         "2x0", "65x1", "2x4y", "-1x2", "9x999",
+                         "2x4,", "2x4,thread", "2x4,roams", "2x4 roam"};
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
         CHECK(!topology_read(bad[i]));
     CHECK(topology_read(NULL));
@@ -84,6 +85,17 @@ static void check_topology(void)
     CHECK_EQUAL(cpu_count(), 8);
     CHECK_EQUAL(node_count(), 2);
     CHECK(current_node() < 2);
+    CHECK(topology_read("4x2,threads"));
+    CHECK_EQUAL(node_count(), 4);
+    for (int i = 0; i < 9; i++)
+        CHECK_EQUAL(current_node(), current_thread() % 4);
+    CHECK(topology_read("4x2,roam"));
+    uint32_t before = current_node();
+    for (int i = 0; i < 9; i++) {
+        uint32_t now = current_node();
+        CHECK(now < 4 && now != before);
+        before = now;
+    }
     CHECK(topology_read(""));
 }
 

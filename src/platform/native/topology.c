@@ -8,9 +8,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* How a thread's node is found: by its CPU, or one of the pretences of an override. */
+enum placement { BY_CPU, BY_THREAD, BY_QUESTION };
+
 static struct atomic_u32 known;
 static uint32_t cpus = 1, nodes = 1;
 static uint8_t node_of[TOPOLOGY_CPUS_MAX];
+static enum placement placement;
+static struct atomic_u32 questions;
 
 /* Reads a small file without stdio (which may lock and allocate); returns its length or
  * -1. */
@@ -89,20 +94,44 @@ static uint32_t quota_cpus(void)
     return quota > 0 && period > 0 ? (uint32_t)((quota + period - 1) / period) : 0;
 }
 
-static bool parse_override(const char *text, unsigned long *node_number,
-                           unsigned long *each)
+struct override {
+    unsigned long node_number, each;
+    enum placement placement;
+};
+
+static bool parse_override(const char *text, struct override *override)
 {
     char *end;
-    *node_number = strtoul(text, &end, 10);
+    override->node_number = strtoul(text, &end, 10);
     if (end == text || *end != 'x')
         return false;
     text = end + 1;
-    *each = strtoul(text, &end, 10);
-    return end != text && *end == '\0' && *node_number >= 1 && *node_number <= 64 &&
-           *each >= 1 && *node_number * *each <= TOPOLOGY_CPUS_MAX;
+    override->each = strtoul(text, &end, 10);
+    if (end == text || override->node_number < 1 || override->node_number > 64 ||
+        override->each < 1 ||
+        override->node_number * override->each > TOPOLOGY_CPUS_MAX)
+        return false;
+    if (*end == '\0')
+        override->placement = BY_CPU;
+    else if (strcmp(end, ",threads") == 0)
+        override->placement = BY_THREAD;
+    else if (strcmp(end, ",roam") == 0)
+        override->placement = BY_QUESTION;
+    else
+        return false;
+    return true;
 }
 
-bool topology_read(const char *override)
+static void pretend(const struct override *override)
+{
+    nodes = (uint32_t)override->node_number;
+    cpus = (uint32_t)(override->node_number * override->each);
+    placement = override->placement;
+    for (uint32_t cpu = 0; cpu < TOPOLOGY_CPUS_MAX; cpu++)
+        node_of[cpu] = (uint8_t)(cpu % nodes);
+}
+
+bool topology_read(const char *text)
 {
     unsigned long mask[TOPOLOGY_CPUS_MAX / 64] = {0};
     long bytes =
@@ -114,19 +143,16 @@ bool topology_read(const char *override)
     cpus = quota && quota < allowed ? quota : allowed;
     if (!cpus)
         cpus = 1;
+    placement = BY_CPU;
     char online[256];
     if (read_file("/sys/devices/system/node/online", online, sizeof online) > 0)
         each_in_list(online, read_node, 0);
     bool understood = true;
-    if (override && *override) {
-        unsigned long faked, each;
-        understood = parse_override(override, &faked, &each);
-        if (understood) {
-            nodes = (uint32_t)faked;
-            cpus = (uint32_t)(faked * each);
-            for (uint32_t cpu = 0; cpu < TOPOLOGY_CPUS_MAX; cpu++)
-                node_of[cpu] = (uint8_t)(cpu % faked);
-        }
+    if (text && *text) {
+        struct override override;
+        understood = parse_override(text, &override);
+        if (understood)
+            pretend(&override);
     }
     store_release(&known, 1);
     return understood;
@@ -153,6 +179,10 @@ uint32_t node_count(void)
 uint32_t current_node(void)
 {
     know();
+    if (unlikely(placement != BY_CPU))
+        return (placement == BY_THREAD ? current_thread()
+                                       : fetch_add_relaxed(&questions, 1)) %
+               nodes;
     unsigned cpu = 0;
     getcpu(&cpu, NULL); /* vDSO */
     return node_of[cpu % TOPOLOGY_CPUS_MAX];
