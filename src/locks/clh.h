@@ -22,6 +22,7 @@
  * I3. After LEFT_ONCE is set, a free lock may also look held: tail is a node that left,
  *     or a cell granted with nobody waiting. lock() walks through; trylock() has to,
  *     too.
+ *
  * A grant (release) pairs with wait_for_turn (acquire).
  */
 #ifndef HASP_LOCKS_CLH_H

@@ -11,10 +11,14 @@
  * standby that was passed over too often becomes impatient, and the next release hands
  * it the lock.
  *
- * {tail, next} of the inner lock as in mcs.h, then the outer word, bits: HELD       by
- *   its holder SLEEPERS   somebody may sleep on the word: the standby, or threads
- *   requeued by a condvar IMPATIENT  set by the standby while HELD: release by grant
- *   GRANTED    with HELD, after such a release: the lock is the standby's
+ * The inner lock as in mcs.h, then the bits of the outer word:
+ *
+ *   tail, next  of the inner lock
+ *   HELD        by its holder
+ *   SLEEPERS    somebody may sleep on the word: the standby, or threads requeued by a
+ *               condvar
+ *   IMPATIENT   set by the standby while HELD: release by grant
+ *   GRANTED     with HELD, after such a release: the lock is the standby's
  *
  * I1. HELD is set by an acquire exchange of 0's owner-to-be, or stays set through a
  *     grant.

@@ -19,6 +19,7 @@
  *     TAIL_HELD.
  * I3. A waiter that has exchanged the tail always links itself, so whoever saw a
  *     foreign tail may wait for the link.
+ *
  * The grant of a cell (release) pairs with wait_for_turn (acquire); release_if of the
  * tail with acquire_if or the exchange of the next arrival.
  */

@@ -10,8 +10,11 @@
  * spinners count themselves in the word, so the release itself learns of them. The spin
  * is calibrated instead of 8000 cycles.
  *
- * state[0]: bit 0 HELD, bit 1 SLEEPERS (somebody may sleep on the word), bits 2..
- * spinners.
+ * The bits of state[0]:
+ *
+ *   HELD      by its holder
+ *   SLEEPERS  somebody may sleep on the word
+ *   bits 2..  how many spin
  *
  * I1. HELD is set by a compare-and-exchange (acquire) of the new holder and cleared by
  *     the holder's (release); they pair.

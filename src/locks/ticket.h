@@ -4,10 +4,11 @@
  * CACM 1979; J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on
  * shared-memory multiprocessors", TOCS 1991.
  *
- * Idea: draw a number, wait until it is served. The published lock cannot give a number
- * up; here a timed-out waiter leaves its number on a list in the lock, and whoever
- * waits or arrives while a number on that list is being served passes it on in its
- * stead.
+ * Idea: draw a number, wait until it is served.
+ *
+ *   next     the number that the next arrival draws
+ *   serving  the number whose turn it is
+ *   left     id of the first token of a number that was given up, 0 none
  *
  * I1. next - serving threads hold, wait for, or have left a ticket; free is next ==
  *     serving.
@@ -17,7 +18,13 @@
  *     exchange (pass_left_tickets).
  * I3. A waiter looks through the list again and again, so a token that is put there
  *     after its number came up is found; with no waiter, the next arrival finds it.
+ *
  * The store of `serving` (release) pairs with the waiters' loads of it (acquire).
+ *
+ * Timed lock: the published lock cannot give a number up. Here a timed-out waiter
+ * leaves its number on a list in the lock, and whoever waits or arrives while a number
+ * on that list is being served passes it on in its stead. By I2 one thread at most does
+ * so, by I3 one will.
  */
 #ifndef HASP_LOCKS_TICKET_H
 #define HASP_LOCKS_TICKET_H

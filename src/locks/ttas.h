@@ -7,7 +7,8 @@
  * Idea: read until free, so that waiters spin in their own caches, then try one
  * exchange.
  *
- * state[0]: 0 free, 1 held.
+ *   state[0]  0 free, 1 held
+ *
  * I1. 0 -> 1 only by the exchange of the new holder (acquire), 1 -> 0 only by the
  *     holder's store (release); they pair with each other.
  */
