@@ -27,16 +27,17 @@ PROPERTIES: dict[str, tuple[Callable[[LockInfo], bool], str]] = {
 def select(text: str) -> list[LockInfo]:
     """The locks of a comma-separated list, each once, in the order of the lock list.
 
-    Raises HaspError for a word that is neither a lock nor a property, and for a list
-    that selects nothing.
+    Raises HaspError for a word that is neither a lock, a property nor a family, and for
+    a list that selects nothing.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
     chosen: set[str] = set()
+    others = [*PROPERTIES, *families(), ALL]
     for word in words:
         chosen |= {lock.name for lock in native.locks() if _matches(lock, word)}
         is_name = any(_is_called(lock, word) for lock in native.locks())
-        if word != ALL and word not in PROPERTIES and not is_name:
-            raise native.unknown_lock(word, [*PROPERTIES, ALL])
+        if word not in others and not is_name:
+            raise native.unknown_lock(word, others)
     if not chosen:
         raise HaspError(
             f"no lock is selected by {text!r}",
@@ -52,7 +53,20 @@ def _is_called(lock: LockInfo, word: str) -> bool:
 def _matches(lock: LockInfo, word: str) -> bool:
     if word == ALL or _is_called(lock, word):
         return True
+    if word == family_word(lock.category):
+        return True
     return word in PROPERTIES and PROPERTIES[word][0](lock)
+
+
+def family_word(category: str) -> str:
+    """A family's name as options take it: `direct-handoff`."""
+    return category.replace(" ", "-")
+
+
+def families() -> list[str]:
+    """The families of the list, as options take them, in the order of the list."""
+    found = (family_word(lock.category) for lock in native.locks())
+    return list(dict.fromkeys(found))
 
 
 def add_locks_option(parser: argparse.ArgumentParser, default: str = ALL) -> None:
@@ -61,6 +75,7 @@ def add_locks_option(parser: argparse.ArgumentParser, default: str = ALL) -> Non
         "--locks",
         metavar="LIST",
         default=default,
-        help="names, aliases or properties, separated by commas, or `all`; properties: "
-        f"{', '.join(PROPERTIES)} (default: {default})",
+        help="names, aliases, properties or families, separated by commas, or `all`; "
+        f"properties: {', '.join(PROPERTIES)}; families such as direct-handoff "
+        f"(default: {default})",
     )

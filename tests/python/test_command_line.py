@@ -116,6 +116,62 @@ def test_list_says_which_locks_collapse(cli):
     assert "Collapse" not in cli("list", "--locks", "parks").stdout
 
 
+def test_list_groups_by_family(cli):
+    lines = cli("list").stdout.splitlines()
+    families = [line.strip() for line in lines if line.rstrip().endswith(":")]
+    assert families == ["competitive:", "direct handoff:"]
+    order = [line.split()[0] for line in lines[2:] if line.startswith("  ")]
+    assert [name for name in order if name in {lock[0] for lock in LOCKS}] == [
+        *("glibc", "ttas", "futex"),
+        *("ticket", "mcs", "mcs-park"),
+    ]
+
+
+def test_list_says_how_often_a_waiter_is_overtaken(cli):
+    rows = {line.split()[0]: line for line in cli("list").stdout.splitlines() if line}
+    assert "any number" in rows["ttas"]
+    assert "never" in rows["mcs-park"]
+
+
+def test_details_say_all_that_is_known(cli):
+    finished = cli("list", "mcs", "futex")
+    text = finished.stdout
+    assert max(map(len, text.splitlines())) <= 80
+    for words in ("direct handoff", "strict first come", "16 bytes", "a paper"):
+        assert words in text
+    assert "mcs_spin" in text
+    assert "ticket" not in text
+    assert cli("list", "--locks", "mcs").stdout == cli("list", "mcs_spin").stdout
+    wide = cli("list", "--wide").stdout
+    assert all(f"{name}: what {name} is" in wide for name, *_ in LOCKS)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--fifo"], ["ticket", "mcs", "mcs-park"]),
+        (["--fifo", "--parks"], ["mcs-park"]),
+        (["--parks", "--bypasses", "--light"], ["glibc", "futex"]),
+        (["--spins", "--trylock-hardened"], ["ttas", "ticket", "mcs"]),
+        (["--category", "direct-handoff"], ["ticket", "mcs", "mcs-park"]),
+        (["--category", "Direct handoff", "--spins"], ["ticket", "mcs"]),
+        (["--locks", "ttas,mcs,futex", "--spins"], ["ttas", "mcs"]),
+        (["--locks", "direct-handoff"], ["ticket", "mcs", "mcs-park"]),
+    ],
+)
+def test_filters_must_all_hold(cli, words, expected):
+    assert names(cli, *words) == expected
+
+
+def test_filters_that_leave_nothing(cli):
+    finished = cli("list", "--fifo", "--bypasses")
+    assert finished.returncode == 2
+    assert "--fifo --bypasses" in finished.stderr
+    finished = cli("list", "--category", "hierarchical")
+    assert finished.returncode == 2
+    assert "competitive, direct-handoff" in finished.stderr
+
+
 def names(cli, *words):
     finished = cli("list", "--json", *words)
     assert finished.returncode == 0, finished.stderr

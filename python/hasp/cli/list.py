@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from itertools import groupby
 
+from hasp.errors import HaspError
 from hasp.native import LockInfo
 from hasp.output import add_json_option
 from hasp.selection import PROPERTIES, add_locks_option
@@ -14,40 +16,118 @@ NAME = "list"
 HELP = "list the locks, their properties and what to beware of"
 SCHEMA = "hasp.list/1"
 
+# The option of a filter, where it is not `--` and the property.
+FILTERS = {"trylock": "--trylock-hardened"}
+
+# The order of the families in tables; one that is not named here comes last.
+FAMILIES = (
+    "system",
+    "competitive",
+    "direct handoff",
+    "hierarchical",
+    "load control",
+    "usage fairness",
+)
+# With more locks than this the remarks keep to what concerns all.
+LOCKS_REMARKED_ONE_BY_ONE = 12
+
 EXAMPLES = """\
 examples:
   hasp list
+  hasp list --fifo --parks          the locks with both properties
+  hasp list --category hierarchical
+  hasp list mcs-park clh-park       all that is known about two of them
   hasp list --locks fifo,numa       the locks with one of these properties
-  hasp list --locks mcs-park        one lock
   hasp list --json                  for programs
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `hasp list`."""
-    words = "\n".join(f"  {name:9} {words}" for name, (_, words) in PROPERTIES.items())
-    parser.epilog = f"properties:\n{words}\n\n{EXAMPLES}"
+    parser.usage = "hasp list [NAME...] [options]"
+    parser.epilog = EXAMPLES
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="locks to show in detail"
+    )
+    filters = parser.add_argument_group("filters (all that are given must hold)")
+    for name, (_, words) in PROPERTIES.items():
+        filters.add_argument(
+            FILTERS.get(name, f"--{name}"),
+            dest="properties",
+            action="append_const",
+            const=name,
+            help=words,
+        )
+    filters.add_argument(
+        "--category", metavar="NAME", help="one family, such as direct-handoff"
+    )
     add_locks_option(parser)
+    parser.add_argument(
+        "--wide", action="store_true", help="all that is known about each lock"
+    )
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table, or the JSON lines."""
+    """Print the table, the details, or the JSON lines."""
     from hasp import output
-    from hasp.selection import select
 
-    chosen = select(arguments.locks)
+    chosen = choose(arguments)
     if arguments.json:
         records = ({"schema": SCHEMA, **record_of(lock)} for lock in chosen)
         output.write_json(records, arguments.json)
-        return 0
-    print_table(chosen)
+    elif arguments.wide or arguments.names or len(chosen) == 1:
+        print_details(chosen)
+    else:
+        print_table(chosen)
     return 0
+
+
+def choose(arguments: argparse.Namespace) -> list[LockInfo]:
+    """The locks that the options leave."""
+    from hasp.selection import families, family_word, select
+
+    chosen = select(",".join(arguments.names) or arguments.locks)
+    wanted: list[str] = arguments.properties or []
+    words = [FILTERS.get(name, f"--{name}") for name in wanted]
+    if arguments.category is not None:
+        family = family_word(arguments.category.strip().lower())
+        if family not in families():
+            raise HaspError(
+                f"there is no category {arguments.category!r}",
+                f"categories: {', '.join(families())}",
+            )
+        chosen = [lock for lock in chosen if family_word(lock.category) == family]
+        words.append(f"--category {family}")
+    chosen = [
+        lock for lock in chosen if all(PROPERTIES[name][0](lock) for name in wanted)
+    ]
+    if not chosen:
+        raise HaspError(
+            f"no lock has all of {' '.join(words)}",
+            "leave one of them out; `hasp list` shows the properties of each",
+        )
+    return chosen
 
 
 def record_of(lock: LockInfo) -> dict[str, object]:
     """One lock as a JSON object."""
     return {**asdict(lock), "collapses_oversubscribed": lock.collapses}
+
+
+def by_family(chosen: list[LockInfo]) -> list[tuple[str, list[LockInfo]]]:
+    """The locks in their families, these in the order of FAMILIES."""
+
+    def place(lock: LockInfo) -> tuple[int, str]:
+        known = lock.category in FAMILIES
+        return (
+            FAMILIES.index(lock.category) if known else len(FAMILIES),
+            lock.category,
+        )
+
+    ordered = sorted(chosen, key=place)
+    groups = groupby(ordered, key=lambda lock: lock.category)
+    return [(family, list(locks)) for family, locks in groups]
 
 
 def print_table(chosen: list[LockInfo]) -> None:
@@ -58,21 +138,24 @@ def print_table(chosen: list[LockInfo]) -> None:
     table = output.table()
     table.add_column("lock", no_wrap=True)
     table.add_column("waiting", no_wrap=True)
-    table.add_column("order", no_wrap=True)
+    table.add_column("overtaken", no_wrap=True)
     table.add_column("what it is")
-    for lock in chosen:
-        mark = " *" if lock.default else ""
-        table.add_row(f"{lock.name}{mark}", lock.waiting, order_of(lock), lock.summary)
+    for family, locks in by_family(chosen):
+        table.add_row(f"{family}:", style="bold")
+        for lock in locks:
+            name = f"  {lock.name}{' *' if lock.default else ''}"
+            table.add_row(name, lock.waiting, overtaken(lock), lock.summary)
     console.print(table)
     console.print()
     for sentence in remarks(chosen):
         console.print(sentence)
 
 
-def order_of(lock: LockInfo) -> str:
-    """In which order waiters get the lock, in a word or two."""
-    words = "strict FIFO" if lock.fifo else "may bypass" if lock.bypasses else "any"
-    return f"{words}, NUMA" if lock.numa else words
+def overtaken(lock: LockInfo) -> str:
+    """How often later arrivals may take the lock before a waiter, in a word or two."""
+    if lock.bypass_bound < 0:
+        return "any number"
+    return f"{lock.bypass_bound} at most" if lock.bypass_bound else "never"
 
 
 def remarks(chosen: list[LockInfo]) -> list[str]:
@@ -81,23 +164,102 @@ def remarks(chosen: list[LockInfo]) -> list[str]:
     default = [lock.name for lock in chosen if lock.default]
     if default:
         said.append(f"* the lock of `hasp run` when none is named: {default[0]}.")
+    said.append(
+        "overtaken: how often a waiter may see later arrivals get the lock before it; "
+        "`never` is strict FIFO."
+    )
     collapsing = [lock.name for lock in chosen if lock.collapses]
     if collapsing:
         said.append(
             f"Collapse when oversubscribed (more runnable threads than CPUs), because "
             f"their waiters only spin: {', '.join(collapsing)}."
         )
+    numa = [lock.name for lock in chosen if lock.numa]
+    if numa:
+        said.append(f"Prefer waiters on the holder's NUMA node: {', '.join(numa)}.")
+    if len(chosen) > LOCKS_REMARKED_ONE_BY_ONE:
+        said.append(
+            "`hasp list NAME` has a lock's bytes, sources, other names, and what to "
+            "beware of; `--fifo --parks` and the like filter, see `hasp list --help`."
+        )
+        return said
     cautions: dict[str, list[str]] = {}
     for lock in chosen:
         if lock.caution:
             cautions.setdefault(lock.caution, []).append(lock.name)
     said += [f"{', '.join(names)}: {words}." for words, names in cautions.items()]
     aliases = [
-        f"{alias} = {lock.name}"
-        for lock in chosen
-        for alias in lock.aliases
-        if alias != lock.name
+        f"{alias} = {lock.name}" for lock in chosen for alias in other_names(lock)
     ]
     if aliases:
         said.append(f"Other names: {', '.join(aliases)}.")
     return said
+
+
+def other_names(lock: LockInfo) -> list[str]:
+    """What else options take for this lock."""
+    return [alias for alias in lock.aliases if alias != lock.name]
+
+
+def print_details(chosen: list[LockInfo]) -> None:
+    """All that is known about each lock, a block of lines each."""
+    from hasp import output
+
+    console = output.console()
+    for number, lock in enumerate(chosen):
+        if number:
+            console.print()
+        console.print(f"{lock.name}: {lock.summary}", style="bold")
+        table = output.table()
+        table.show_header = False
+        table.box = None
+        table.add_column(no_wrap=True)
+        table.add_column()
+        for heading, words in facts(lock):
+            table.add_row(f"  {heading}", words)
+        console.print(table)
+
+
+def facts(lock: LockInfo) -> list[tuple[str, str]]:
+    """What the details say, a heading and words a line."""
+    order = overtaken(lock)
+    if lock.fifo:
+        order = "never: strict first come, first served"
+    elif lock.bypass_bound < 0:
+        order = "any number of times"
+    elif lock.bypass_bound:
+        order = f"{lock.bypass_bound} times at most, once it is queued"
+    kinds = [
+        words
+        for holds, words in (
+            (lock.numa, "prefers waiters on the holder's NUMA node"),
+            (lock.light, "light: needs nothing outside the mutex"),
+            (lock.trylock_hardened, "a failing trylock does not disturb the holder"),
+        )
+        if holds
+    ]
+    outside = "none"
+    if lock.outside_bytes or lock.node_bytes:
+        outside = f"{lock.outside_bytes} bytes once contended"
+        if lock.node_bytes:
+            outside += f", and {lock.node_bytes} for each NUMA node"
+    beware = [lock.caution] if lock.caution else []
+    if lock.collapses:
+        beware.insert(0, "its waiters only spin")
+    lines = [
+        ("family", lock.category),
+        ("waiting", lock.waiting),
+        ("a waiter is overtaken", order),
+        ("also", "; ".join(kinds)),
+        ("in the mutex", f"{lock.bytes} bytes of state, beside word and owner"),
+        ("each waiting thread", f"{lock.waiter_bytes} bytes"),
+        ("outside the mutex", outside),
+        ("beware", "; ".join(beware)),
+        ("source", lock.source),
+        ("other names", ", ".join(other_names(lock))),
+        ("page", f"docs/locks/{lock.name}.md"),
+    ]
+    if lock.is_reference:  # nothing of it is Hasp's to count
+        memory = ("in the mutex", "each waiting thread", "outside the mutex")
+        lines = [line for line in lines if line[0] not in memory]
+    return [(heading, words) for heading, words in lines if words]
