@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cohort locks. D. Dice, V. Marathe, N. Shavit, "Lock cohorting: a general technique
+ * for designing NUMA locks", PPoPP 2012; extended in ACM TOPC 1(2), 2015.
+ *
+ * Idea: a global lock and a local one for each NUMA node. A thread takes its node's
+ * lock, then the global one, unless the local lock came with the global one: a holder
+ * whose node has waiters keeps the global lock and gives them the local one, at most
+ * HANDOVER_LIMIT times in a row. Any lock that another thread may release can be the
+ * global one, any that tells its holder whether somebody waits the local one; the two
+ * are arguments here.
+ *
+ * A thread that finds the lock free takes the global lock and no other, as a cohort of
+ * its own: without contention there is no local lock, and no memory for it.
+ *
+ *   state[0..2]  the global lock's
+ *   state[3]  directory of the local locks (parts.h)
+ *   mode  while held: 1 + the node whose local lock the holder has, too; 0 none
+ *   local  in the node's part: a lock, of which only the state is used
+ *   handovers  in the node's part: 0 whoever gets the local lock has to take the global
+ *              one; n > 0 it gets both, the n-th time in a row
+ *
+ * I1. mode and handovers belong to the holder: written after it has the global lock,
+ *     set to 0 before it gives that up. So handovers != 0 implies that the global lock
+ *     is held, and the holder of the local lock is the holder.
+ * I2. Whoever waits for a local lock never gives up waiting. So where its holder sees a
+ *     waiter, a release hands over to a live thread, and none has to be taken back.
+ * I3. The local lock is released before the global one. Until the latter, nobody else
+ *     can acquire the lock and destroy it; after it, nothing of the lock or of its
+ *     parts is touched. Where the local release hands over both, it is the last access.
+ * What mode says is found again by any thread on any node: unlock does not ask where it
+ * runs.
+ *
+ * Timed lock: waits for the global lock only, as a cohort of its own, and uses that
+ * lock's way to give up. Proof: by I2 the local level and the leader that has it are
+ * not concerned; a thread that leaves the global lock's queue is one that has nothing
+ * to hand on. (The paper's abortable forms let threads leave the local queue too, which
+ * has a holder find its last waiter gone after it decided to keep the global lock.)
+ *
+ * Trylock: the global lock's. The lock is free exactly when the global one is.
+ */
+#ifndef HASP_LOCKS_COHORT_H
+#define HASP_LOCKS_COHORT_H
+
+#include "locks/mcs.h"
+#include "locks/mutexee.h"
+#include "locks/parts.h"
+#include "locks/ticket.h"
+#include "locks/ttas.h"
+
+/* What a cohort lock asks of a lock, at either level. */
+struct cohort_level {
+    bool (*fast)(struct lock *);
+    bool (*trylock)(struct lock *);
+    bool (*timedlock)(struct lock *, const struct deadline *);
+    void (*unlock)(struct lock *);
+    void (*forget)(struct lock *, bool held);
+    bool (*queued)(struct lock *); /* local: asked by the holder, does anybody wait? */
+};
+
+struct cohort {
+    const struct cohort_level *global, *local;
+    void (*forget)(struct lock *, bool held); /* of the whole */
+};
+
+/* Lies over the words of a part. */
+struct cohort_node {
+    struct lock local;
+    struct atomic_u32 handovers;
+};
+
+_Static_assert(sizeof(struct cohort_node) <= sizeof(((struct part *)0)->words),
+               "fits into a part");
+
+static inline struct atomic_u32 *cohort_directory(struct lock *lock)
+{
+    return &lock->state[3];
+}
+
+static inline struct cohort_node *cohort_node_of(struct part *part)
+{
+    return (struct cohort_node *)(void *)part->words;
+}
+
+/* After a fork: whoever is in a local lock is a ghost, for a live thread comes through
+ * here before it enters one. */
+static inline __attribute__((always_inline)) void
+cohort_forget(struct lock *lock, bool held, const struct cohort *cohort)
+{
+    for (uint32_t i = 0; i < PARTS_MAX; i++) {
+        struct part *part = parts_look(cohort_directory(lock), i);
+        if (!part)
+            continue;
+        struct cohort_node *node = cohort_node_of(part);
+        store_relaxed(&node->handovers, 0);
+        cohort->local->forget(&node->local, true);
+        cohort->local->trylock(&node->local); /* held or free: held now ... */
+        cohort->local->unlock(&node->local);  /* ... and free, without waiters */
+    }
+    /* By I1, where mode is set the global lock was held when the process forked, by the
+     * thread that forked or by a ghost; so nobody has acquired it since. */
+    bool through = load_relaxed(&lock->mode) != 0;
+    store_relaxed(&lock->mode, 0);
+    cohort->global->forget(lock, held || through);
+    if (through && !held)
+        cohort->global->unlock(lock); /* it was on its way to a ghost */
+}
+
+static inline __attribute__((always_inline)) void
+cohort_wait(struct lock *lock, const struct cohort *cohort)
+{
+    ghosts_check(lock, cohort->forget);
+    uint32_t index = current_node() % PARTS_MAX;
+    struct cohort_node *node =
+        cohort_node_of(parts_get(cohort_directory(lock), index));
+    cohort->local->timedlock(&node->local, NULL);
+    if (load_relaxed(&node->handovers))
+        return; /* the predecessor kept the global lock for us */
+    cohort->global->timedlock(lock, NULL);
+    store_relaxed(&lock->mode, (uint8_t)(index + 1));
+}
+
+static inline __attribute__((always_inline)) bool
+cohort_timedlock(struct lock *lock, const struct cohort *cohort,
+                 const struct deadline *deadline)
+{
+    if (cohort->global->fast(lock))
+        return true;
+    ghosts_check(lock, cohort->forget);
+    return cohort->global->timedlock(lock, deadline);
+}
+
+/* By a holder that has its node's local lock, too. */
+static inline __attribute__((always_inline)) void
+cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohort)
+{
+    struct cohort_node *node =
+        cohort_node_of(parts_look(cohort_directory(lock), index));
+    uint32_t handovers = load_relaxed(&node->handovers);
+    if (handovers < HANDOVER_LIMIT && cohort->local->queued(&node->local)) {
+        store_relaxed(&node->handovers, handovers + 1);
+        cohort->local->unlock(&node->local);
+        return;
+    }
+    store_relaxed(&node->handovers, 0);
+    store_relaxed(&lock->mode, 0);
+    cohort->local->unlock(&node->local);
+    cohort->global->unlock(lock);
+}
+
+/* A lock as a level: `wait` and `wait_until` are the arguments of its functions. */
+#define COHORT_LEVEL(level, prefix, forget_it, tells, wait, wait_until)                \
+    static inline bool level##_trylock(struct lock *lock)                              \
+    {                                                                                  \
+        return prefix##_trylock wait;                                                  \
+    }                                                                                  \
+    static inline bool level##_timedlock(struct lock *lock,                            \
+                                         const struct deadline *deadline)              \
+    {                                                                                  \
+        return prefix##_timedlock wait_until;                                          \
+    }                                                                                  \
+    static inline void level##_unlock(struct lock *lock)                               \
+    {                                                                                  \
+        prefix##_unlock wait;                                                          \
+    }                                                                                  \
+    static const struct cohort_level level = {                                         \
+        .fast = prefix##_fast,                                                         \
+        .trylock = level##_trylock,                                                    \
+        .timedlock = level##_timedlock,                                                \
+        .unlock = level##_unlock,                                                      \
+        .forget = forget_it,                                                           \
+        .queued = tells,                                                               \
+    };
+
+/* A cohort lock's functions, for locks.def. */
+#define COHORT(name, global_level, local_level)                                        \
+    static void name##_forget(struct lock *lock, bool held);                           \
+    static const struct cohort name = {&global_level, &local_level, name##_forget};    \
+    static __attribute__((unused)) void name##_forget(struct lock *lock, bool held)    \
+    {                                                                                  \
+        cohort_forget(lock, held, &name);                                              \
+    }                                                                                  \
+    static inline bool name##_fast(struct lock *lock)                                  \
+    {                                                                                  \
+        return global_level.fast(lock);                                                \
+    }                                                                                  \
+    static inline bool name##_trylock(struct lock *lock)                               \
+    {                                                                                  \
+        return global_level.trylock(lock);                                             \
+    }                                                                                  \
+    static inline void name##_lock(struct lock *lock)                                  \
+    {                                                                                  \
+        if (!name##_fast(lock))                                                        \
+            cohort_wait(lock, &name);                                                  \
+    }                                                                                  \
+    static inline bool name##_timedlock(struct lock *lock,                             \
+                                        const struct deadline *deadline)               \
+    {                                                                                  \
+        return cohort_timedlock(lock, &name, deadline);                                \
+    }                                                                                  \
+    static inline void name##_before_release(struct lock *lock)                        \
+    {                                                                                  \
+        ghosts_check_holder(lock, name##_forget);                                      \
+    }                                                                                  \
+    static __attribute__((noinline, unused)) void name##_unlock_both(                  \
+        struct lock *lock, uint32_t index)                                             \
+    {                                                                                  \
+        cohort_unlock_both(lock, index, &name);                                        \
+    }                                                                                  \
+    static inline void name##_unlock(struct lock *lock)                                \
+    {                                                                                  \
+        uint32_t way = load_relaxed(&lock->mode);                                      \
+        if (likely(!way))                                                              \
+            global_level.unlock(lock);                                                 \
+        else                                                                           \
+            name##_unlock_both(lock, way - 1);                                         \
+    }                                                                                  \
+    static inline void name##_destroy(struct lock *lock)                               \
+    {                                                                                  \
+        parts_give_back(cohort_directory(lock));                                       \
+    }
+
+/* The locks that cohorts are made of. */
+
+static inline void cohort_no_queue(struct lock *lock, bool held)
+{
+    (void)lock; /* no ghosts */
+    (void)held;
+}
+
+static inline bool cohort_mcs_queued(struct lock *lock)
+{
+    return load_relaxed(&mcs_of(lock)->tail) != TAIL_HELD;
+}
+
+COHORT_LEVEL(cohort_backoff, ttas, cohort_no_queue, NULL, (lock), (lock, deadline))
+COHORT_LEVEL(cohort_mcs, mcs, mcs_forget, cohort_mcs_queued, (lock, SPIN),
+             (lock, SPIN, deadline))
+
+COHORT(c_bo_mcs, cohort_backoff, cohort_mcs)
+
+#endif
