@@ -7,7 +7,6 @@ HASP_NATIVE_DIR) and the `hasp` package of the environment that pytest runs in.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -16,9 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
-BUILD = Path(os.environ.get("HASP_NATIVE_DIR", ROOT / "build")).resolve()
+from lock_list import BUILD, records
 
 # The `hasp` command of this interpreter, also when its scripts folder is not on PATH.
 RUN_HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"
@@ -42,11 +39,8 @@ def native_program(name: str) -> Path:
 
 @cache
 def all_lock_names() -> tuple[str, ...]:
-    """The names of locks.def, in its order, as the build's hasp-locks prints them."""
-    output = subprocess.run(
-        [native_program("hasp-locks")], check=True, capture_output=True, text=True
-    ).stdout
-    return tuple(json.loads(line)["name"] for line in output.splitlines())
+    """The names of locks.def, in its order."""
+    return tuple(record["name"] for record in records())
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import select
 import shutil
@@ -15,9 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-BUILD = Path(os.environ.get("HASP_NATIVE_DIR", ROOT / "build")).resolve()
+import pytest
+from lock_list import BUILD, records, slow_if_not_representative
+
 PROGRAMS = BUILD / "tests" / "programs"
 
 # Seconds for one case. None needs a tenth of it on a quiet machine.
@@ -34,6 +35,27 @@ MOST_BACKTRACE = 6000
 
 # Programs that other modules of this folder run, in their own ways.
 RUN_ELSEWHERE = frozenset({"gdb_target", "tsan_clean"})
+
+# Programs about what the interposer does before an algorithm is asked: which symbols
+# it hooks, what it passes through, how it starts. See lock_list.py.
+ANY_LOCK_WILL_DO = frozenset(
+    {
+        "ancient_condvars",
+        "close_descriptors",
+        "constructors",
+        "cxx_static",
+        "deepbind",
+        "dlopen",
+        "kinds",
+        "neighbours",
+        "old_symbols",
+        "priority",
+        "pshared",
+        "pshared_partner",
+        "robust",
+        "seccomp",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -71,17 +93,27 @@ def library() -> Path:
 @cache
 def locks() -> tuple[Lock, ...]:
     """Native first, then every lock of the list but the pass-through, which is that."""
-    lister = BUILD / "src" / "locks" / "hasp-locks"
-    output = subprocess.run([lister], check=True, capture_output=True, text=True)
-    records = [json.loads(line) for line in output.stdout.splitlines()]
     return (
         NATIVE,
         *(
             Lock(record["name"], fifo=record["fifo"], parks=record["parks"])
-            for record in records
+            for record in records()
             if record["name"] != "glibc"
         ),
     )
+
+
+def lock_parameters(*, native: bool = True, every: bool = False) -> list[Any]:
+    """Parameters of a test that runs under every lock; `every`: in `make test` too."""
+    chosen = locks() if native else locks()[1:]
+    return [
+        pytest.param(
+            lock,
+            id=lock.label,
+            marks=[] if every else slow_if_not_representative(lock.name),
+        )
+        for lock in chosen
+    ]
 
 
 @cache

@@ -72,7 +72,7 @@ def print_all(lock: Lock) -> tuple[str, dict[str, str]]:
 
 
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
-@pytest.mark.parametrize("lock", matrix.locks(), ids=lambda lock: lock.label)
+@pytest.mark.parametrize("lock", matrix.lock_parameters())
 def test_pretty_printers(lock: Lock) -> None:
     own_id, shown = print_all(lock)
 

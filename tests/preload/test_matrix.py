@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from lock_list import slow_if_not_representative
 from preload import matrix
 
 # Two cases may hang for the whole of their limit, and be looked at by a debugger.
@@ -11,11 +12,14 @@ pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    pairs = [
-        pytest.param(program, lock, id=f"{program}-{lock.label}")
-        for program in matrix.programs()
-        for lock in matrix.locks()
-    ]
+    pairs = []
+    for program in matrix.programs():
+        for lock in matrix.locks():
+            marks = []
+            if program in matrix.ANY_LOCK_WILL_DO:
+                marks = slow_if_not_representative(lock.name)
+            name = f"{program}-{lock.label}"
+            pairs.append(pytest.param(program, lock, id=name, marks=marks))
     metafunc.parametrize(("program", "lock"), pairs)
 
 

@@ -19,12 +19,10 @@ pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 # Library name -> a symbol that only it has, to prove that it was loaded.
 ALLOCATORS = {"libjemalloc.so.2": "malloc_stats_print", "libmimalloc.so.2": "mi_malloc"}
 
-INTERPOSED = [lock for lock in matrix.locks() if lock is not matrix.NATIVE]
 
-
-def each_lock(*, native: bool) -> pytest.MarkDecorator:
-    locks = matrix.locks() if native else INTERPOSED
-    return pytest.mark.parametrize("lock", locks, ids=lambda lock: lock.label)
+def each_lock(*, native: bool, every: bool = False) -> pytest.MarkDecorator:
+    parameters = matrix.lock_parameters(native=native, every=every)
+    return pytest.mark.parametrize("lock", parameters)
 
 
 def find_library(name: str) -> str:
@@ -73,7 +71,7 @@ def sanitizer_runtime(program: Path) -> str:
     return match.group(1)
 
 
-@each_lock(native=True)
+@each_lock(native=True, every=True)
 def test_thread_sanitizer(lock: Lock) -> None:
     """Its runtime first, as `hasp run` puts it: no report for a correct program."""
     program = matrix.PROGRAMS / "tsan_clean"

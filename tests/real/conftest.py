@@ -2,21 +2,20 @@
 """Real programs under every lock: each test of this folder runs once a lock.
 
 `glibc`, the first lock of the list, is the run without Hasp: a workload that fails
-there is at fault itself. A test marked `real_slow` with `quick_locks(...)` also runs in
-`make test`, under the locks named.
+there is at fault itself. A test with `quick_locks(...)` runs in `make test` under the
+locks named, without names under one of each structure, and is `real_slow` under the
+others.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import native_program
+from lock_list import records, representatives
 from real.programs import Launcher, Lock, free_ports
 
 PORTS = free_ports()
@@ -24,17 +23,15 @@ PORTS = free_ports()
 
 def every_lock() -> list[Lock]:
     """The locks of the build's list, in its order."""
-    output = subprocess.run(
-        [native_program("hasp-locks")], check=True, capture_output=True, text=True
-    ).stdout
-    entries = [json.loads(line) for line in output.splitlines()]
-    return [Lock(entry["name"], entry["parks"]) for entry in entries]
+    return [Lock(record["name"], record["parks"]) for record in records()]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "lock" not in metafunc.fixturenames:
         return
     quick = getattr(metafunc.function, "quick_locks", None)
+    if quick == ():
+        quick = ("glibc", *representatives())
     parameters = []
     for lock in every_lock():
         slow = quick is not None and lock.name not in quick

@@ -285,7 +285,10 @@ def need(program: str, package: str) -> str:
 
 
 def quick_locks(*names: str) -> Callable[[Test], Test]:
-    """Marks a test as `real_slow` under all locks but those named."""
+    """Marks a test as `real_slow` under all locks but those named.
+
+    Without names, but for one of each structure (lock_list.py).
+    """
 
     def mark(test: Test) -> Test:
         vars(test)["quick_locks"] = names

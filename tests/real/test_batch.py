@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from real.programs import Launcher, Lock, need
+from real.programs import Launcher, Lock, need, quick_locks
 
 FOUND = re.compile(r"readrandom +:.*\((\d+) of (\d+) found\)")
 
@@ -23,6 +23,7 @@ def number(pattern: str, text: str) -> float:
     return float(match.group(1))
 
 
+@quick_locks()
 def test_sysbench_threads(launch: Launcher, lock: Lock) -> None:
     """One lock, nearly always contended, its holder yielding inside."""
     threads = lock.threads(8)
@@ -129,6 +130,7 @@ def test_kyoto_cabinet(launch: Launcher, lock: Lock) -> None:
     assert "time: " in result.stdout
 
 
+@quick_locks()
 def test_pigz_round_trip(launch: Launcher, lock: Lock) -> None:
     """A condvar pipeline whose output is data: not a byte of it may be Hasp's."""
     pigz = need("pigz", "pigz")
@@ -165,6 +167,7 @@ for (let i = 0; i < 64; i++) next();
 """
 
 
+@quick_locks()
 def test_node_random_bytes(launch: Launcher, lock: Lock) -> None:
     """libuv's pool: a mutex and a condvar for each request and each answer."""
     node = need("node", "nodejs")

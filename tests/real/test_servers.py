@@ -25,6 +25,7 @@ def figure(pattern: str, text: str) -> float:
     return float(match.group(1))
 
 
+@quick_locks()
 def test_memcached(launch: Launcher, lock: Lock, port: int) -> None:
     """Thousands of locks, trylock among them; the load checks what it gets back."""
     memcached = need("memcached", "memcached")

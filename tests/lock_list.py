@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""The locks of the build's list, and the few that stand for all of them.
+
+What depends on the algorithm runs under every lock. What does not (which symbols are
+hooked, what is passed through, what surrounds a program) runs under one lock of each
+structure, and under all of them in `make test-all`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("HASP_NATIVE_DIR", ROOT / "build")).resolve()
+
+Record = dict[str, Any]
+
+# One lock of each structure: the first of the list that is so.
+STRUCTURES: dict[str, Callable[[Record], bool]] = {
+    "the default": lambda lock: lock["default"],
+    "a word that is spun on": lambda lock: not lock["parks"] and lock["bypasses"],
+    "a queue that spins": lambda lock: lock["fifo"] and not lock["parks"],
+    "a queue that parks": lambda lock: lock["fifo"] and lock["parks"],
+    "two levels": lambda lock: lock["category"] == "hierarchical",
+    "surplus threads kept aside": lambda lock: lock["category"] == "load control",
+}
+
+
+@cache
+def records() -> tuple[Record, ...]:
+    """Every lock, the pass-through first, as the build's hasp-locks describes it."""
+    output = subprocess.run(
+        [BUILD / "src" / "locks" / "hasp-locks"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return tuple(json.loads(line) for line in output.splitlines())
+
+
+@cache
+def representatives() -> frozenset[str]:
+    """The names of one lock of each structure."""
+    ours = [record for record in records() if record["name"] != "glibc"]
+    found = set()
+    for holds in STRUCTURES.values():
+        found.update([record["name"] for record in ours if holds(record)][:1])
+    return frozenset(found)
+
+
+def slow_if_not_representative(name: str | None) -> list[pytest.MarkDecorator]:
+    """The marks of a test under this lock that tells nothing about the algorithm."""
+    few = {None, "glibc", *representatives()}
+    return [] if name in few else [pytest.mark.slow]
