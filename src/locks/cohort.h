@@ -8,7 +8,8 @@
  * whose node has waiters keeps the global lock and gives them the local one, at most
  * HANDOVER_LIMIT times in a row. Any lock that another thread may release can be the
  * global one, any that tells its holder whether somebody waits the local one; the two
- * are arguments here.
+ * are arguments here. Where waiters may park, the global lock is MUTEXEE instead of a
+ * backoff lock, so that leaders may, too.
  *
  * A thread that finds the lock free takes the global lock and no other, as a cohort of
  * its own: without contention there is no local lock, and no memory for it.
@@ -233,10 +234,37 @@ static inline bool cohort_mcs_queued(struct lock *lock)
     return load_relaxed(&mcs_of(lock)->tail) != TAIL_HELD;
 }
 
+static inline bool cohort_ticket_queued(struct lock *lock)
+{
+    const struct ticket *ticket = ticket_of(lock);
+    return load_relaxed(&ticket->next) - load_relaxed(&ticket->serving) > 1;
+}
+
 COHORT_LEVEL(cohort_backoff, ttas, cohort_no_queue, NULL, (lock), (lock, deadline))
+COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock), (lock, deadline))
+COHORT_LEVEL(cohort_ticket, ticket, ticket_forget, cohort_ticket_queued, (lock),
+             (lock, deadline))
 COHORT_LEVEL(cohort_mcs, mcs, mcs_forget, cohort_mcs_queued, (lock, SPIN),
              (lock, SPIN, deadline))
+COHORT_LEVEL(cohort_mcs_park, mcs, mcs_forget, cohort_mcs_queued,
+             (lock, SPIN_THEN_PARK), (lock, SPIN_THEN_PARK, deadline))
 
 COHORT(c_bo_mcs, cohort_backoff, cohort_mcs)
+COHORT(c_bo_mcs_park, cohort_mutexee, cohort_mcs_park)
+COHORT(c_tkt_tkt, cohort_ticket, cohort_ticket)
+
+/* The holder moves a thread asleep on a condition variable to the sleepers of the
+ * global lock's word. */
+static inline void c_bo_mcs_park_adopt(struct lock *lock, struct waiter *waiter)
+{
+    mutexee_adopt(lock, waiter);
+}
+
+/* After that: it takes the global lock, as a cohort of its own. */
+static inline void c_bo_mcs_park_relock(struct lock *lock)
+{
+    ghosts_check(lock, c_bo_mcs_park_forget); /* before mutexee's, which knows less */
+    mutexee_relock(lock);
+}
 
 #endif
