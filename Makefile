@@ -74,7 +74,7 @@ bench: setup ## Micro-benchmarks of the locks (about a minute)
 build: packages-build $(BUILD)/build.ninja ## Build the native parts and the tests in build/
 	$(WITH_TOOLS) ninja -C $(BUILD) -j $(JOBS)
 
-docs: build ## Regenerate the lock catalogue, docs/locks.md
+docs: build ## Regenerate the lock catalogue, docs/locks.md and pages
 	$(BIN)/python tools/make_lock_catalogue.py \
 	  $(BUILD)/src/locks/hasp-locks --write
 

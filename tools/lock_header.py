@@ -11,7 +11,7 @@ The comment behind the SPDX line is, in this order and with blank lines between:
     I1. an invariant        and I2. and so on, continued by indented lines
     Timed lock: ...         where the construction is Hasp's own; also Trylock:, Proof:
 
-Whatever else stands there is a note.
+Whatever else stands there is a note, and so is `Note: ...`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ LIST = LOCKS / "locks.def"
 INCLUDE_OR_LOCK = re.compile(
     r'^#include "(?P<header>[^"]+)"|^LOCK\((?P<name>\w+),', re.MULTILINE
 )
-TITLE_OF_ENTRY = re.compile(r'\s*"([^"]+)"')
+ENTRY = re.compile(
+    r'\s*"(?P<title>[^"]+)",\s*"[^"]*",\s*(?P<prefix>\w+),\s*'
+    r"(?:WITH\((?P<argument>(?:[^()]|\([^()]*\))*)\)|NOTHING)"
+)
 HEAD = re.compile(r"/\*\s*SPDX[^\n]*\n\s*/\*\n(?P<body>.*?)\*/", re.DOTALL)
 STATE_LINE = re.compile(r"^ {2,}(?P<name>\S+(?: \S+)*) {2,}(?P<meaning>\S.*)$")
 INVARIANT = re.compile(r"^(?P<name>I\d+)\. (?P<words>.*)$")
-KNOWN = re.compile(r"^(?P<word>Idea|Timed lock|Trylock|Proof): ?(?P<words>.*)$")
+KNOWN = re.compile(r"^(?P<word>Idea|Timed lock|Trylock|Proof|Note): ?(?P<words>.*)$")
 
 
 class BadComment(Exception):
@@ -40,7 +43,7 @@ class BadComment(Exception):
 
 @dataclass
 class Paragraph:
-    """`word` is Idea, Timed lock, Trylock, Proof, or empty for a note."""
+    """`word` is Timed lock, Trylock or Proof, or empty for a note."""
 
     word: str
     words: str
@@ -58,22 +61,32 @@ class Head:
     paragraphs: list[Paragraph] = field(default_factory=list)
 
 
-def headers_of_locks(root: Path) -> dict[str, Path]:
-    """For each title in locks.def the header whose #include stands above its entry."""
+@dataclass(frozen=True)
+class Entry:
+    """Where a lock comes from: `prefix`_lock(lock, argument) and so on of `header`."""
+
+    header: Path
+    prefix: str
+    argument: str  # a waiting policy or the like; empty for none
+
+
+def entries_of_list(root: Path) -> dict[str, Entry]:
+    """For each title in locks.def its entry; the header is the #include above it."""
     text = (root / LIST).read_text(encoding="utf-8")
-    headers: dict[str, Path] = {}
+    entries: dict[str, Entry] = {}
     header: Path | None = None
     for found in INCLUDE_OR_LOCK.finditer(text):
         if found["header"]:
             header = Path("src") / found["header"]
             continue
-        title = TITLE_OF_ENTRY.match(text, found.end())
-        if title is None or header is None:
+        entry = ENTRY.match(text, found.end())
+        if entry is None or header is None:
             raise BadComment(
-                f"{LIST}: the entry {found['name']} has no title, or no #include above"
+                f"{LIST}: the entry {found['name']} is unreadable, or lacks an #include"
             )
-        headers[title[1]] = header
-    return headers
+        argument = " ".join((entry["argument"] or "").split())
+        entries[entry["title"]] = Entry(header, entry["prefix"], argument)
+    return entries
 
 
 def parse(root: Path, header: Path) -> Head:
@@ -149,6 +162,8 @@ def _read(lines: list[str]) -> Head:
             if known:
                 word, block = known["word"], [known["words"], *block[1:]]
             words = _joined(block).strip()
+            if word == "Note":
+                word = ""
             if word == "Idea":
                 head.idea.append(words)
             elif words.endswith(":") and not head.state and not word:

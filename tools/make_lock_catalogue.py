@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Make docs/locks.md, the catalogue of locks, from what hasp-locks prints.
+"""Make the catalogue of locks: docs/locks.md and a page for each in docs/locks/.
 
-make_lock_catalogue.py HASP_LOCKS            print it
-make_lock_catalogue.py HASP_LOCKS --write    write docs/locks.md
-make_lock_catalogue.py HASP_LOCKS --check    exit 1 if docs/locks.md differs
+make_lock_catalogue.py HASP_LOCKS            print the index
+make_lock_catalogue.py HASP_LOCKS --write    write the index and the pages
+make_lock_catalogue.py HASP_LOCKS --check    exit 1 if what is written differs
+
+From what hasp-locks prints, the head comments of the headers, and docs/data.
 """
 
 from __future__ import annotations
@@ -14,119 +16,206 @@ import difflib
 import json
 import subprocess
 import sys
-import textwrap
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any
+
+import lock_data
+import lock_header
+from lock_pages import GENERATED, Lock, number, overtaken, page, table, wrapper_page
 
 ROOT = Path(__file__).resolve().parent.parent
-CATALOGUE = ROOT / "docs/locks.md"
-COLUMNS = 88
+INDEX = Path("docs/locks.md")
+PAGES = Path("docs/locks")
 
-Lock = dict[str, Any]
+# Compositions around any lock of the list: title, header, and what the list would say.
+WRAPPERS: dict[str, tuple[Path, Lock]] = {
+    "gcr+LOCK": (
+        Path("src/locks/gcr.h"),
+        {
+            "name": "gcr+LOCK",
+            "category": "load control",
+            "summary": "any lock of the list, with few threads admitted at a time",
+            "source": "Dice and Kogan, EuroSys 2019",
+        },
+    )
+}
+
+# In this order; a family that is not named here comes last.
+FAMILIES = {
+    "system": "The program's own mutex: the reference.",
+    "competitive": "A free lock goes to whoever takes it first.",
+    "direct handoff": "The releaser says who is next.",
+    "hierarchical": "Waiters on the holder's NUMA node come first, for a while.",
+    "load control": "Surplus threads are kept away from the lock.",
+    "usage fairness": "Threads get shares of the time in which the lock is held.",
+}
 
 HEAD = """\
-<!-- Generated from src/locks/locks.def: edit that, then run `make docs`. -->
 # The locks
 
-`hasp list` prints this list, `hasp run --lock NAME` takes a name of it. `hasp compare
---locks` also takes properties: `fifo`, `bypasses`, `parks`, `spins`, `numa`, `light`,
-`trylock`.
+`hasp list` prints this list, `hasp run --lock NAME` takes a name of it. Lists of locks
+(`--locks`) also take families and properties: `fifo`, `bypasses`, `parks`, `spins`,
+`numa`, `light`, `trylock`. Each lock has lock, trylock, timed lock and unlock, and a
+page: its idea, state and invariants, what it costs, and what was proven about it.
 
-- **FIFO**: waiters get the lock in the order of their arrival. A strict-FIFO lock
-  that parks pays a context switch for each hand-over when threads outnumber CPUs.
-- **Bypasses**: a thread that is running may take the lock before one that waits.
 - **Waiting**: what a waiter does. A waiter that only spins keeps its CPU; with more
   threads than CPUs, such a lock can collapse, because the thread that would be next, or
   the holder itself, is not running.
-- **Bytes**: of lock state, inside `pthread_mutex_t`; and of library memory per waiting
-  thread, while it waits.
+- **Overtaken**: how often a waiter, once queued, may see later arrivals get the lock
+  before it; *never* is strict FIFO. A strict-FIFO lock that parks pays a context switch
+  for each hand-over when threads outnumber CPUs.
+- **Bytes**: of state, inside `pthread_mutex_t`; of library memory for each waiting
+  thread, while it waits; and outside the mutex once it was contended, on one NUMA node.
+- **Pair**: time of an uncontended lock and unlock in a process with several threads, as
+  a ratio to glibc's; `-` where it was not measured.
 """
 
-LEGEND = "\nEach has lock, trylock, timed lock and unlock.\n"
 
-
-def yes(value: object) -> str:
-    return "yes" if value else "-"
-
-
-def table(locks: list[Lock]) -> Iterator[str]:
-    yield "| lock | category | waiting | FIFO | bypasses | parks | bytes |"
-    yield "|---|---|---|---|---|---|---|"
-    for lock in locks:
-        name = f"[`{lock['name']}`](#{lock['name']})"
-        if lock["default"]:
-            name += " (default)"
-        size = f"{lock['bytes']} + {lock['waiter_bytes']}"
-        cells = [name, lock["category"], lock["waiting"], yes(lock["fifo"])]
-        cells += [yes(lock["bypasses"]), yes(lock["parks"]), size]
-        yield "| " + " | ".join(cells) + " |"
-
-
-def sentence(text: str) -> str:
-    """With a capital and a full stop, as the list's one-liners stand in a text."""
-    text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
-
-
-def entry(lock: Lock, names: set[str]) -> Iterator[str]:
-    yield f"\n## {lock['name']}\n"
-    summary = sentence(lock["summary"])
-    if lock["summary"].split()[0] in names:  # names of locks stay as they are
-        summary = summary[0].lower() + summary[1:]
-    yield textwrap.fill(summary, COLUMNS)
-    if lock["source"]:
-        yield ""
-        yield textwrap.fill("Source: " + sentence(lock["source"]), COLUMNS)
-    others = [name for name in lock["aliases"] if name != lock["name"]]
-    if others:
-        yield ""
-        yield f"Also known as {', '.join(f'`{name}`' for name in others)}."
-    if lock["caution"]:
-        yield ""
-        yield textwrap.fill("**Caution:** " + sentence(lock["caution"]), COLUMNS)
-
-
-def catalogue(locks: list[Lock]) -> str:
-    lines = [HEAD, *table(locks), LEGEND.rstrip("\n")]
+def catalogue(hasp_locks: Path) -> dict[Path, str]:
+    """Every file of the catalogue, by its path from the root."""
+    output = subprocess.run(
+        [hasp_locks.resolve()], check=True, capture_output=True, text=True
+    ).stdout
+    locks: list[Lock] = [json.loads(line) for line in output.splitlines()]
+    entries = lock_header.entries_of_list(ROOT)
+    heads = {
+        header: lock_header.parse(ROOT, header)
+        for header in sorted({entry.header for entry in entries.values()})
+    }
+    data = lock_data.read(ROOT)
     names = {lock["name"] for lock in locks}
+    files = {INDEX: "\n".join([GENERATED, HEAD, *index(locks, data)]) + "\n"}
     for lock in locks:
-        lines += entry(lock, names)
-    return "\n".join(lines) + "\n"
+        entry = entries.get(lock["name"])
+        if entry is None and lock["index"]:
+            raise lock_header.BadComment(
+                f"{lock_header.LIST}: no entry for {lock['name']}, which hasp-locks has"
+            )
+        siblings = [
+            name
+            for name, other in entries.items()
+            if entry and other.header == entry.header and name != lock["name"]
+        ]
+        head = heads[entry.header] if entry else None
+        text = page(lock, entry, head, siblings, data, names)
+        files[PAGES / f"{lock['name']}.md"] = text
+    for title, (header, lock) in wrappers().items():
+        text = wrapper_page(lock, header, lock_header.parse(ROOT, header), data)
+        files[PAGES / f"{title}.md"] = text
+    return files
+
+
+def wrappers() -> dict[str, tuple[Path, Lock]]:
+    """The wrappers whose header is there."""
+    return {
+        title: wrapper
+        for title, wrapper in WRAPPERS.items()
+        if (ROOT / wrapper[0]).exists()
+    }
+
+
+def index(locks: list[Lock], data: lock_data.Data) -> Iterator[str]:
+    """A table for each family."""
+    known = list(FAMILIES)
+    families = dict.fromkeys([*known, *(lock["category"] for lock in locks)])
+    for family in families:
+        of_family = [lock for lock in locks if lock["category"] == family]
+        if not of_family:
+            continue
+        yield f"## {family[0].upper()}{family[1:]}\n"
+        if family in FAMILIES:
+            yield f"{FAMILIES[family]}\n"
+        headings = ("lock", "what it is", "waiting", "overtaken", "bytes", "pair")
+        rows = [row(lock, data) for lock in of_family]
+        for title, (_, lock) in wrappers().items():
+            if lock["category"] == family:
+                link = f"[`{title}`](locks/{title}.md)"
+                rows.append([link, lock["summary"], "-", "-", "-", "-"])
+        yield from table(headings, rows)
+        yield ""
+
+
+def row(lock: Lock, data: lock_data.Data) -> list[str]:
+    """One lock in the index."""
+    name = f"[`{lock['name']}`](locks/{lock['name']}.md)"
+    if lock["default"]:
+        name += " (default)"
+    outside = lock["outside_bytes"] + lock["node_bytes"]
+    size = f"{lock['bytes']} + {lock['waiter_bytes']} + {outside}"
+    pair = "-"
+    for record in data.bench.get(lock["name"], []):
+        if (record["case"], record["threads"]) == ("uncontended", 2):
+            pair = number(record.get("ratio_to_glibc"))
+    waiting = lock["waiting"] + (", NUMA" if lock["numa"] else "")
+    size = size if lock["index"] else "-"
+    return [name, lock["summary"], waiting, overtaken(lock), size, pair]
+
+
+def present() -> dict[Path, str]:
+    """The files of the catalogue as they are."""
+    files = chain([ROOT / INDEX], sorted((ROOT / PAGES).glob("*.md")))
+    return {
+        path.relative_to(ROOT): path.read_text(encoding="utf-8")
+        for path in files
+        if path.exists()
+    }
+
+
+def write(wanted: dict[Path, str]) -> None:
+    """Bring the files up to date; a page of a lock that is gone goes, too."""
+    there = present()
+    (ROOT / PAGES).mkdir(exist_ok=True)
+    for path in there.keys() - wanted.keys():
+        (ROOT / path).unlink()
+    for path, text in wanted.items():
+        if there.get(path) != text:
+            (ROOT / path).write_text(text, encoding="utf-8")
+
+
+def check(wanted: dict[Path, str]) -> int:
+    """1 if a file differs, with the difference on stderr."""
+    there = present()
+    stale = [
+        path
+        for path in sorted(wanted.keys() | there.keys())
+        if wanted.get(path) != there.get(path)
+    ]
+    for path in stale:
+        lines = difflib.unified_diff(
+            there.get(path, "").splitlines(),
+            wanted.get(path, "").splitlines(),
+            f"{path} as it is",
+            f"{path} as it should be",
+            n=0,
+            lineterm="",
+        )
+        print("\n".join(lines), file=sys.stderr)
+        print(f"{path} is out of date: run `make docs`", file=sys.stderr)
+    return 1 if stale else 0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("hasp_locks", type=Path, help="the program hasp-locks")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--write", action="store_true")
     mode.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-
-    output = subprocess.run(
-        [arguments.hasp_locks.resolve()], check=True, capture_output=True, text=True
-    ).stdout
-    text = catalogue([json.loads(line) for line in output.splitlines()])
+    try:
+        wanted = catalogue(arguments.hasp_locks)
+    except lock_header.BadComment as problem:
+        print(f"make_lock_catalogue: {problem}", file=sys.stderr)
+        print("docs/locks.md: see CONTRIBUTING.md, Adding a lock", file=sys.stderr)
+        return 1
     if arguments.write:
-        CATALOGUE.write_text(text)
+        write(wanted)
     elif arguments.check:
-        present = CATALOGUE.read_text() if CATALOGUE.exists() else ""
-        if present != text:
-            difference = difflib.unified_diff(
-                present.splitlines(),
-                text.splitlines(),
-                "docs/locks.md",
-                "locks.def",
-                "",
-                "",
-                0,
-                "",
-            )
-            print("\n".join(difference), file=sys.stderr)
-            print("docs/locks.md is out of date: run `make docs`", file=sys.stderr)
-            return 1
+        return check(wanted)
     else:
-        print(text, end="")
+        print(wanted[INDEX], end="")
     return 0
 
 

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""The catalogue's pages: made from the head comments, which have to say enough."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = ("make_lock_catalogue.py", "lock_header.py", "lock_data.py", "lock_pages.py")
+
+COMMENT = """\
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sample lock. A. Author, "Of samples", TOCS 2020.
+ *
+ * Idea: wait for
+ * one's turn.
+ *
+ * The bits of the word:
+ *
+ *   HELD       somebody
+ *              has it | or not
+ *   bits 1..   how many wait
+ *
+ * I1. HELD is set by one thread,
+ *     the holder.
+ * I2. Nobody waits for ever.
+ * The store pairs with the load.
+ *
+ * Timed lock: a waiter that gives up says so.
+ *
+ * Proof: by I2.
+ */
+#ifndef HASP_LOCKS_SAMPLE_H
+"""
+
+LIST = """\
+#include "locks/sample.h"
+LOCK(sample, "sample", "sample_spin", sample, WITH(SPIN), SHOWN_WORD, ADOPT_NONE,
+     "direct handoff", "spin", FIFO, SPACE(4, 0), "a sample", "Author, TOCS 2020", "")
+LOCK(sample_park, "sample-park", "", sample, WITH(f(1, 2)), SHOWN_WORD, ADOPT_NONE,
+     "direct handoff", "spin-then-park", FIFO, SPACE(4, 0), "sample that sleeps",
+     "Author, TOCS 2020", "")
+"""
+
+
+def record(name: str, index: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "index": index,
+        "default": False,
+        "aliases": [],
+        "category": "direct handoff",
+        "waiting": "spin",
+        "fifo": True,
+        "bypasses": False,
+        "parks": False,
+        "numa": False,
+        "light": False,
+        "trylock_hardened": True,
+        "bypass_bound": 0,
+        "bytes": 4,
+        "waiter_bytes": 128,
+        "outside_bytes": 0,
+        "node_bytes": 0,
+        "summary": "a sample",
+        "source": "Author, TOCS 2020",
+        "caution": "",
+    }
+
+
+Make = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A tree with two locks of one header, and the tools."""
+    for folder in ("tools", "src/locks", "docs/data"):
+        (tmp_path / folder).mkdir(parents=True)
+    for tool in TOOLS:
+        shutil.copy(ROOT / "tools" / tool, tmp_path / "tools")
+    (tmp_path / "src/locks/sample.h").write_text(COMMENT)
+    (tmp_path / "src/locks/locks.def").write_text(LIST)
+    lines = [record("sample", 1), record("sample-park", 2)]
+    listing = "".join(f"{json.dumps(line)}\n" for line in lines)
+    (tmp_path / "locks.jsonl").write_text(listing)
+    program = tmp_path / "hasp-locks"
+    program.write_text(f"#!/bin/sh\ncat {tmp_path}/locks.jsonl\n")
+    program.chmod(0o755)
+    return tmp_path
+
+
+@pytest.fixture
+def make(tree: Path) -> Make:
+    def run(mode: str) -> subprocess.CompletedProcess[str]:
+        tool = tree / "tools/make_lock_catalogue.py"
+        command = [sys.executable, str(tool), str(tree / "hasp-locks"), mode]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    return run
+
+
+def page_of(tree: Path, name: str = "sample") -> str:
+    return (tree / f"docs/locks/{name}.md").read_text()
+
+
+def test_a_page_says_what_the_comment_says(tree: Path, make: Make) -> None:
+    assert make("--write").returncode == 0
+    page = " ".join(page_of(tree).split())
+    for words in (
+        "Wait for one's turn.",
+        "The bits of the word:",
+        "| `HELD` | somebody has it \\| or not |",
+        "| `bits 1..` | how many wait |",
+        "- **I1** HELD is set by one thread, the holder. - **I2** Nobody",
+        "The store pairs with the load.",
+        "**Timed lock.** A waiter that gives up says so.",
+        "**Proof.** By I2.",
+        '"Of samples", TOCS 2020',
+        "`sample_*` of [`src/locks/sample.h`](../../src/locks/sample.h)",
+        "with `SPIN`; idea, state and invariants are shared with [sample-park]",
+    ):
+        assert words in page, words
+    assert "with `f(1, 2)`" in page_of(tree, "sample-park")
+    index = (tree / "docs/locks.md").read_text()
+    assert "## Direct handoff" in index
+    assert "[`sample`](locks/sample.md)" in index
+
+
+def test_missing_data_is_said_to_be_missing(tree: Path, make: Make) -> None:
+    make("--write")
+    page = page_of(tree)
+    for name in ("bench-locks", "check", "mutation"):
+        assert f"`docs/data/{name}.json` has nothing on this lock" in page
+
+
+def test_data_of_the_lock_is_shown(tree: Path, make: Make) -> None:
+    measured = {
+        "lock": "sample",
+        "case": "uncontended",
+        "threads": 2,
+        "value": 12.345,
+        "unit": "ns",
+        "better": "lower",
+        "ratio_to_glibc": 0.54321,
+        "ratio_low": 0.5,
+        "ratio_high": 0.6,
+        "outcome": "ok",
+        "runs": 7,
+        "command": "hasp bench locks --sample",
+        "host": {"cpu_model": "A CPU", "cpus_allowed": 2},
+    }
+    (tree / "docs/data/bench-locks.json").write_text(json.dumps(measured) + "\n")
+    proven = {
+        "lock": "sample",
+        "client": "reacquire",
+        "threads": 3,
+        "preemption_bound": None,
+        "complete": True,
+        "iterations": 1234,
+        "verdict": "passed",
+    }
+    (tree / "docs/data/check.json").write_text(json.dumps(proven) + "\n")
+    make("--write")
+    page = page_of(tree)
+    assert "| uncontended pair | 2 | 12.3 ns | less | 0.543 | 0.5 to 0.6 |" in page
+    assert "`hasp bench locks --sample` on A CPU, 2 CPUs" in page
+    assert "| reacquire | 3 | all schedules | 1,234 | passed |" in page
+    assert "has nothing" in page_of(tree, "sample-park")
+    assert "| 0.543 |" in (tree / "docs/locks.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "complaint"),
+    [
+        (" * Idea: wait for\n", " * Wait for\n", "lacks the paragraph `Idea: ...`"),
+        ("   HELD       somebody\n", " HELD: somebody\n", "the state table"),
+        (" * I1. HELD", " * First, HELD", "the invariants are I2"),
+        (" * I2. Nobody", " * I3. Nobody", "the invariants are I1, I3"),
+        ("/*\n * Sample", "#if 0\n * Sample", "no head comment"),
+    ],
+)
+def test_a_comment_that_lacks_something_is_refused(
+    tree: Path, make: Make, wrong: str, right: str, complaint: str
+) -> None:
+    header = tree / "src/locks/sample.h"
+    text = COMMENT.replace(wrong, right, 1)
+    assert text != COMMENT
+    if complaint == "the state table":
+        text = text.replace("   bits 1..   how many wait\n", " bits 1..\n")
+    header.write_text(text)
+    done = make("--check")
+    assert done.returncode == 1
+    assert "src/locks/sample.h" in done.stderr
+    assert complaint in done.stderr
+
+
+def test_an_entry_without_a_header_is_refused(tree: Path, make: Make) -> None:
+    listing = tree / "src/locks/locks.def"
+    listing.write_text(LIST.replace('#include "locks/sample.h"\n', ""))
+    done = make("--write")
+    assert done.returncode == 1
+    assert "locks.def: the entry sample" in done.stderr
+
+
+def test_what_is_out_of_date_is_found_and_mended(tree: Path, make: Make) -> None:
+    assert make("--check").returncode == 1
+    make("--write")
+    assert make("--check").returncode == 0
+    page = tree / "docs/locks/sample.md"
+    page.write_text(page.read_text().replace("one's turn", "nothing"))
+    (tree / "docs/locks/gone.md").write_text("# gone\n")
+    done = make("--check")
+    assert done.returncode == 1
+    assert "docs/locks/sample.md is out of date" in done.stderr
+    assert "docs/locks/gone.md is out of date" in done.stderr
+    make("--write")
+    assert make("--check").returncode == 0
+    assert not (tree / "docs/locks/gone.md").exists()
