@@ -18,20 +18,40 @@ enum waiting { SPIN, SPIN_THEN_PARK };
 
 /* One spinning waiter's patience. */
 struct spinner {
-    uint32_t turns, since_yield;
+    uint32_t since_clock, since_yield; /* turns */
 };
 
-/* One turn of waiting; false when the deadline has passed. */
-static inline bool spinner_turn(struct spinner *spinner,
-                                const struct deadline *deadline)
+/* Waits `turns` turns, at least 1; false when the deadline has passed. */
+static inline bool spinner_turns(struct spinner *spinner, uint32_t turns,
+                                 const struct deadline *deadline)
 {
+    if (turns > 1)
+        pause_for(turns - 1);
     relax();
-    if (unlikely(++spinner->since_yield > yield_limit())) {
+    if (unlikely((spinner->since_yield += turns) > yield_limit())) {
         spinner->since_yield = 0;
         yield();
     }
-    return !deadline || ++spinner->turns % CLOCK_TURNS ||
-           !deadline_passed(deadline);
+    if (!deadline || (spinner->since_clock += turns) < CLOCK_TURNS)
+        return true;
+    spinner->since_clock = 0;
+    return !deadline_passed(deadline);
+}
+
+static inline bool spinner_turn(struct spinner *spinner,
+                                const struct deadline *deadline)
+{
+    return spinner_turns(spinner, 1, deadline);
+}
+
+/* Bounded exponential backoff: the first pause, and the next one. */
+enum { BACKOFF_LEAST = 4 };
+
+static inline uint32_t next_pause(uint32_t *pause, uint32_t limit)
+{
+    uint32_t turns = *pause;
+    *pause = 2 * turns < limit ? 2 * turns : turns;
+    return turns;
 }
 
 static inline bool still_waiting(uint32_t state)

@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(180)
 
 # An entry: the header, where the list includes it, and the LOCK line itself.
-TTAS_ENTRY = re.compile(
-    r'^(?:#include "locks/ttas\.h"\n)?LOCK\(ttas,.*?\)\n(?=#include|LOCK)',
+MUTEXEE_ENTRY = re.compile(
+    r'^(?:#include "locks/mutexee\.h"\n)?LOCK\(mutexee,.*?\)\n(?=#include|LOCK)',
     re.MULTILINE | re.DOTALL,
 )
 
@@ -51,16 +51,18 @@ int main(void)
 
 
 def add_lock(tree: Path) -> None:
-    """The whole change: a header and an entry in the list, both ttas's, renamed."""
+    """The whole change: a header and an entry in the list, both mutexee's, renamed."""
     locks = tree / "src/locks"
-    header = (locks / "ttas.h").read_text()
+    header = (locks / "mutexee.h").read_text()
     (locks / "added.h").write_text(
-        header.replace("ttas", "added").replace("TTAS", "ADDED")
+        header.replace("mutexee", "added").replace("MUTEXEE", "ADDED")
     )
     listing = (locks / "locks.def").read_text()
-    entry = TTAS_ENTRY.search(listing)
+    entry = MUTEXEE_ENTRY.search(listing)
     assert entry
-    added = re.sub('"added", "added"', '"added", ""', entry[0].replace("ttas", "added"))
+    added = re.sub(
+        '"added", "added"', '"added", ""', entry[0].replace("mutexee", "added")
+    )
     first = entry.start()
     (locks / "locks.def").write_text(listing[:first] + added + listing[first:])
 
@@ -94,7 +96,7 @@ def test_a_lock_is_one_header_and_one_entry(tmp_path: Path) -> None:
     records = {
         record["name"]: record for record in map(json.loads, listing.splitlines())
     }
-    assert records["added"]["summary"] == records["ttas"]["summary"]
+    assert records["added"]["summary"] == records["mutexee"]["summary"]
     assert records["futex"]["default"]
 
     source, program = tmp_path / "counter.c", tmp_path / "counter"

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The test-and-set family: one word, taken by whoever comes first. Its members differ
+ * in how they test and how they wait. L. Rudolph, Z. Segall, "Dynamic decentralized
+ * cache schemes for MIMD parallel processors", ISCA 1984 (test-and-test-and-set); T.
+ * Anderson, "The performance of spin lock alternatives for shared-memory
+ * multiprocessors", TPDS 1990 (pauses); J. Mellor-Crummey, M. Scott, "Algorithms for
+ * scalable synchronization on shared-memory multiprocessors", TOCS 1991 (pauses that
+ * grow exponentially up to a bound).
+ *
+ * Idea: an attempt is one exchange, or one compare-and-set, of the word. Reading until
+ * it is free lets waiters spin in their own caches; pausing after an attempt that
+ * failed, twice as long each time, thins the crowd that rushes at each release. No
+ * pause is longer than a thread would take to sleep and be woken.
+ *
+ *   state[0]  0 free, 1 held
+ *
+ * I1. 0 -> 1 only by the attempt of the new holder (acquire), 1 -> 0 only by the
+ *     holder's store (release); they pair with each other. An exchange that finds 1
+ *     changes nothing.
+ *
+ * Trylock: reads first, and so does not write when the lock is held. The first attempt
+ * of lock() is the same compare-and-set for all members.
+ */
+#ifndef HASP_LOCKS_TAS_H
+#define HASP_LOCKS_TAS_H
+
+#include "locks/waiting.h"
+
+/* How a member tests and waits: | of these. */
+enum tas {
+    TAS_EXCHANGE = 0,
+    TAS_COMPARE = 1,    /* attempts by compare-and-set */
+    TAS_READ_FIRST = 2, /* attempts only when a read saw the lock free */
+    TAS_BACK_OFF = 4,   /* pauses after an attempt that failed */
+};
+
+static inline bool tas_fast(struct lock *lock)
+{
+    return acquire_if(&lock->state[0], 0, 1);
+}
+
+static inline bool tas_trylock(struct lock *lock, int how)
+{
+    (void)how;
+    return load_relaxed(&lock->state[0]) == 0 && tas_fast(lock);
+}
+
+static inline bool tas_attempt(struct lock *lock, int how)
+{
+    uint32_t free = 0;
+    return how & TAS_COMPARE ? compare_exchange_acquire(&lock->state[0], &free, 1)
+                             : exchange_acquire(&lock->state[0], 1) == 0;
+}
+
+static inline bool tas_timedlock(struct lock *lock, int how,
+                                 const struct deadline *deadline)
+{
+    if (tas_fast(lock))
+        return true;
+    struct spinner spinner = {0, 0};
+    uint32_t pause = BACKOFF_LEAST;
+    while (true) {
+        uint32_t turns = 1;
+        if (!(how & TAS_READ_FIRST) || load_relaxed(&lock->state[0]) == 0) {
+            if (tas_attempt(lock, how))
+                return true;
+            if (how & TAS_BACK_OFF)
+                turns = next_pause(&pause, spin_limit());
+        }
+        if (!spinner_turns(&spinner, turns, deadline))
+            return false;
+    }
+}
+
+static inline void tas_lock(struct lock *lock, int how)
+{
+    tas_timedlock(lock, how, NULL);
+}
+
+static inline void tas_unlock(struct lock *lock, int how)
+{
+    (void)how;
+    store_release(&lock->state[0], 0);
+    release_window();
+}
+
+static inline void tas_before_release(struct lock *lock)
+{
+    (void)lock; /* no queue, no ghosts */
+}
+
+static inline void tas_destroy(struct lock *lock)
+{
+    (void)lock;
+}
+
+#endif
