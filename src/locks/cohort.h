@@ -46,8 +46,8 @@
 #include "locks/mcs.h"
 #include "locks/mutexee.h"
 #include "locks/parts.h"
+#include "locks/tas.h"
 #include "locks/ticket.h"
-#include "locks/ttas.h"
 
 /* What a cohort lock asks of a lock, at either level. */
 struct cohort_level {
@@ -240,7 +240,9 @@ static inline bool cohort_ticket_queued(struct lock *lock)
     return load_relaxed(&ticket->next) - load_relaxed(&ticket->serving) > 1;
 }
 
-COHORT_LEVEL(cohort_backoff, ttas, cohort_no_queue, NULL, (lock), (lock, deadline))
+COHORT_LEVEL(cohort_backoff, tas, cohort_no_queue, NULL,
+             (lock, TAS_READ_FIRST | TAS_BACK_OFF),
+             (lock, TAS_READ_FIRST | TAS_BACK_OFF, deadline))
 COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock), (lock, deadline))
 COHORT_LEVEL(cohort_ticket, ticket, ticket_forget, cohort_ticket_queued, (lock),
              (lock, deadline))
