@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The default lock: three-state futex with a biased release (futex.h, futex.c).
+ *
+ * Each of THREADS threads locks and unlocks ROUNDS times; the last has a deadline that
+ * may pass whenever it sleeps. WITHOUT_BARRIER: heavy_barrier() fails, and biased
+ * waiters sleep in slices. UNBIASED: the plain three-state futex, as in the buckets of
+ * the condition variables.
+ *
+ * Not modelled: buckets shared by locks (they cost vain wake-ups), the one-thread path.
+ *
+ * Models: src/locks/futex.h futex_sleep=ab9749b5 futex_wait=08b06799
+ * Models: src/locks/futex.h futex_timedlock=60d52114 futex_unlock=eb4bf9aa
+ * Models: src/locks/futex.c futex_wait_biased=25a13cb1
+ *
+ * Run: 3 threads -DTHREADS=3 -DROUNDS=2
+ * Slow: 4 threads -DTHREADS=4 -DROUNDS=1
+ * Run: unbiased -DTHREADS=3 -DROUNDS=2 -DUNBIASED
+ * Run: no membarrier -DTHREADS=3 -DROUNDS=1 -DWITHOUT_BARRIER -DALL_SERVED
+ *
+ * Bug: NO_HEAVY_BARRIER the waiter does not run the heavy barrier: invalid end state
+ * Bug: BARRIER_FIRST it does so before it is counted: invalid end state
+ * Bug: NO_LIGHT_BARRIER the releaser looks at the table first: invalid end state
+ * Bug: EARLY_FLAG a waiter says FUTEX_SHARED before it holds: invalid end state
+ * Bug: LEAVER_FLAG a waiter that gives up says FUTEX_SHARED: invalid end state
+ * Bug: EARLY_COUNT_OUT the waiter is not counted while it sleeps: invalid end state
+ * Bug: TAKE_AS_1 who slept takes the word as 1: invalid end state UNBIASED
+ * Bug: NO_WAKE_UP the exchange's result is ignored: invalid end state UNBIASED
+ * Bug: TEST_THEN_SET the word is taken by load and store: assertion violated
+ * Bug: NO_SLICES without the barrier it sleeps for good: acceptance cycle WITHOUT_BARRIER
+ */
+#define CELLS 3
+#include "memory.pml"
+#include "futex.pml"
+#define THE_LOCK 0
+
+proctype locker(byte self; bool has_deadline)
+{
+    byte round, old, t;
+    bool acquired, in_time;
+    for (round : 1 .. ROUNDS) {
+        futex_timedlock(THE_LOCK);
+        if
+        :: acquired ->
+           critical_section();
+           futex_unlock(THE_LOCK)
+        :: else -> assert(has_deadline)
+        fi
+    };
+    finish(memory[WORD(THE_LOCK)] == 0 && memory[SLEEPERS(THE_LOCK)] == 0)
+}
+
+init
+{
+    byte n;
+    atomic {
+        start_memory();
+        for (n : 0 .. THREADS - 1) {
+            run locker(n, n == THREADS - 1)
+        }
+    }
+}
+
+#ifdef ALL_SERVED
+/* With slices nobody ever sleeps for good, so a lost wake-up is no deadlock; but are
+ * all served in the end? */
+ltl all_served { <> (finished == THREADS) }
+#endif

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Spin searches the models of the futex protocols, and refuses their seeded bugs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from models.models import (
+    Modelled,
+    Run,
+    bugs,
+    c_function,
+    digest,
+    modelled,
+    models,
+    runs,
+    search,
+)
+
+needs_spin = pytest.mark.skipif(
+    not shutil.which("spin"), reason="needs Debian's package spin"
+)
+
+
+CORRECT = [run for m in models() for run in runs(m)]
+LONG = [run for m in models() for run in runs(m, "Slow")]
+SLOW = [pytest.param(run, marks=pytest.mark.slow) for run in LONG]
+
+
+@needs_spin
+@pytest.mark.parametrize("run", CORRECT + SLOW, ids=str)
+def test_model_is_free_of_errors(run: Run, tmp_path: Path) -> None:
+    verdict = search(run, tmp_path)
+    assert verdict.error == "", verdict.output
+    assert verdict.complete, verdict.output
+    assert verdict.states > 100  # it did run
+
+
+@needs_spin
+@pytest.mark.parametrize("run", [bug for m in models() for bug in bugs(m)], ids=str)
+def test_seeded_bug_is_refused(run: Run, tmp_path: Path) -> None:
+    assert search(run, tmp_path).error == run.error
+
+
+@pytest.mark.parametrize(
+    "of",
+    [of for m in models() for of in modelled(m)],
+    ids=lambda of: f"{of.model.stem}: {of.function}",
+)
+def test_the_code_is_still_what_was_modelled(of: Modelled) -> None:
+    text = c_function(of.file, of.function)
+    assert text, f"{of.function}() is gone from {of.file}: does the model still hold?"
+    assert digest(text) == of.digest, (
+        f"{of.function}() of {of.file} has changed since {of.model.name} was compared"
+        f" with it. Compare again, then write {of.function}={digest(text)} there."
+    )
