@@ -6,10 +6,10 @@
  * and once all sleep every hand-over costs a wake-up.
  *
  * Idea: an outer word that running threads take by barging; who fails queues at an
- * inner MCS lock and sleeps. Only the inner lock's holder, the standby, competes for
- * the word. So a few running threads circulate over the lock and the rest stay away. A
- * standby that was passed over too often becomes impatient, and the next release hands
- * it the lock.
+ * inner MCS lock and spins or sleeps. Only the inner lock's holder, the standby,
+ * competes for the word. So a few running threads circulate over the lock and the rest
+ * stay away. A standby that was passed over too often becomes impatient, and the next
+ * release hands it the lock.
  *
  * The inner lock as in mcs.h, then the bits of the outer word:
  *
@@ -38,8 +38,12 @@ enum {
     MALTHUSIAN_GRANTED = 8,
 };
 
-/* Times that a standby may find the lock taken again after it was woken. */
-enum { MALTHUSIAN_PATIENCE = 64 };
+/* How often a standby may be passed over: found the lock taken again after it was
+ * woken, or for as long as so many sleeps and wake-ups would have taken. */
+static inline uint32_t malthusian_patience(enum waiting waiting)
+{
+    return waiting == SPIN ? HANDOVER_LIMIT * spin_limit() : HANDOVER_LIMIT;
+}
 
 static inline struct atomic_u32 *malthusian_word(struct lock *lock)
 {
@@ -71,8 +75,9 @@ static inline bool malthusian_fast(struct lock *lock)
     return acquire_if(malthusian_word(lock), 0, MALTHUSIAN_HELD);
 }
 
-static inline bool malthusian_trylock(struct lock *lock)
+static inline bool malthusian_trylock(struct lock *lock, enum waiting waiting)
 {
+    (void)waiting;
     return load_relaxed(malthusian_word(lock)) == 0 && malthusian_fast(lock);
 }
 
@@ -89,12 +94,28 @@ static inline bool malthusian_spin(struct atomic_u32 *word)
     return false;
 }
 
-/* Sleeps on the word until it can take the lock. `patience` 0: never impatient. */
-static inline bool malthusian_sleep(struct atomic_u32 *word, uint32_t patience,
-                                    const struct deadline *deadline)
+/* Gives up being impatient; false when the lock was granted first. */
+static inline bool malthusian_calm_down(struct atomic_u32 *word)
 {
-    uint32_t seen = load_relaxed(word), wakes = 0;
+    uint32_t seen = load_relaxed(word);
+    while (!(seen & MALTHUSIAN_GRANTED))
+        if (compare_exchange_relaxed(word, &seen,
+                                     seen & ~(uint32_t)MALTHUSIAN_IMPATIENT))
+            return true;
+    return false;
+}
+
+/* Waits at the word until it can take the lock. `patience` 0: not the standby, and
+ * never impatient. */
+static inline bool malthusian_stand_by(struct atomic_u32 *word, enum waiting waiting,
+                                       uint32_t patience,
+                                       const struct deadline *deadline)
+{
     const uint32_t standby_bits = MALTHUSIAN_IMPATIENT | MALTHUSIAN_GRANTED;
+    const uint32_t taken =
+        waiting == SPIN ? MALTHUSIAN_HELD : MALTHUSIAN_HELD | MALTHUSIAN_SLEEPERS;
+    struct spinner spinner = {0, 0};
+    uint32_t seen = load_relaxed(word), waits = 0;
     while (true) {
         if (patience && (seen & MALTHUSIAN_GRANTED)) {
             /* Nobody else acts on GRANTED; others may add SLEEPERS. */
@@ -102,58 +123,52 @@ static inline bool malthusian_sleep(struct atomic_u32 *word, uint32_t patience,
                 return true;
             continue;
         }
-        uint32_t wanted = seen | MALTHUSIAN_HELD | MALTHUSIAN_SLEEPERS;
-        if (seen & MALTHUSIAN_HELD && patience && wakes >= patience)
+        bool held = seen & MALTHUSIAN_HELD;
+        uint32_t wanted = seen | taken;
+        if (held && patience && waits >= patience)
             wanted |= MALTHUSIAN_IMPATIENT;
         if (seen != wanted) {
-            bool held = seen & MALTHUSIAN_HELD;
-            if (!held && patience)
-                wanted &= ~standby_bits;
             if (!compare_exchange_acquire(word, &seen, wanted))
                 continue;
             if (!held)
                 return true;
         }
-        if (!park(word, wanted, deadline)) {
-            seen = load_relaxed(word);
-            while (patience && !(seen & MALTHUSIAN_GRANTED) &&
-                   !compare_exchange_relaxed(word, &seen,
-                                             seen & ~(uint32_t)MALTHUSIAN_IMPATIENT))
-                continue;
-            if (!patience || !(seen & MALTHUSIAN_GRANTED))
-                return false;
-            continue; /* granted while it gave up */
-        }
-        wakes++;
+        bool in_time = waiting == SPIN ? spinner_turn(&spinner, deadline)
+                                       : park(word, wanted, deadline);
+        if (!in_time && (!patience || malthusian_calm_down(word)))
+            return false;
+        waits += waits < patience;
         seen = load_relaxed(word);
     }
 }
 
 static __attribute__((noinline, unused)) bool
-malthusian_wait(struct lock *lock, const struct deadline *deadline)
+malthusian_wait(struct lock *lock, enum waiting waiting,
+                const struct deadline *deadline)
 {
     ghosts_check(lock, malthusian_forget);
-    if (!mcs_timedlock(lock, SPIN_THEN_PARK, deadline))
+    if (!mcs_timedlock(lock, waiting, deadline))
         return false;
     struct atomic_u32 *word = malthusian_word(lock);
     bool acquired =
-        malthusian_spin(word) || malthusian_sleep(word, MALTHUSIAN_PATIENCE, deadline);
-    mcs_unlock(lock, SPIN_THEN_PARK); /* the next waiter stands by */
+        (waiting != SPIN && malthusian_spin(word)) ||
+        malthusian_stand_by(word, waiting, malthusian_patience(waiting), deadline);
+    mcs_unlock(lock, waiting); /* the next waiter stands by */
     return acquired;
 }
 
-static inline bool malthusian_timedlock(struct lock *lock,
+static inline bool malthusian_timedlock(struct lock *lock, enum waiting waiting,
                                         const struct deadline *deadline)
 {
-    return malthusian_fast(lock) || malthusian_wait(lock, deadline);
+    return malthusian_fast(lock) || malthusian_wait(lock, waiting, deadline);
 }
 
-static inline void malthusian_lock(struct lock *lock)
+static inline void malthusian_lock(struct lock *lock, enum waiting waiting)
 {
-    malthusian_timedlock(lock, NULL);
+    malthusian_timedlock(lock, waiting, NULL);
 }
 
-static inline void malthusian_unlock(struct lock *lock)
+static inline void malthusian_unlock(struct lock *lock, enum waiting waiting)
 {
     struct atomic_u32 *word = malthusian_word(lock);
     if (likely(release_if(word, MALTHUSIAN_HELD, 0)))
@@ -163,6 +178,8 @@ static inline void malthusian_unlock(struct lock *lock)
         after = seen & MALTHUSIAN_IMPATIENT ? seen | MALTHUSIAN_GRANTED : 0;
     while (!compare_exchange_release(word, &seen, after));
     release_window();
+    if (waiting == SPIN)
+        return;
     /* A grant is for one of the sleepers: it does not say which, so all look. */
     if (after)
         unpark(word, UINT32_MAX >> 1);
@@ -179,9 +196,9 @@ static inline void malthusian_adopt(struct lock *lock, struct waiter *waiter)
 }
 
 /* After malthusian_adopt: it may have slept among others. */
-static inline void malthusian_relock(struct lock *lock)
+static inline void malthusian_relock(struct lock *lock, enum waiting waiting)
 {
-    malthusian_sleep(malthusian_word(lock), 0, NULL);
+    malthusian_stand_by(malthusian_word(lock), waiting, 0, NULL);
 }
 
 static inline void malthusian_destroy(struct lock *lock)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.timeout(180)
 
 # An entry: the header, where the list includes it, and the LOCK line itself.
 MUTEXEE_ENTRY = re.compile(
-    r'^(?:#include "locks/mutexee\.h"\n)?LOCK\(mutexee,.*?\)\n(?=#include|LOCK)',
+    r'^(?:#include "locks/mutexee\.h"\n)?LOCK\(mutexee,.*?\)\n(?=#include|LOCK|\n)',
     re.MULTILINE | re.DOTALL,
 )
 
