@@ -97,7 +97,7 @@ static inline bool clh_wait_on(struct lock *lock, struct waiter *self, uint32_t 
     do {
         struct waiter *other = before == TAIL_HELD ? NULL : waiter_at(before);
         struct atomic_u32 *cell = other ? &other->cell : &clh->cell;
-        bool hopeful = waiting != SPIN && !(other && load_relaxed(&other->asleep));
+        bool hopeful = may_park(waiting) && !(other && load_relaxed(&other->asleep));
         uint32_t state = wait_for_turn(cell, &self->asleep, waiting, hopeful, deadline);
         if (state == WAITER_WAITING) {
             if ((state = load_acquire(cell)) != WAITER_GRANTED &&
@@ -168,7 +168,7 @@ static __attribute__((noinline, unused)) void clh_unlock_queued(struct lock *loc
             waiter_give(waiter_at(node));
         return;
     }
-    grant(node ? &waiter_at(node)->cell : &clh->cell, waiting != SPIN);
+    grant(node ? &waiter_at(node)->cell : &clh->cell, may_park(waiting));
 }
 
 static inline void clh_unlock(struct lock *lock, enum waiting waiting)

@@ -99,11 +99,11 @@ mcs_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
     ghosts_check(lock, mcs_forget);
     struct mcs *mcs = mcs_of(lock);
     struct waiter *self = waiter_take();
-    self->may_change = waiting != SPIN || deadline;
+    self->may_change = may_park(waiting) || deadline;
     uint32_t before = mcs_enqueue(mcs, self);
     bool acquired = true;
     if (before) {
-        bool hopeful = waiting != SPIN && (before == TAIL_HELD ||
+        bool hopeful = may_park(waiting) && (before == TAIL_HELD ||
                                            !load_relaxed(&waiter_at(before)->asleep));
         if (wait_for_turn(&self->cell, &self->asleep, waiting, hopeful, deadline) ==
             WAITER_WAITING)

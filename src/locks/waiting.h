@@ -5,6 +5,10 @@
  *   SPIN            pauses until its turn; when that takes far longer than a hand-over
  *                   between running threads, it offers its CPU now and then (the holder
  *                   may need it)
+ *   SPIN_PREFETCH   SPIN that asks for the waited cell's line in a writable state, so
+ *                   that it need not change hands twice for a hand-over (David,
+ *                   Guerraoui, Trigonakis, "Everything you always wanted to know
+ *                   about synchronization but were afraid to ask", SOSP 2013)
  *   SPIN_THEN_PARK  spins for as long as parking would cost, then sleeps
  *
  * Policies are constants at every call, so each lock compiles to one of them.
@@ -14,7 +18,12 @@
 
 #include "locks/waiter.h"
 
-enum waiting { SPIN, SPIN_THEN_PARK };
+enum waiting { SPIN, SPIN_PREFETCH, SPIN_THEN_PARK };
+
+static inline bool may_park(enum waiting waiting)
+{
+    return waiting == SPIN_THEN_PARK;
+}
 
 /* One spinning waiter's patience. */
 struct spinner {
@@ -72,9 +81,11 @@ static inline uint32_t wait_for_turn(struct atomic_u32 *cell, struct atomic_u32 
     uint32_t state = load_acquire(cell);
     if (!still_waiting(state))
         return state;
-    if (waiting == SPIN) {
+    if (!may_park(waiting)) {
         struct spinner spinner = {0, 0};
         while (still_waiting(state)) {
+            if (waiting == SPIN_PREFETCH)
+                prefetch_for_write(cell);
             if (!spinner_turn(&spinner, deadline))
                 return WAITER_WAITING;
             state = load_acquire(cell);
