@@ -19,6 +19,7 @@ from hasp.errors import HaspError
 from hasp.process import capture
 
 REFERENCE = "glibc"  # the lock that every other is compared with
+WRAPPER = "gcr+"  # before a lock's name: the same lock, with few threads waiting in it
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ class LockInfo:
     def is_reference(self) -> bool:
         """Whether this is the program's own mutex, run without any preload."""
         return self.name == REFERENCE
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether this is another lock, wrapped for concurrency restriction."""
+        return self.name.startswith(WRAPPER)
 
     @property
     def collapses(self) -> bool:
@@ -103,8 +109,18 @@ def _lock_of(record: dict[str, Any]) -> LockInfo:
 @cache
 def locks() -> tuple[LockInfo, ...]:
     """Every lock, in the order of the list; the reference `glibc` is the first."""
+    return _listed()
+
+
+@cache
+def wrapped_locks() -> tuple[LockInfo, ...]:
+    """Every lock but the reference, wrapped: `gcr+mcs` and so on."""
+    return _listed("--wrapped")
+
+
+def _listed(*options: str) -> tuple[LockInfo, ...]:
     path = program("hasp-locks")
-    listing = capture([str(path)], os.environ, timeout=10)
+    listing = capture([str(path), *options], os.environ, timeout=10)
     if listing is None or listing.status != 0:
         raise HaspError(
             f"{path} does not run, so there is no list of locks",
@@ -121,10 +137,24 @@ def locks() -> tuple[LockInfo, ...]:
 
 def lock(name: str) -> LockInfo:
     """The lock called `name`, or known by that alias; an error offers nearby names."""
+    if name.startswith(WRAPPER):
+        plain = lock(name.removeprefix(WRAPPER))
+        return wrapper_of(plain)
     for candidate in locks():
         if name == candidate.name or name in candidate.aliases:
             return candidate
     raise unknown_lock(name, ())
+
+
+def wrapper_of(plain: LockInfo) -> LockInfo:
+    """The lock, wrapped."""
+    for candidate in wrapped_locks():
+        if candidate.name == WRAPPER + plain.name:
+            return candidate
+    raise HaspError(
+        f"{WRAPPER}{plain.name} does not exist: {plain.name} cannot be wrapped",
+        f"`{WRAPPER}NAME` takes every lock but `{REFERENCE}`",
+    )
 
 
 def default_lock() -> LockInfo:

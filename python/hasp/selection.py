@@ -27,10 +27,27 @@ PROPERTIES: dict[str, tuple[Callable[[LockInfo], bool], str]] = {
 def select(text: str) -> list[LockInfo]:
     """The locks of a comma-separated list, each once, in the order of the lock list.
 
-    Raises HaspError for a word that is neither a lock, a property nor a family, and for
-    a list that selects nothing.
+    Behind `gcr+`, a word selects the same locks wrapped; these come last. Raises
+    HaspError for a word that is neither a lock, a property nor a family, and for a list
+    that selects nothing.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
+    wrapped = [word for word in words if word.startswith(native.WRAPPER)]
+    plain = _chosen([word for word in words if word not in wrapped])
+    inner = _chosen([word.removeprefix(native.WRAPPER) for word in wrapped])
+    if len(inner) > 1:
+        inner = [lock for lock in inner if not lock.is_reference]
+    chosen = plain + [native.wrapper_of(lock) for lock in inner]
+    if not chosen:
+        raise HaspError(
+            f"no lock is selected by {text!r}",
+            "`hasp list` shows the properties of each",
+        )
+    return chosen
+
+
+def _chosen(words: list[str]) -> list[LockInfo]:
+    """The plain locks that one of the words selects."""
     chosen: set[str] = set()
     others = [*PROPERTIES, *families(), ALL]
     for word in words:
@@ -38,11 +55,6 @@ def select(text: str) -> list[LockInfo]:
         is_name = any(_is_called(lock, word) for lock in native.locks())
         if word not in others and not is_name:
             raise native.unknown_lock(word, others)
-    if not chosen:
-        raise HaspError(
-            f"no lock is selected by {text!r}",
-            "`hasp list` shows the properties of each",
-        )
     return [lock for lock in native.locks() if lock.name in chosen]
 
 
@@ -75,7 +87,8 @@ def add_locks_option(parser: argparse.ArgumentParser, default: str = ALL) -> Non
         "--locks",
         metavar="LIST",
         default=default,
-        help="names, aliases, properties or families, separated by commas, or `all`; "
+        help="names, aliases, properties or families, separated by commas, or `all`, "
+        "each also behind `gcr+`; "
         f"properties: {', '.join(PROPERTIES)}; families such as direct-handoff "
         f"(default: {default})",
     )

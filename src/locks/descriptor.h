@@ -66,7 +66,13 @@ extern const unsigned lock_default __attribute__((visibility("hidden")));
 extern const struct lock_operations futex_unbiased_operations
     __attribute__((visibility("hidden")));
 
-/* Index by name or alias (case, '-' and '_' are alike), or -1. */
+/* Behind the list, from lock_list_length on, stand the same locks, each wrapped for
+ * concurrency restriction (gcr.h): "gcr+" and the name. */
+extern const unsigned lock_count __attribute__((visibility("hidden")));
+struct lock_descriptor lock_at(unsigned index);
+const struct lock_operations *lock_operations_at(unsigned index);
+
+/* Index by name or alias (case, '-' and '_' are alike), below lock_count, or -1. */
 int lock_find(const char *name);
 
 #endif

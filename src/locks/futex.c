@@ -3,15 +3,6 @@
 
 struct atomic_u32 futex_sleepers[FUTEX_BUCKETS];
 
-static struct deadline slice_from_now(void)
-{
-    struct deadline slice = {CLOCK_MONOTONIC, {0, 0}};
-    uint64_t at = now_ns() + FUTEX_SLICE_NS;
-    slice.at.tv_sec = (time_t)(at / 1000000000u);
-    slice.at.tv_nsec = (long)(at % 1000000000u);
-    return slice;
-}
-
 bool futex_wait_biased(struct lock *lock, const struct deadline *deadline)
 {
     struct atomic_u32 *sleepers = futex_bucket(lock);
@@ -22,7 +13,7 @@ bool futex_wait_biased(struct lock *lock, const struct deadline *deadline)
         if (ordered) {
             acquired = park(&lock->word, 2, deadline);
         } else {
-            struct deadline slice = slice_from_now();
+            struct deadline slice = deadline_after(FUTEX_SLICE_NS);
             park(&lock->word, 2, &slice);
             acquired = !deadline || !deadline_passed(deadline);
         }

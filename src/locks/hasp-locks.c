@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the lock list, one JSON object a line (schema 1; see descriptor.h).
- * bypass_bound -1: none. */
+/* Prints the lock list, one JSON object a line (schema 1; see descriptor.h); with
+ * --wrapped the wrapped locks instead. bypass_bound -1: none. */
 #include "locks/descriptor.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char *truth(bool value)
 {
@@ -11,11 +12,10 @@ static const char *truth(bool value)
 }
 
 /* The texts of locks.def are plain ASCII without quotes or backslashes. */
-int main(void)
+static void print_lock(unsigned i)
 {
-    for (unsigned i = 0; i < lock_list_length; i++) {
-        const struct lock_descriptor *lock = &lock_list[i];
-        const char *quote = lock->alias[0] ? "\"" : "";
+    const struct lock_descriptor found = lock_at(i), *lock = &found;
+    const char *quote = lock->alias[0] ? "\"" : "";
         printf("{\"schema\":1,\"name\":\"%s\",\"index\":%u,\"default\":%s,\"aliases\":["
                "%s%s%s],"
                "\"category\":\"%s\",\"waiting\":\"%s\",\"fifo\":%s,\"bypasses\":%s,"
@@ -31,6 +31,13 @@ int main(void)
                lock->bypass_bound == UINT32_MAX ? -1 : (long long)lock->bypass_bound,
                lock->bytes, lock->waiter_bytes, lock->outside_bytes, lock->node_bytes,
                lock->summary, lock->source, lock->caution);
-    }
+}
+
+int main(int count, char **words)
+{
+    bool wrapped = count > 1 && strcmp(words[1], "--wrapped") == 0;
+    unsigned end = wrapped ? lock_count : lock_list_length;
+    for (unsigned i = wrapped ? lock_list_length : 0; i < end; i++)
+        print_lock(i);
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns locks.def into descriptors: for each line, the algorithm's inline functions
- * become the complete operations of descriptor.h. Compiled once per platform. */
-#include "locks/descriptor.h"
+/* Turns locks.def into the lists of descriptor.h. Compiled once per platform. */
+#include "locks/entries.h"
 
 #include <ctype.h>
 
-/* Travels as the last, variadic macro argument: ", x" or nothing, behind `lock`. */
-#define WITH(argument) , argument
-#define NOTHING
-
-enum { OWN_WORD, SHOWN_WORD };
 enum {
     FIFO = 1,
     BYPASSES = 2,
@@ -23,129 +17,29 @@ enum {
 #define BYPASS_BOUND(properties)                                                       \
     ((properties)&BYPASSES ? UINT32_MAX : (uint32_t)(properties) >> BOUND_SHIFT)
 
-#define SPACE(in_place, each_waiter) .bytes = in_place, .waiter_bytes = each_waiter
-#define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \
-    SPACE(in_place, each_waiter), .outside_bytes = outside, .node_bytes = each_node
+/* What stands before the name of a lock that is wrapped. */
+#define WRAPPER "gcr+"
 
-/* The caller has acquired the lock. A word that is not free then was taken by somebody
- * who does not go through the library: both would run in the critical section. */
-static inline void take_body(struct lock *lock, int word, uint32_t thread)
-{
-    if (word == SHOWN_WORD) {
-        if (unlikely(load_relaxed(&lock->word) != 0))
-            die("a mutex was locked behind the interposer's back (a library in another "
-                "namespace, or bound to libc only?); run under --lock futex");
-        store_relaxed(&lock->owner, thread);
-        store_release(&lock->word, 2); /* whoever sees it sees the owner */
-    } else {
-        store_relaxed(&lock->owner, thread);
-    }
-}
-
-static inline void clear_body(struct lock *lock, int word)
-{
-    if (word == SHOWN_WORD)
-        store_relaxed(&lock->word, 0);
-    else
-        store_relaxed(&lock->owner, 0);
-}
-
-#define DEFINE_ADOPT_NONE(name, prefix, word, ...)
-#define DEFINE_ADOPT_QUEUE(name, prefix, word, ...)                                    \
-    static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)           \
-    {                                                                                  \
-        prefix##_adopt(lock, waiter);                                                  \
-    }                                                                                  \
-    static void name##_adopted_entry(struct lock *lock, struct waiter *waiter)         \
-    {                                                                                  \
-        prefix##_adopted(lock, waiter);                                                \
-        take_body(lock, word, current_thread());                                       \
-    }
-#define DEFINE_ADOPT_REQUEUE(name, prefix, word, ...)                                  \
-    static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)           \
-    {                                                                                  \
-        prefix##_adopt(lock, waiter);                                                  \
-    }                                                                                  \
-    static void name##_relock_entry(struct lock *lock)                                 \
-    {                                                                                  \
-        prefix##_relock(lock __VA_ARGS__);                                             \
-        take_body(lock, word, current_thread());                                       \
-    }
-
-#define FIELDS_ADOPT_NONE(name)
-#define FIELDS_ADOPT_QUEUE(name)                                                       \
-    .adopt = name##_adopt_entry, .adopted = name##_adopted_entry,
-#define FIELDS_ADOPT_REQUEUE(name)                                                     \
-    .adopt = name##_adopt_entry, .relock = name##_relock_entry,
-
-/* The fast path makes no call but in tail position, so it needs no stack frame. */
-#define DEFINE_ENTRIES(name, prefix, word, adoption, ...)                              \
-    static int name##_unlock_entry(struct lock *lock)                                  \
-    {                                                                                  \
-        prefix##_before_release(lock);                                                 \
-        clear_body(lock, word);                                                        \
-        prefix##_unlock(lock __VA_ARGS__);                                             \
-        return 0;                                                                      \
-    }                                                                                  \
-    static void name##_undo(void *lock)                                                \
-    {                                                                                  \
-        name##_unlock_entry(lock);                                                     \
-    }                                                                                  \
-    static __attribute__((noinline)) int name##_lock_slowly(struct lock *lock)         \
-    {                                                                                  \
-        int token = wait_begin();                                                      \
-        prefix##_lock(lock __VA_ARGS__);                                               \
-        take_body(lock, word, current_thread());                                       \
-        wait_end(token, name##_undo, lock);                                            \
-        return 0;                                                                      \
-    }                                                                                  \
-    static int name##_lock_entry(struct lock *lock)                                    \
-    {                                                                                  \
-        uint32_t thread = current_thread_if_known();                                   \
-        if (unlikely(!thread) || unlikely(!prefix##_fast(lock)))                       \
-            return name##_lock_slowly(lock);                                           \
-        take_body(lock, word, thread);                                                 \
-        return 0;                                                                      \
-    }                                                                                  \
-    static bool name##_trylock_entry(struct lock *lock)                                \
-    {                                                                                  \
-        if (!prefix##_trylock(lock __VA_ARGS__))                                       \
-            return false;                                                              \
-        take_body(lock, word, current_thread());                                       \
-        return true;                                                                   \
-    }                                                                                  \
-    static bool name##_timedlock_entry(struct lock *lock, const struct deadline *at)   \
-    {                                                                                  \
-        if (deadline_passed(at)) /* leave no trace in the queue */                     \
-            return name##_trylock_entry(lock);                                         \
-        int token = wait_begin();                                                      \
-        bool acquired = prefix##_timedlock(lock __VA_ARGS__, at);                      \
-        if (acquired)                                                                  \
-            take_body(lock, word, current_thread());                                   \
-        wait_end(token, acquired ? name##_undo : NULL, lock);                          \
-        return acquired;                                                               \
-    }                                                                                  \
-    static void name##_destroy_entry(struct lock *lock)                                \
-    {                                                                                  \
-        prefix##_destroy(lock);                                                        \
-    }                                                                                  \
-    DEFINE_##adoption(name, prefix, word, __VA_ARGS__)
-
-#define OPERATIONS(name, adoption)                                                     \
-    {                                                                                  \
-        .lock = name##_lock_entry, .trylock = name##_trylock_entry,                    \
-        .timedlock = name##_timedlock_entry, .unlock = name##_unlock_entry,            \
-        .destroy = name##_destroy_entry, FIELDS_##adoption(name)                       \
-    }
-
-#define LOCK(name, title, alias, prefix, argument, word, adoption, ...)                \
-    DEFINE_ENTRIES(name, prefix, word, adoption, argument)
+/* First the code: what a lock keeps in its body tells the wrapper where to put its own. */
+#define SPACE(in_place, each_waiter) in_place
+#define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node) in_place
+#define LOCK(name, title, alias, prefix, argument, word, adoption, kind, how,          \
+             properties, space, ...)                                                   \
+    DEFINE_ENTRIES(name, prefix, word, adoption, argument)                             \
+    DEFINE_RESTRICTED_ENTRIES(name, prefix, word, space, argument)
 #include "locks/locks.def"
 #undef LOCK
+#undef SPACE
+#undef SPACE_OUTSIDE
 
 DEFINE_ENTRIES(futex_unbiased, futex, OWN_WORD, ADOPT_REQUEUE, WITH(false))
 const struct lock_operations futex_unbiased_operations =
     OPERATIONS(futex_unbiased, ADOPT_REQUEUE);
+
+/* Then the data. */
+#define SPACE(in_place, each_waiter) .bytes = in_place, .waiter_bytes = each_waiter
+#define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \
+    SPACE(in_place, each_waiter), .outside_bytes = outside, .node_bytes = each_node
 
 const struct lock_descriptor lock_list[] = {
     {.name = "glibc",
@@ -181,29 +75,83 @@ const struct lock_descriptor lock_list[] = {
 #undef LOCK
 };
 
-const unsigned lock_list_length = sizeof lock_list / sizeof lock_list[0];
-const unsigned lock_default =
-    sizeof lock_list / sizeof lock_list[0] - 1; /* futex: last */
+enum { LENGTH = sizeof lock_list / sizeof lock_list[0] };
+const unsigned lock_list_length = LENGTH;
+const unsigned lock_default = LENGTH - 1; /* futex: last */
 
-static int same_letter(char a, char b)
+/* The same locks behind gcr.h, but for entry 0, which cannot be wrapped. */
+static const struct {
+    const char *name;
+    struct lock_operations operations;
+} restricted_list[] = {
+#define LOCK(id, title, alias, prefix, argument, word, adoption, ...)                  \
+    {WRAPPER title, RESTRICTED_OPERATIONS(id, adoption)},
+#include "locks/locks.def"
+#undef LOCK
+};
+
+const unsigned lock_count = 2 * LENGTH - 1;
+
+struct lock_descriptor lock_at(unsigned index)
+{
+    if (index < LENGTH)
+        return lock_list[index];
+    struct lock_descriptor wrapped = lock_list[index - LENGTH + 1];
+    wrapped.name = restricted_list[index - LENGTH].name;
+    wrapped.alias = "";
+    wrapped.category = "load control";
+    wrapped.waiting = wrapped.parks ? wrapped.waiting : "spin-then-park";
+    wrapped.fifo = false;
+    wrapped.bypasses = true;
+    wrapped.bypass_bound = UINT32_MAX;
+    wrapped.parks = true;
+    wrapped.light = false;
+    wrapped.waiter_bytes = sizeof(struct waiter);
+    wrapped.outside_bytes += sizeof(struct part);
+    wrapped.summary = "that lock, with few threads waiting in it and the others asleep";
+    wrapped.source = "Dice and Kogan, EuroSys 2019";
+    wrapped.caution = "";
+    wrapped.operations = restricted_list[index - LENGTH].operations;
+    return wrapped;
+}
+
+const struct lock_operations *lock_operations_at(unsigned index)
+{
+    return index < LENGTH ? &lock_list[index].operations
+                          : &restricted_list[index - LENGTH].operations;
+}
+
+static bool same_letter(char a, char b)
 {
     a = a == '_' ? '-' : (char)tolower((unsigned char)a);
     b = b == '_' ? '-' : (char)tolower((unsigned char)b);
     return a == b;
 }
 
+/* Where `name` goes on behind `start`, or NULL. */
+static const char *behind(const char *start, const char *name)
+{
+    while (*start && same_letter(*start, *name))
+        start++, name++;
+    return *start ? NULL : name;
+}
+
 static bool same_name(const char *a, const char *b)
 {
-    while (*a && *b && same_letter(*a, *b))
-        a++, b++;
-    return !*a && !*b;
+    const char *end = behind(a, b);
+    return end && !*end;
 }
 
 int lock_find(const char *name)
 {
-    for (unsigned i = 0; i < lock_list_length; i++)
-        if (same_name(name, lock_list[i].name) ||
-            (lock_list[i].alias[0] && same_name(name, lock_list[i].alias)))
-            return (int)i;
+    const char *wrapped = behind(WRAPPER, name);
+    if (wrapped) {
+        int found = behind(WRAPPER, wrapped) ? -1 : lock_find(wrapped);
+        return found > 0 ? found + (int)LENGTH - 1 : -1;
+    }
+    for (int i = 0; i < (int)LENGTH; i++)
+        if (same_name(lock_list[i].name, name) ||
+            (lock_list[i].alias[0] && same_name(lock_list[i].alias, name)))
+            return i;
     return -1;
 }

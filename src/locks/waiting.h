@@ -25,6 +25,15 @@ static inline bool may_park(enum waiting waiting)
     return waiting == SPIN_THEN_PARK;
 }
 
+static inline struct deadline deadline_after(uint64_t ns)
+{
+    uint64_t at = now_ns() + ns;
+    struct deadline deadline = {CLOCK_MONOTONIC, {0, 0}};
+    deadline.at.tv_sec = (time_t)(at / 1000000000u);
+    deadline.at.tv_nsec = (long)(at % 1000000000u);
+    return deadline;
+}
+
 /* One spinning waiter's patience. */
 struct spinner {
     uint32_t since_clock, since_yield; /* turns */

@@ -85,11 +85,13 @@ bool passed_through(const struct lock *lock)
 
 void dispatch_fill(unsigned chosen, bool biased)
 {
-    for (unsigned i = 0; i < lock_list_length && i + 1 < DISPATCH_SLOTS; i++)
-        dispatch[i + 1] = lock_list[i].operations;
+    for (unsigned i = 0; i < lock_count && i + 1 < DISPATCH_SLOTS; i++)
+        dispatch[i + 1] = *lock_operations_at(i);
     dispatch[1] = glibc_operations;
-    if (!biased)
+    if (!biased) {
         dispatch[lock_default + 1] = futex_unbiased_operations;
+        dispatch_stop_bias(); /* where it is wrapped */
+    }
     dispatch[DISPATCH_DEFAULT] = dispatch[chosen + 1];
 }
 

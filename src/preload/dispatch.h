@@ -48,7 +48,7 @@ enum {
 /* True when glibc's functions work on this mutex. */
 bool passed_through(const struct lock *lock);
 
-/* Fills the table with `chosen` (index in lock_list) as the default. */
+/* Fills the table with `chosen` (an index below lock_count) as the default. */
 void dispatch_fill(unsigned chosen, bool biased);
 
 /* From now on nothing is released by a plain store. */

@@ -82,7 +82,7 @@ static void find_condition_flags(void)
 static void announce(unsigned lock, bool biased)
 {
     char text[96] = "lock=";
-    strcat(text, lock_list[lock].name);
+    strcat(text, lock_at(lock).name);
     strcat(text, biased ? " bias=on pid=" : " bias=off pid=");
     char digits[12], *at = digits + sizeof digits - 1;
     *at = '\0';

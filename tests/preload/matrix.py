@@ -92,7 +92,11 @@ def library() -> Path:
 
 @cache
 def locks() -> tuple[Lock, ...]:
-    """Native first, then every lock of the list but the pass-through, which is that."""
+    """Native first, then every lock of the list but the pass-through, which is that.
+
+    Last, one wrapped for concurrency restriction: a wrapped lock waits with its own
+    code, and does everything else with the plain lock's.
+    """
     return (
         NATIVE,
         *(
@@ -100,6 +104,7 @@ def locks() -> tuple[Lock, ...]:
             for record in records()
             if record["name"] != "glibc"
         ),
+        Lock("gcr+mcs"),
     )
 
 

@@ -98,7 +98,9 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     compile_c(LIBRARY, folder / "libhasp.so", "-shared", "-fPIC", "-D_GNU_SOURCE")
     lines = "".join(f"{json.dumps(lock_record(n))}\n" for n in range(len(LOCKS)))
     (folder / "locks.jsonl").write_text(lines)
-    make_executable(folder / "hasp-locks", f"#!/bin/sh\ncat {folder}/locks.jsonl\n")
+    wrapped = lines.replace('"name": "', '"name": "gcr+').splitlines(keepends=True)
+    (folder / "locks--wrapped.jsonl").write_text("".join(wrapped[1:]))
+    make_executable(folder / "hasp-locks", f"#!/bin/sh\ncat {folder}/locks$1.jsonl\n")
     make_executable(
         folder / "hasp-calibrate",
         '#!/bin/sh\necho run >> "${CALIBRATIONS:-/dev/null}"\n'

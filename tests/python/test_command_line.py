@@ -188,10 +188,23 @@ def names(cli, *words):
         ("spins", ["ttas", "ticket", "mcs"]),
         ("parks", ["glibc", "mcs-park", "futex"]),
         ("ttas, fifo", ["ttas", "ticket", "mcs", "mcs-park"]),
+        ("gcr+mcs", ["gcr+mcs"]),
+        ("gcr+mcs_stp,mcs", ["mcs", "gcr+mcs-park"]),
+        ("gcr+fifo,gcr+ttas", ["gcr+ttas", "gcr+ticket", "gcr+mcs", "gcr+mcs-park"]),
+        ("gcr+parks", ["gcr+mcs-park", "gcr+futex"]),
     ],
 )
 def test_selections(cli, words, expected):
     assert names(cli, "--locks", words) == expected
+
+
+def test_what_cannot_be_wrapped(cli):
+    refused = cli("list", "--locks", "gcr+glibc")
+    assert refused.returncode == 2
+    assert "cannot be wrapped" in refused.stderr
+    refused = cli("list", "--locks", "gcr+mcz")
+    assert refused.returncode == 2
+    assert "mcs" in refused.stderr
 
 
 def test_selections_that_select_nothing(cli):

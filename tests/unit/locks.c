@@ -165,19 +165,24 @@ int main(int count, char **words)
     if (count == 2 && strcmp(words[1], "list") == 0) {
         CHECK_EQUAL(lock_find("MCS_STP"), lock_find("mcs-park"));
         CHECK_EQUAL(lock_find("no-such-lock"), -1);
+        int wrapped = lock_find("gcr+MCS_STP");
+        CHECK(wrapped > 0);
+        CHECK_EQUAL(strcmp(lock_at((unsigned)wrapped).name, "gcr+mcs-park"), 0);
+        CHECK_EQUAL(lock_find("gcr+glibc"), -1);
+        CHECK_EQUAL(lock_find("gcr+gcr+mcs"), -1);
         check_lock(&futex_unbiased_operations);
         return 0;
     }
     for (int i = 1; i < count; i++) {
         int found = lock_find(words[i]);
         CHECK(found > 0);
-        check_lock(&lock_list[found].operations);
+        check_lock(lock_operations_at((unsigned)found));
     }
     if (count > 1)
         return 0;
-    for (unsigned i = 1; i < lock_list_length; i++) {
-        fprintf(stderr, "%s\n", lock_list[i].name);
-        check_lock(&lock_list[i].operations);
+    for (unsigned i = 1; i < lock_count; i++) {
+        fprintf(stderr, "%s\n", lock_at(i).name);
+        check_lock(lock_operations_at(i));
     }
     return 0;
 }

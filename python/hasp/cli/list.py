@@ -8,7 +8,7 @@ from dataclasses import asdict
 from itertools import groupby
 
 from hasp.errors import HaspError
-from hasp.native import LockInfo
+from hasp.native import WRAPPER, LockInfo
 from hasp.output import add_json_option
 from hasp.selection import PROPERTIES, add_locks_option
 
@@ -28,6 +28,10 @@ FAMILIES = (
     "load control",
     "usage fairness",
 )
+WRAPPER_SUMMARY = (
+    "any other of these, with few threads waiting in it and the others asleep"
+)
+
 # With more locks than this the remarks keep to what concerns all.
 LOCKS_REMARKED_ONE_BY_ONE = 12
 
@@ -38,6 +42,7 @@ examples:
   hasp list --category hierarchical
   hasp list mcs-park clh-park       all that is known about two of them
   hasp list --locks fifo,numa       the locks with one of these properties
+  hasp list gcr+mcs                 a lock wrapped for concurrency restriction
   hasp list --json                  for programs
 """
 
@@ -145,6 +150,10 @@ def print_table(chosen: list[LockInfo]) -> None:
         for lock in locks:
             name = f"  {lock.name}{' *' if lock.default else ''}"
             table.add_row(name, lock.waiting, overtaken(lock), lock.summary)
+        if family == "load control" and not locks[0].is_wrapped:
+            table.add_row(
+                f"  {WRAPPER}LOCK", "restricted", "any number", WRAPPER_SUMMARY
+            )
     console.print(table)
     console.print()
     for sentence in remarks(chosen):
