@@ -20,7 +20,7 @@ enum {
 /* What stands before the name of a lock that is wrapped. */
 #define WRAPPER "gcr+"
 
-/* First the code: what a lock keeps in its body tells the wrapper where to put its own. */
+/* First the code: what a lock keeps in its body says where the wrapper puts its own. */
 #define SPACE(in_place, each_waiter) in_place
 #define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node) in_place
 #define LOCK(name, title, alias, prefix, argument, word, adoption, kind, how,          \
