@@ -62,12 +62,14 @@ struct cohort_level {
 struct cohort {
     const struct cohort_level *global, *local;
     void (*forget)(struct lock *, bool held); /* of the whole */
+    bool adaptive;                            /* may skip the local level (ahmcs.h) */
 };
 
 /* Lies over the words of a part. */
 struct cohort_node {
     struct lock local;
     struct atomic_u32 handovers;
+    struct atomic_u32 deserted, skipper; /* of an adaptive one */
 };
 
 _Static_assert(sizeof(struct cohort_node) <= sizeof(((struct part *)0)->words),
@@ -94,6 +96,7 @@ cohort_forget(struct lock *lock, bool held, const struct cohort *cohort)
             continue;
         struct cohort_node *node = cohort_node_of(part);
         store_relaxed(&node->handovers, 0);
+        store_relaxed(&node->skipper, 0);
         cohort->local->forget(&node->local, true);
         cohort->local->trylock(&node->local); /* held or free: held now ... */
         cohort->local->unlock(&node->local);  /* ... and free, without waiters */
@@ -107,6 +110,24 @@ cohort_forget(struct lock *lock, bool held, const struct cohort *cohort)
         cohort->global->unlock(lock); /* it was on its way to a ghost */
 }
 
+/* Acquires the global lock only, if the local level would not pay: its last release saw
+ * nobody waiting, and nobody else from this node skips it now. A wrong guess costs
+ * time, no more. */
+static inline __attribute__((always_inline)) bool
+cohort_skips(struct lock *lock, struct cohort_node *node, const struct cohort *cohort)
+{
+    if (!load_relaxed(&node->deserted))
+        return false;
+    if (load_relaxed(&node->skipper)) {
+        store_relaxed(&node->deserted, 0);
+        return false;
+    }
+    store_relaxed(&node->skipper, 1);
+    cohort->global->timedlock(lock, NULL);
+    store_relaxed(&node->skipper, 0);
+    return true;
+}
+
 static inline __attribute__((always_inline)) void
 cohort_wait(struct lock *lock, const struct cohort *cohort)
 {
@@ -114,6 +135,8 @@ cohort_wait(struct lock *lock, const struct cohort *cohort)
     uint32_t index = current_node() % PARTS_MAX;
     struct cohort_node *node =
         cohort_node_of(parts_get(cohort_directory(lock), index));
+    if (cohort->adaptive && cohort_skips(lock, node, cohort))
+        return;
     cohort->local->timedlock(&node->local, NULL);
     if (load_relaxed(&node->handovers))
         return; /* the predecessor kept the global lock for us */
@@ -138,11 +161,14 @@ cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohor
     struct cohort_node *node =
         cohort_node_of(parts_look(cohort_directory(lock), index));
     uint32_t handovers = load_relaxed(&node->handovers);
-    if (handovers < HANDOVER_LIMIT && cohort->local->queued(&node->local)) {
+    bool queued = cohort->local->queued(&node->local);
+    if (queued && handovers < HANDOVER_LIMIT) {
         store_relaxed(&node->handovers, handovers + 1);
         cohort->local->unlock(&node->local);
         return;
     }
+    if (cohort->adaptive)
+        store_relaxed(&node->deserted, !queued);
     store_relaxed(&node->handovers, 0);
     store_relaxed(&lock->mode, 0);
     cohort->local->unlock(&node->local);
@@ -174,9 +200,10 @@ cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohor
     };
 
 /* A cohort lock's functions, for locks.def. */
-#define COHORT(name, global_level, local_level)                                        \
+#define COHORT(name, global_level, local_level, adapts)                                \
     static void name##_forget(struct lock *lock, bool held);                           \
-    static const struct cohort name = {&global_level, &local_level, name##_forget};    \
+    static const struct cohort name = {&global_level, &local_level, name##_forget,     \
+                                       adapts};                                        \
     static __attribute__((unused)) void name##_forget(struct lock *lock, bool held)    \
     {                                                                                  \
         cohort_forget(lock, held, &name);                                              \
@@ -251,9 +278,9 @@ COHORT_LEVEL(cohort_mcs, mcs, mcs_forget, cohort_mcs_queued, (lock, SPIN),
 COHORT_LEVEL(cohort_mcs_park, mcs, mcs_forget, cohort_mcs_queued,
              (lock, SPIN_THEN_PARK), (lock, SPIN_THEN_PARK, deadline))
 
-COHORT(c_bo_mcs, cohort_backoff, cohort_mcs)
-COHORT(c_bo_mcs_park, cohort_mutexee, cohort_mcs_park)
-COHORT(c_tkt_tkt, cohort_ticket, cohort_ticket)
+COHORT(c_bo_mcs, cohort_backoff, cohort_mcs, false)
+COHORT(c_bo_mcs_park, cohort_mutexee, cohort_mcs_park, false)
+COHORT(c_tkt_tkt, cohort_ticket, cohort_ticket, false)
 
 /* The holder moves a thread asleep on a condition variable to the sleepers of the
  * global lock's word. */
