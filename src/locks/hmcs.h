@@ -8,8 +8,8 @@
  * been handed over there, so that the receiver knows that it holds both levels, and
  * when to pass the lock on to other nodes.
  *
- * This is the cohort of two MCS locks (cohort.h): the count that the paper puts into the
- * grant is `handovers`, beside the local queue's tail.
+ * This is the cohort of two MCS locks (cohort.h): the count that the paper puts into
+ * the grant is `handovers`, beside the local queue's tail.
  *
  *   state[0..1]  {tail, next} of the global queue (mcs.h)
  *   state[3]  directory of the local locks (parts.h)
