@@ -261,17 +261,11 @@ static inline bool cohort_mcs_queued(struct lock *lock)
     return load_relaxed(&mcs_of(lock)->tail) != TAIL_HELD;
 }
 
-static inline bool cohort_ticket_queued(struct lock *lock)
-{
-    const struct ticket *ticket = ticket_of(lock);
-    return load_relaxed(&ticket->next) - load_relaxed(&ticket->serving) > 1;
-}
-
 COHORT_LEVEL(cohort_backoff, tas, cohort_no_queue, NULL,
              (lock, TAS_READ_FIRST | TAS_BACK_OFF),
              (lock, TAS_READ_FIRST | TAS_BACK_OFF, deadline))
 COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock), (lock, deadline))
-COHORT_LEVEL(cohort_ticket, ticket, ticket_forget, cohort_ticket_queued, (lock),
+COHORT_LEVEL(cohort_ticket, ticket, ticket_forget, tickets_queued, (lock),
              (lock, deadline))
 COHORT_LEVEL(cohort_mcs, mcs, mcs_forget, cohort_mcs_queued, (lock, SPIN),
              (lock, SPIN, deadline))

@@ -18,7 +18,8 @@ enum { OWN_WORD, SHOWN_WORD };
 
 /* The caller has acquired the lock. A word that is not free then was taken by somebody
  * who does not go through the library: both would run in the critical section. */
-static inline void take_body(struct lock *lock, int word, uint32_t thread)
+static inline __attribute__((always_inline)) void
+take_body(struct lock *lock, int word, uint32_t thread)
 {
     if (word == SHOWN_WORD) {
         if (unlikely(load_relaxed(&lock->word) != 0))
@@ -31,7 +32,8 @@ static inline void take_body(struct lock *lock, int word, uint32_t thread)
     }
 }
 
-static inline void clear_body(struct lock *lock, int word)
+static inline __attribute__((always_inline)) void
+clear_body(struct lock *lock, int word)
 {
     if (word == SHOWN_WORD)
         store_relaxed(&lock->word, 0);
@@ -67,9 +69,12 @@ static inline void clear_body(struct lock *lock, int word)
 #define FIELDS_ADOPT_REQUEUE(name)                                                     \
     .adopt = name##_adopt_entry, .relock = name##_relock_entry,
 
-/* The fast path makes no call but in tail position, so it needs no stack frame. */
+/* The fast path makes no call but in tail position, so it needs no stack frame; and it
+ * is inlined however long the list grows (the compiler has a budget for that). */
+#define FAST __attribute__((flatten))
+
 #define DEFINE_ENTRIES(name, prefix, word, adoption, ...)                              \
-    static int name##_unlock_entry(struct lock *lock)                                  \
+    static FAST int name##_unlock_entry(struct lock *lock)                             \
     {                                                                                  \
         prefix##_before_release(lock);                                                 \
         clear_body(lock, word);                                                        \
@@ -88,7 +93,7 @@ static inline void clear_body(struct lock *lock, int word)
         wait_end(token, name##_undo, lock);                                            \
         return 0;                                                                      \
     }                                                                                  \
-    static int name##_lock_entry(struct lock *lock)                                    \
+    static FAST int name##_lock_entry(struct lock *lock)                               \
     {                                                                                  \
         uint32_t thread = current_thread_if_known();                                   \
         if (unlikely(!thread) || unlikely(!prefix##_fast(lock)))                       \
@@ -96,7 +101,7 @@ static inline void clear_body(struct lock *lock, int word)
         take_body(lock, word, thread);                                                 \
         return 0;                                                                      \
     }                                                                                  \
-    static bool name##_trylock_entry(struct lock *lock)                                \
+    static FAST bool name##_trylock_entry(struct lock *lock)                           \
     {                                                                                  \
         if (!prefix##_trylock(lock __VA_ARGS__))                                       \
             return false;                                                              \
@@ -141,7 +146,7 @@ static inline void clear_body(struct lock *lock, int word)
         wait_end(token, name##_undo, lock);                                            \
         return 0;                                                                      \
     }                                                                                  \
-    static int name##_restricted_lock_entry(struct lock *lock)                         \
+    static FAST int name##_restricted_lock_entry(struct lock *lock)                    \
     {                                                                                  \
         uint32_t thread = current_thread_if_known();                                   \
         if (unlikely(!thread) || unlikely(!prefix##_fast(lock)))                       \

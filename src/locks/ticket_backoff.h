@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ticket lock with proportional backoff. J. Mellor-Crummey, M. Scott, "Algorithms for
+ * scalable synchronization on shared-memory multiprocessors", TOCS 1991, section 2.2.
+ *
+ * Idea: the number tells how many are ahead, and so for how long there is no point in
+ * looking: a waiter stays away in proportion.
+ *
+ *   next, serving, left  as in ticket.h
+ *
+ * A ticket lock in all but the time between two looks.
+ */
+#ifndef HASP_LOCKS_TICKET_BACKOFF_H
+#define HASP_LOCKS_TICKET_BACKOFF_H
+
+#include "locks/ticket.h"
+
+/* Turns to stay away for each one ahead but the last, about a hand-over, and in all. */
+enum { TURNS_PER_WAITER = 4, BACKOFF_TURNS_MOST = 1024 };
+
+static inline void ticket_backoff_serve(struct lock *lock, uint32_t number)
+{
+    ticket_serve(lock, number);
+}
+
+static inline bool ticket_backoff_turn(struct lock *lock, uint32_t number,
+                                       struct spinner *spinner,
+                                       const struct deadline *deadline)
+{
+    uint32_t ahead = number - load_relaxed(&tickets_of(lock)->serving);
+    uint32_t turns = 1;
+    if (ahead > BACKOFF_TURNS_MOST / TURNS_PER_WAITER)
+        turns = BACKOFF_TURNS_MOST;
+    else if (ahead > 1)
+        turns = (ahead - 1) * TURNS_PER_WAITER;
+    return spinner_turns(spinner, turns, deadline);
+}
+
+DEFINE_TICKET_LOCK(ticket_backoff, tickets_served, 1)
+
+static inline void ticket_backoff_destroy(struct lock *lock)
+{
+    tickets_destroy(lock);
+}
+
+#endif
