@@ -8,7 +8,10 @@
  *
  *   next, serving, left  as in ticket.h
  *
- * A ticket lock in all but the time between two looks.
+ * I1. A ticket lock in all but the time between two looks, which no other thread's
+ *     progress depends on: I1 to I3 of ticket.h hold as they stand.
+ *
+ * Timed lock: as in ticket.h.
  */
 #ifndef HASP_LOCKS_TICKET_BACKOFF_H
 #define HASP_LOCKS_TICKET_BACKOFF_H

@@ -38,14 +38,22 @@ static inline struct atomic_u32 *twa_slot(struct lock *lock, uint32_t number)
     return &twa_array[((uint32_t)((uintptr_t)lock >> 3) + number * 127) % TWA_SLOTS];
 }
 
+/* Release: whoever sees the counter moved sees `serving`. Of the lock only the address
+ * is used. */
+static __attribute__((noinline, unused)) void twa_call(struct lock *lock,
+                                                       uint32_t number)
+{
+    fetch_add_release(twa_slot(lock, number), 1);
+}
+
 static inline void twa_serve(struct lock *lock, uint32_t number)
 {
     struct tickets *tickets = tickets_of(lock);
     bool far = load_relaxed(&tickets->next) - number > TWA_NEAR;
     store_release(&tickets->serving, number);
     release_window();
-    if (far) /* release: whoever sees it sees `serving` */
-        fetch_add_release(twa_slot(lock, number + TWA_NEAR), 1);
+    if (unlikely(far))
+        twa_call(lock, number + TWA_NEAR);
 }
 
 static inline bool twa_turn(struct lock *lock, uint32_t number, struct spinner *spinner,
