@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who overtakes whom.
+ *
+ * A holder lets waiters arrive, one after the other, each seen to wait before the next
+ * one comes. Then it releases, and perhaps comes back for more; so do the waiters. An
+ * acquisition overtakes all who were seen waiting when it was asked for, and have not
+ * had their first turn yet.
+ */
+#include "crew.h"
+#include "properties.h"
+
+#include "platform/platform.h"
+
+#include <string.h>
+
+enum {
+    WAITERS = 6,
+    BOUND_RUNS = 4,
+    HUNT_RUNS = 60, /* for one overtaking */
+    NUMA_RUNS = 6,
+    NUMA_PERCENT = 50, /* of hand-overs that stay on the node */
+    RETURNS_MIN = 8,
+    RETURNS_MAX = 400,
+};
+
+struct shape {
+    uint32_t returns; /* how often everybody comes back */
+    bool two_nodes;   /* the holder is on node 0, waiters are on 1 and 0 in turn */
+};
+
+struct run {
+    struct lock lock;
+    const struct lock_operations *operations;
+    struct shape shape;
+    struct atomic_u32 waiting; /* members 0 to waiting - 1 were seen to wait */
+    /* Guarded by the lock. */
+    bool served[WAITERS];
+    uint32_t overtaken[WAITERS];
+    uint32_t last_node, handovers, stays;
+};
+
+/* One turn; whoever asks after `waiting` waiters stand there is behind them. */
+static void take_turn(struct run *run, uint32_t waiting, uint32_t number, uint32_t node)
+{
+    run->operations->lock(&run->lock);
+    for (uint32_t i = 0; i < waiting; i++)
+        run->overtaken[i] += !run->served[i] && i != number;
+    if (number < WAITERS)
+        run->served[number] = true;
+    run->handovers++;
+    run->stays += node == run->last_node;
+    run->last_node = node;
+    run->operations->unlock(&run->lock);
+}
+
+static void waiter_work(struct member *member)
+{
+    struct run *run = member->subject;
+    take_turn(run, member->number, member->number, current_node());
+    for (uint32_t i = 0; i < run->shape.returns; i++)
+        take_turn(run, load_acquire(&run->waiting), member->number, current_node());
+}
+
+static void holder_work(struct member *member)
+{
+    struct run *run = member->subject;
+    struct member waiters[WAITERS];
+    run->operations->lock(&run->lock);
+    run->last_node = current_node();
+    for (uint32_t i = 0; i < WAITERS; i++) {
+        waiters[i] = (struct member){.work = waiter_work, .subject = run, .number = i};
+        waiters[i].node = run->shape.two_nodes ? (i + 1) % 2 : ANY_NODE;
+        crew_start(&waiters[i]);
+        crew_await(&waiters[i]);
+        store_release(&run->waiting, i + 1);
+    }
+    run->operations->unlock(&run->lock);
+    for (uint32_t i = 0; i < run->shape.returns; i++)
+        take_turn(run, WAITERS, WAITERS, current_node());
+    for (uint32_t i = 0; i < WAITERS; i++)
+        pthread_join(waiters[i].thread, NULL);
+}
+
+/* Returns the most overtakings of one waiter. */
+static uint32_t run_once(const struct lock_descriptor *descriptor, struct shape shape,
+                         struct run *run)
+{
+    memset(run, 0, sizeof *run);
+    run->operations = &descriptor->operations;
+    run->shape = shape;
+    struct member holder = {.work = holder_work, .subject = run};
+    holder.node = shape.two_nodes ? 0 : ANY_NODE;
+    crew_start(&holder);
+    pthread_join(holder.thread, NULL);
+    descriptor->operations.destroy(&run->lock);
+    uint32_t most = 0;
+    for (int i = 0; i < WAITERS; i++)
+        most = run->overtaken[i] > most ? run->overtaken[i] : most;
+    return most;
+}
+
+/* Whether they come back or not: nobody is overtaken more often than declared. */
+static void check_bound(const struct lock_descriptor *descriptor)
+{
+    uint32_t bound = descriptor->bypass_bound;
+    uint32_t returns = bound < RETURNS_MAX / 2 ? 2 * bound : RETURNS_MAX;
+    if (returns < RETURNS_MIN)
+        returns = RETURNS_MIN;
+    for (int i = 0; i < BOUND_RUNS; i++) {
+        struct run run;
+        struct shape shape = {.returns = i % 2 ? returns : 0, .two_nodes = i / 2 % 2};
+        uint32_t most = run_once(descriptor, shape, &run);
+        if (most > bound)
+            fprintf(stderr, "%s: overtaken %u times\n", descriptor->name, most);
+        CHECK(most <= bound);
+    }
+}
+
+/* A lock that is declared to let others pass does so at least once. */
+static void check_overtaking(const struct lock_descriptor *descriptor)
+{
+    struct run run;
+    for (int i = 0; i < HUNT_RUNS; i++) {
+        struct shape shape = {.returns = RETURNS_MIN << i % 6, .two_nodes = i % 2};
+        if (run_once(descriptor, shape, &run))
+            return;
+    }
+    CHECK(!"a waiter that is overtaken: declare FIFO");
+}
+
+/* Waiters of two nodes in turn: first come, first served would change node each time.
+ */
+static void check_numa(const struct lock_descriptor *descriptor)
+{
+    uint32_t stays = 0, handovers = 0;
+    for (int i = 0; i < NUMA_RUNS; i++) {
+        struct run run;
+        run_once(descriptor, (struct shape){.returns = 0, .two_nodes = true}, &run);
+        stays += run.stays;
+        handovers += run.handovers;
+    }
+    if (stays * 100 < NUMA_PERCENT * handovers)
+        fprintf(stderr, "%s: %u of %u hand-overs stay on the node\n", descriptor->name,
+                stays, handovers);
+    CHECK(stays * 100 >= NUMA_PERCENT * handovers);
+}
+
+void check_order(const struct lock_descriptor *descriptor)
+{
+    CHECK(topology_read("2x4,threads"));
+    if (descriptor->bypass_bound != UINT32_MAX)
+        check_bound(descriptor);
+    if (descriptor->bypass_bound != 0)
+        check_overtaking(descriptor);
+    if (descriptor->numa)
+        check_numa(descriptor);
+    CHECK(topology_read(getenv("HASP_TOPOLOGY")));
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a lock's entry in the list declares, tested as behaviour. One file for each kind
+ * of property; each function ends the process with status 1 when the lock does not do
+ * what its descriptor says.
+ */
+#ifndef HASP_TESTS_UNIT_PROPERTIES_H
+#define HASP_TESTS_UNIT_PROPERTIES_H
+
+#include "locks/descriptor.h"
+
+/* order.c: FIFO, BYPASSES, BYPASS_AT_MOST and NUMA. */
+void check_order(const struct lock_descriptor *descriptor);
+
+/* sleep.c: PARKS. */
+void check_sleep(const struct lock_descriptor *descriptor);
+
+/* hardened.c: TRYLOCK_HARDENED. */
+void check_hardened(const struct lock_descriptor *descriptor);
+
+/* space.c: LIGHT, SPACE and SPACE_OUTSIDE. To be run before the others, which leave
+ * waiters in the pool. */
+void check_space(const struct lock_descriptor *descriptor);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiters of a parking lock leave the processors to others; all others do not. */
+#include "crew.h"
+#include "properties.h"
+
+enum {
+    SLEEPERS = 3,
+    SETTLE_US = 30000,
+    HOLD_US = 60000,
+    PARKED_PERCENT = 10,   /* of the time, at most, awake */
+    SPINNING_PERCENT = 50, /* at least */
+};
+
+struct bed {
+    struct lock lock;
+    const struct lock_operations *operations;
+};
+
+static void wait_work(struct member *member)
+{
+    struct bed *bed = member->subject;
+    bed->operations->lock(&bed->lock);
+    bed->operations->unlock(&bed->lock);
+}
+
+void check_sleep(const struct lock_descriptor *descriptor)
+{
+    static struct bed bed;
+    struct member members[SLEEPERS];
+    struct usage before[SLEEPERS], after[SLEEPERS];
+    bed = (struct bed){.operations = &descriptor->operations};
+    bed.operations->lock(&bed.lock);
+    for (uint32_t i = 0; i < SLEEPERS; i++) {
+        members[i] =
+            (struct member){.work = wait_work, .subject = &bed, .node = ANY_NODE};
+        crew_start(&members[i]);
+    }
+    usleep(SETTLE_US);
+    uint64_t start = now_ns();
+    for (int i = 0; i < SLEEPERS; i++)
+        before[i] = usage_of(load_relaxed(&members[i].id));
+    usleep(HOLD_US);
+    for (int i = 0; i < SLEEPERS; i++)
+        after[i] = usage_of(load_relaxed(&members[i].id));
+    uint64_t elapsed = now_ns() - start;
+    bed.operations->unlock(&bed.lock);
+    for (int i = 0; i < SLEEPERS; i++) {
+        pthread_join(members[i].thread, NULL);
+        /* Awake is also who waits for a processor. */
+        uint64_t awake = after[i].run_ns + after[i].ready_ns - before[i].run_ns -
+                         before[i].ready_ns;
+        uint64_t percent = awake * 100 / elapsed;
+        if (descriptor->parks)
+            CHECK(percent <= PARKED_PERCENT);
+        else
+            CHECK(percent >= SPINNING_PERCENT);
+    }
+    descriptor->operations.destroy(&bed.lock);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes: none outside the mutex while nobody waits, as many as declared once somebody
+ * does, and all of them given back when the lock is destroyed.
+ */
+#include "crew.h"
+#include "properties.h"
+
+#include "locks/parts.h"
+
+#include <string.h>
+
+enum {
+    IDLE = 1000,
+    PEERS = 3,
+    ROUNDS = 1500,
+    NODES = 2,
+    STATE_WORDS = 4,
+    LEAVE_EVERY = 5,
+    HEAD_START = 30,
+};
+
+struct plot {
+    struct lock lock;
+    const struct lock_operations *operations;
+    uint32_t words; /* of the state that the lock may use */
+    bool leaving;   /* peers give up now and then */
+    struct atomic_u32 round, arrived, done;
+};
+
+static bool beyond_is_untouched(const struct plot *plot)
+{
+    for (uint32_t i = plot->words; i < STATE_WORDS; i++)
+        if (load_relaxed(&plot->lock.state[i]))
+            return false;
+    return true;
+}
+
+static struct deadline very_soon(void)
+{
+    uint64_t at = now_ns() + 20000;
+    struct deadline deadline = {CLOCK_MONOTONIC,
+                                {(time_t)(at / 1000000000u), (long)(at % 1000000000u)}};
+    return deadline;
+}
+
+/* Nobody waits: no lock takes anything, however it is acquired. */
+static void check_idle(const struct lock_operations *operations)
+{
+    struct deadline past = {CLOCK_MONOTONIC, {0, 0}};
+    uint32_t waiters = waiter_count(), parts = part_count();
+    for (int i = 0; i < IDLE; i++) {
+        struct lock lock;
+        memset(&lock, 0, sizeof lock);
+        operations->lock(&lock);
+        operations->unlock(&lock);
+        CHECK(operations->trylock(&lock));
+        CHECK(!operations->trylock(&lock));
+        operations->unlock(&lock);
+        CHECK(operations->timedlock(&lock, &past));
+        operations->unlock(&lock);
+    }
+    CHECK_EQUAL(waiter_count(), waiters);
+    CHECK_EQUAL(part_count(), parts);
+}
+
+/* Comes to the lock once a round, and now and then gives up. */
+static void peer_work(struct member *member)
+{
+    struct plot *plot = member->subject;
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        while (load_acquire(&plot->round) < round)
+            yield();
+        fetch_add_relaxed(&plot->arrived, 1);
+        bool held = true;
+        struct deadline soon = very_soon();
+        if (plot->leaving && (round + member->number) % LEAVE_EVERY == 0)
+            held = plot->operations->timedlock(&plot->lock, &soon);
+        else
+            plot->operations->lock(&plot->lock);
+        CHECK(beyond_is_untouched(plot));
+        if (held)
+            plot->operations->unlock(&plot->lock);
+        fetch_add_release(&plot->done, 1);
+    }
+}
+
+/* Lets the peers wait for a while, then go; the lock is fresh each round. */
+static void hold_and_destroy(struct plot *plot)
+{
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        plot->operations->lock(&plot->lock);
+        store_release(&plot->round, round);
+        while (load_acquire(&plot->arrived) < round * PEERS)
+            yield();
+        pause_for(HEAD_START);
+        if (plot->leaving && round % LEAVE_EVERY == 0)
+            usleep(30);
+        CHECK(beyond_is_untouched(plot));
+        plot->operations->unlock(&plot->lock);
+        while (load_acquire(&plot->done) < round * PEERS)
+            yield();
+        plot->operations->destroy(&plot->lock);
+        memset(&plot->lock, 0, sizeof plot->lock);
+    }
+}
+
+static void contend(const struct lock_descriptor *descriptor, bool leaving)
+{
+    static struct plot plot;
+    struct member members[PEERS];
+    memset(&plot, 0, sizeof plot);
+    plot.operations = &descriptor->operations;
+    CHECK(descriptor->bytes <= sizeof plot.lock.state);
+    plot.words = (uint32_t)(descriptor->bytes / sizeof plot.lock.state[0]);
+    plot.leaving = leaving;
+    for (uint32_t i = 0; i < PEERS; i++) {
+        members[i] = (struct member){
+            .work = peer_work, .subject = &plot, .number = i, .node = ANY_NODE};
+        crew_start(&members[i]);
+    }
+    hold_and_destroy(&plot);
+    for (uint32_t i = 0; i < PEERS; i++)
+        pthread_join(members[i].thread, NULL);
+}
+
+/* Each thread has one waiter, and one more while somebody else still gives back its
+ * last. Each may have made all parts once, for the pool returns them to their makers,
+ * and one in vain when two found it missing. */
+static void check_used(const struct lock_descriptor *descriptor, bool leaving)
+{
+    uint32_t threads = PEERS + 1, slot = sizeof(struct pool_slot);
+    uint32_t each = (descriptor->waiter_bytes + slot - 1) / slot;
+    if (leaving && !each)
+        each = 1; /* to mark the place of one who left */
+    uint32_t waiters = 2 * threads * each;
+    uint32_t bytes = descriptor->outside_bytes + NODES * descriptor->node_bytes;
+    uint32_t parts = bytes ? threads * ((bytes + slot - 1) / slot + 1) : 0;
+    if (waiter_count() > waiters || part_count() > parts)
+        fprintf(stderr, "%s: %u waiters and %u parts, declared are %u and %u\n",
+                descriptor->name, waiter_count(), part_count(), waiters, parts);
+    CHECK(waiter_count() <= waiters);
+    CHECK(part_count() <= parts);
+}
+
+void check_space(const struct lock_descriptor *descriptor)
+{
+    CHECK(topology_read("2x4,threads"));
+    check_idle(&descriptor->operations);
+    contend(descriptor, false);
+    check_used(descriptor, false);
+    CHECK(topology_read("2x4,roam"));
+    contend(descriptor, true);
+    check_used(descriptor, true);
+    check_idle(&descriptor->operations);
+    CHECK(topology_read(getenv("HASP_TOPOLOGY")));
+}
