@@ -18,8 +18,10 @@ enum {
     WAITERS = 6,
     BOUND_RUNS = 4,
     HUNT_RUNS = 60, /* for one overtaking */
-    NUMA_RUNS = 6,
-    NUMA_PERCENT = 50, /* of hand-overs that stay on the node */
+    NUMA_RUNS = 10,
+    /* Of hand-overs that stay on the node: a queue makes 0, chance somewhat less than
+     * half, a cohort 80; one that only backs off longer has not much of an effect. */
+    NUMA_PERCENT = 25,
     RETURNS_MIN = 8,
     RETURNS_MAX = 400,
 };
