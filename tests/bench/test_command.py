@@ -23,13 +23,18 @@ LOCK_CASES = (
     ("contended", 2),
     ("oversubscribed", None),
     ("trylock", 2),
+    ("trylock_hammer", 2),
     ("condvar_ping_pong", 2),
     ("broadcast_queue", 4),
     ("bytes_per_mutex", 2),
     ("create_destroy", 2),
     ("startup", 1),
 )
-WITH_FLOOR = {"uncontended", "contended", "oversubscribed", "trylock", "create_destroy"}
+WITH_FLOOR = {
+    *("uncontended", "contended", "oversubscribed"),
+    *("trylock", "trylock_hammer", "create_destroy"),
+}
+OVERSUBSCRIBED_CASES = ("oversubscribed", "baton_ring")
 
 
 def rows_of(text: str) -> list[dict[str, Any]]:
@@ -44,29 +49,39 @@ def test_every_case_has_a_row_for_every_lock(hasp: Hasp) -> None:
         subjects = ["glibc", "mcs-park", "futex"]
         subjects += ["floor"] if case in WITH_FLOOR else []
         for lock in subjects:
-            (row,) = (
+            found = [
                 row
                 for row in rows
                 if (row["case"], row["lock"]) == (case, lock)
                 and threads in (None, row["threads"])
-            )
-            assert row["schema"] == "hasp.bench.locks/1"
-            # A busy machine may make a lock collapse, but nothing hangs.
-            assert row["outcome"] in ("ok", "collapse"), row
-            assert row["value"] > 0
-            assert row["unit"]
-            assert row["better"] in ("lower", "higher")
-            assert row["runs"] == len(row["samples"]) == 2
-            assert row["ratio_low"] <= row["ratio_to_glibc"] <= row["ratio_high"]
-    (ring,) = (row for row in rows if row["case"] == "baton_ring")
-    assert ring["value"] > 0
-    (parking,) = (
+            ]
+            assert len(found) == (2 if case in OVERSUBSCRIBED_CASES else 1)
+            for row in found:
+                check_row(row)
+    rings = {row["threads"]: row for row in rows if row["case"] == "baton_ring"}
+    assert len(rings) == 2
+    assert all(ring["value"] > 0 for ring in rings.values())
+    parking = [
         row
         for row in rows
         if (row["case"], row["lock"]) == ("oversubscribed", "mcs-park")
-    )
-    assert parking["ratio_to_baton"] > 0
-    assert parking["starvation_ms"] > 0
+    ]
+    assert {row["threads"] for row in parking} == rings.keys()
+    for row in parking:
+        assert row["ratio_to_baton"] > 0
+        assert row["starvation_ms"] > 0
+
+
+def check_row(row: dict[str, Any]) -> None:
+    assert row["schema"] == "hasp.bench.locks/1"
+    # A busy machine may make a lock collapse, but nothing hangs.
+    assert row["outcome"] in ("ok", "collapse"), row
+    assert row["value"] > 0
+    assert row["unit"]
+    assert row["better"] in ("lower", "higher")
+    assert row["runs"] == len(row["samples"]) == 2
+    assert row["ratio_low"] <= row["ratio_to_glibc"] <= row["ratio_high"]
+    assert row["command"].startswith("hasp bench locks --runs=2")
 
 
 @pytest.mark.slow
@@ -150,6 +165,30 @@ def test_a_missed_target_is_a_finding(hasp: Hasp, hanging_native_dir: Path) -> N
     assert "missed: mcs, create_destroy" in completed.stdout
 
 
+def test_a_file_of_rows_is_shown_again_with_a_figure(
+    hasp: Hasp, tmp_path: Path
+) -> None:
+    results, picture = tmp_path / "rows.jsonl", tmp_path / "locks.svg"
+    options = ["--runs=2", "--locks=ttas,futex", "--cases=contended"]
+    assert hasp("bench", "locks", *options, "--json", results).returncode == 0
+    again = hasp("bench", "locks", "--from", results, "--plot", picture)
+    assert again.returncode == 0, again.stderr
+    assert "contended, 2 threads" in again.stdout
+    drawn = picture.read_text()
+    for words in (">ttas<", ">futex<", ">floor<", ">competitive:<"):
+        assert words in drawn
+    fewer = hasp("bench", "locks", "--from", results, "--locks=ttas")
+    assert "ttas" in fewer.stdout and "futex" not in fewer.stdout
+
+
+def test_the_estimate_comes_first(hasp: Hasp) -> None:
+    completed = hasp(
+        "bench", "locks", "--runs=1", "--locks=ttas", "--cases=uncontended", "--json"
+    )
+    first = completed.stderr.splitlines()[0]
+    assert "2 locks in 2 cases, at most 1 round: about" in first
+
+
 def test_interruption_keeps_what_was_measured() -> None:
     command = [sys.executable, "-m", "hasp", "bench", "locks", "--json"]
     command += ["--runs=1000", "--locks=futex", "--cases=uncontended"]
@@ -170,6 +209,9 @@ def test_interruption_keeps_what_was_measured() -> None:
         (["locks", "--locks", "mcz"], "did you mean mcs"),
         (["locks", "--cases", "contendet"], "did you mean contended"),
         (["locks", "--runs", "0"], "--runs"),
+        (["locks", "--plot", "locks.txt"], ".png or .svg"),
+        (["locks", "--from", "no-such-file"], "cannot be read"),
+        (["locks", "--from", __file__], "is not what"),
         (["lokcs"], "locks"),
         ([], "locks"),
     ],

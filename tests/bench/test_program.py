@@ -19,9 +19,12 @@ CASES = (
     ["contended"],
     ["contended", "--floor"],
     ["oversubscribed"],
+    ["oversubscribed", "--threads=32"],
     ["oversubscribed", "--floor"],
     ["trylock"],
     ["trylock", "--floor"],
+    ["trylock_hammer"],
+    ["trylock_hammer", "--threads=4", "--floor"],
     ["condvar_ping_pong"],
     ["broadcast_queue"],
     ["bytes_per_mutex", "--mutexes=1000", "--seconds=5"],
@@ -79,6 +82,20 @@ def test_every_listed_case_is_tested(program: str) -> None:
     assert listed == list(dict.fromkeys(case[0] for case in CASES))
 
 
+def test_two_numbers_of_oversubscribed_threads_are_listed(program: str) -> None:
+    listing = subprocess.run(
+        [program, "--list"], capture_output=True, text=True, check=True
+    ).stdout
+    threads = {
+        record["case"]: record["threads"]
+        for record in map(json.loads, listing.splitlines())
+    }
+    few, many = threads["oversubscribed"]
+    assert few >= 8 and many == 4 * few
+    assert threads["baton_ring"] == [few, many]
+    assert threads["uncontended"] == [2, 1]
+
+
 def test_figures_are_plausible(program: str) -> None:
     pair = measure(program, "uncontended", "--seconds=0.05")
     assert 1 < pair["value"] < 1000
@@ -129,6 +146,7 @@ def test_a_lock_that_hangs_is_a_result(
         (["contended", "--seconds=1s"], "--seconds"),
         (["contended", "--no-such-option"], "no-such-option"),
         (["condvar_ping_pong", "--threads=3"], "--threads 2"),
+        (["trylock_hammer", "--threads=3"], "an even number"),
         (["broadcast_queue", "--threads=3"], "an even number"),
         (["startup", "--floor"], "no --floor"),
     ],

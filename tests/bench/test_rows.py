@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import pytest
 from bench.samples import collect, make_case, make_lock
 
-from hasp.bench.judge import judge
+from hasp.bench.judge import judge, limit_of
+from hasp.bench.records import row_of
 from hasp.bench.rows import make_rows
 from hasp.bench.runner import COLLAPSE, FAILED, HANG, OK, Sample
+from hasp.bench.targets import RATIO
+from hasp.native import LockInfo
 from hasp.output import json_line
+from hasp.plots.locks import draw
 
 ROUNDS = 7
 
@@ -97,6 +103,106 @@ def test_targets_are_judged_with_the_interval_in_words() -> None:
     assert mcs.met and not mcs.clear
     futex, mcs = judge(rows, locks, biased=False)
     assert futex.met, "0.9 is enough where the biased release must be off"
+
+
+def test_a_ring_is_the_reference_of_as_many_threads() -> None:
+    cases = {
+        (name, threads): make_case(name, threads=threads, lower_is_better=False)
+        for name in ("oversubscribed", "baton_ring")
+        for threads in (8, 32)
+    }
+    samples = collect(cases["oversubscribed", 8], glibc=[10.0] * 7, mcs=[10.0] * 7)
+    for key, baton in ((8, 10.0), (32, 20.0)):
+        over = cases["oversubscribed", key]
+        samples.of.update(collect(over, glibc=[10.0] * 7, mcs=[10.0] * 7).of)
+        samples.of.update(collect(cases["baton_ring", key], baton=[baton] * 7).of)
+    rows = make_rows(samples, list(cases.values()), ["mcs"], {"mcs"})
+    ratios = {
+        row.case.threads: row.baton_ratio.value
+        for row in rows
+        if row.lock == "mcs" and row.baton_ratio
+    }
+    assert ratios == {8: 1.0, 32: 0.5}
+
+
+@pytest.mark.parametrize(
+    ("ratio", "starvation", "met"),
+    [(1.2, 0.9, True), (0.9, 0.9, False), (1.2, 1.1, False)],
+)
+def test_the_best_lock_has_to_reach_both_limits(
+    ratio: float, starvation: float, met: bool
+) -> None:
+    case = make_case("oversubscribed", threads=8, lower_is_better=False)
+
+    def samples_of(speed: float, starved: float) -> list[float | Sample]:
+        return [Sample(1000 * speed, 0.5, 10 * starved)] * ROUNDS
+
+    samples = collect(
+        case,
+        glibc=samples_of(1.0, 1.0),
+        slow=samples_of(0.6, 0.5),
+        best=samples_of(ratio, starvation),
+    )
+    locks = [make_lock("slow"), make_lock("best")]
+    rows = make_rows(samples, [case], ["slow", "best"])
+    verdicts = judge(rows, locks, biased=True)
+    (verdict,) = (v for v in verdicts if "the best parking lock" in v.words)
+    assert verdict.met == met
+    assert verdict.row.lock == "best"
+
+
+@pytest.mark.parametrize(
+    ("lock", "limit"),
+    [
+        (make_lock("ttas"), 0.65),
+        (make_lock("fissile", category="hierarchical"), 0.65),
+        (make_lock("partitioned"), 0.75),
+        (make_lock("clh-park"), 0.85),
+        (make_lock("mcs"), 1.0),
+        (make_lock("cna", category="hierarchical"), 1.0),
+        (make_lock("hemlock"), 1.1),
+        (make_lock("c-bo-mcs", category="hierarchical"), 1.6),
+        (make_lock("hmcs", category="hierarchical"), 1.6),
+        (make_lock("futex", default=True), 0.65),
+        (make_lock("glibc"), None),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_what_a_pair_may_cost_depends_on_the_family(
+    lock: LockInfo, limit: float | None
+) -> None:
+    case = make_case("uncontended")
+    samples = collect(case, **{"glibc": [10.0] * ROUNDS, lock.name: [9.0] * ROUNDS})
+    row = make_rows(samples, [case], [lock.name])[-1]
+    assert limit_of(row, lock, RATIO, biased=True) == limit
+
+
+def test_a_row_survives_its_record() -> None:
+    case = make_case("oversubscribed", threads=8, lower_is_better=False)
+    ring = make_case("baton_ring", threads=8, lower_is_better=False, uses_lock=False)
+    hang = Sample(None, outcome=HANG, reason="stuck")
+    samples = collect(case, glibc=[10.0] * ROUNDS, mcs=[9.0] * ROUNDS, clh=[hang] * 2)
+    samples.of.update(collect(ring, baton=[8.0] * ROUNDS).of)
+    for row in make_rows(samples, [case, ring], ["mcs", "clh"]):
+        again = row_of(json.loads(json_line(row.record())))
+        assert json_line(again.record()) == json_line(row.record())
+        assert (again.outcome, again.samples) == (row.outcome, row.samples)
+
+
+def test_the_figure_of_many_locks_names_all(tmp_path: Path) -> None:
+    case = make_case("uncontended")
+    kinds = ("competitive", "direct handoff", "hierarchical")
+    locks = [make_lock(f"lock-{n}", category=kinds[n % 3]) for n in range(45)]
+    values = {lock.name: [9.0 + lock.index] * ROUNDS for lock in locks}
+    rows = make_rows(
+        collect(case, glibc=[10.0] * ROUNDS, **values), [case], list(values)
+    )
+    draw(rows, locks, tmp_path / "locks.svg", "made up", biased=True)
+    drawn = (tmp_path / "locks.svg").read_text()
+    assert all(f">{lock.name}<" in drawn for lock in locks)
+    assert all(f">{kind}:<" in drawn for kind in kinds)
+    draw(rows, locks, tmp_path / "again.svg", "made up", biased=True)
+    assert (tmp_path / "again.svg").read_text() == drawn
 
 
 def test_a_lock_that_fails_misses_its_targets() -> None:

@@ -6,17 +6,20 @@ from __future__ import annotations
 from bench.samples import make_case
 
 from hasp.bench.cases import BATON, FLOOR, GLIBC, Case
-from hasp.bench.runner import HANG, Sample
+from hasp.bench.runner import COLLAPSE, HANG, Sample
 from hasp.bench.schedule import Samples, groups_of, run_rounds, subjects_of
 
 
 class Bench:
     """Measures nothing, but takes the time on a clock of its own."""
 
-    def __init__(self, seconds: float = 1.0, hanging: str = "") -> None:
+    def __init__(
+        self, seconds: float = 1.0, hanging: str = "", outcome: str = HANG
+    ) -> None:
         self.now = 0.0
         self.seconds = seconds
         self.hanging = hanging
+        self.outcome = outcome
         self.log: list[tuple[str, str]] = []
 
     def clock(self) -> float:
@@ -25,7 +28,11 @@ class Bench:
     def measure(self, case: Case, subject: str) -> Sample:
         self.now += self.seconds
         self.log.append((case.name, subject))
-        return Sample(None, outcome=HANG) if subject == self.hanging else Sample(1.0)
+        return self.sample(subject)
+
+    def sample(self, subject: str) -> Sample:
+        bad = subject == self.hanging
+        return Sample(None, outcome=self.outcome) if bad else Sample(1.0)
 
     def run(
         self, cases: list[Case], locks: list[str], rounds: int, limit: float | None
@@ -53,6 +60,12 @@ def test_the_baton_ring_stays_with_its_case() -> None:
     assert groups_of(cases) == [[cases[0]], [cases[1], cases[2]]]
 
 
+def test_rings_stay_with_the_case_of_as_many_threads() -> None:
+    names = ("oversubscribed", "baton_ring")
+    cases = [make_case(name, threads=n) for name in names for n in (8, 32)]
+    assert groups_of(cases) == [[cases[0], cases[2]], [cases[1], cases[3]]]
+
+
 def test_the_locks_of_a_case_follow_each_other() -> None:
     bench = Bench()
     cases = [make_case("contended"), make_case("trylock")]
@@ -78,6 +91,14 @@ def test_the_limit_holds_and_every_case_is_measured() -> None:
     samples = bench.run(cases, ["mcs"], 100, 20.0)
     assert bench.now <= 20.0
     assert {case.name for case, _ in samples.of} == {case.name for case in cases}
+
+
+def test_a_lock_that_does_not_come_to_an_end_twice_is_not_run_again() -> None:
+    bench = Bench(hanging="ticket", outcome=COLLAPSE)
+    case = make_case("oversubscribed")
+    samples = bench.run([case], ["ticket", "clh"], 6, None)
+    assert len(samples.of[case, "ticket"]) == 2
+    assert len(samples.of[case, "clh"]) == 6
 
 
 def test_a_lock_that_hangs_twice_is_not_run_again() -> None:

@@ -18,7 +18,8 @@ FLOOR = "floor"  # an inlined test-and-set byte: the least that exclusion can co
 BATON = "baton"  # the subject of the reference case, which no lock takes part in
 BATON_RING = "baton_ring"
 STARTUP = "startup"
-OVERSUBSCRIBED = "oversubscribed"  # the case that the baton ring is the reference of
+# The baton ring is the reference of this case, with as many threads.
+OVERSUBSCRIBED = "oversubscribed"
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ SUMMARY_COLUMNS = (
     ("contended", "contended", None),
     ("oversub.", "oversubscribed", None),
     ("trylock", "trylock", None),
+    ("hammer", "trylock_hammer", None),
     ("condvar", "condvar_ping_pong", None),
     ("queue", "broadcast_queue", None),
     ("bytes", "bytes_per_mutex", None),
@@ -70,16 +71,14 @@ def _table_of(group: Sequence[Row]) -> Table:
 def print_summary(console: Console, rows: Sequence[Row]) -> None:
     """All ratios to glibc, a line for each lock."""
     locks = list(dict.fromkeys(row.lock for row in rows if row.lock != GLIBC))
-    shown = [
-        (heading, case, threads)
-        for heading, case, threads in SUMMARY_COLUMNS
-        if any(row.case.name == case for row in rows)
-    ]
+    shown = summary_columns(rows)
     if len(locks) <= LOCKS_READ_AT_ONCE or len(shown) < 2:
         return
     for start in range(0, len(shown), 5):
         part = shown[start : start + 5]
-        title = "times glibc's; higher is better for contended, oversub. and trylock"
+        title = (
+            "times glibc's; higher is better for contended, oversub., trylock, hammer"
+        )
         table = output.table(title=title if start == 0 else "")
         table.add_column("lock", no_wrap=True, min_width=15)
         for heading, _, _ in part:
@@ -90,6 +89,21 @@ def print_summary(console: Console, rows: Sequence[Row]) -> None:
                 table.add_row(lock, *cells)
         console.print(table)
         console.print()
+
+
+def summary_columns(rows: Sequence[Row]) -> list[tuple[str, str, int]]:
+    """Heading, case and number of threads of each column for which there are rows."""
+    columns = []
+    for heading, case, threads in SUMMARY_COLUMNS:
+        counts = dict.fromkeys(
+            row.case.threads
+            for row in rows
+            if row.case.name == case and threads in (None, row.case.threads)
+        )
+        for count in counts:
+            several = f"{heading} {count}" if len(counts) > 1 else heading
+            columns.append((several, case, count))
+    return columns
 
 
 def print_verdicts(console: Console, verdicts: Sequence[Verdict]) -> None:
@@ -105,12 +119,9 @@ def print_verdicts(console: Console, verdicts: Sequence[Verdict]) -> None:
             console.print(f"  {line}")
 
 
-def _cell(rows: Sequence[Row], lock: str, case: str, threads: int | None) -> str:
+def _cell(rows: Sequence[Row], lock: str, case: str, threads: int) -> str:
     for row in rows:
-        if (row.lock, row.case.name) == (lock, case) and threads in (
-            None,
-            row.case.threads,
-        ):
+        if (row.lock, row.case.name, row.case.threads) == (lock, case, threads):
             if row.ratio is None or row.outcome in (HANG, FAILED):
                 return row.outcome
             return _factor(row.ratio.value)

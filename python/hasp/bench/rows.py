@@ -100,20 +100,17 @@ def make_rows(
 
     `parking_in_order` names the locks whose waiters sleep and are served in turn.
     """
-    baton = next(
-        (
-            taken
-            for (case, subject), taken in samples.of.items()
-            if case.name == BATON_RING and subject == BATON
-        ),
-        {},
-    )
+    batons = {
+        case.threads: taken
+        for (case, subject), taken in samples.of.items()
+        if case.name == BATON_RING and subject == BATON
+    }
     return [
         _row(
             case,
             subject,
             samples,
-            baton if case.name == OVERSUBSCRIBED else {},
+            batons.get(case.threads, {}) if case.name == OVERSUBSCRIBED else {},
             parking_in_order,
         )
         for case in cases

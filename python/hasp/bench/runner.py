@@ -36,11 +36,6 @@ class Sample:
     outcome: str = OK
     reason: str = ""
 
-    @property
-    def useless(self) -> bool:
-        """Whether repeating it would only cost time."""
-        return self.outcome in (HANG, FAILED)
-
 
 class Runner:
     """Measures under locks, each with the environment that `hasp run` would give it."""

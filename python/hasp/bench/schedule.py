@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hasp.bench.cases import BATON, BATON_RING, FLOOR, GLIBC, OVERSUBSCRIBED, Case
-from hasp.bench.runner import Sample
+from hasp.bench.runner import OK, Sample
 
-USELESS_RUNS_MOST = 2  # then a lock is not asked again for that case
+BAD_RUNS_MOST = 2  # then a lock is not asked again for that case
 PROCESS_SECONDS = (
     0.015  # what a measurement takes beside measuring, for the first guess
 )
@@ -58,10 +58,8 @@ def groups_of(cases: Sequence[Case]) -> list[list[Case]]:
     """Cases whose measurements stay together: a case and its reference."""
     groups: dict[str, list[Case]] = {}
     for case in cases:
-        key = f"{case.name} {case.threads}"
-        if case.name in (OVERSUBSCRIBED, BATON_RING):
-            key = OVERSUBSCRIBED
-        groups.setdefault(key, []).append(case)
+        name = OVERSUBSCRIBED if case.name == BATON_RING else case.name
+        groups.setdefault(f"{name} {case.threads}", []).append(case)
     return list(groups.values())
 
 
@@ -80,13 +78,8 @@ def run_rounds(
     """
     start = clock()
     groups = groups_of(cases)
-    took: dict[int, float] = {}  # the last duration of each group
-    for place, group in enumerate(groups):
-        took[place] = sum(
-            (case.seconds if case.name != "bytes_per_mutex" else 0.1) + PROCESS_SECONDS
-            for case in group
-            for _ in subjects_of(case, locks)
-        )
+    # The last duration of each group.
+    took = {n: expected_seconds(group, locks) for n, group in enumerate(groups)}
     order = random.Random()
     for number in range(rounds):
         places = list(range(len(groups)))
@@ -119,10 +112,23 @@ def run_rounds(
             return
 
 
+def expected_seconds(cases: Sequence[Case], locks: Sequence[str]) -> float:
+    """What a round of these cases takes if nothing collapses."""
+    return sum(
+        (case.seconds if case.name != "bytes_per_mutex" else 0.1) + PROCESS_SECONDS
+        for case in cases
+        for _ in subjects_of(case, locks)
+    )
+
+
 def given_up(samples: Samples, case: Case, subject: str) -> bool:
-    """Whether a lock has hung or failed in a case so often that it is not run again."""
+    """Whether a lock went wrong in a case so often that it is not run again.
+
+    Nor is one that collapsed so far that its threads did not come to an end: each such
+    run takes many times the measured time, and says the same again.
+    """
     taken = samples.of.get((case, subject), {}).values()
-    return sum(sample.useless for sample in taken) >= USELESS_RUNS_MOST
+    return sum(sample.outcome != OK for sample in taken) >= BAD_RUNS_MOST
 
 
 def _seconds_left(

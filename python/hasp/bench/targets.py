@@ -40,6 +40,17 @@ class Target:
     low_bound: bool = False
 
 
+@dataclass(frozen=True)
+class BestTarget:
+    """Limits that one of the locks has to reach together, whichever it is."""
+
+    case: str
+    which: Which
+    words: str  # what these locks are
+    least_ratio: float
+    most_starvation_ratio: float
+
+
 def _default(lock: LockInfo) -> bool:
     return lock.default
 
@@ -64,8 +75,41 @@ def _spins(lock: LockInfo) -> bool:
     return lock.collapses
 
 
+def _hardened(lock: LockInfo) -> bool:
+    return lock.trylock_hardened and not lock.is_reference
+
+
+def _outside(lock: LockInfo) -> bool:
+    return bool(lock.outside_bytes or lock.node_bytes)
+
+
+def _named(*names: str) -> Which:
+    return lambda lock: lock.name in names
+
+
+# What the pair costs is decided by the atomic operations on its path: one and a store,
+# two, or a lock within a lock.
+_one_atomic = _named(
+    *("spinlock", "tas", "ttas", "ttas-backoff", "backoff", "hbo"),
+    *("ticket", "ticket-backoff", "twa", "fissile"),
+)
+_clh = _named("clh", "clh-park", "clh-prefetch")
+_compact = _named("cna", "shfl", "shfl-park")  # NUMA-aware, but of one level
+_other_two_level = _named("glk", "u-scl")
+
+
+def _two_level(lock: LockInfo) -> bool:
+    hierarchical = lock.category == "hierarchical" and not _compact(lock)
+    return hierarchical or _other_two_level(lock)
+
+
 TARGETS = (
     Target("uncontended", 2, RATIO, _default, MOST, 0.65, unbiased_limit=0.90),
+    Target("uncontended", 2, RATIO, _one_atomic, MOST, 0.65),
+    Target("uncontended", 2, RATIO, _named("partitioned"), MOST, 0.75),
+    Target("uncontended", 2, RATIO, _clh, MOST, 0.85),
+    Target("uncontended", 2, RATIO, _named("hemlock"), MOST, 1.1),
+    Target("uncontended", 2, RATIO, _two_level, MOST, 1.6),
     Target("uncontended", 2, RATIO, _every, MOST, 1.0),
     Target("uncontended", 1, RATIO, _default, MOST, 1.1),
     Target("uncontended", 1, RATIO, _every, MOST, 1.6),
@@ -75,7 +119,10 @@ TARGETS = (
     Target("oversubscribed", None, RATIO, _parks_and_bypasses, LEAST, 0.5),
     # A strict-FIFO lock pays a context switch for each hand-over, as the ring does.
     Target("oversubscribed", None, BATON_RATIO, _parks_in_order, LEAST, 0.8),
-    Target("oversubscribed", None, STARVATION_RATIO, _parks, MOST, 1.0),
+    Target("oversubscribed", None, STARVATION_RATIO, _default, MOST, 1.0),
+    Target("oversubscribed", None, STARVATION_RATIO, _parks_in_order, MOST, 1.0),
+    Target("trylock", None, RATIO, _hardened, LEAST, 1.0),
+    Target("trylock_hammer", None, RATIO, _hardened, LEAST, 1.0),
     Target("condvar_ping_pong", None, RATIO, _default, MOST, 1.0),
     Target("condvar_ping_pong", None, RATIO, _parks, MOST, 1.5),
     Target("condvar_ping_pong", None, FINISHES, _spins),
@@ -84,8 +131,19 @@ TARGETS = (
     Target("broadcast_queue", None, RATIO, _parks_and_bypasses, MOST, 1.5),
     # Half a byte: a single page more, over 100,000 mutexes, is none.
     Target("bytes_per_mutex", None, EXTRA, _default, MOST, 0.5),
+    Target("bytes_per_mutex", None, EXTRA, _outside, MOST, 64.0),
     Target("bytes_per_mutex", None, EXTRA, _every, MOST, 8.0),
     Target("create_destroy", None, RATIO, _default, MOST, 1.0),
     Target("create_destroy", None, RATIO, _every, MOST, 1.5),
     Target("startup", None, EXTRA, _every, MOST, 1.0),
+)
+
+BEST_TARGETS = (
+    BestTarget(
+        "oversubscribed",
+        _parks_and_bypasses,
+        "the best parking lock that may bypass",
+        least_ratio=1.0,
+        most_starvation_ratio=1.0,
+    ),
 )

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
+from pathlib import Path
 
 from hasp.output import add_json_option
 from hasp.selection import add_locks_option
@@ -15,7 +18,8 @@ EXAMPLES = """\
 examples:
   hasp bench locks --quick --locks futex,mcs     under a minute on two CPUs
   hasp bench locks --cases uncontended,contended
-  hasp bench locks --json results.jsonl          every lock, a few minutes
+  hasp bench locks --json results.jsonl          every lock: a quarter of an hour
+  hasp bench locks --from results.jsonl --plot locks.png
   hasp bench locks --check-targets               status 1 if Hasp's locks are too slow
 
 Each case is measured in short runs, in rounds of random order, with glibc's mutex and
@@ -56,21 +60,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare with what Hasp's locks should reach; status 1 if one does not",
     )
+    parser.add_argument(
+        "--plot", metavar="FILE", help="a figure of all locks: FILE.png or FILE.svg"
+    )
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="FILE",
+        help="measure nothing: show what --json wrote to FILE",
+    )
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, and print what was measured even when interrupted."""
-    from hasp.bench.session import Options, measure_locks
+    from hasp.bench.session import Options, measure_locks, show_again
     from hasp.selection import select
 
-    return measure_locks(
-        Options(
-            locks=select(arguments.locks),
-            cases=arguments.cases,
-            quick=arguments.quick,
-            runs=arguments.runs,
-            check_targets=arguments.check_targets,
-            json=arguments.json,
-        )
+    options = Options(
+        locks=select(arguments.locks),
+        cases=arguments.cases,
+        quick=arguments.quick,
+        runs=arguments.runs,
+        check_targets=arguments.check_targets,
+        json=arguments.json,
+        plot=arguments.plot,
+        command=shlex.join(["hasp", *sys.argv[1:]]),
     )
+    if arguments.source:
+        return show_again(options, Path(arguments.source))
+    return measure_locks(options)

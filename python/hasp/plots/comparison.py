@@ -72,10 +72,11 @@ def draw(study: Study, rows: list[Row], path: Path) -> None:
             x=0.01,
             ha="left",
         )
-        figure.savefig(path, dpi=150, metadata=_metadata(path))
+        figure.savefig(path, dpi=150, metadata=metadata(path))
 
 
-def _metadata(path: Path) -> dict[str, str | None]:
+def metadata(path: Path) -> dict[str, str | None]:
+    """What a file says of itself: no date, so that it can be compared."""
     return {"Date": None} if path.suffix == ".svg" else {}
 
 
@@ -94,13 +95,13 @@ def _extent(entries: list[Entry]) -> tuple[float, float]:
     return min(values), max(values)
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float) -> list[float]:
     """Round numbers for a log axis: as many as have room, 1 always among them."""
     decades = math.log10(high / low)
     digits = (1, 2, 5) if decades < 2.2 else (1, 3) if decades < 3.2 else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [digit * 10.0**power for power in powers for digit in digits]
-    return [tick for tick in ticks if low <= tick <= high]
+    marks = [digit * 10.0**power for power in powers for digit in digits]
+    return [mark for mark in marks if low <= mark <= high]
 
 
 def _bars(axes: Axes, rows: list[Row], measure: Measure) -> None:
@@ -112,8 +113,8 @@ def _bars(axes: Axes, rows: list[Row], measure: Measure) -> None:
     if logarithmic:
         low, high = low / 1.35, high * 1.35
         axes.set_xscale("log")
-        ticks = _ticks(low, high)
-        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        marks = ticks(low, high)
+        axes.set_xticks(marks, [f"{tick:g}" for tick in marks])
         axes.minorticks_off()
     else:
         margin = 0.06 * max(high - low, 0.1)
@@ -187,8 +188,8 @@ def _curves(axes: Axes, study: Study, rows: list[Row], measure: Measure) -> None
     if high / low > LOG_RANGE:
         low, high = low / 1.3, high * 1.3
         axes.set_yscale("log")
-        ticks = _ticks(low, high)
-        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        marks = ticks(low, high)
+        axes.set_yticks(marks, [f"{tick:g}" for tick in marks])
     else:
         margin = 0.08 * max(high - low, 0.1)
         low, high = low - margin, high + margin

@@ -44,8 +44,8 @@ struct bench_case {
     const char *better; /* "lower" or "higher" */
     bool has_floor;
     bool uses_lock;  /* false: a reference that no lock takes part in */
-    bool also_alone; /* reports show it with one thread as well */
     unsigned (*default_threads)(void);
+    unsigned (*also_threads)(void); /* reports show these as well, if not NULL */
     bool (*threads_allowed)(unsigned threads);
     const char *threads_words; /* what threads_allowed allows */
     double default_seconds;
@@ -62,6 +62,7 @@ void measure_create_destroy(const struct options *options, struct result *result
 void measure_contended(const struct options *options, struct result *result);
 void measure_oversubscribed(const struct options *options, struct result *result);
 void measure_trylock(const struct options *options, struct result *result);
+void measure_trylock_hammer(const struct options *options, struct result *result);
 void measure_condvar_ping_pong(const struct options *options, struct result *result);
 void measure_broadcast_queue(const struct options *options, struct result *result);
 void measure_bytes_per_mutex(const struct options *options, struct result *result);

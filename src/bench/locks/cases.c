@@ -24,6 +24,11 @@ static unsigned four_for_each_cpu(void)
     return threads > 8 ? threads : 8;
 }
 
+static unsigned sixteen_for_each_cpu(void)
+{
+    return 4 * four_for_each_cpu();
+}
+
 static bool is_one(unsigned threads)
 {
     return threads == 1;
@@ -52,7 +57,7 @@ static bool is_any(unsigned threads)
 const struct bench_case bench_cases[] = {
     {
         .name = "uncontended",
-        .also_alone = true,
+        .also_threads = one,
         .unit = "ns",
         .better = "lower",
         .has_floor = true,
@@ -84,6 +89,7 @@ const struct bench_case bench_cases[] = {
         .has_floor = true,
         .uses_lock = true,
         .default_threads = four_for_each_cpu,
+        .also_threads = sixteen_for_each_cpu,
         .threads_allowed = is_any,
         .threads_words = "any number",
         .default_seconds = 0.2,
@@ -102,6 +108,19 @@ const struct bench_case bench_cases[] = {
         .default_seconds = 0.1,
         .measure = measure_trylock,
         .summary = "threads that only ever try, without a pause",
+    },
+    {
+        .name = "trylock_hammer",
+        .unit = "acquisitions/s",
+        .better = "higher",
+        .has_floor = true,
+        .uses_lock = true,
+        .default_threads = two,
+        .threads_allowed = is_even,
+        .threads_words = "an even number",
+        .default_seconds = 0.1,
+        .measure = measure_trylock_hammer,
+        .summary = "what those get that lock, while as many others only try",
     },
     {
         .name = "condvar_ping_pong",
@@ -169,6 +188,7 @@ const struct bench_case bench_cases[] = {
         .unit = "handovers/s",
         .better = "higher",
         .default_threads = four_for_each_cpu,
+        .also_threads = sixteen_for_each_cpu,
         .threads_allowed = is_any,
         .threads_words = "any number",
         .default_seconds = 0.1,

@@ -59,6 +59,23 @@ static void try_floor(struct worker *worker)
     try_loop(&floor_operations, worker);
 }
 
+/* Half of the threads take the lock, the other half attacks it with attempts. */
+static void hammer_pthread(struct worker *worker)
+{
+    if (worker->index % 2)
+        try_loop(&pthread_operations, worker);
+    else
+        acquire_loop(&pthread_operations, worker);
+}
+
+static void hammer_floor(struct worker *worker)
+{
+    if (worker->index % 2)
+        try_loop(&floor_operations, worker);
+    else
+        acquire_loop(&floor_operations, worker);
+}
+
 static void check_exclusion(struct result *result)
 {
     uint64_t counted = 0;
@@ -103,4 +120,20 @@ void measure_trylock(const struct options *options, struct result *result)
     contest.crew.pinned = true;
     contest.crew.work = options->floor ? try_floor : try_pthread;
     run_contest(options, result);
+}
+
+/* Counts what the threads that lock get done. All acquisitions would tell how often the
+ * others find the lock free while its waiters sleep, which is no merit of a lock. */
+void measure_trylock_hammer(const struct options *options, struct result *result)
+{
+    contest.crew.pinned = true;
+    contest.crew.work = options->floor ? hammer_floor : hammer_pthread;
+    run_contest(options, result);
+    result->fairness = -1;
+    if (result->seconds <= 0 || result->value < 0)
+        return;
+    result->operations = 0;
+    for (unsigned i = 0; i < contest.crew.thread_count; i += 2)
+        result->operations += (double)contest.crew.workers[i].final_count;
+    result->value = result->operations / result->seconds;
 }

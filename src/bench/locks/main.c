@@ -123,12 +123,14 @@ static void list_cases(void)
 {
     for (unsigned i = 0; i < bench_case_count; i++) {
         const struct bench_case *item = &bench_cases[i];
+        char also[16] = "";
+        if (item->also_threads)
+            snprintf(also, sizeof also, ",%u", item->also_threads());
         printf("{\"case\":\"%s\",\"unit\":\"%s\",\"better\":\"%s\",\"threads\":[%u%s],"
                "\"seconds\":%g,\"floor\":%s,\"lock\":%s,\"summary\":\"%s\"}\n",
-               item->name, item->unit, item->better, item->default_threads(),
-               item->also_alone ? ",1" : "", item->default_seconds,
-               item->has_floor ? "true" : "false", item->uses_lock ? "true" : "false",
-               item->summary);
+               item->name, item->unit, item->better, item->default_threads(), also,
+               item->default_seconds, item->has_floor ? "true" : "false",
+               item->uses_lock ? "true" : "false", item->summary);
     }
 }
 
