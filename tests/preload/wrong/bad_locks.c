@@ -34,6 +34,10 @@ EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     if (bug_is("lock-does-nothing"))
         return 0;
+    if (bug_is("lock-allocates"))
+        memset(malloc(100), 1, 100);
+    if (bug_is("memory-kept") && mutex->__data.__lock)
+        memset(malloc(100), 1, 100);
     int result = NEXT(pthread_mutex_lock, mutex);
     if (bug_is("relock-succeeds") && result == EDEADLK)
         return 0;

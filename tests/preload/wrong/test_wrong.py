@@ -20,6 +20,8 @@ NOTICED_BY = {
     "relock-succeeds": ("kinds", "errorcheck_attribute"),
     "foreign-unlock-succeeds": ("kinds", "recursive_initialiser"),
     "kind-ignored": ("kinds", "recursive_attribute"),
+    "lock-allocates": ("memory", "million_idle_mutexes"),
+    "memory-kept": ("memory", "contended_and_destroyed"),
     "destroy-succeeds": ("lifetime", "destroy_held"),
     "unlock-looks-back": ("lifetime", "last_unlocker_unmaps"),
     "unlock-by-owner-only": ("ownership", "unlocked_by_another"),
