@@ -59,7 +59,6 @@ struct gcr {
 
 _Static_assert(sizeof(struct gcr) <= sizeof(((struct part *)0)->words),
                "fits into a part");
-_Static_assert((int)PARTS_MAX < (int)PART_WORDS, "a directory has a word to spare");
 
 /* Enough to keep the lock busy: one that is next, or a few where there are CPUs. */
 static inline uint32_t gcr_limit(void)
@@ -74,7 +73,7 @@ static inline uint32_t gcr_limit(void)
 static inline struct atomic_u32 *gcr_cell(struct lock *lock, uint32_t bytes)
 {
     struct atomic_u32 *last = &lock->state[3];
-    return bytes <= 12 ? last : &part_of(last)->words[PARTS_MAX];
+    return bytes <= 12 ? last : &part_of(last)->words[PARTS_WRAPPER];
 }
 
 static inline struct gcr *gcr_of(struct lock *lock, uint32_t bytes)

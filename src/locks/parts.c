@@ -48,7 +48,7 @@ void parts_give_back(struct atomic_u32 *directory)
     if (!id)
         return;
     struct part *list = part_at(id);
-    for (int i = 0; i < PARTS_MAX; i++)
+    for (int i = 0; i < PARTS_ALL; i++)
         if ((id = load_acquire(&list->words[i])) != 0)
             part_give(part_at(id));
     part_give(list);
@@ -57,4 +57,9 @@ void parts_give_back(struct atomic_u32 *directory)
 uint32_t part_count(void)
 {
     return load_relaxed(&part_pool.carved);
+}
+
+bool parts_scarce(void)
+{
+    return part_count() > POOL_CHUNKS * POOL_CHUNK / 4 * 3;
 }

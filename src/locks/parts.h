@@ -14,7 +14,17 @@
 
 #include <stddef.h>
 
-enum { PARTS_MAX = 24, PART_WORDS = POOL_PAYLOAD / sizeof(struct atomic_u32) };
+/* What the words of a directory name: parts for nodes, or whatever the algorithm
+ * numbers; the slots of a partitioned lock, which may share the directory with nodes;
+ * its flag; the part of a wrapper (gcr.h). */
+enum {
+    PARTS_MAX = 23,
+    PARTS_SLOTS = 4,
+    PARTS_ALL = PARTS_MAX + PARTS_SLOTS,
+    PARTS_FLAG = PARTS_ALL,
+    PARTS_WRAPPER,
+    PART_WORDS = POOL_PAYLOAD / sizeof(struct atomic_u32),
+};
 
 struct part {
     struct atomic_u32 words[PART_WORDS];
@@ -24,7 +34,7 @@ struct part {
 _Static_assert(offsetof(struct part, link) == offsetof(struct pool_slot, link) &&
                    sizeof(struct part) == sizeof(struct pool_slot),
                "a part is a slot of its pool");
-_Static_assert((int)PARTS_MAX <= (int)PART_WORDS, "a directory is one part");
+_Static_assert((int)PARTS_WRAPPER < (int)PART_WORDS, "a directory is one part");
 
 extern struct pool part_pool __attribute__((visibility("hidden")));
 
@@ -42,7 +52,7 @@ void part_give(struct part *part);
  * Acquire: pairs with the release that published the part. */
 struct part *part_of(struct atomic_u32 *cell);
 
-/* The part number `index` (below PARTS_MAX) of a directory, made where it is missing.
+/* The part number `index` (below PARTS_ALL) of a directory, made where it is missing.
  */
 struct part *parts_get(struct atomic_u32 *directory, uint32_t index);
 
@@ -54,5 +64,8 @@ void parts_give_back(struct atomic_u32 *directory);
 
 /* Parts ever carved out, for tests. */
 uint32_t part_count(void);
+
+/* So many are in use that a lock which can do without should. */
+bool parts_scarce(void);
 
 #endif

@@ -13,9 +13,10 @@
  *     look, and a counter that was not moved on a delay.
  * I2. A far waiter reads its counter (acquire) before it looks at `serving` and stays
  *     away: a release whose store that look missed moves the counter on afterwards.
- * I3. Nobody is far when a release finds no number drawn beyond the one that it serves:
- *     then the array is left alone. A far waiter may arrive right after that look; it
- *     looks for itself once in a while.
+ * I3. Nobody is far when a release finds no number drawn beyond the one that it
+ *     serves, or that nobody has ever waited (generation 0): then the array is left
+ *     alone. A far waiter may arrive right after that look; it looks for itself once in
+ *     a while.
  *
  * Timed lock: as in ticket.h. A far waiter looks for tokens when it looks for itself.
  */
@@ -49,7 +50,8 @@ static __attribute__((noinline, unused)) void twa_call(struct lock *lock,
 static inline void twa_serve(struct lock *lock, uint32_t number)
 {
     struct tickets *tickets = tickets_of(lock);
-    bool far = load_relaxed(&tickets->next) - number > TWA_NEAR;
+    bool far = load_relaxed(&lock->generation) &&
+               load_relaxed(&tickets->next) - number > TWA_NEAR;
     store_release(&tickets->serving, number);
     release_window();
     if (unlikely(far))
