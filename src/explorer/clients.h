@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What is checked of a lock: small programs of a few threads. */
+#ifndef HASP_EXPLORER_CLIENTS_H
+#define HASP_EXPLORER_CLIENTS_H
+
+#include "locks/descriptor.h"
+
+struct client {
+    const char *name;
+    const char *summary;
+    unsigned threads;
+    bool (*suits)(const struct lock_descriptor *); /* NULL: every lock */
+    void (*body)(unsigned thread);
+    void (*finish)(void); /* after all threads have ended, seeing all they did */
+    uint8_t nodes[4];     /* NUMA node of each thread */
+    uint8_t naps;         /* spurious wake-ups that each thread may have */
+};
+
+extern const struct client clients[];
+extern const unsigned client_count;
+
+/* The lock under check. */
+extern struct lock client_lock;
+extern const struct lock_operations *client_operations;
+
+/* --- for clients --- */
+void expect(bool condition, const char *text);
+unsigned choose(unsigned alternatives);
+void move_to_node(unsigned node);
+/* An operation begins: what was read before it is no reason for it to wait. */
+void begin_operation(void);
+/* A new deadline, which may strike at any time from now on. */
+const struct deadline *new_deadline(void);
+unsigned slots_taken(void);
+
+#endif

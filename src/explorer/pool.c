@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A small pool in the place of src/locks/pool.c, which would multiply the states of
+ * every lock (a client of its own checks that one). Each thread finds its last slots
+ * again, as there; what happened before a give happens before the take.
+ */
+#include "locks/descriptor.h"
+#include "locks/parts.h"
+
+#include "explorer/clients.h"
+#include "explorer/model.h"
+#include "explorer/trail.h"
+
+static struct pool_slot slots[POOLS][SLOTS + 1];
+
+static unsigned index_of(const struct pool *pool)
+{
+    return pool == &part_pool;
+}
+
+void pools_prepare(void)
+{
+    waiter_pool.chunks[0] = slots[index_of(&waiter_pool)];
+    part_pool.chunks[0] = slots[index_of(&part_pool)];
+    for (int pool = 0; pool < POOLS; pool++)
+        for (uint32_t i = 0; i <= SLOTS; i++)
+            slots[pool][i].link.id = i;
+}
+
+static uint16_t order_cell(struct pool_slot *slot)
+{
+    return cell_of(&slot->link.free_next.raw, sizeof slot->link.free_next.raw);
+}
+
+static struct pool_slot *slot_for(struct pool *pool, int thread)
+{
+    struct pool_state *state = &model.pool[index_of(pool)];
+    unsigned id;
+    if (state->free_count[thread])
+        id = state->free[thread][--state->free_count[thread]];
+    else if (state->carved < SLOTS)
+        id = ++state->carved;
+    else
+        return NULL;
+    state->home[id - 1] = (uint8_t)thread;
+    state->taken[id - 1] = 1;
+    return &slots[index_of(pool)][id];
+}
+
+struct pool_slot *pool_take(struct pool *pool)
+{
+    int thread = model.running;
+    struct pool_slot *slot = slot_for(pool, thread);
+    if (!slot)
+        fail("pool exhausted", "more than %d slots in use: a leak?", SLOTS);
+    uint16_t cell = order_cell(slot);
+    memory_load(&model.thread[thread], cell, message_count(cell) - 1, CHECKED_ACQUIRE);
+    trail_add(
+        &(struct trail_step){.thread = thread, .operation = OP_TAKE, .address = slot});
+    return slot;
+}
+
+void pool_give(struct pool *pool, struct pool_slot *slot)
+{
+    int thread = model.running;
+    struct pool_state *state = &model.pool[index_of(pool)];
+    uint32_t id = slot->link.id;
+    trail_add(
+        &(struct trail_step){.thread = thread, .operation = OP_GIVE, .address = slot});
+    if (!id || id > SLOTS || !state->taken[id - 1])
+        fail("given back twice", "%s is in the pool already", cell_name(slot));
+    unsigned home = state->home[id - 1];
+    state->taken[id - 1] = 0;
+    state->free[home][state->free_count[home]++] = (uint8_t)id;
+    uint16_t cell = order_cell(slot);
+    memory_store(&model.thread[thread], cell, message_count(cell), 0, CHECKED_RELEASE);
+}
+
+unsigned pool_taken(void)
+{
+    unsigned taken = 0;
+    for (int pool = 0; pool < POOLS; pool++)
+        for (int i = 0; i < SLOTS; i++)
+            taken += model.pool[pool].taken[i];
+    return taken;
+}
+
+/* For names. */
+bool slot_at(const void *address, int *pool, unsigned *id, size_t *offset)
+{
+    const char *at = address;
+    for (*pool = 0; *pool < POOLS; (*pool)++) {
+        const char *from = (const char *)slots[*pool];
+        if (at >= from && at < from + sizeof slots[*pool]) {
+            *id = (unsigned)((size_t)(at - from) / sizeof slots[0][0]);
+            *offset = (size_t)(at - from) % sizeof slots[0][0];
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The checked platform: every operation is a choice point of the explorer, which runs
+ * the threads of a client one step at a time and looks at every outcome that the memory
+ * model allows (docs/checking.md).
+ */
+#ifndef HASP_PLATFORM_CHECKED_BACKEND_H
+#define HASP_PLATFORM_CHECKED_BACKEND_H
+
+#include "platform/checked/operations.h"
+
+#define likely(x) (x)
+#define unlikely(x) (x)
+enum { CACHE_LINE = 128 };
+
+#define checked_at(c) ((struct checked_cell){&(c)->raw, sizeof(c)->raw, __func__, #c})
+#define checked_value(c) __typeof__((c)->raw)
+/* A cast, but no warning where nobody uses the value. */
+#define checked_as(type, value) __extension__({ (type)(value); })
+
+#define load_relaxed(c) ((checked_value(c))checked_load(checked_at(c), CHECKED_RELAXED))
+#define load_acquire(c) ((checked_value(c))checked_load(checked_at(c), CHECKED_ACQUIRE))
+#define store_relaxed(c, v) checked_store(checked_at(c), (v), CHECKED_RELAXED)
+#define store_release(c, v) checked_store(checked_at(c), (v), CHECKED_RELEASE)
+
+#define checked_rmw(c, change, v, order)                                               \
+    checked_as(checked_value(c), checked_change(checked_at(c), (change), (v), (order)))
+
+#define exchange_relaxed(c, v) checked_rmw(c, CHECKED_EXCHANGE, v, CHECKED_RELAXED)
+#define exchange_acquire(c, v) checked_rmw(c, CHECKED_EXCHANGE, v, CHECKED_ACQUIRE)
+#define exchange_release(c, v) checked_rmw(c, CHECKED_EXCHANGE, v, CHECKED_RELEASE)
+#define exchange_acq_rel(c, v) checked_rmw(c, CHECKED_EXCHANGE, v, CHECKED_ACQ_REL)
+
+#define fetch_add_relaxed(c, v) checked_rmw(c, CHECKED_ADD, v, CHECKED_RELAXED)
+#define fetch_add_acquire(c, v) checked_rmw(c, CHECKED_ADD, v, CHECKED_ACQUIRE)
+#define fetch_add_release(c, v) checked_rmw(c, CHECKED_ADD, v, CHECKED_RELEASE)
+#define fetch_add_acq_rel(c, v) checked_rmw(c, CHECKED_ADD, v, CHECKED_ACQ_REL)
+
+#define fetch_or_relaxed(c, v) checked_rmw(c, CHECKED_OR, v, CHECKED_RELAXED)
+#define fetch_or_acquire(c, v) checked_rmw(c, CHECKED_OR, v, CHECKED_ACQUIRE)
+#define fetch_or_release(c, v) checked_rmw(c, CHECKED_OR, v, CHECKED_RELEASE)
+#define fetch_or_acq_rel(c, v) checked_rmw(c, CHECKED_OR, v, CHECKED_ACQ_REL)
+
+#define fetch_and_relaxed(c, v) checked_rmw(c, CHECKED_AND, v, CHECKED_RELAXED)
+#define fetch_and_acquire(c, v) checked_rmw(c, CHECKED_AND, v, CHECKED_ACQUIRE)
+#define fetch_and_release(c, v) checked_rmw(c, CHECKED_AND, v, CHECKED_RELEASE)
+#define fetch_and_acq_rel(c, v) checked_rmw(c, CHECKED_AND, v, CHECKED_ACQ_REL)
+
+#define checked_cas(c, e, d, order)                                                    \
+    __extension__({                                                                    \
+        checked_value(c) *checked_expected = (e);                                      \
+        uint64_t checked_seen = *checked_expected;                                     \
+        bool checked_done =                                                            \
+            checked_compare_exchange(checked_at(c), &checked_seen, (d), (order));      \
+        *checked_expected = (checked_value(c))checked_seen;                            \
+        checked_done;                                                                  \
+    })
+#define compare_exchange_relaxed(c, e, d) checked_cas(c, e, d, CHECKED_RELAXED)
+#define compare_exchange_acquire(c, e, d) checked_cas(c, e, d, CHECKED_ACQUIRE)
+#define compare_exchange_release(c, e, d) checked_cas(c, e, d, CHECKED_RELEASE)
+#define compare_exchange_acq_rel(c, e, d) checked_cas(c, e, d, CHECKED_ACQ_REL)
+
+#define checked_if(c, from, to, order)                                                 \
+    checked_compare_exchange(checked_at(c), &(uint64_t){(from)}, (to), (order))
+#define acquire_if(c, from, to) checked_if(c, from, to, CHECKED_ACQUIRE)
+#define release_if(c, from, to) checked_if(c, from, to, CHECKED_RELEASE)
+
+#define fence_seq_cst() checked_fence(__func__)
+
+/* A heavy barrier runs a full fence in every thread, wherever that thread is just then,
+ * as the kernel's does; so a light barrier has nothing left to do. */
+#define light_barrier() ((void)0)
+#define heavy_barrier() (checked_heavy_barrier(__func__), true)
+
+#define relax() checked_relax(__func__)
+#define yield() ((void)0)
+#define pause_for(turns) ((void)(turns))
+#define prefetch_for_write(c) ((void)(c))
+
+static inline bool checked_long_ago(const struct deadline *deadline)
+{
+    return deadline->at.tv_sec == 0 && deadline->at.tv_nsec == 0;
+}
+
+static inline enum checked_deadline checked_kind(const struct deadline *deadline)
+{
+    return !deadline                    ? CHECKED_NEVER
+           : checked_long_ago(deadline) ? CHECKED_LONG_AGO
+                                        : CHECKED_ANY_TIME;
+}
+
+#define deadline_passed(d) checked_deadline_passed(checked_long_ago(d), __func__)
+#define park(c, expected, deadline)                                                    \
+    checked_park(checked_at(c), (expected), checked_kind(deadline))
+#define unpark(c, count) checked_unpark(checked_at(c), (count))
+#define requeue(from, expected, to)                                                    \
+    checked_requeue(checked_at(from), (expected), checked_at(to))
+
+#define now_ns() checked_now_ns()
+#define ticks() checked_now_ns()
+#define ticks_to_ns(difference) ((uint64_t)(difference))
+
+/* Spinning longer shows nothing new. */
+enum { CLOCK_TURNS = 1 };
+#define spin_limit() checked_spin_limit()
+#define yield_limit() 1u
+
+#define current_thread() checked_thread()
+#define current_thread_if_known() checked_thread()
+#define single_threaded() false
+#define wait_begin() 0
+#define wait_end(token, undo, argument) ((void)(token), (void)(undo), (void)(argument))
+#define fork_generation() 1u
+
+#define cpu_count() 2u
+#define node_count() 2u
+#define current_node() checked_node()
+
+#define map_pages(bytes) checked_pages(bytes)
+#define die(text) checked_die(text)
+#define release_window() ((void)0)
+
+#endif
