@@ -33,8 +33,8 @@ MAY_INCLUDE: dict[str, set[str]] = {
         *("profiler", "simulator", "explorer"),
     },
 }
-# The simulator and the explorer see locks through the list only; the explorer also plays
-# the pools, and the interposer's part in a condition variable's hand-over.
+# The simulator and the explorer see locks through the list only; the explorer also
+# plays the pools, and the interposer's part in a condition variable's hand-over.
 LIST_HEADERS = {"locks/descriptor.h", "locks/registry.h", "locks/locks.def"}
 LIST_READERS = {
     "simulator": LIST_HEADERS,
