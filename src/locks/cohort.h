@@ -264,7 +264,8 @@ static inline bool cohort_mcs_queued(struct lock *lock)
 COHORT_LEVEL(cohort_backoff, tas, cohort_no_queue, NULL,
              (lock, TAS_READ_FIRST | TAS_BACK_OFF),
              (lock, TAS_READ_FIRST | TAS_BACK_OFF, deadline))
-COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock), (lock, deadline))
+COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock, MUTEXEE_SPINNERS),
+             (lock, MUTEXEE_SPINNERS, deadline))
 COHORT_LEVEL(cohort_ticket, ticket, ticket_forget, tickets_queued, (lock),
              (lock, deadline))
 COHORT_LEVEL(cohort_mcs, mcs, mcs_forget, cohort_mcs_queued, (lock, SPIN),
@@ -287,7 +288,7 @@ static inline void c_bo_mcs_park_adopt(struct lock *lock, struct waiter *waiter)
 static inline void c_bo_mcs_park_relock(struct lock *lock)
 {
     ghosts_check(lock, c_bo_mcs_park_forget); /* before mutexee's, which knows less */
-    mutexee_relock(lock);
+    mutexee_relock(lock, MUTEXEE_SPINNERS);
 }
 
 #endif

@@ -11,7 +11,8 @@
  * stay away. A standby that was passed over too often becomes impatient, and the next
  * release hands it the lock.
  *
- * The inner lock as in mcs.h, then the bits of the outer word:
+ * The inner lock as in mcs.h, and the outer word, whose bits are barging.h's with the
+ * invariants B1 to B4:
  *
  *   tail, next  of the inner lock
  *   HELD        by its holder
@@ -20,23 +21,14 @@
  *   IMPATIENT   set by the standby while HELD: release by grant
  *   GRANTED     with HELD, after such a release: the lock is the standby's
  *
- * I1. HELD is set by an acquire exchange of 0's owner-to-be, or stays set through a
- *     grant.
- * I2. Whoever slept on the word takes the lock with SLEEPERS set: others may sleep.
- * I3. IMPATIENT and GRANTED concern the one standby; it is always there when they are
- *     set, because it clears IMPATIENT before it gives up.
+ * I1. Only the holder of the inner lock becomes impatient; those requeued by a condvar
+ *     do not.
  */
 #ifndef HASP_LOCKS_MALTHUSIAN_H
 #define HASP_LOCKS_MALTHUSIAN_H
 
+#include "locks/barging.h"
 #include "locks/mcs.h"
-
-enum {
-    MALTHUSIAN_HELD = 1,
-    MALTHUSIAN_SLEEPERS = 2,
-    MALTHUSIAN_IMPATIENT = 4,
-    MALTHUSIAN_GRANTED = 8,
-};
 
 /* How often a standby may be passed over: found the lock taken again after it was
  * woken, or for as long as so many sleeps and wake-ups would have taken. */
@@ -51,18 +43,13 @@ static inline struct atomic_u32 *malthusian_word(struct lock *lock)
 }
 
 /* Whoever is in the inner lock is a ghost: a live thread comes through here before it
- * enters. The word may be in use by a live holder, so it is changed by exchange only.
- */
+ * enters. */
 static inline void malthusian_forget(struct lock *lock, bool held)
 {
     (void)held;
     store_relaxed(&mcs_of(lock)->next, 0);
     store_release(&mcs_of(lock)->tail, 0);
-    struct atomic_u32 *word = malthusian_word(lock);
-    uint32_t seen = load_relaxed(word), after;
-    do
-        after = seen & MALTHUSIAN_GRANTED ? 0 : seen & ~(uint32_t)MALTHUSIAN_IMPATIENT;
-    while (!compare_exchange_acq_rel(word, &seen, after));
+    barging_forget(malthusian_word(lock));
 }
 
 static inline void malthusian_before_release(struct lock *lock)
@@ -72,13 +59,13 @@ static inline void malthusian_before_release(struct lock *lock)
 
 static inline bool malthusian_fast(struct lock *lock)
 {
-    return acquire_if(malthusian_word(lock), 0, MALTHUSIAN_HELD);
+    return barging_fast(malthusian_word(lock));
 }
 
 static inline bool malthusian_trylock(struct lock *lock, enum waiting waiting)
 {
     (void)waiting;
-    return load_relaxed(malthusian_word(lock)) == 0 && malthusian_fast(lock);
+    return barging_trylock(malthusian_word(lock));
 }
 
 /* Competes for the word by spinning; true when acquired. */
@@ -86,60 +73,12 @@ static inline bool malthusian_spin(struct atomic_u32 *word)
 {
     for (uint32_t turns = spin_limit(); turns; turns--) {
         uint32_t seen = load_relaxed(word);
-        if (!(seen & MALTHUSIAN_HELD) &&
-            compare_exchange_acquire(word, &seen, seen | MALTHUSIAN_HELD))
+        if (!(seen & BARGING_HELD) &&
+            compare_exchange_acquire(word, &seen, seen | BARGING_HELD))
             return true;
         relax();
     }
     return false;
-}
-
-/* Gives up being impatient; false when the lock was granted first. */
-static inline bool malthusian_calm_down(struct atomic_u32 *word)
-{
-    uint32_t seen = load_relaxed(word);
-    while (!(seen & MALTHUSIAN_GRANTED))
-        if (compare_exchange_relaxed(word, &seen,
-                                     seen & ~(uint32_t)MALTHUSIAN_IMPATIENT))
-            return true;
-    return false;
-}
-
-/* Waits at the word until it can take the lock. `patience` 0: not the standby, and
- * never impatient. */
-static inline bool malthusian_stand_by(struct atomic_u32 *word, enum waiting waiting,
-                                       uint32_t patience,
-                                       const struct deadline *deadline)
-{
-    const uint32_t standby_bits = MALTHUSIAN_IMPATIENT | MALTHUSIAN_GRANTED;
-    const uint32_t taken =
-        waiting == SPIN ? MALTHUSIAN_HELD : MALTHUSIAN_HELD | MALTHUSIAN_SLEEPERS;
-    struct spinner spinner = {0, 0};
-    uint32_t seen = load_relaxed(word), waits = 0;
-    while (true) {
-        if (patience && (seen & MALTHUSIAN_GRANTED)) {
-            /* Nobody else acts on GRANTED; others may add SLEEPERS. */
-            if (compare_exchange_acquire(word, &seen, seen & ~standby_bits))
-                return true;
-            continue;
-        }
-        bool held = seen & MALTHUSIAN_HELD;
-        uint32_t wanted = seen | taken;
-        if (held && patience && waits >= patience)
-            wanted |= MALTHUSIAN_IMPATIENT;
-        if (seen != wanted) {
-            if (!compare_exchange_acquire(word, &seen, wanted))
-                continue;
-            if (!held)
-                return true;
-        }
-        bool in_time = waiting == SPIN ? spinner_turn(&spinner, deadline)
-                                       : park(word, wanted, deadline);
-        if (!in_time && (!patience || malthusian_calm_down(word)))
-            return false;
-        waits += waits < patience;
-        seen = load_relaxed(word);
-    }
 }
 
 static __attribute__((noinline, unused)) bool
@@ -152,7 +91,7 @@ malthusian_wait(struct lock *lock, enum waiting waiting,
     struct atomic_u32 *word = malthusian_word(lock);
     bool acquired =
         (waiting != SPIN && malthusian_spin(word)) ||
-        malthusian_stand_by(word, waiting, malthusian_patience(waiting), deadline);
+        barging_wait(word, waiting, 0, malthusian_patience(waiting), deadline);
     mcs_unlock(lock, waiting); /* the next waiter stands by */
     return acquired;
 }
@@ -171,34 +110,19 @@ static inline void malthusian_lock(struct lock *lock, enum waiting waiting)
 static inline void malthusian_unlock(struct lock *lock, enum waiting waiting)
 {
     struct atomic_u32 *word = malthusian_word(lock);
-    if (likely(release_if(word, MALTHUSIAN_HELD, 0)))
-        return;
-    uint32_t seen = load_relaxed(word), after;
-    do
-        after = seen & MALTHUSIAN_IMPATIENT ? seen | MALTHUSIAN_GRANTED : 0;
-    while (!compare_exchange_release(word, &seen, after));
-    release_window();
-    if (waiting == SPIN)
-        return;
-    /* A grant is for one of the sleepers: it does not say which, so all look. */
-    if (after)
-        unpark(word, UINT32_MAX >> 1);
-    else if (seen & MALTHUSIAN_SLEEPERS)
-        unpark(word, 1);
+    if (unlikely(!release_if(word, BARGING_HELD, 0)))
+        barging_release(word, waiting, false);
 }
 
-/* The holder moves a thread asleep on a condition variable to the word's sleepers. */
 static inline void malthusian_adopt(struct lock *lock, struct waiter *waiter)
 {
-    struct atomic_u32 *word = malthusian_word(lock);
-    fetch_or_relaxed(word, MALTHUSIAN_SLEEPERS);
-    move_to_sleepers(waiter, word);
+    barging_adopt(malthusian_word(lock), waiter);
 }
 
 /* After malthusian_adopt: it may have slept among others. */
 static inline void malthusian_relock(struct lock *lock, enum waiting waiting)
 {
-    malthusian_stand_by(malthusian_word(lock), waiting, 0, NULL);
+    barging_wait(malthusian_word(lock), waiting, 0, UINT32_MAX, NULL);
 }
 
 static inline void malthusian_destroy(struct lock *lock)
