@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The demonstration: a real RocksDB under every lock (`python -m hasp.demo`)."""
+"""The demonstration: a real RocksDB under a dozen locks (`python -m hasp.demo`)."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".png", ".svg")
 FEWEST_FOR_CURVES = 3
+MOST_CURVES = 14  # with more locks nobody can follow a curve: bars instead
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = {"better": "#009e73", "worse": "#d55e00", "same": "#7f7f7f"}
 UNCERTAIN = "#b0b0b0"
@@ -36,7 +37,8 @@ def draw(study: Study, rows: list[Row], path: Path) -> None:
     from matplotlib.figure import Figure
 
     counts = [count for count in study.plan.threads if count is not None]
-    curves = len(counts) >= FEWEST_FOR_CURVES
+    few = len(study.plan.locks) <= MOST_CURVES
+    curves = few and len(counts) >= FEWEST_FOR_CURVES
     measures = study.measures[: max(1, len(study.plan.metrics))]
     columns = len(measures)
     lines = 1 if curves else len(study.plan.threads)

@@ -18,6 +18,10 @@ from hasp.study.record import Run
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
+# A comparison of more than this is announced: so many runs at the start, so long a time
+# after the first run.
+CELLS_TO_ANNOUNCE = 12
+SECONDS_TO_ANNOUNCE = 300.0
 LINE_INTERVAL = 10.0  # seconds between lines when stderr is no terminal
 
 
@@ -32,8 +36,11 @@ class Progress:
         self._begun = time.monotonic()
         self._last_line = self._begun
         self._bar: Bar | None = None
+        self._estimated = False
 
     def __enter__(self) -> Progress:
+        if len(self._plan.cells) > CELLS_TO_ANNOUNCE:
+            note(f"{self._total} runs, warm-up included; --locks and --runs make fewer")
         if sys.stderr.isatty():
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
@@ -82,12 +89,23 @@ class Progress:
         self._times[run.cell].append(time.monotonic() - self._begun)
         if run.cell in self._left:
             self._left.remove(run.cell)
+        if run.outcome == record.OK and not self._estimated:
+            self._estimated = True
+            self._estimate(self._times[run.cell][-1])
         if run.outcome != record.OK:
             end = "; not tried again" if given_up else ""
             self._say(f"{run.cell.words}: {run.outcome}: {run.detail}{end}")
         if given_up:
             self._left = [cell for cell in self._left if cell != run.cell]
             self._total = sum(map(len, self._times.values())) + len(self._left)
+
+    def _estimate(self, seconds: float) -> None:
+        """After the first run: how long all will take, if that is worth a warning."""
+        if seconds * len(self._left) > SECONDS_TO_ANNOUNCE:
+            expected = format_duration(round(seconds * len(self._left)))
+            self._say(
+                f"the first run took {format_duration(seconds)}: expect {expected}"
+            )
 
     def _say(self, words: str) -> None:
         if self._bar is not None:
