@@ -9,19 +9,18 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lock_list import ROOT
+from tree import ENTRY, build, copy_tree
 
-ROOT = Path(__file__).resolve().parents[2]
+Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
 
 pytestmark = pytest.mark.timeout(180)
 
-# An entry: the header, where the list includes it, and the LOCK line itself.
-MUTEXEE_ENTRY = re.compile(
-    r'^(?:#include "locks/mutexee\.h"\n)?LOCK\(mutexee,.*?\)\n(?=#include|LOCK|\n)',
-    re.MULTILINE | re.DOTALL,
-)
+PROGRAMS = ("hasp-locks", "hasp-bench-locks", "hasp-calibrate", "libhasp.so")
 
 COUNTER = """\
 #include <pthread.h>
@@ -58,55 +57,66 @@ def add_lock(tree: Path) -> None:
         header.replace("mutexee", "added").replace("MUTEXEE", "ADDED")
     )
     listing = (locks / "locks.def").read_text()
-    entry = MUTEXEE_ENTRY.search(listing)
-    assert entry
-    added = re.sub(
-        '"added", "added"', '"added", ""', entry[0].replace("mutexee", "added")
-    )
-    first = entry.start()
-    (locks / "locks.def").write_text(listing[:first] + added + listing[first:])
+    (entry,) = (match for match in ENTRY.finditer(listing) if match[1] == "mutexee")
+    renamed = entry[0].replace("mutexee", "added")
+    added = re.sub('"added", "added"', '"added", ""', renamed)
+    added = '#include "locks/added.h"\n' + added
+    before, after = listing[: entry.start()], listing[entry.start() :]
+    (locks / "locks.def").write_text(before + added + after)
 
 
-def build(tree: Path) -> Path:
-    folder = tree / "build"
-    tools = Path(sys.executable).parent
-    path = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-    options = ["-Dtests=false", "-Dpython=false"]
-    for command in (
-        ["meson", "setup", folder, tree, *options],
-        ["ninja", "-C", folder, "src/locks/hasp-locks", "src/preload/libhasp.so"],
-    ):
-        done = subprocess.run(command, env=path, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return folder
-
-
-def test_a_lock_is_one_header_and_one_entry(tmp_path: Path) -> None:
-    tree = tmp_path / "tree"
-    tree.mkdir()
-    for name in ("meson.build", "meson.options", "LICENSE"):
-        shutil.copy(ROOT / name, tree)
-    for name in ("src", "include"):
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, tree / name)
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources with one lock more, built."""
+    tree = tmp_path_factory.mktemp("added") / "tree"
+    copy_tree(tree)
     add_lock(tree)
-    folder = build(tree)
+    build(tree, *PROGRAMS)
+    return tree
 
-    listing = subprocess.check_output([folder / "src/locks/hasp-locks"], text=True)
-    records = {
-        record["name"]: record for record in map(json.loads, listing.splitlines())
-    }
+
+@pytest.fixture
+def with_added(hasp: Hasp, tree: Path) -> Hasp:
+    """The command line, with the native parts of that copy."""
+    env = {**os.environ, "HASP_NATIVE_DIR": str(tree / "build"), "HASP_VERBOSE": "1"}
+    return lambda *words: hasp(*words, env=env)
+
+
+def test_it_is_listed(with_added: Hasp) -> None:
+    lines = with_added("list", "--json").stdout.splitlines()
+    records = {record["name"]: record for record in map(json.loads, lines)}
     assert records["added"]["summary"] == records["mutexee"]["summary"]
     assert records["futex"]["default"]
+    assert " added " in with_added("list").stdout
 
+
+def test_programs_run_under_it(with_added: Hasp, tmp_path: Path) -> None:
     source, program = tmp_path / "counter.c", tmp_path / "counter"
     source.write_text(COUNTER)
     subprocess.run(["cc", "-pthread", "-o", program, source], check=True)
-    variables = {
-        "LD_PRELOAD": str(folder / "src/preload/libhasp.so"),
-        "HASP_LOCK": "added",
-        "HASP_VERBOSE": "1",
-    }
-    done = subprocess.run([program], env=variables, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "100000\n"), done.stderr
-    assert "lock=added" in done.stderr
+    for lock in ("added", "gcr+added"):
+        done = with_added("run", "--lock", lock, "--", program)
+        assert (done.returncode, done.stdout) == (0, "100000\n"), done.stderr
+        assert f"lock={lock} " in done.stderr
+
+
+def test_it_is_measured(with_added: Hasp) -> None:
+    done = with_added(
+        *("bench", "locks", "--runs", 1, "--locks", "added", "--json"),
+        *("--cases", "uncontended"),
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert any(row["lock"] == "added" and row["value"] > 0 for row in rows)
+
+
+def test_it_gets_a_page(tree: Path) -> None:
+    for name in ("docs", "tools"):
+        shutil.copytree(ROOT / name, tree / name)
+    maker = tree / "tools/make_lock_catalogue.py"
+    lister = tree / "build/src/locks/hasp-locks"
+    subprocess.run([sys.executable, maker, lister, "--write"], check=True)
+    page = (tree / "docs/locks/added.md").read_text()
+    assert "Idea" in page
+    assert "ADDED" in page.upper()
+    assert "(locks/added.md)" in (tree / "docs/locks.md").read_text()

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Copies of the source tree with another list of locks, and how they are built."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from lock_list import ROOT
+
+# An entry of locks.def, without the header that it needs: its name, and all of it.
+ENTRY = re.compile(r'^LOCK\(\w+, "([^"]+)".*?"\)\n', re.MULTILINE | re.DOTALL)
+
+
+def copy_tree(tree: Path) -> Path:
+    """All that the native parts are built from; returns the copy's locks.def."""
+    tree.mkdir()
+    for name in ("meson.build", "meson.options", "LICENSE"):
+        shutil.copy(ROOT / name, tree)
+    for name in ("src", "include"):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, tree / name)
+    return tree / "src/locks/locks.def"
+
+
+def keep_only(listing: Path, *names: str) -> None:
+    """Takes every other lock out of the list; the headers stay."""
+    text = listing.read_text()
+    assert {*names} <= {match[1] for match in ENTRY.finditer(text)}
+    listing.write_text(
+        ENTRY.sub(lambda match: match[0] if match[1] in names else "", text)
+    )
+
+
+def build(tree: Path, *names: str, options: tuple[str, ...] = ()) -> Path:
+    """Builds these programs and libraries; returns the build folder."""
+    folder = tree / "build"
+    tools = Path(sys.executable).parent
+    env = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+
+    def run(*command: str | Path) -> str:
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run("meson", "setup", folder, tree, "-Dtests=false", "-Dpython=false", *options)
+    known = run("ninja", "-C", folder, "-t", "targets", "all").splitlines()
+    paths = [line.partition(":")[0] for line in known]
+    run("ninja", "-C", folder, *(path for path in paths if Path(path).name in names))
+    return folder
