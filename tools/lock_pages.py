@@ -71,7 +71,8 @@ def overtaken(lock: Lock) -> str:
     bound = lock["bypass_bound"]
     if bound < 0:
         return "any number of times"
-    return f"at most {bound} times" if bound else "never"
+    who = " by each other thread" if lock["bypass_each"] else ""
+    return f"at most {bound} times{who}" if bound else "never"
 
 
 def page(

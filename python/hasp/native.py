@@ -38,6 +38,7 @@ class LockInfo:
     trylock_hardened: bool
     bypasses: bool
     bypass_bound: int  # times a queued waiter may be overtaken; -1: no bound
+    bypass_each: bool  # the bound counts for each other thread by itself
     bytes: int
     waiter_bytes: int
     outside_bytes: int  # once contended, until destroyed

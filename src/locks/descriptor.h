@@ -41,6 +41,7 @@ struct lock_descriptor {
     bool bypasses;         /* a newcomer may overtake waiters */
     uint32_t bypass_bound; /* how often a queued waiter may be overtaken by threads that
                               came later; UINT32_MAX: no bound */
+    bool bypass_each;      /* the bound counts for each other thread by itself */
     bool parks;
     bool numa;
     bool light;            /* suits locks that are rarely contended */

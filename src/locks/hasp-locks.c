@@ -20,7 +20,8 @@ static void print_lock(unsigned i)
                "%s%s%s],"
                "\"category\":\"%s\",\"waiting\":\"%s\",\"fifo\":%s,\"bypasses\":%s,"
                "\"parks\":%s,\"numa\":%s,\"light\":%s,\"trylock_hardened\":%s,"
-               "\"bypass_bound\":%lld,\"bytes\":%u,\"waiter_bytes\":%u,"
+               "\"bypass_bound\":%lld,\"bypass_each\":%s,"
+               "\"bytes\":%u,\"waiter_bytes\":%u,"
                "\"outside_bytes\":%u,\"node_bytes\":%u,"
                "\"summary\":\"%s\",\"source\":\"%s\","
                "\"caution\":\"%s\"}\n",
@@ -29,7 +30,8 @@ static void print_lock(unsigned i)
                truth(lock->parks), truth(lock->numa), truth(lock->light),
                truth(lock->trylock_hardened),
                lock->bypass_bound == UINT32_MAX ? -1 : (long long)lock->bypass_bound,
-               lock->bytes, lock->waiter_bytes, lock->outside_bytes, lock->node_bytes,
+               truth(lock->bypass_each), lock->bytes, lock->waiter_bytes,
+               lock->outside_bytes, lock->node_bytes,
                lock->summary, lock->source, lock->caution);
 }
 

@@ -11,9 +11,11 @@ enum {
     NUMA = 8,
     LIGHT = 16,
     TRYLOCK_HARDENED = 32,
+    BYPASS_EACH = 64,
     BOUND_SHIFT = 8,
 };
 #define BYPASS_AT_MOST(n) ((n) << BOUND_SHIFT)
+#define BYPASS_BY_EACH(n) (BYPASS_EACH | BYPASS_AT_MOST(n))
 #define BYPASS_BOUND(properties)                                                       \
     ((properties)&BYPASSES ? UINT32_MAX : (uint32_t)(properties) >> BOUND_SHIFT)
 
@@ -62,6 +64,7 @@ const struct lock_descriptor lock_list[] = {
      .fifo = ((properties)&FIFO) != 0,                                                 \
      .bypasses = BYPASS_BOUND(properties) != 0,                                        \
      .bypass_bound = BYPASS_BOUND(properties),                                         \
+     .bypass_each = ((properties)&BYPASS_EACH) != 0,                                   \
      .parks = ((properties)&PARKS) != 0,                                               \
      .numa = ((properties)&NUMA) != 0,                                                 \
      .light = ((properties)&LIGHT) != 0,                                               \
@@ -104,6 +107,7 @@ struct lock_descriptor lock_at(unsigned index)
     wrapped.fifo = false;
     wrapped.bypasses = true;
     wrapped.bypass_bound = UINT32_MAX;
+    wrapped.bypass_each = false;
     wrapped.parks = true;
     wrapped.light = false;
     wrapped.waiter_bytes = sizeof(struct waiter);

@@ -37,6 +37,7 @@ def make_lock(name: str, **changes: object) -> LockInfo:
         "trylock_hardened": False,
         "bypasses": True,
         "bypass_bound": -1,
+        "bypass_each": False,
         "outside_bytes": 0,
         "node_bytes": 0,
         "bytes": 16,

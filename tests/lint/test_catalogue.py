@@ -67,6 +67,7 @@ def record(name: str, index: int) -> dict[str, Any]:
         "light": False,
         "trylock_hardened": True,
         "bypass_bound": 0,
+        "bypass_each": False,
         "bytes": 4,
         "waiter_bytes": 128,
         "outside_bytes": 0,

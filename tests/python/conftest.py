@@ -63,6 +63,7 @@ def lock_record(place: int) -> dict[str, object]:
         "trylock_hardened": True,
         "bypasses": bypasses,
         "bypass_bound": -1 if bypasses else 0,
+        "bypass_each": False,
         "outside_bytes": 0,
         "node_bytes": 0,
         "bytes": 16,

@@ -106,6 +106,8 @@ static uint32_t run_once(const struct lock_descriptor *descriptor, struct shape 
 static void check_bound(const struct lock_descriptor *descriptor)
 {
     uint32_t bound = descriptor->bypass_bound;
+    if (descriptor->bypass_each)
+        bound *= WAITERS; /* the other waiters, and the holder */
     uint32_t returns = bound < RETURNS_MAX / 2 ? 2 * bound : RETURNS_MAX;
     if (returns < RETURNS_MIN)
         returns = RETURNS_MIN;

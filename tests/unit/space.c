@@ -129,7 +129,8 @@ static void contend(const struct lock_descriptor *descriptor, bool leaving)
  * and one in vain when two found it missing. */
 static void check_used(const struct lock_descriptor *descriptor, bool leaving)
 {
-    uint32_t threads = PEERS + 1, slot = sizeof(struct pool_slot);
+    uint32_t slot = sizeof(struct pool_slot);
+    uint32_t threads = (leaving ? 2 : 1) * (PEERS + 1); /* others, the second time */
     uint32_t each = (descriptor->waiter_bytes + slot - 1) / slot;
     if (leaving && !each)
         each = 1; /* to mark the place of one who left */

@@ -164,6 +164,8 @@ def overtaken(lock: LockInfo) -> str:
     """How often later arrivals may take the lock before a waiter, in a word or two."""
     if lock.bypass_bound < 0:
         return "any number"
+    if lock.bypass_each:
+        return f"{lock.bypass_bound} by each"
     return f"{lock.bypass_bound} at most" if lock.bypass_bound else "never"
 
 
@@ -237,7 +239,8 @@ def facts(lock: LockInfo) -> list[tuple[str, str]]:
     elif lock.bypass_bound < 0:
         order = "any number of times"
     elif lock.bypass_bound:
-        order = f"{lock.bypass_bound} times at most, once it is queued"
+        who = " by each other thread" if lock.bypass_each else ""
+        order = f"{lock.bypass_bound} times at most{who}, once it is queued"
     kinds = [
         words
         for holds, words in (
