@@ -60,6 +60,11 @@ def wrapped(text: str) -> str:
     return textwrap.fill(text, COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
+def paragraph(text: str) -> str:
+    """Wrapped, with a blank line behind it."""
+    return wrapped(text) + "\n"
+
+
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     yield "| " + " | ".join(headings) + " |"
     yield "|" + "---|" * len(headings)
@@ -108,7 +113,7 @@ def wrapper_page(lock: Lock, header: Path, head: Head, data: Data) -> str:
     lines = [
         GENERATED,
         f"# {lock['name']}\n",
-        wrapped(sentence(lock["summary"])) + "\n",
+        paragraph(sentence(lock["summary"])),
         f"Family: {_family_link(lock)}. LOCK is the name of any lock of the list.\n",
         f"    hasp run --lock {prefix}mcs -- ./your-program\n",
         *_algorithm(head),
@@ -139,29 +144,23 @@ def _link(header: Path) -> str:
 def _title(lock: Lock, names: set[str]) -> Iterator[str]:
     yield GENERATED
     yield f"# {lock['name']}\n"
-    yield wrapped(summary(lock, names)) + "\n"
+    yield paragraph(summary(lock, names))
     default = " It is the default of `hasp run`." if lock["default"] else ""
     others = [name for name in lock["aliases"] if name != lock["name"]]
     known = f" Also known as {', '.join(f'`{name}`' for name in others)}."
-    yield (
-        wrapped(f"Family: {_family_link(lock)}.{known if others else ''}{default}")
-        + "\n"
-    )
+    yield paragraph(f"Family: {_family_link(lock)}.{known if others else ''}{default}")
     yield f"    hasp run --lock {lock['name']} -- ./your-program\n"
     if lock["caution"]:
-        yield wrapped("**Caution:** " + sentence(lock["caution"])) + "\n"
+        yield paragraph("**Caution:** " + sentence(lock["caution"]))
 
 
 def _idea(
     lock: Lock, entry: Entry | None, head: Head | None, siblings: Sequence[str]
 ) -> Iterator[str]:
     if entry is None or head is None:
-        yield (
-            wrapped(
-                "The program as it is: nothing is preloaded. Every other lock is "
-                "compared with it, so it has no header in Hasp, and no proof."
-            )
-            + "\n"
+        yield paragraph(
+            "The program as it is: nothing is preloaded. Every other lock is "
+            "compared with it, so it has no header in Hasp, and no proof."
         )
         return
     yield from _algorithm(head)
@@ -175,16 +174,16 @@ def _idea(
     if siblings:
         others = ", ".join(f"[{name}]({name}.md)" for name in siblings)
         composition += f"; idea, state and invariants are shared with {others}"
-    yield wrapped(composition + ".") + "\n"
+    yield paragraph(composition + ".")
 
 
 def _algorithm(head: Head) -> Iterator[str]:
     yield "## Idea\n"
     for words in head.idea:
-        yield wrapped(markdown(sentence(words))) + "\n"
+        yield paragraph(markdown(sentence(words)))
     yield "## State\n"
     if head.state_intro:
-        yield wrapped(markdown(head.state_intro)) + "\n"
+        yield paragraph(markdown(head.state_intro))
     rows = [(f"`{name}`", markdown(words)) for name, words in head.state]
     yield from table(("cell", "meaning"), rows)
     yield "\n## Invariants\n"
@@ -193,22 +192,22 @@ def _algorithm(head: Head) -> Iterator[str]:
     yield ""
     for note in head.paragraphs:
         if not note.word:
-            yield wrapped(markdown(sentence(note.words))) + "\n"
-    own = [paragraph for paragraph in head.paragraphs if paragraph.word]
+            yield paragraph(markdown(sentence(note.words)))
+    own = [part for part in head.paragraphs if part.word]
     if own:
         yield "## Constructions of Hasp's own\n"
     before = ""
-    for paragraph in own:
-        title = f"**{paragraph.word}.** " if paragraph.word != before else ""
-        before = paragraph.word
-        yield wrapped(title + markdown(sentence(paragraph.words))) + "\n"
+    for part in own:
+        title = f"**{part.word}.** " if part.word != before else ""
+        before = part.word
+        yield paragraph(title + markdown(sentence(part.words)))
 
 
 def _source(lock: Lock, head: Head | None) -> Iterator[str]:
     yield "## Source\n"
-    yield wrapped(markdown(sentence(lock["source"] or "none"))) + "\n"
+    yield paragraph(markdown(sentence(lock["source"] or "none")))
     if head is not None:
-        yield wrapped(markdown(head.title)) + "\n"
+        yield paragraph(markdown(head.title))
 
 
 def _properties(lock: Lock) -> Iterator[str]:
@@ -252,12 +251,9 @@ def _cost(lock: Lock, data: Data) -> Iterator[str]:
     yield "## Cost, measured\n"
     records = data.bench.get(lock["name"], [])
     if not records:
-        yield (
-            wrapped(
-                f"Not measured yet: `{BENCH}` has nothing on this lock. `hasp bench "
-                f"locks --locks {lock['name']}` measures it on your machine."
-            )
-            + "\n"
+        yield paragraph(
+            f"Not measured yet: `{BENCH}` has nothing on this lock. `hasp bench "
+            f"locks --locks {lock['name']}` measures it on your machine."
         )
         return
     rows: list[list[str]] = []
@@ -291,57 +287,69 @@ def _circumstances(record: Record) -> Iterator[str]:
             " Other programs were running: treat figures of several threads with care."
         )
     words += " [What the cases are](../hasp-bench-locks.md#cases)."
-    yield wrapped(words) + "\n"
+    yield paragraph(words)
 
 
 def _proof(lock: Lock, data: Data) -> Iterator[str]:
     yield "## Proven\n"
     records = data.check.get(lock["name"], [])
     if not records:
-        yield wrapped(f"Nothing yet: `{CHECK}` has nothing on this lock.") + "\n"
+        yield paragraph(f"Nothing yet: `{CHECK}` has nothing on this lock.")
         return
-    rows = []
-    for record in records:
-        complete = record.get("complete")
-        bound = _first(record, "preemption_bound", "preemptions", "bound")
-        explored = (
-            "all schedules" if bound in (None, -1, "") else f"{bound} preemptions"
-        )
-        if complete is False:
-            explored += ", not all of them"
-        executions = _first(record, "iterations", "executions", "states")
-        rows.append(
-            (
-                str(record.get("client", "?")),
-                str(record.get("threads", "?")),
-                explored,
-                f"{executions:,}" if isinstance(executions, int) else "-",
-                str(record.get("verdict", "?")),
-            )
-        )
-    yield from table(("client", "threads", "explored", "executions", "verdict"), rows)
-    command = records[0].get("command") or f"hasp check --locks {lock['name']}"
-    yield (
-        "\n" + wrapped(f"By `{command}`: the header itself, under weak memory.") + "\n"
+    yield paragraph(
+        "The header itself, explored under a weak memory model: exclusion, races "
+        "of plain data, lost wake-ups and hand-overs."
     )
+    rows = [
+        (
+            str(record.get("client", "?")),
+            str(record.get("threads", "?")),
+            explored(record),
+            _count(record.get("states")),
+            _count(record.get("iterations")),
+            str(record.get("verdict", "?")),
+        )
+        for record in records
+    ]
+    headings = ("client", "threads", "explored", "states", "executions", "verdict")
+    yield from table(headings, rows)
+    command = records[0].get("command") or f"hasp check --locks {lock['name']}"
+    yield f"\nBy `{command}`.\n"
+
+
+def explored(record: Record) -> str:
+    """To which bound a client was explored."""
+    if record.get("complete"):
+        return "all schedules"
+    bound = next(
+        (
+            record[name]
+            for name in ("preemption_bound", "preemptions")
+            if name in record
+        ),
+        None,
+    )
+    within = (
+        "schedules" if bound is None else f"schedules with up to {bound} preemptions"
+    )
+    return f"some {within}" if record.get("interrupted") else f"all {within}"
+
+
+def _count(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else "-"
 
 
 def _mutation(lock: Lock, data: Data) -> Iterator[str]:
     yield "## Mutation score\n"
     records = data.mutation.get(lock["name"], [])
     if not records:
-        yield wrapped(f"Not known: `{MUTATION}` has nothing on this lock.") + "\n"
+        yield paragraph(f"Not known: `{MUTATION}` has nothing on this lock.")
         return
     for record in records:
-        facts = [
-            f"{name.replace('_', ' ')}: {value}"
-            for name, value in record.items()
-            if name not in ("lock", "schema") and isinstance(value, int | float | str)
-        ]
-        yield wrapped("- " + "; ".join(facts)).replace("\n", "\n  ")
-    yield ""
-
-
-def _first(record: Record, *names: str) -> Any:
-    """The first of these fields that the record has."""
-    return next((record[name] for name in names if name in record), None)
+        reasoned = record["survive_for_a_reason"]
+        yield paragraph(
+            f"Of {record['mutants']} mutants of the code that this lock is made of "
+            f"(a memory order weakened, a wake-up dropped), {record['caught']} are "
+            f"caught by the checks, {reasoned} survive for a reason that is written "
+            f"down, {record['open']} are open. [The table](../mutation.md)."
+        )

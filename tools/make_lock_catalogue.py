@@ -69,6 +69,8 @@ page: its idea, state and invariants, what it costs, and what was proven about i
   thread, while it waits; and outside the mutex once it was contended, on one NUMA node.
 - **Pair**: time of an uncontended lock and unlock in a process with several threads, as
   a ratio to glibc's; `-` where it was not measured.
+- **Proven**: how many of the model checker's clients it passes; the bounds are on its
+  page.
 """
 
 
@@ -126,12 +128,20 @@ def index(locks: list[Lock], data: lock_data.Data) -> Iterator[str]:
         yield f"## {family[0].upper()}{family[1:]}\n"
         if family in FAMILIES:
             yield f"{FAMILIES[family]}\n"
-        headings = ("lock", "what it is", "waiting", "overtaken", "bytes", "pair")
+        headings = (
+            "lock",
+            "what it is",
+            "waiting",
+            "overtaken",
+            "bytes",
+            "pair",
+            "proven",
+        )
         rows = [row(lock, data) for lock in of_family]
         for title, (_, lock) in wrappers().items():
             if lock["category"] == family:
                 link = f"[`{title}`](locks/{title}.md)"
-                rows.append([link, lock["summary"], "-", "-", "-", "-"])
+                rows.append([link, lock["summary"], "-", "-", "-", "-", "-"])
         yield from table(headings, rows)
         yield ""
 
@@ -149,7 +159,22 @@ def row(lock: Lock, data: lock_data.Data) -> list[str]:
             pair = number(record.get("ratio_to_glibc"))
     waiting = lock["waiting"] + (", NUMA" if lock["numa"] else "")
     size = size if lock["index"] else "-"
-    return [name, lock["summary"], waiting, overtaken(lock), size, pair]
+    return [
+        name,
+        lock["summary"],
+        waiting,
+        overtaken(lock),
+        size,
+        pair,
+        proven(lock, data),
+    ]
+
+
+def proven(lock: Lock, data: lock_data.Data) -> str:
+    """How many of the model checker's clients a lock has passed."""
+    records = data.check.get(lock["name"], [])
+    passed = sum(record.get("verdict") == "ok" for record in records)
+    return f"{passed} of {len(records)}" if records else "-"
 
 
 def present() -> dict[Path, str]:

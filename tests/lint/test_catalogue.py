@@ -164,19 +164,37 @@ def test_data_of_the_lock_is_shown(tree: Path, make: Make) -> None:
         "lock": "sample",
         "client": "reacquire",
         "threads": 3,
-        "preemption_bound": None,
+        "preemptions": None,
         "complete": True,
+        "interrupted": False,
+        "states": 56789,
         "iterations": 1234,
-        "verdict": "passed",
+        "verdict": "ok",
     }
-    (tree / "docs/data/check.json").write_text(json.dumps(proven) + "\n")
+    bounded = {**proven, "client": "pair", "complete": False, "preemptions": 2}
+    cut = {**bounded, "client": "timeout", "interrupted": True, "verdict": "race"}
+    lines = [json.dumps(record) for record in (proven, bounded, cut)]
+    (tree / "docs/data/check.json").write_text("\n".join(lines) + "\n")
+    mutants = {
+        "lock": "sample",
+        "mutants": 12,
+        "caught": 9,
+        "survive_for_a_reason": 2,
+        "open": 1,
+    }
+    (tree / "docs/data/mutation.json").write_text(json.dumps(mutants) + "\n")
     make("--write")
     page = page_of(tree)
     assert "| uncontended pair | 2 | 12.3 ns | less | 0.543 | 0.5 to 0.6 |" in page
     assert "`hasp bench locks --sample` on A CPU, 2 CPUs" in page
-    assert "| reacquire | 3 | all schedules | 1,234 | passed |" in page
+    assert "| reacquire | 3 | all schedules | 56,789 | 1,234 | ok |" in page
+    assert "| pair | 3 | all schedules with up to 2 preemptions |" in page
+    assert "| timeout | 3 | some schedules with up to 2 preemptions |" in page
+    assert "Of 12 mutants" in page
+    assert "9 are caught" in " ".join(page.split())
     assert "has nothing" in page_of(tree, "sample-park")
-    assert "| 0.543 |" in (tree / "docs/locks.md").read_text()
+    index = (tree / "docs/locks.md").read_text()
+    assert "| 0.543 | 2 of 3 |" in index
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,8 @@ def draw(study: Study, rows: list[Row], path: Path) -> None:
     measures = study.measures[: max(1, len(study.plan.metrics))]
     columns = len(measures)
     lines = 1 if curves else len(study.plan.threads)
+    if lines > 1 and columns == 1 and not few:
+        lines, columns = columns, lines  # high panels stand beside each other
     locks = len(study.plan.locks)
     panel = (6.4, 4.6) if curves else (6.0, 1.0 + 0.33 * locks)
     size = (max(8.0, panel[0] * columns), panel[1] * lines + 0.6)
@@ -60,9 +62,10 @@ def draw(study: Study, rows: list[Row], path: Path) -> None:
                 continue
             for line, count in enumerate(study.plan.threads):
                 chosen = [row for row in rows if row.cell.threads == count]
-                _bars(panels[line][column], chosen, measure)
+                axes = panels[line % lines][column + line // lines]
+                _bars(axes, chosen, measure)
                 if len(study.plan.threads) > 1:
-                    panels[line][column].set_title(
+                    axes.set_title(
                         f"{_title(measure)}, {count} threads", fontsize=10.5, loc="left"
                     )
         subject, _, where = headline(study).partition("\n")
