@@ -63,30 +63,6 @@ def test_malloc_replaced(lock: Lock, allocator: str, hasp_first: bool) -> None:
     check_all(outcomes, allow_skips=False)
 
 
-def sanitizer_runtime(program: Path) -> str:
-    output = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
-    match = re.search(r"libtsan\S* => (\S+)", output)
-    if match is None:
-        pytest.skip("the sanitizer's runtime is linked statically")
-    return match.group(1)
-
-
-@each_lock(native=True, every=True)
-def test_thread_sanitizer(lock: Lock) -> None:
-    """Its runtime first, as `hasp run` puts it: no report for a correct program."""
-    program = matrix.PROGRAMS / "tsan_clean"
-    if not program.exists():
-        pytest.skip("no compiler with -fsanitize=thread")
-    env = matrix.environment(lock)
-    if lock is not matrix.NATIVE:
-        env["LD_PRELOAD"] = f"{sanitizer_runtime(program)}:{matrix.library()}"
-    env["TSAN_OPTIONS"] = "exitcode=66 halt_on_error=0"
-    # Newer kernels place mappings where this runtime cannot have them.
-    command: list[str | Path] = ["setarch", "-R", program, "locks_and_condvar"]
-    status, text = matrix.run_command(command, env)
-    assert (status, text) == (0, "")
-
-
 @each_lock(native=False)
 def test_preload_already_set(lock: Lock) -> None:
     """Another preloaded library is neither lost nor in the way."""

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A correct program, built with ThreadSanitizer, which sees happens-before only through
- * the pthread calls: any report means that a lock was hidden from it.
+ * A program built with ThreadSanitizer, which sees happens-before only through the
+ * pthread calls. In the correct case any report means that a lock was hidden from it;
+ * the wrong one has a race, and no report means that locks order more than they should.
  */
 #include "check.h"
 
@@ -61,4 +62,30 @@ static void locks_and_condvar(void)
     CHECK_OK(pthread_mutex_destroy(&mutex));
 }
 
-CHECK_MAIN(CASE(locks_and_condvar))
+static pthread_mutex_t wrong_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *race(void *own_mutex)
+{
+    for (int i = 0; i < 100; i++) {
+        CHECK_OK(pthread_mutex_lock(own_mutex));
+        counter++;
+        CHECK_OK(pthread_mutex_unlock(own_mutex));
+        /* Waiting and parking in between must not hide the race either. */
+        CHECK_OK(pthread_mutex_lock(&recursive));
+        if (i % 10 == 0)
+            check_sleep_us(100);
+        CHECK_OK(pthread_mutex_unlock(&recursive));
+    }
+    return NULL;
+}
+
+/* Two threads hold a lock when they count, but not the same one. */
+static void wrong_lock_is_taken(void)
+{
+    pthread_t first = check_start(race, &mutex);
+    pthread_t second = check_start(race, &wrong_mutex);
+    check_join(first);
+    check_join(second);
+}
+
+CHECK_MAIN(CASE(locks_and_condvar), CASE(wrong_lock_is_taken))
