@@ -33,7 +33,7 @@
 enum { MUTEXEE_SPINNERS = 1 << 24 };
 
 /* Times that a sleeper may be woken in vain. */
-enum { MUTEXEE_PATIENCE = 8 };
+enum { MUTEXEE_PATIENCE = (HANDOVER_LIMIT + 7) / 8 };
 
 static inline void mutexee_forget(struct lock *lock, bool held)
 {
