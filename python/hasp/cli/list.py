@@ -240,7 +240,8 @@ def facts(lock: LockInfo) -> list[tuple[str, str]]:
         order = "any number of times"
     elif lock.bypass_bound:
         who = " by each other thread" if lock.bypass_each else ""
-        order = f"{lock.bypass_bound} times at most{who}, once it is queued"
+        times = "once" if lock.bypass_bound == 1 else f"{lock.bypass_bound} times"
+        order = f"{times} at most{who}, once it is queued"
     kinds = [
         words
         for holds, words in (

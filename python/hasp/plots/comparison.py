@@ -65,8 +65,9 @@ def draw(study: Study, rows: list[Row], path: Path) -> None:
                 axes = panels[line % lines][column + line // lines]
                 _bars(axes, chosen, measure)
                 if len(study.plan.threads) > 1:
+                    words = "1 thread" if count == 1 else f"{count} threads"
                     axes.set_title(
-                        f"{_title(measure)}, {count} threads", fontsize=10.5, loc="left"
+                        f"{_title(measure)}, {words}", fontsize=10.5, loc="left"
                     )
         subject, _, where = headline(study).partition("\n")
         wide = int(size[0] * 13)
