@@ -7,25 +7,75 @@
 struct model model;
 struct known known;
 
+/* Open addressing by address; entries are indices of known.cell plus one. */
+static uint16_t *index_place(const void *address)
+{
+    unsigned at = (unsigned)((uintptr_t)address >> 1) * 2654435761u >> 20;
+    while (known.index[at % INDEX] &&
+           known.cell[known.index[at % INDEX] - 1].address != address)
+        at++;
+    return &known.index[at % INDEX];
+}
+
+static void forget_everywhere(struct view *view, uint16_t cell)
+{
+    view->at[cell] = 0;
+}
+
+/* Views are copied only as far as there are cells: what is behind is undefined. */
+static void clear_column(uint16_t cell)
+{
+    for (int i = 0; i < THREADS; i++) {
+        forget_everywhere(&model.thread[i].view, cell);
+        forget_everywhere(&model.thread[i].pending, cell);
+        forget_everywhere(&model.thread[i].released, cell);
+    }
+    for (int i = 0; i < VIEWS; i++)
+        forget_everywhere(&model.views[i], cell);
+    model.fenced_at[cell] = 0;
+    model.cells[cell].count = 0;
+}
+
 uint16_t cell_of(const void *address, unsigned size)
 {
-    for (unsigned i = 0; i < known.cells; i++)
-        if (known.cell[i].address == address) {
-            if (known.cell[i].size != size)
-                fail("mixed sizes", "%s is accessed with %u and with %u bytes",
-                     cell_name(address), known.cell[i].size, size);
-            return (uint16_t)i;
-        }
+    uint16_t *place = index_place(address);
+    if (*place) {
+        if (known.cell[*place - 1].size != size)
+            fail("mixed sizes", "%s is accessed with %u and with %u bytes",
+                 cell_name(address), known.cell[*place - 1].size, size);
+        return (uint16_t)(*place - 1);
+    }
     if (known.cells == CELLS) {
         fail("limit", "more than %d cells", CELLS);
         return 0;
     }
     uint64_t initial = 0;
     memcpy(&initial, address, size);
-    known.cell[known.cells].address = address;
-    known.cell[known.cells].size = size;
-    known.cell[known.cells].initial = initial;
-    return (uint16_t)known.cells++;
+    uint16_t fresh = (uint16_t)known.cells++;
+    known.cell[fresh].address = address;
+    known.cell[fresh].size = size;
+    known.cell[fresh].initial = initial;
+    *place = (uint16_t)(fresh + 1);
+    clear_column(fresh);
+    return fresh;
+}
+
+/* A relaxed store of what a cell holds anyway, when nobody can read anything else: it
+ * is as if it had not happened. Pools' users prepare their slots like that. */
+bool store_is_void(const struct thread *thread, const void *address, unsigned size,
+                   uint64_t value)
+{
+    uint16_t index = *index_place(address);
+    if (thread->fenced)
+        return false;
+    if (index && model.cells[index - 1].count) {
+        const struct cell *cell = &model.cells[index - 1];
+        return cell->count == 1 && cell->messages[0].value == value &&
+               cell->messages[0].view == NO_VIEW;
+    }
+    uint64_t initial = 0;
+    memcpy(&initial, address, size);
+    return initial == value;
 }
 
 unsigned message_count(uint16_t cell)
@@ -82,12 +132,18 @@ void views_visit(void (*visit)(struct view *, void *), void *argument)
             visit(&model.views[i], argument);
 }
 
+static void view_copy(struct view *into, const struct view *from)
+{
+    memcpy(into->at, from->at, known.cells);
+    memcpy(into->knows, from->knows, known.plains);
+}
+
 static uint8_t view_new(const struct view *content)
 {
     for (unsigned i = 1; i < VIEWS; i++)
         if (!model.view_used[i]) {
             model.view_used[i] = 1;
-            model.views[i] = *content;
+            view_copy(&model.views[i], content);
             return (uint8_t)i;
         }
     fail("limit", "more than %d messages with a view", VIEWS);
@@ -234,7 +290,7 @@ void memory_fence(struct thread *thread)
 {
     view_join(&thread->view, &thread->pending);
     memory_order_parking(thread);
-    thread->released = thread->view;
+    view_copy(&thread->released, &thread->view);
     thread->fenced = 1;
 }
 
@@ -316,5 +372,8 @@ void memory_collect(void)
                 message->view = NO_VIEW;
             }
         }
+        if (cell->count == 1 && cell->messages[0].value == known.cell[c].initial &&
+            cell->messages[0].view == NO_VIEW)
+            cell->count = 0;
     }
 }

@@ -25,12 +25,13 @@
 enum {
     THREADS = 5, /* the last one is the client's finish(), after all others */
     FINISHER = THREADS - 1,
-    CELLS = 512,
+    CELLS = 1536,
     PLAINS = 256,
     MESSAGES = 24, /* of a cell that some thread may still read */
     VIEWS = 192,
+    INDEX = 4096, /* places, a power of two */
     READS = 24,
-    SLOTS = 16, /* of a pool */
+    SLOTS = 48, /* of a pool */
     POOLS = 2,
     NO_VIEW = 0,
 };
@@ -130,6 +131,7 @@ extern struct model model;
 /* What is known for all runs of a search, by first touch. Not part of the state. */
 struct known {
     unsigned cells, plains;
+    uint16_t index[INDEX]; /* of cells by address */
     struct {
         const void *address;
         unsigned size;
@@ -150,6 +152,8 @@ extern struct known known;
 
 /* --- memory.c --- */
 uint16_t cell_of(const void *address, unsigned size);
+bool store_is_void(const struct thread *thread, const void *address, unsigned size,
+                   uint64_t value);
 unsigned message_count(uint16_t cell);
 struct message *message_of(uint16_t cell, unsigned index);
 void memory_reset(void);

@@ -39,6 +39,10 @@ uint64_t checked_load(struct checked_cell cell, enum checked_order order)
 void checked_store(struct checked_cell cell, uint64_t value, enum checked_order order)
 {
     uint64_t mask = cell.size == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * cell.size) - 1;
+    if (order == CHECKED_RELAXED &&
+        store_is_void(&model.thread[model.running], cell.address, cell.size,
+                      value & mask))
+        return;
     request((struct request){.operation = OP_STORE,
                              .order = order,
                              .cell = index_of(cell),

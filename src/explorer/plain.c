@@ -15,6 +15,17 @@ void plain_reset(void)
         memcpy(known.plain[i].address, &known.plain[i].initial, known.plain[i].size);
 }
 
+struct knowledge {
+    unsigned plain;
+    uint8_t forget;
+};
+
+static void forget(struct view *view, void *argument)
+{
+    const struct knowledge *knowledge = argument;
+    view->knows[knowledge->plain] &= (uint8_t)~knowledge->forget;
+}
+
 static unsigned plain_of(char *address, unsigned size)
 {
     for (unsigned i = 0; i < known.plains; i++)
@@ -25,22 +36,14 @@ static unsigned plain_of(char *address, unsigned size)
         return 0;
     }
     unsigned fresh = known.plains++;
+    views_visit(forget, &(struct knowledge){fresh, 0xff});
+    for (int i = 0; i < VIEWS; i++)
+        model.views[i].knows[fresh] = 0;
     known.plain[fresh].address = address;
     known.plain[fresh].size = size;
     known.plain[fresh].initial = 0;
     memcpy(&known.plain[fresh].initial, address, size);
     return fresh;
-}
-
-struct knowledge {
-    unsigned plain;
-    uint8_t forget;
-};
-
-static void forget(struct view *view, void *argument)
-{
-    const struct knowledge *knowledge = argument;
-    view->knows[knowledge->plain] &= (uint8_t)~knowledge->forget;
 }
 
 static void race(unsigned plain, int other, const char *mine, const char *theirs)

@@ -231,14 +231,18 @@ static void deadlock(void)
     fail("deadlock", "nobody can go on%s", text);
 }
 
+/* Who ran last matters only where preemptions are counted. */
+static bool is_new(void)
+{
+    saved = state_save(state_bytes);
+    size_t unhashed = bound == UNBOUNDED ? STATE_UNHASHED : 0;
+    return visit(state_bytes + unhashed, saved - unhashed, (uint8_t)preemptions);
+}
+
 /* The ways on from here; 0: this run has ended, or led to a known state. */
 static unsigned ways_on(struct choice *into)
 {
-    if (model.running >= 0) {
-        saved = state_save(state_bytes);
-        return add_choices(model.running, 0, into);
-    }
-    if (clients_done()) {
+    if (model.running < 0 && clients_done()) {
         if (model.thread[FINISHER].request.operation == OP_NONE)
             launch(FINISHER, finisher_body);
         else if (!is_live(FINISHER)) {
@@ -246,11 +250,10 @@ static unsigned ways_on(struct choice *into)
             return 0;
         }
     }
-    saved = state_save(state_bytes);
-    /* Who ran last matters only where preemptions are counted. */
-    size_t unhashed = bound == UNBOUNDED ? STATE_UNHASHED : 0;
-    if (!visit(state_bytes + unhashed, saved - unhashed, (uint8_t)preemptions))
+    if (!is_new())
         return 0;
+    if (model.running >= 0)
+        return add_choices(model.running, 0, into);
     unsigned count = schedule(into);
     if (!count)
         deadlock();

@@ -10,7 +10,8 @@ struct tape {
     bool saving;
 };
 
-static void pass(struct tape *tape, void *data, size_t size)
+static inline __attribute__((always_inline)) void pass(struct tape *tape, void *data,
+                                                       size_t size)
 {
     if (tape->saving)
         memcpy(tape->at, data, size);
@@ -24,6 +25,10 @@ static void pass_view(struct tape *tape, struct view *view, unsigned cells,
 {
     pass(tape, view->at, cells);
     pass(tape, view->knows, plains);
+    if (!tape->saving) { /* it was saved when fewer were known */
+        memset(view->at + cells, 0, known.cells - cells);
+        memset(view->knows + plains, 0, known.plains - plains);
+    }
 }
 
 static bool is_under_way(const struct thread *thread)
@@ -65,7 +70,6 @@ static void pass_message(struct tape *tape, struct message *message, unsigned ce
     if (!tape->saving) {
         message->view = has_view ? free_view() : NO_VIEW;
         model.view_used[message->view] = 1;
-        memset(&model.views[message->view], 0, sizeof model.views[0]);
     }
     if (has_view)
         pass_view(tape, &model.views[message->view], cells, plains);
@@ -73,19 +77,22 @@ static void pass_message(struct tape *tape, struct message *message, unsigned ce
 
 static void pass_cells(struct tape *tape, unsigned cells, unsigned plains)
 {
-    for (uint16_t c = 0; c < CELLS; c++) {
-        if (tape->saving && !model.cells[c].count)
-            continue;
-        pass(tape, &c, sizeof c);
-        if (c >= cells)
-            return;
+    for (uint16_t c = 0; c < cells; c++) {
         struct cell *cell = &model.cells[c];
         pass(tape, &cell->count, sizeof cell->count);
         for (unsigned i = 0; i < cell->count; i++)
             pass_message(tape, &cell->messages[i], cells, plains);
     }
-    uint16_t end = CELLS;
-    pass(tape, &end, sizeof end);
+}
+
+static void pass_pool(struct tape *tape, struct pool_state *pool)
+{
+    pass(tape, &pool->carved, sizeof pool->carved);
+    pass(tape, pool->home, pool->carved);
+    pass(tape, pool->taken, pool->carved);
+    pass(tape, pool->free_count, sizeof pool->free_count);
+    for (int t = 0; t < THREADS; t++)
+        pass(tape, pool->free[t], pool->free_count[t]);
 }
 
 static void pass_plain(struct tape *tape, unsigned plains)
@@ -102,7 +109,8 @@ static void pass_state(struct tape *tape, unsigned cells, unsigned plains)
 {
     for (int t = 0; t < THREADS; t++)
         pass_thread(tape, &model.thread[t], cells, plains);
-    pass(tape, model.pool, sizeof model.pool);
+    for (int pool = 0; pool < POOLS; pool++)
+        pass_pool(tape, &model.pool[pool]);
     pass(tape, model.fenced_at, cells);
     pass(tape, &model.running, sizeof model.running);
     pass(tape, &model.kicks, sizeof model.kicks);
