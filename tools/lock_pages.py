@@ -38,7 +38,9 @@ CASES = {
 def sentence(text: str) -> str:
     """With a capital and a full stop, as the list's one-liners stand in a text."""
     text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ":")) else ".")
+    return (
+        text[:1].upper() + text[1:] + ("" if text.endswith((".", ":", ".)")) else ".")
+    )
 
 
 def summary(lock: Lock, names: set[str]) -> str:

@@ -231,6 +231,11 @@ def print_details(chosen: list[LockInfo]) -> None:
         console.print(table)
 
 
+def page_of(lock: LockInfo) -> str:
+    """The name of a lock's page in the catalogue; wrapped ones share theirs."""
+    return "gcr+LOCK" if lock.is_wrapped else lock.name
+
+
 def facts(lock: LockInfo) -> list[tuple[str, str]]:
     """What the details say, a heading and words a line."""
     order = overtaken(lock)
@@ -270,7 +275,7 @@ def facts(lock: LockInfo) -> list[tuple[str, str]]:
         ("beware", "; ".join(beware)),
         ("source", lock.source),
         ("other names", ", ".join(other_names(lock))),
-        ("page", f"docs/locks/{lock.name}.md"),
+        ("page", f"docs/locks/{page_of(lock)}.md"),
     ]
     if lock.is_reference:  # nothing of it is Hasp's to count
         memory = ("in the mutex", "each waiting thread", "outside the mutex")
