@@ -64,21 +64,25 @@ static inline bool mcs_trylock(struct lock *lock, enum waiting waiting)
     return load_relaxed(&mcs_of(lock)->tail) == 0 && mcs_fast(lock);
 }
 
-/* The turn has come to `head`, the first waiter: moves its links into the lock, after
- * which the waiter is out of the queue and given back. */
-static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
+/* By the holder: moves the links of `head`, the first waiter, into the lock, after
+ * which it is out of the queue. */
+static inline void mcs_unlink(struct mcs *mcs, struct waiter *head)
 {
     uint32_t next = load_acquire(&head->next), tail = head->link.id;
     if (!next) {
         store_relaxed(&mcs->next, 0);
         /* Release: whoever reads TAIL_HELD writes `next` after the store above. */
-        if (compare_exchange_acq_rel(&mcs->tail, &tail, TAIL_HELD)) {
-            waiter_give(head);
+        if (compare_exchange_acq_rel(&mcs->tail, &tail, TAIL_HELD))
             return;
-        }
         spin_until((next = load_acquire(&head->next)) != 0);
     }
     store_relaxed(&mcs->next, next);
+}
+
+/* The turn has come to `head`, or to the holder to take out one that left. */
+static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
+{
+    mcs_unlink(mcs, head);
     waiter_give(head);
 }
 

@@ -13,6 +13,7 @@
  *              itself
  *   GRANTED    its turn has come
  *   LEFT       timed out; whoever meets it next takes it out and gives it back
+ *   SKIPPED    taken out of the queue by the releaser; its thread has to queue anew
  *   IN_CONDITION   asleep on a condition variable -> PARKED when a signaller queues it
  *              on the lock; REQUEUED when it was moved to the lock's sleepers, WOKEN
  *              when it was woken: then it has to take the lock itself
@@ -36,6 +37,7 @@ enum waiter_state {
     WAITER_IN_CONDITION,
     WAITER_REQUEUED,
     WAITER_WOKEN,
+    WAITER_SKIPPED,
 };
 
 struct waiter {
