@@ -56,6 +56,7 @@ struct cohort_level {
     bool (*timedlock)(struct lock *, const struct deadline *);
     void (*unlock)(struct lock *);
     void (*forget)(struct lock *, bool held);
+    void (*destroy)(struct lock *);
     bool (*queued)(struct lock *); /* local: asked by the holder, does anybody wait? */
 };
 
@@ -83,6 +84,18 @@ static inline struct atomic_u32 *cohort_directory(struct lock *lock)
 static inline struct cohort_node *cohort_node_of(struct part *part)
 {
     return (struct cohort_node *)(void *)part->words;
+}
+
+/* The node's, made if it is missing; NULL where there are too many parts for that. */
+static inline struct cohort_node *cohort_node_for(struct lock *lock, uint32_t index)
+{
+    struct part *part = parts_look(cohort_directory(lock), index);
+    if (unlikely(!part)) {
+        if (parts_scarce())
+            return NULL;
+        part = parts_get(cohort_directory(lock), index);
+    }
+    return cohort_node_of(part);
 }
 
 /* After a fork: whoever is in a local lock is a ghost, for a live thread comes through
@@ -133,8 +146,11 @@ cohort_wait(struct lock *lock, const struct cohort *cohort)
 {
     ghosts_check(lock, cohort->forget);
     uint32_t index = current_node() % PARTS_MAX;
-    struct cohort_node *node =
-        cohort_node_of(parts_get(cohort_directory(lock), index));
+    struct cohort_node *node = cohort_node_for(lock, index);
+    if (!node) {
+        cohort->global->timedlock(lock, NULL);
+        return;
+    }
     if (cohort->adaptive && cohort_skips(lock, node, cohort))
         return;
     cohort->local->timedlock(&node->local, NULL);
@@ -196,6 +212,7 @@ cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohor
         .timedlock = level##_timedlock,                                                \
         .unlock = level##_unlock,                                                      \
         .forget = forget_it,                                                           \
+        .destroy = prefix##_destroy,                                                   \
         .queued = tells,                                                               \
     };
 
@@ -245,6 +262,7 @@ cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohor
     }                                                                                  \
     static inline void name##_destroy(struct lock *lock)                               \
     {                                                                                  \
+        global_level.destroy(lock);                                                    \
         parts_give_back(cohort_directory(lock));                                       \
     }
 
@@ -268,6 +286,8 @@ COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock, MUTEXEE_SPINN
              (lock, MUTEXEE_SPINNERS, deadline))
 COHORT_LEVEL(cohort_ticket, ticket, ticket_forget, tickets_queued, (lock),
              (lock, deadline))
+COHORT_LEVEL(cohort_partitioned, partitioned, partitioned_forget, NULL, (lock),
+             (lock, deadline))
 COHORT_LEVEL(cohort_mcs, mcs, mcs_forget, cohort_mcs_queued, (lock, SPIN),
              (lock, SPIN, deadline))
 COHORT_LEVEL(cohort_mcs_park, mcs, mcs_forget, cohort_mcs_queued,
@@ -276,6 +296,7 @@ COHORT_LEVEL(cohort_mcs_park, mcs, mcs_forget, cohort_mcs_queued,
 COHORT(c_bo_mcs, cohort_backoff, cohort_mcs, false)
 COHORT(c_bo_mcs_park, cohort_mutexee, cohort_mcs_park, false)
 COHORT(c_tkt_tkt, cohort_ticket, cohort_ticket, false)
+COHORT(c_ptl_tkt, cohort_partitioned, cohort_ticket, false)
 
 /* The holder moves a thread asleep on a condition variable to the sleepers of the
  * global lock's word. */
