@@ -46,8 +46,8 @@
 #include "locks/mcs.h"
 #include "locks/mutexee.h"
 #include "locks/parts.h"
+#include "locks/partitioned.h"
 #include "locks/tas.h"
-#include "locks/ticket.h"
 
 /* What a cohort lock asks of a lock, at either level. */
 struct cohort_level {
