@@ -165,8 +165,11 @@ int main(int count, char **words)
             return EXIT_USAGE;
         }
     }
-    for (unsigned i = 1; i < lock_list_length && !search_interrupted; i++)
-        if (only < 0 || (unsigned)only == i)
-            status |= check(&lock_list[i], &arguments);
+    const unsigned first = only < 0 ? 1 : (unsigned)only;
+    const unsigned end = only < 0 ? lock_list_length : first + 1;
+    for (unsigned i = first; i < end && !search_interrupted; i++) {
+        const struct lock_descriptor lock = lock_at(i);
+        status |= check(&lock, &arguments);
+    }
     return status;
 }

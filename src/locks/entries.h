@@ -134,11 +134,11 @@ clear_body(struct lock *lock, int word)
 
 
 /* Only waiting differs: releases, trylock and condvar hand-over are the lock's own. */
-#define DEFINE_RESTRICTED_ENTRIES(name, prefix, word, bytes, ...)                      \
+#define DEFINE_RESTRICTED_ENTRIES(name, prefix, word, where, ...)                      \
     static __attribute__((noinline)) int name##_lock_restricted(struct lock *lock)     \
     {                                                                                  \
         int token = wait_begin();                                                      \
-        struct gcr *gcr = gcr_of(lock, bytes);                                         \
+        struct gcr *gcr = gcr_of(lock, where);                                         \
         gcr_enter(gcr, NULL);                                                          \
         prefix##_lock(lock __VA_ARGS__);                                               \
         gcr_leave(gcr);                                                                \
@@ -162,7 +162,7 @@ clear_body(struct lock *lock, int word)
         if (deadline_passed(at))                                                       \
             return false;                                                              \
         int token = wait_begin();                                                      \
-        struct gcr *gcr = gcr_of(lock, bytes);                                         \
+        struct gcr *gcr = gcr_of(lock, where);                                         \
         bool acquired = gcr_enter(gcr, at);                                            \
         if (acquired) {                                                                \
             acquired = prefix##_timedlock(lock __VA_ARGS__, at);                       \
@@ -175,7 +175,7 @@ clear_body(struct lock *lock, int word)
     }                                                                                  \
     static void name##_restricted_destroy_entry(struct lock *lock)                     \
     {                                                                                  \
-        gcr_destroy(lock, bytes);                                                      \
+        gcr_destroy(lock, where);                                                      \
         name##_destroy_entry(lock);                                                    \
     }
 

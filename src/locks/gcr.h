@@ -11,7 +11,8 @@
  * the active set once it has acquired, so the fast path and the release are the wrapped
  * lock's own. The paper's top spins; this one looks now and then, with naps in between.
  *
- * In a part of the lock, made when a thread first has to wait:
+ * In a part of the lock (where its id is kept: gcr_of), made when a thread first has to
+ * wait:
  *
  *   admission  bits 0-7 the number of active threads; bit 8 WANTED, the top asks for
  *              the place of the next that leaves; from bit 16 the number of departures
@@ -47,7 +48,7 @@ enum { GCR_LIMIT = 4 };
 /* The top looks again after naps of 50, 100, 200 and 400 microseconds, then asks. So
  * the active set changes about once a millisecond, which is rare beside acquisitions
  * and often beside what a waiter would call starving. */
-enum { GCR_NAPS = 4, GCR_NAP_NS = 50000 };
+enum { GCR_NAPS = HANDOVER_LIMIT < 4 ? 1 : 4, GCR_NAP_NS = 50000 };
 
 /* The set counts as not full when that lasts for this part of the spin limit. */
 enum { GCR_LOOK = 4 };
@@ -55,7 +56,18 @@ enum { GCR_LOOK = 4 };
 struct gcr {
     struct lock passive;
     struct atomic_u32 admission, place;
+    struct atomic_u32 next;    /* of the same bucket, and the lock's address; */
+    struct atomic_u64 address; /* only for those of gcr_by_address() */
 };
+
+/* Where the wrapper keeps its part's id: a lock of at most 12 bytes leaves it the last
+ * word of the state. With more, that word is mostly the lock's directory, which has a
+ * word to spare behind those of its parts. Else the library finds it by the lock's
+ * address. */
+enum gcr_place { GCR_IN_STATE, GCR_IN_DIRECTORY, GCR_BY_ADDRESS };
+
+struct gcr *gcr_by_address(const struct lock *lock);
+void gcr_forget_address(const struct lock *lock);
 
 _Static_assert(sizeof(struct gcr) <= sizeof(((struct part *)0)->words),
                "fits into a part");
@@ -67,18 +79,17 @@ static inline uint32_t gcr_limit(void)
     return cpus <= 2 ? 1 : cpus > GCR_LIMIT ? (uint32_t)GCR_LIMIT : cpus - 1;
 }
 
-/* Where the wrapper keeps its part's id: a lock of at most 12 bytes leaves it the last
- * word of the state. With more, that word is the lock's directory, which has a word to
- * spare behind those of its parts. */
-static inline struct atomic_u32 *gcr_cell(struct lock *lock, uint32_t bytes)
+static inline struct atomic_u32 *gcr_cell(struct lock *lock, enum gcr_place where)
 {
     struct atomic_u32 *last = &lock->state[3];
-    return bytes <= 12 ? last : &part_of(last)->words[PARTS_WRAPPER];
+    return where == GCR_IN_STATE ? last : &part_of(last)->words[PARTS_WRAPPER];
 }
 
-static inline struct gcr *gcr_of(struct lock *lock, uint32_t bytes)
+static inline struct gcr *gcr_of(struct lock *lock, enum gcr_place where)
 {
-    return (struct gcr *)(void *)part_of(gcr_cell(lock, bytes))->words;
+    if (where == GCR_BY_ADDRESS)
+        return gcr_by_address(lock);
+    return (struct gcr *)(void *)part_of(gcr_cell(lock, where))->words;
 }
 
 /* Whoever is counted or queued is a ghost: a live thread comes through here first. */
@@ -187,13 +198,15 @@ static inline void gcr_leave(struct gcr *gcr)
 }
 
 /* Nobody uses the lock any more. */
-static inline void gcr_destroy(struct lock *lock, uint32_t bytes)
+static inline void gcr_destroy(struct lock *lock, enum gcr_place where)
 {
-    if (!load_relaxed(&lock->state[3]))
-        return; /* nobody ever waited */
-    uint32_t id = exchange_acquire(gcr_cell(lock, bytes), 0);
-    if (id)
-        part_give(part_at(id));
+    if (where == GCR_BY_ADDRESS) {
+        gcr_forget_address(lock);
+    } else if (load_relaxed(&lock->state[3])) { /* else nobody ever waited */
+        uint32_t id = exchange_acquire(gcr_cell(lock, where), 0);
+        if (id)
+            part_give(part_at(id));
+    }
 }
 
 #endif

@@ -23,8 +23,9 @@ enum {
 #define WRAPPER "gcr+"
 
 /* First the code: what a lock keeps in its body says where the wrapper puts its own. */
-#define SPACE(in_place, each_waiter) in_place
-#define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node) in_place
+#define SPACE(in_place, each_waiter) (in_place) <= 12 ? GCR_IN_STATE : GCR_BY_ADDRESS
+#define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \
+    (in_place) <= 12 ? GCR_IN_STATE : GCR_IN_DIRECTORY
 #define LOCK(name, title, alias, prefix, argument, word, adoption, kind, how,          \
              properties, space, ...)                                                   \
     DEFINE_ENTRIES(name, prefix, word, adoption, argument)                             \

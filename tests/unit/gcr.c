@@ -5,6 +5,7 @@
  *
  *   gcr         never more than gcr_limit() threads wait in the lock; all get it; none
  *               stays outside while the lock is idle
+ *   gcr found   the same where the wrapper's part is found by the lock's address
  *   gcr NAME    the same with a seeded bug: unrestricted (no wrapper at all), leaky (a
  *               place is given back twice), stingy (a place is not given back)
  */
@@ -65,12 +66,16 @@ static void crowd_destroy(struct lock *lock)
 }
 
 DEFINE_ENTRIES(crowd, crowd, SHOWN_WORD, ADOPT_NONE, NOTHING)
-DEFINE_RESTRICTED_ENTRIES(crowd, crowd, SHOWN_WORD, 4, NOTHING)
+DEFINE_RESTRICTED_ENTRIES(crowd, crowd, SHOWN_WORD, GCR_IN_STATE, NOTHING)
+
+/* The same, found by its address. */
+DEFINE_ENTRIES(found, crowd, SHOWN_WORD, ADOPT_NONE, NOTHING)
+DEFINE_RESTRICTED_ENTRIES(found, crowd, SHOWN_WORD, GCR_BY_ADDRESS, NOTHING)
 
 static int leaky_lock(struct lock *lock)
 {
     crowd_restricted_lock_entry(lock);
-    struct gcr *gcr = gcr_of(lock, 4);
+    struct gcr *gcr = gcr_of(lock, GCR_IN_STATE);
     if (load_relaxed(&gcr->admission) & GCR_ACTIVE)
         gcr_leave(gcr);
     return 0;
@@ -79,7 +84,7 @@ static int leaky_lock(struct lock *lock)
 static int stingy_lock(struct lock *lock)
 {
     crowd_restricted_lock_entry(lock);
-    fetch_add_relaxed(&gcr_of(lock, 4)->admission, 1);
+    fetch_add_relaxed(&gcr_of(lock, GCR_IN_STATE)->admission, 1);
     return 0;
 }
 
@@ -88,7 +93,9 @@ static const struct {
     struct lock_operations operations;
 } subjects[] = {
     {"right", RESTRICTED_OPERATIONS(crowd, ADOPT_NONE)},
+    {"found", RESTRICTED_OPERATIONS(found, ADOPT_NONE)},
     {"unrestricted", OPERATIONS(crowd, ADOPT_NONE)},
+    {"found-unrestricted", OPERATIONS(found, ADOPT_NONE)},
     {"leaky",
      {leaky_lock, crowd_trylock_entry, crowd_restricted_timedlock_entry,
       crowd_unlock_entry, crowd_restricted_destroy_entry, 0, 0, 0}},
@@ -173,9 +180,13 @@ int main(int count, char **words)
     CHECK(load_relaxed(&most_waiting) >= 1);
     CHECK(load_relaxed(&most_waiting) <= gcr_limit());
     CHECK_EQUAL(load_relaxed(&waiting), 0);
-    CHECK_EQUAL(load_relaxed(&gcr_of(&lock, 4)->admission) & (GCR_ACTIVE | GCR_WANTED),
-                0);
+    bool found = operations->destroy == found_restricted_destroy_entry;
+    struct gcr *gcr = gcr_of(&lock, found ? GCR_BY_ADDRESS : GCR_IN_STATE);
+    CHECK_EQUAL(load_relaxed(&gcr->admission) & (GCR_ACTIVE | GCR_WANTED), 0);
+    CHECK_EQUAL(load_relaxed(&gcr->address), found ? (uintptr_t)&lock : 0);
     operations->destroy(&lock);
     CHECK_EQUAL(load_relaxed(&lock.state[3]), 0);
+    CHECK_EQUAL(load_relaxed(&gcr->address), 0);
+    CHECK(!found || gcr_of(&lock, GCR_BY_ADDRESS) == gcr); /* is used again */
     return 0;
 }
