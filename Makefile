@@ -68,7 +68,7 @@ lint: setup ## Check layers, sizes, format and types
 format: setup ## Reformat the sources (C where clang-format is installed)
 	$(BIN)/python tools/check_format.py --fix
 
-bench: setup ## Micro-benchmarks of the locks (about a minute)
+bench: setup ## Micro-benchmarks of all locks (a few minutes)
 	$(BIN)/hasp bench locks --quick
 
 build: packages-build $(BUILD)/build.ninja ## Build the native parts and the tests in build/

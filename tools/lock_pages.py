@@ -118,8 +118,8 @@ def wrapper_page(lock: Lock, header: Path, head: Head, data: Data) -> str:
         paragraph(sentence(lock["summary"])),
         f"Family: {_family_link(lock)}. LOCK is the name of any lock of the list.\n",
         f"    hasp run --lock {prefix}mcs -- ./your-program\n",
-        *_algorithm(head),
         f"The code: {_link(header)}.\n",
+        *_algorithm(head),
         *_source(lock, head),
     ]
     if not wrapped_locks:
@@ -165,18 +165,22 @@ def _idea(
             "compared with it, so it has no header in Hasp, and no proof."
         )
         return
+    yield _code(entry, siblings)
     yield from _algorithm(head)
+
+
+def _code(entry: Entry, siblings: Sequence[str]) -> str:
+    """Where the code is, and which composition of it this lock is."""
     link = _link(entry.header)
     if not siblings and not entry.argument:
-        yield f"The code: {link}.\n"
-        return
-    composition = f"This lock is the functions `{entry.prefix}_*` of {link}"
+        return paragraph(f"The code: {link}.")
+    composition = f"The code: the functions `{entry.prefix}_*` of {link}"
     if entry.argument:
         composition += f" with `{entry.argument}`"
     if siblings:
         others = ", ".join(f"[{name}]({name}.md)" for name in siblings)
-        composition += f"; idea, state and invariants are shared with {others}"
-    yield paragraph(composition + ".")
+        composition += f". Idea, state and invariants are shared with {others}"
+    return paragraph(composition + ".")
 
 
 def _algorithm(head: Head) -> Iterator[str]:
@@ -240,13 +244,20 @@ def _properties(lock: Lock) -> Iterator[str]:
     yield ""
 
 
-def number(value: object, digits: int = 3) -> str:
+def number(value: object) -> str:
     """Three digits, as the reports of `hasp` show them."""
     if not isinstance(value, int | float):
         return "-"
-    if abs(value) >= 10**digits:
-        return f"{value:,.0f}"
-    return f"{value:.{digits}g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def quantity(value: object, unit: str) -> str:
+    """A number with its unit; rates in millions or thousands."""
+    if isinstance(value, int | float) and unit.endswith("/s"):
+        for size, prefix in ((1e6, "M"), (1e3, "k")):
+            if value >= size:
+                return f"{value / size:.3g} {prefix}/s"
+    return f"{number(value)} {unit}"
 
 
 def _cost(lock: Lock, data: Data) -> Iterator[str]:
@@ -261,7 +272,7 @@ def _cost(lock: Lock, data: Data) -> Iterator[str]:
     rows: list[list[str]] = []
     for record in records:
         case = str(CASES.get(record["case"], record["case"]))
-        value = f"{number(record['value'])} {record['unit']}"
+        value = quantity(record["value"], record["unit"])
         ratio, interval = number(record.get("ratio_to_glibc")), "-"
         low, high = record.get("ratio_low"), record.get("ratio_high")
         if low is not None and high is not None:
@@ -274,7 +285,29 @@ def _cost(lock: Lock, data: Data) -> Iterator[str]:
     headings = ("case", "threads", "median", "better", "x glibc", "95 % interval")
     yield from table(headings, rows)
     yield ""
+    for record in records:
+        in_order = bool(lock.get("fifo") and lock.get("parks"))
+        yield from _oversubscribed(record, in_order)
     yield from _circumstances(records[0])
+
+
+def _oversubscribed(record: Record, in_order: bool) -> Iterator[str]:
+    """What the ratio to glibc does not say where threads outnumber CPUs."""
+    facts = []
+    if in_order and record.get("ratio_to_baton") is not None:
+        facts.append(
+            f"{number(record['ratio_to_baton'])} acquisitions for each hand-over of a "
+            "bare futex ring of as many threads"
+        )
+    if record.get("starvation_ms") is not None:
+        fact = (
+            f"a thread went without the lock for {number(record['starvation_ms'])} ms"
+        )
+        if record.get("starvation_ratio") is not None:
+            fact += f" at the longest, {number(record['starvation_ratio'])}x glibc's"
+        facts.append(fact)
+    if facts:
+        yield paragraph(f"With {record['threads']} threads: {'; '.join(facts)}.")
 
 
 def _circumstances(record: Record) -> Iterator[str]:

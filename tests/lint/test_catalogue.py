@@ -127,7 +127,7 @@ def test_a_page_says_what_the_comment_says(tree: Path, make: Make) -> None:
         "**Proof.** By I2.",
         '"Of samples", TOCS 2020',
         "`sample_*` of [`src/locks/sample.h`](../../src/locks/sample.h)",
-        "with `SPIN`; idea, state and invariants are shared with [sample-park]",
+        "with `SPIN`. Idea, state and invariants are shared with [sample-park]",
     ):
         assert words in page, words
     assert "with `f(1, 2)`" in page_of(tree, "sample-park")

@@ -175,9 +175,11 @@ def remarks(chosen: list[LockInfo]) -> list[str]:
     default = [lock.name for lock in chosen if lock.default]
     if default:
         said.append(f"* the lock of `hasp run` when none is named: {default[0]}.")
+    each = any(lock.bypass_each for lock in chosen)
     said.append(
         "overtaken: how often a waiter may see later arrivals get the lock before it; "
-        "`never` is strict FIFO."
+        "`never` is strict FIFO"
+        + ("; `by each`: by each other thread." if each else ".")
     )
     collapsing = [lock.name for lock in chosen if lock.collapses]
     if collapsing:
