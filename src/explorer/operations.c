@@ -81,11 +81,12 @@ void checked_fence(const char *function)
     request((struct request){.operation = OP_FENCE, .function = function});
 }
 
-void checked_heavy_barrier(const char *function)
+bool checked_heavy_barrier(const char *function)
 {
     if (!known.heavy)
         known.fences = known.heavy = known.changed = true;
     request((struct request){.operation = OP_HEAVY, .function = function});
+    return true;
 }
 
 void checked_relax(const char *function)

@@ -70,7 +70,7 @@ enum { CACHE_LINE = 128 };
 /* A heavy barrier runs a full fence in every thread, wherever that thread is just then,
  * as the kernel's does; so a light barrier has nothing left to do. */
 #define light_barrier() ((void)0)
-#define heavy_barrier() (checked_heavy_barrier(__func__), true)
+#define heavy_barrier() checked_heavy_barrier(__func__)
 
 #define relax() checked_relax(__func__)
 #define yield() ((void)0)

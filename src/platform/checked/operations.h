@@ -34,7 +34,7 @@ uint64_t checked_change(struct checked_cell cell, enum checked_change change,
 bool checked_compare_exchange(struct checked_cell cell, uint64_t *expected,
                               uint64_t desired, enum checked_order order);
 void checked_fence(const char *function);
-void checked_heavy_barrier(const char *function);
+bool checked_heavy_barrier(const char *function);
 void checked_relax(const char *function);
 
 /* Deadlines: {0, 0} is long ago, anything else may strike at any time. */
