@@ -169,7 +169,7 @@ static inline bool leave(struct atomic_u32 *cell)
     while (still_waiting(state))
         if (compare_exchange_acq_rel(cell, &state, WAITER_LEFT))
             return true;
-    fence_seq_cst(); /* the exchange failed relaxed; a release has granted */
+    load_acquire(cell); /* the exchange failed relaxed; pairs with grant() */
     return false;
 }
 

@@ -4,6 +4,7 @@
 #ifndef HASP_PLATFORM_NATIVE_ATOMICS_H
 #define HASP_PLATFORM_NATIVE_ATOMICS_H
 
+#include "platform/native/fence.h"
 #include "platform/native/single_threaded.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -45,7 +46,7 @@
 #define compare_exchange_acq_rel(c, e, d)                                              \
     compare_exchange_with(c, e, d, __ATOMIC_ACQ_REL)
 
-#define fence_seq_cst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define fence_seq_cst() fence_native()
 
 /* With one thread the plain form is enough: creating the second thread orders it. */
 static inline bool acquire_if(struct atomic_u32 *cell, uint32_t from, uint32_t to)
