@@ -40,7 +40,7 @@ RUN_TESTS = $(BIN)/meson test -C $(BUILD) --no-rebuild --print-errorlogs; failed
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test test-all lint format bench build check-python clean \
-  packages-build packages-demo packages-test packages-test-all docs
+  packages-build packages-demo packages-test packages-test-all docs mutants
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } \
@@ -77,6 +77,10 @@ build: packages-build $(BUILD)/build.ninja ## Build the native parts and the tes
 docs: build ## Regenerate the lock catalogue, docs/locks.md and pages
 	$(BIN)/python tools/make_lock_catalogue.py \
 	  $(BUILD)/src/locks/hasp-locks --write
+
+mutants: setup build ## Weaken every memory order in turn, and write docs/mutation.md
+	HASP_NATIVE_DIR=$(CURDIR)/$(BUILD) $(BIN)/python tools/mutate_locks.py
+	$(BIN)/python tools/mutate_locks.py --table
 
 clean: ## Remove what was built, .venv included
 	rm -rf $(BUILD) $(BUILD)-* $(VENV)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""The mutation tool finds mutants, and the explorer catches a sample of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import mutants  # noqa: E402
+from mutant_checker import Checker  # noqa: E402
+from mutants import find_mutants  # noqa: E402
+
+HEADER = """\
+/* store_release(&lock->word, 0) in a comment is none */
+#define FIVE store_relaxed(c, 5)
+static inline __attribute__((always_inline)) void
+x_unlock(struct lock *lock)
+{
+    if (exchange_acq_rel(&lock->word, at(0, 1)) == 2)
+        unpark(&lock->word, 1);
+    fence_seq_cst();
+}
+
+static bool x_fast(struct lock *lock)
+{
+    return acquire_if(&lock->word, 0, 1) || acquire_if(&lock->word, 0, 1);
+}
+"""
+
+# One needed order or wake-up of each of these; the checker must refuse its absence.
+SAMPLE = {
+    "ttas": ("tas.h", "tas_unlock", "store_release"),
+    "tas": ("tas.h", "tas_attempt", "exchange_acquire"),
+    "ticket": ("tickets.h", "tickets_served", "load_acquire"),
+    "mcs": ("mcs.h", "mcs_enqueue", "exchange_acq_rel"),
+    "mcs-park": ("waiting.h", "grant", "unpark"),
+    "clh": ("clh.h", "clh_wait", "exchange_acq_rel"),
+    "mutexee": ("barging.h", "barging_release", "unpark"),
+    "futex": ("futex.c", "futex_wait_biased", "heavy_barrier"),
+}
+
+
+def test_operations_are_found_in_code_only() -> None:
+    found = [(it.function, it.weakened) for it in find_mutants("x.h", HEADER)]
+    assert found == [
+        ("x_unlock", "release"),
+        ("x_unlock", "acquire"),
+        ("x_unlock", "dropped"),
+        ("x_unlock", "dropped"),
+        ("x_fast", "relaxed"),
+        ("x_fast", "relaxed"),
+    ]
+
+
+def test_mutants_are_what_they_say() -> None:
+    first, second, wake, fence, _, last = find_mutants("x.h", HEADER)
+    assert "exchange_release(&lock->word, at(0, 1)) == 2" in first.apply(HEADER)
+    assert "exchange_acquire(&lock->word, at(0, 1)) == 2" in second.apply(HEADER)
+    assert "        ((void)0);\n" in wake.apply(HEADER)
+    assert "    ((void)0);\n}" in fence.apply(HEADER)
+    relaxed = "|| compare_exchange_relaxed(&lock->word, &(uint32_t){0}, 1);"
+    assert relaxed in last.apply(HEADER)
+    assert last.key.endswith("acquire_if(&lock->word, 0, 1) #2 -> relaxed")
+
+
+@pytest.fixture(scope="module")
+def checker(build_dir: Path) -> Checker:
+    return Checker(build_dir)
+
+
+@pytest.mark.parametrize("lock", SAMPLE)
+def test_sampled_mutant_is_caught(checker: Checker, lock: str) -> None:
+    file, function, operation = SAMPLE[lock]
+    text = (mutants.LOCKS / file).read_text(encoding="utf-8")
+    mutant = next(
+        it
+        for it in find_mutants(file, text)
+        if it.function == function and it.operation.startswith(operation)
+    )
+    assert checker.check(lock, file, mutant.apply(text), [5.0]).caught_by
+
+
+def test_a_lock_as_it_is_passes(checker: Checker) -> None:
+    said = checker.check("ttas", "", "", [1.0])
+    assert not said.caught_by, said
+    assert said.bounds

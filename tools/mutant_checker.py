@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""Builds hasp-explore with one mutant of one lock, and runs its clients on it.
+
+Nothing of the build folder is changed: the mutant and a lock list of one entry lie in
+a folder of their own that comes first on the include path; what includes neither is
+linked as the build made it.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mutants import ROOT, includes_of, list_of_one
+
+# What the list is compiled into, and so is made anew for each mutant.
+LIST_USERS = {"locks.def", "descriptor.h"}
+# A compiler or checker that is stuck; a client's own limit is far below.
+STUCK_SECONDS = 120
+
+# Clients in this order: the first ones are small, and catch most.
+FIRST_CLIENTS = ("pair", "trylock", "another", "exclusion", "condition", "timeouts")
+
+FINDINGS = 1  # exit status of hasp-explore
+
+
+class BuildError(RuntimeError):
+    """A mutant that does not compile: a defect of the mutator."""
+
+
+@dataclass
+class Verdict:
+    """What the clients said of one lock."""
+
+    caught_by: str = ""  # client
+    verdict: str = ""
+    detail: str = ""
+    bounds: dict[str, str] = field(default_factory=dict)  # client -> explored how far
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source of hasp-explore: how the build compiles it, and to what."""
+
+    path: Path
+    command: tuple[str, ...]
+    object: str
+
+    def includes(self) -> set[str]:
+        """Files below src/locks that it includes."""
+        if self.path.parent == ROOT / "src/locks":
+            return includes_of(self.path.name)
+        names = [
+            line.split('"')[1].removeprefix("locks/")
+            for line in self.path.read_text(encoding="utf-8").splitlines()
+            if line.startswith('#include "locks/')
+        ]
+        return set().union(*(includes_of(name) for name in names))
+
+
+class Checker:
+    """hasp-explore of one build folder, for locks with and without mutants."""
+
+    def __init__(self, build: Path) -> None:
+        self.build = build
+        commands = json.loads((build / "compile_commands.json").read_text())
+        self.sources: list[Source] = []
+        self.engine: list[str] = []
+        for command in commands:
+            output: str = command["output"]
+            if "libexplorer.a.p/" in output:
+                self.engine.append(output)
+            elif "hasp-explore.p/" in output or "libexplorer-clients.a.p/" in output:
+                path = (build / command["file"]).resolve()
+                words = strip_outputs(shlex.split(command["command"]))
+                self.sources.append(Source(path, tuple(words), output))
+        if not self.engine:
+            raise BuildError(f"{build} has no hasp-explore: run `make build` first")
+        listed = self._run([str(build / "src/explorer/hasp-explore"), "--list-clients"])
+        names = [json.loads(line)["client"] for line in listed.stdout.splitlines()]
+        self.clients = sorted(
+            names,
+            key=lambda name: (
+                FIRST_CLIENTS.index(name)
+                if name in FIRST_CLIENTS
+                else len(FIRST_CLIENTS)
+            ),
+        )
+
+    def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=self.build,
+            capture_output=True,
+            text=True,
+            timeout=STUCK_SECONDS,
+        )
+
+    def make(self, folder: Path, lock: str, file: str, text: str) -> Path:
+        """hasp-explore with only this lock, and with `text` for a file's (or none)."""
+        overlay = folder / "locks"
+        overlay.mkdir()
+        entry = lock.removeprefix("gcr+")
+        (overlay / "locks.def").write_text(list_of_one(entry), encoding="utf-8")
+        changed = {*LIST_USERS}
+        if file:
+            (overlay / file).write_text(text, encoding="utf-8")
+            changed.add(file)
+        objects = []
+        for source in self.sources:
+            if source.includes() & changed:
+                path = overlay / source.path.name
+                made = str(folder / f"{source.path.stem}.o")
+                given = path if path.exists() else source.path
+                self._compile(
+                    [source.command[0], f"-I{folder}", *source.command[1:]], given, made
+                )
+                objects.append(made)
+            else:
+                objects.append(source.object)
+        program = folder / "hasp-explore"
+        linked = self._run(["cc", "-o", str(program), *objects, *self.engine])
+        if linked.returncode:
+            raise BuildError(linked.stderr)
+        return program
+
+    def _compile(self, command: list[str], source: Path, made: str) -> None:
+        done = self._run([*command, "-w", "-g0", "-o", made, "-c", str(source)])
+        if done.returncode:
+            raise BuildError(done.stderr)
+
+    def explore(self, program: Path, lock: str, limits: list[float]) -> Verdict:
+        """Every client with the first limit, then with the next, until one finds
+        something."""
+        total = Verdict()
+        complete = set[str]()
+        for seconds in limits:
+            for client in self.clients:
+                if client in complete:
+                    continue
+                row = self._client(program, lock, client, seconds)
+                if row is None:
+                    complete.add(client)
+                    continue
+                total.seconds += row["seconds"]
+                if row["verdict"] != "ok":
+                    total.caught_by = client
+                    total.verdict, total.detail = row["verdict"], row["detail"]
+                    return total
+                bound = row["preemptions"]
+                total.bounds[client] = (
+                    "complete" if row["complete"] else f"{bound} preemptions"
+                )
+                if row["complete"]:
+                    complete.add(client)
+        return total
+
+    def _client(
+        self, program: Path, lock: str, client: str, seconds: float
+    ) -> dict[str, Any] | None:
+        """hasp-explore's line, or None where the client is not for this lock."""
+        done = self._run(
+            [
+                *(str(program), "--quiet", "--lock", lock, "--client", client),
+                *("--time-limit", str(seconds)),
+            ]
+        )
+        if done.returncode not in (0, FINDINGS):
+            return {
+                "verdict": "crash",
+                "detail": f"exit status {done.returncode} {done.stderr[-200:]}",
+                "seconds": 0.0,
+            }
+        if not done.stdout:
+            return None
+        row: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return row
+
+    def check(self, lock: str, file: str, text: str, limits: list[float]) -> Verdict:
+        """What the clients say of a lock with `text` for the file (none: as it is)."""
+        with tempfile.TemporaryDirectory(prefix="hasp-mutant-") as folder:
+            program = self.make(Path(folder), lock, file, text)
+            return self.explore(program, lock, limits)
+
+
+def strip_outputs(words: list[str]) -> list[str]:
+    """A compiler's command without its input, outputs and dependency files."""
+    kept, skip = [], False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in ("-MQ", "-MF", "-o", "-c"):
+            skip = True
+        elif word != "-MD":
+            kept.append(word)
+    return kept

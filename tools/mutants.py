@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""Mutants of lock code: one memory order weakened, or one wake-up dropped, at a time.
+
+The text of a header is searched for the operations of platform.h, which name their
+memory order. What weakening an operation means:
+
+    X_acquire, X_release      X_relaxed
+    X_acq_rel                 X_release (no acquire), X_acquire (no release); a relaxed
+                              one is weaker than both, so whatever refuses one of them
+                              refuses it
+    acquire_if, release_if    a relaxed compare-and-exchange
+    fence_seq_cst, light_barrier, heavy_barrier    nothing
+    unpark, requeue           nothing: a wake-up is lost
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCKS = ROOT / "src/locks"
+
+OPERATION = re.compile(
+    r"\b(?P<name>(?:load|store|exchange|compare_exchange|fetch_\w+?)"
+    r"_(?P<order>acquire|release|acq_rel)|acquire_if|release_if"
+    r"|fence_seq_cst|light_barrier|heavy_barrier|unpark|requeue)\("
+)
+
+DROPPED = {
+    "fence_seq_cst": "((void)0)",
+    "light_barrier": "((void)0)",
+    "heavy_barrier": "true",
+    "unpark": "((void)0)",
+    "requeue": "((void)0)",
+}
+
+# What starts at the margin: a definition, or a macro.
+DEFINITION = re.compile(r"^#define (\w+)|^[A-Za-z_][^;{}=#]*", re.MULTILINE)
+ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\)\)?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one file."""
+
+    file: str  # below src/locks
+    function: str
+    operation: str  # its text, in one line
+    occurrence: int  # of that text in the function, from 1
+    weakened: str  # to what: a name, or "dropped"
+    line: int
+    start: int
+    end: int
+    replacement: str
+
+    @property
+    def key(self) -> str:
+        """Names it in spite of changes elsewhere in the file."""
+        number = f" #{self.occurrence}" if self.occurrence > 1 else ""
+        return (
+            f"{self.file} {self.function}: {self.operation}{number} -> {self.weakened}"
+        )
+
+    @property
+    def wakes(self) -> bool:
+        return self.operation.startswith(("unpark", "requeue"))
+
+    def apply(self, text: str) -> str:
+        return text[: self.start] + self.replacement + text[self.end :]
+
+
+def without_comments(text: str) -> str:
+    """The same length and lines; comments and strings are blanks."""
+
+    def blank(found: re.Match[str]) -> str:
+        return re.sub(r"[^\n]", " ", found.group())
+
+    return re.sub(
+        r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.DOTALL
+    )
+
+
+def closing(text: str, opening: int) -> int:
+    """The offset behind the parenthesis that closes the one at `opening`."""
+    depth = 0
+    for at in range(opening, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return at + 1
+    raise ValueError("unbalanced parentheses")
+
+
+def split_arguments(text: str) -> list[str]:
+    """The arguments in the parentheses that `text` is."""
+    parts, depth = [""], 0
+    for letter in text[1:-1]:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
+
+
+def weakenings(found: re.Match[str], arguments: str) -> Iterator[tuple[str, str]]:
+    """(to what, replacement) for an operation."""
+    name, order = found["name"], found["order"]
+    if name in DROPPED:
+        yield "dropped", DROPPED[name]
+    elif name in ("acquire_if", "release_if"):
+        cell, seen, wanted = split_arguments(arguments)
+        yield (
+            "relaxed",
+            f"compare_exchange_relaxed({cell}, &(uint32_t){{{seen}}}, {wanted})",
+        )
+    else:
+        stem = name.removesuffix(order)
+        weaker = ("release", "acquire") if order == "acq_rel" else ("relaxed",)
+        for to in weaker:
+            yield to, f"{stem}{to}{arguments}"
+
+
+def functions_of(code: str) -> list[tuple[int, str]]:
+    """(offset, name) of every function, and of macros that stand for some."""
+    found = []
+    for definition in DEFINITION.finditer(code):
+        name = re.search(r"\b(\w+)\(", ATTRIBUTE.sub("", definition.group()))
+        if definition[1]:
+            found.append((definition.start(), definition[1]))
+        elif name:
+            found.append((definition.start(), name[1]))
+    return found
+
+
+def find_mutants(file: str, text: str) -> list[Mutant]:
+    """Every mutant of a file below src/locks, in the order of the text."""
+    code = without_comments(text)
+    functions = functions_of(code)
+    mutants, seen = [], dict[tuple[str, str], int]()
+    for found in OPERATION.finditer(code):
+        inside = [name for start, name in functions if start <= found.start()]
+        function = inside[-1] if inside else "file"
+        end = closing(code, found.end() - 1)
+        arguments = text[found.end() - 1 : end]
+        operation = " ".join(re.sub(r"\\\n", " ", text[found.start() : end]).split())
+        occurrence = seen.get((function, operation), 0) + 1
+        seen[function, operation] = occurrence
+        line = text.count("\n", 0, found.start()) + 1
+        for to, replacement in weakenings(found, arguments):
+            mutants.append(
+                Mutant(
+                    file=file,
+                    function=function,
+                    operation=operation,
+                    occurrence=occurrence,
+                    weakened=to,
+                    line=line,
+                    start=found.start(),
+                    end=end,
+                    replacement=replacement,
+                )
+            )
+    return mutants
+
+
+# A header, or an entry: up to a parenthesis that ends a line, and an entry or gap next.
+LIST_LINE = re.compile(
+    r'^#include "locks/(\S+)"'
+    r'|^LOCK\(\w+, "([^"]+)"(?:[^"]|"[^"]*")*?\)\n(?=\n|#|LOCK|\Z)',
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A lock of locks.def."""
+
+    name: str
+    header: str  # below src/locks
+    text: str
+
+
+def entries() -> list[Entry]:
+    """The locks of the list, each under the header that it stands under."""
+    found, header = [], ""
+    text = (LOCKS / "locks.def").read_text(encoding="utf-8")
+    for match in LIST_LINE.finditer(text):
+        if match[1]:
+            header = match[1]
+        else:
+            found.append(Entry(match[2], header, match.group()))
+    return found
+
+
+def list_of_one(name: str) -> str:
+    """A locks.def with all headers, but only this lock."""
+    text = (LOCKS / "locks.def").read_text(encoding="utf-8")
+    includes = re.findall(r'^#include "locks/\S+"\n', text, re.MULTILINE)
+    entry = next(entry for entry in entries() if entry.name == name)
+    return "".join(includes) + entry.text
+
+
+def includes_of(file: str, seen: set[str] | None = None) -> set[str]:
+    """The files below src/locks that a file of it includes, itself too."""
+    seen = set() if seen is None else seen
+    if file not in seen and (LOCKS / file).exists():
+        seen.add(file)
+        text = (LOCKS / file).read_text(encoding="utf-8")
+        for name in re.findall(r'^#include "locks/(\S+)"', text, re.MULTILINE):
+            includes_of(name, seen)
+    return seen
+
+
+def digest(text: str) -> str:
+    """Of code, whatever its comments and layout."""
+    code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    return hashlib.sha256("".join(code.split()).encode()).hexdigest()[:12]

@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Mutation score of the locks' checks: weaken each memory order, drop each wake-up.
+
+Each mutant of each lock is built against the checked platform and run under the
+explorer's clients. It is caught, or it survives; survivors need a reason in
+src/locks/mutants.toml. docs/mutation.md is made from the results (--table).
+
+Results are kept in docs/data/mutants.jsonl, one line for each mutant; a mutant is run
+again when its file has changed, or with --again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mutant_checker import BuildError, Checker
+from mutants import LOCKS, ROOT, Mutant, digest, entries, find_mutants, includes_of
+from mutation_table import Reasons, read_reasons, write_table
+
+RESULTS = ROOT / "docs/data/mutants.jsonl"
+
+# Locks that a file's mutants are run under, where those that stand under it in the list
+# are not the ones: what several algorithms share is run under one of each kind.
+SHARED = {
+    "waiting.h": ["mcs-park", "mutexee", "clh-park", "mcs", "malthusian-park", "futex"],
+    "ghosts.h": ["mcs", "mutexee", "ticket"],
+    "parts.c": ["c-bo-mcs", "partitioned", "hmcs"],
+    "registry.c": ["ttas", "futex", "mcs-park"],
+    "gcr.h": ["gcr+ttas", "gcr+mcs"],
+    "gcr.c": ["gcr+ttas", "gcr+mcs"],
+}
+# Not compiled for the checked platform, which has a pool of its own.
+NATIVE_ONLY = {"pool.c", "pool.h", "hasp-locks.c"}
+REPRESENTATIVES = 3
+
+FINDING, USAGE = 1, 2
+
+
+@dataclass(frozen=True)
+class Task:
+    """A mutant and the locks to run it under."""
+
+    mutant: Mutant
+    locks: tuple[str, ...]
+    digest: str
+
+
+def locks_of(file: str) -> tuple[str, ...]:
+    """The locks whose clients a file's mutants are run under."""
+    listed = entries()
+    names = {entry.name for entry in listed}
+    if file in SHARED:
+        return tuple(n for n in SHARED[file] if n.removeprefix("gcr+") in names)
+    header = file.removesuffix(".c") + ".h" if file.endswith(".c") else file
+    own = [entry.name for entry in listed if entry.header == header]
+    users = [entry.name for entry in listed if header in includes_of(entry.header)]
+    return tuple(own or users[:REPRESENTATIVES])
+
+
+def all_tasks(chosen: list[str]) -> list[Task]:
+    """The mutants of the files or locks chosen; of all without a choice."""
+    tasks = []
+    for path in sorted([*LOCKS.glob("*.h"), *LOCKS.glob("*.c")]):
+        if path.name in NATIVE_ONLY:
+            continue
+        text = path.read_text(encoding="utf-8")
+        mutants = find_mutants(path.name, text)
+        locks = locks_of(path.name) if mutants else ()
+        if chosen and path.name not in chosen and path.stem not in chosen:
+            locks = tuple(name for name in locks if name in chosen)
+        if not locks:
+            continue
+        tasks += [Task(mutant, locks, digest(text)) for mutant in mutants]
+    return tasks
+
+
+def run(checker: Checker, task: Task, limits: list[float]) -> dict[str, Any]:
+    """Runs a mutant under its locks until one's clients catch it: a line of results."""
+    text = (LOCKS / task.mutant.file).read_text(encoding="utf-8")
+    row: dict[str, Any] = {
+        "schema": "hasp.mutant/1",
+        "key": task.mutant.key,
+        "file": task.mutant.file,
+        "function": task.mutant.function,
+        "operation": task.mutant.operation,
+        "weakened": task.mutant.weakened,
+        "line": task.mutant.line,
+        "digest": task.digest,
+        "locks": list(task.locks),
+        "outcome": "survived",
+        "bounds": {},
+        "seconds": 0.0,
+    }
+    for lock in task.locks:
+        try:
+            said = checker.check(
+                lock, task.mutant.file, task.mutant.apply(text), limits
+            )
+        except BuildError as error:
+            return {**row, "outcome": "error", "detail": str(error)[-500:]}
+        row["seconds"] = round(row["seconds"] + said.seconds, 3)
+        row["bounds"][lock] = said.bounds
+        if said.caught_by:
+            found = {"verdict": said.verdict, "detail": said.detail}
+            row.pop("bounds")
+            return {
+                **row,
+                "outcome": "caught",
+                "lock": lock,
+                "client": said.caught_by,
+                **found,
+            }
+    return row
+
+
+def load(path: Path) -> dict[str, dict[str, Any]]:
+    """Results by the mutant's key."""
+    if not path.exists():
+        return {}
+    rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    return {row["key"]: row for row in rows}
+
+
+def save(path: Path, rows: dict[str, dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps(rows[key]) for key in sorted(rows)]
+    unfinished = path.with_suffix(".new")
+    unfinished.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    unfinished.replace(path)
+
+
+def baseline(
+    checker: Checker, tasks: list[Task], limits: list[float], jobs: int
+) -> int:
+    """A check that refuses a lock as it is says nothing about its mutants."""
+    refused = 0
+    names = sorted({lock for task in tasks for lock in task.locks})
+    with ThreadPoolExecutor(jobs) as pool:
+        said = pool.map(lambda lock: checker.check(lock, "", "", limits), names)
+        for lock, verdict in zip(names, said, strict=True):
+            if verdict.caught_by:
+                refused += 1
+                print(
+                    f"{lock} itself is refused by client {verdict.caught_by}:"
+                    f" {verdict.verdict}: {verdict.detail}",
+                    file=sys.stderr,
+                )
+    return refused
+
+
+def describe(row: dict[str, Any], reasons: Reasons) -> str:
+    if row["outcome"] == "caught":
+        how = f"{row['lock']}, {row['client']}: {row['verdict']}"
+        return f"caught    {row['key']}  ({how})"
+    reason = " (justified)" if reasons.reason(row["key"]) else ""
+    return f"{row['outcome'].upper()}{reason}  {row['key']}"
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    add = parser.add_argument
+    add("chosen", nargs="*", metavar="LOCK|FILE", help="locks, or files of src/locks")
+    add("--list", action="store_true", help="only list the mutants")
+    add("--sample", type=int, metavar="N", help="run N of them, picked at random")
+    add("--seed", type=int, default=1, help="of the sample")
+    add("--jobs", type=int, default=2, metavar="N", help="run so many at a time (2)")
+    add("--time-limit", type=float, default=8.0, metavar="SECONDS",
+        help="for each client that the quick pass leaves open (8)")  # fmt: skip
+    add("--build", type=Path, metavar="FOLDER", help="the Meson build folder (build)")
+    add(
+        "--results",
+        type=Path,
+        default=RESULTS,
+        metavar="FILE",
+        help="where to keep them",
+    )
+    add("--again", action="store_true", help="also run what has a result")
+    add("--survivors", action="store_true", help="run again what survived")
+    add("--no-baseline", action="store_true", help="trust the locks as they are")
+    add("--json", action="store_true", help="print the results as JSON lines")
+    add("--table", action="store_true", help="run nothing; write docs/mutation.md")
+    return parser.parse_args()
+
+
+def due(
+    tasks: list[Task], known: dict[str, dict[str, Any]], options: argparse.Namespace
+) -> list[Task]:
+    """The tasks that have no result yet, or are to be run again."""
+
+    def is_due(task: Task) -> bool:
+        row = known.get(task.mutant.key)
+        if options.again or not row or row["digest"] != task.digest:
+            return True
+        outcomes = ("error", "survived") if options.survivors else ("error",)
+        return row["outcome"] in outcomes
+
+    wanted = [task for task in tasks if is_due(task)]
+    if options.sample is not None:
+        random.Random(options.seed).shuffle(wanted)
+        wanted = wanted[: options.sample]
+    return wanted
+
+
+def run_all(options: argparse.Namespace, tasks: list[Task]) -> list[dict[str, Any]]:
+    """Runs what is due, keeping each result as it comes; Ctrl-C loses nothing."""
+    known = load(options.results)
+    wanted = due(tasks, known, options)
+    limits = [min(1.0, options.time_limit), options.time_limit]
+    reasons = read_reasons()
+    checker = Checker(
+        options.build or Path(os.environ.get("HASP_NATIVE_DIR", ROOT / "build"))
+    )
+    if not options.no_baseline and baseline(checker, wanted, limits[:1], options.jobs):
+        sys.exit(FINDING)
+    done = []
+    with ThreadPoolExecutor(options.jobs) as pool:
+        try:
+            for row in pool.map(lambda task: run(checker, task, limits), wanted):
+                done.append(row)
+                known[row["key"]] = row
+                save(options.results, known)
+                if options.json:
+                    print(json.dumps(row), flush=True)
+                else:
+                    number = f"[{len(done)}/{len(wanted)}]"
+                    print(number, describe(row, reasons), flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            print("interrupted: what was run is kept", file=sys.stderr)
+    return done
+
+
+def main() -> int:
+    options = parse()
+    os.nice(10)
+    tasks = all_tasks(options.chosen)
+    if not tasks:
+        print(f"no mutants of {' '.join(options.chosen)}", file=sys.stderr)
+        return USAGE
+    if options.table:
+        keys = {task.mutant.key: task.digest for task in tasks}
+        return write_table(load(options.results), keys)
+    if options.list:
+        for task in tasks:
+            print(f"{task.mutant.key}  ({', '.join(task.locks)})")
+        return 0
+    done = run_all(options, tasks)
+    reasons = read_reasons()
+    left = [
+        row
+        for row in done
+        if row["outcome"] != "caught" and not reasons.reason(row["key"])
+    ]
+    caught = sum(row["outcome"] == "caught" for row in done)
+    print(
+        f"{len(done)} run: {caught} caught, {len(done) - caught - len(left)} survive"
+        f" for a reason, {len(left)} survive without",
+        file=sys.stderr,
+    )
+    return FINDING if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
