@@ -19,8 +19,6 @@
 
 #include "locks/partitioned.h"
 
-enum { ALOCK_SLOTS = 16 };
-
-DEFINE_PARTITIONED_LOCK(alock, 0, ALOCK_SLOTS)
+DEFINE_PARTITIONED_LOCK(alock, 0, ARRAY_SLOTS)
 
 #endif

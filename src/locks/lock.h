@@ -39,7 +39,7 @@ struct lock {
     struct atomic_u8 mode;
     struct atomic_u16 generation;
     struct atomic_u32 state[4];
-};
+} __attribute__((aligned(8)));
 
 _Static_assert(sizeof(struct lock) == 40, "lies over the 40 used bytes of a mutex");
 

@@ -125,7 +125,7 @@ static inline bool slots_turn(struct lock *lock, uint32_t number, struct slots s
         return spinner_turn(spinner, deadline);
     }
     struct atomic_u32 *slot = slots_of(directory, number, slots);
-    for (uint32_t left = SLOT_PATIENCE; left && load_relaxed(slot) != number; left--)
+    for (uint32_t left = SLOT_PATIENCE; left && load_acquire(slot) != number; left--)
         if (!spinner_turn(spinner, deadline))
             return false;
     return true;

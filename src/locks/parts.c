@@ -7,7 +7,8 @@ struct part *part_take(void)
 {
     struct part *part = (struct part *)pool_take(&part_pool);
     for (int i = 0; i < PART_WORDS; i++)
-        store_relaxed(&part->words[i], 0);
+        if (load_relaxed(&part->words[i]))
+            store_relaxed(&part->words[i], 0);
     return part;
 }
 

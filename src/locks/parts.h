@@ -19,7 +19,7 @@
  * its flag; the part of a wrapper (gcr.h). */
 enum {
     PARTS_MAX = 23,
-    PARTS_SLOTS = 4,
+    PARTS_SLOTS = ARRAY_SLOTS < 4 ? ARRAY_SLOTS : 4,
     PARTS_ALL = PARTS_MAX + PARTS_SLOTS,
     PARTS_FLAG = PARTS_ALL,
     PARTS_WRAPPER,

@@ -147,6 +147,10 @@ reciprocating_unlock_queued(struct reciprocating *own)
             if (seen >= DETACHED && release_if(&own->arrivals, seen, 0))
                 return;
             next = exchange_acquire(&own->arrivals, DETACHED);
+            if (next >= DETACHED) { /* they have taken themselves off */
+                next = 0;
+                continue;
+            }
         }
         struct waiter *head = waiter_at(next);
         if (grant(&head->cell, head->may_change))

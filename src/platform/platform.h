@@ -60,7 +60,8 @@
  * 1991). Calibrated on the machine, never 0. yield_limit(): how many before a waiter
  * that never parks offers its CPU. CLOCK_TURNS: how many turns of waiting between two
  * looks at the clock, which costs about as much. HANDOVER_LIMIT: how many hand-overs in
- * a row a lock may keep within a group that it prefers.
+ * a row a lock may keep within a group that it prefers. ARRAY_SLOTS: how many slots
+ * suit a lock that has an array of them, one for each waiter.
  *
  * THREADS. current_thread(): an id that is not 0, unique among live threads (the
  * kernel's). current_thread_if_known(): the same without a call, or 0 in a thread that
