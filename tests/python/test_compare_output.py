@@ -377,3 +377,18 @@ def test_an_interruption_before_the_first_result(environment, script, tmp_path):
     assert (status, output) == (130, "")
     assert "Traceback" not in errors
     assert alive(stay) == []
+
+
+def test_long_names_and_thread_counts_fit_80_columns(capsys):
+    longest = "gcr+c-bo-mcs-park"
+    times = {"glibc": [1.234] * 7, longest: [12.34] * 7}
+    plan = Plan(("./program",), tuple(times), threads=(16, 128), runs=7)
+    study = study_of(times, plan=plan)
+    rows = summarise(study)
+    comparison.print_comparison(study, rows, doubts(study, rows))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    (wall, resources) = (line for line in lines if longest in line and "16 " in line)
+    assert "10.0" in wall and "10.00" not in wall
+    assert resources.split()[-1] == "1.00"
+    assert not any("\u2026" in line for line in lines)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hasp.doctor import Finding
 
 NAME = "doctor"
-HELP = "say what this machine offers and lacks, and whether a program can be interposed"
+HELP = "what this machine offers, and whether a program can be interposed"
 SCHEMA = "hasp.doctor/1"
 
 EPILOG = """\

@@ -147,10 +147,10 @@ def _resource_grid(study: Study, rows: list[Row]) -> Grid:
         lines.append((*_place(study, row), *cells))
     whose = "the server's" if study.plan.server else "all its processes"
     return Grid(
-        f"medians and ratios to {REFERENCE}; CPU time and memory: {whose}",
+        f"wall time, CPU time and peak memory ({whose}), and ratios to {REFERENCE}",
         (
             *_place_headings(study),
-            *("wall time", "ratio", "CPU time", "ratio", "peak memory", "ratio"),
+            *("wall", "ratio", "CPU", "ratio", "memory", "ratio"),
         ),
         lines,
         texts=len(_place_headings(study)),
