@@ -169,7 +169,7 @@ static inline bool leave(struct atomic_u32 *cell)
     while (still_waiting(state))
         if (compare_exchange_acq_rel(cell, &state, WAITER_LEFT))
             return true;
-    load_acquire(cell); /* the exchange failed relaxed; pairs with grant() */
+    (void)load_acquire(cell); /* the exchange failed relaxed; pairs with grant() */
     return false;
 }
 
