@@ -63,7 +63,7 @@ static inline void front_forget(struct lock *lock, bool held)
     store_relaxed(&mcs_of(lock)->next, 0);
     store_release(&mcs_of(lock)->tail, 0);
     uint32_t seen = FRONT_GRANTED;
-    compare_exchange_relaxed(front_word(lock), &seen, 0);
+    (void)compare_exchange_relaxed(front_word(lock), &seen, 0);
 }
 
 static inline void front_before_release(struct lock *lock)
