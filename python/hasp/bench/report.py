@@ -74,12 +74,13 @@ def print_summary(console: Console, rows: Sequence[Row]) -> None:
     shown = summary_columns(rows)
     if len(locks) <= LOCKS_READ_AT_ONCE or len(shown) < 2:
         return
+    higher = {row.case.name for row in rows if not row.case.lower_is_better}
+    rates = [heading for heading, case, _ in shown if case in higher]
+    better = f"; higher is better for {', '.join(rates)}" if rates else ""
+    console.print(f"times glibc's{better}", style="bold")
     for start in range(0, len(shown), 5):
         part = shown[start : start + 5]
-        title = (
-            "times glibc's; higher is better for contended, oversub., trylock, hammer"
-        )
-        table = output.table(title=title if start == 0 else "")
+        table = output.table()
         table.add_column("lock", no_wrap=True, min_width=15)
         for heading, _, _ in part:
             table.add_column(heading, justify="right", no_wrap=True, min_width=10)
