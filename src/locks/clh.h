@@ -119,17 +119,46 @@ static inline bool clh_wait_on(struct lock *lock, struct waiter *self, uint32_t 
     } while (true);
 }
 
+/* Puts waiters that wait for each other, up to `last`, behind the queue; returns what
+ * the first of them has to wait behind, 0 if the lock was free. */
+static inline uint32_t clh_swing(struct lock *lock, uint32_t last)
+{
+    return exchange_acq_rel(&clh_of(lock)->tail, last);
+}
+
+/* What to wait behind, for one whose predecessor is a waiter. */
+static inline uint32_t clh_behind(uint32_t waiter)
+{
+    return waiter;
+}
+
+/* Names the last one queued, 0 if there is none. That it stays the same means that
+ * somebody holds the lock and nobody has queued: who left may stay the last (I3), but
+ * then a release shows. */
+static inline uint32_t clh_last(struct lock *lock)
+{
+    uint32_t tail = load_relaxed(&clh_of(lock)->tail);
+    bool left = load_relaxed(&lock->mode) && !load_relaxed(&lock->word);
+    return tail == TAIL_HELD || left ? 0 : tail;
+}
+
+static inline bool clh_wait_behind(struct lock *lock, struct waiter *self,
+                                   uint32_t before, enum waiting waiting,
+                                   const struct deadline *deadline)
+{
+    bool acquired = !before || clh_wait_on(lock, self, before, waiting, deadline);
+    if (acquired)
+        clh_settle(clh_of(lock), self);
+    return acquired;
+}
+
 static __attribute__((noinline, unused)) bool
 clh_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadline)
 {
     ghosts_check(lock, clh_forget);
-    struct clh *clh = clh_of(lock);
     struct waiter *self = waiter_take();
-    uint32_t before = exchange_acq_rel(&clh->tail, self->link.id);
-    bool acquired = !before || clh_wait_on(lock, self, before, waiting, deadline);
-    if (acquired)
-        clh_settle(clh, self);
-    return acquired;
+    uint32_t before = clh_swing(lock, self->link.id);
+    return clh_wait_behind(lock, self, before, waiting, deadline);
 }
 
 static inline bool clh_trylock(struct lock *lock, enum waiting waiting)

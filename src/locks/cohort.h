@@ -86,18 +86,6 @@ static inline struct cohort_node *cohort_node_of(struct part *part)
     return (struct cohort_node *)(void *)part->words;
 }
 
-/* The node's, made if it is missing; NULL where there are too many parts for that. */
-static inline struct cohort_node *cohort_node_for(struct lock *lock, uint32_t index)
-{
-    struct part *part = parts_look(cohort_directory(lock), index);
-    if (unlikely(!part)) {
-        if (parts_scarce())
-            return NULL;
-        part = parts_get(cohort_directory(lock), index);
-    }
-    return cohort_node_of(part);
-}
-
 /* After a fork: whoever is in a local lock is a ghost, for a live thread comes through
  * here before it enters one. */
 static inline __attribute__((always_inline)) void
@@ -146,11 +134,12 @@ cohort_wait(struct lock *lock, const struct cohort *cohort)
 {
     ghosts_check(lock, cohort->forget);
     uint32_t index = current_node() % PARTS_MAX;
-    struct cohort_node *node = cohort_node_for(lock, index);
-    if (!node) {
+    struct part *part = parts_get_unless_scarce(cohort_directory(lock), index);
+    if (unlikely(!part)) {
         cohort->global->timedlock(lock, NULL);
         return;
     }
+    struct cohort_node *node = cohort_node_of(part);
     if (cohort->adaptive && cohort_skips(lock, node, cohort))
         return;
     cohort->local->timedlock(&node->local, NULL);

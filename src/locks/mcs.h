@@ -86,15 +86,21 @@ static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
     waiter_give(head);
 }
 
-/* Puts the waiter last; returns its predecessor's id, 0 if the lock was free. */
+/* Puts a chain of waiters last; returns its predecessor's id, 0 if the lock was free,
+ * which then is the first one's. */
+static inline uint32_t mcs_splice(struct mcs *mcs, uint32_t first, uint32_t last)
+{
+    uint32_t before = exchange_acq_rel(&mcs->tail, last);
+    if (before == TAIL_HELD)
+        store_release(&mcs->next, first);
+    else if (before)
+        store_release(&waiter_at(before)->next, first);
+    return before;
+}
+
 static inline uint32_t mcs_enqueue(struct mcs *mcs, struct waiter *waiter)
 {
-    uint32_t before = exchange_acq_rel(&mcs->tail, waiter->link.id);
-    if (before == TAIL_HELD)
-        store_release(&mcs->next, waiter->link.id);
-    else if (before)
-        store_release(&waiter_at(before)->next, waiter->link.id);
-    return before;
+    return mcs_splice(mcs, waiter->link.id, waiter->link.id);
 }
 
 static __attribute__((noinline, unused)) bool

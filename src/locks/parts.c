@@ -43,6 +43,12 @@ struct part *parts_look(struct atomic_u32 *directory, uint32_t index)
     return id ? part_at(id) : NULL;
 }
 
+struct part *parts_get_unless_scarce(struct atomic_u32 *directory, uint32_t index)
+{
+    struct part *part = parts_look(directory, index);
+    return likely(part) || parts_scarce() ? part : parts_get(directory, index);
+}
+
 void parts_give_back(struct atomic_u32 *directory)
 {
     uint32_t id = exchange_acquire(directory, 0);

@@ -56,6 +56,9 @@ struct part *part_of(struct atomic_u32 *cell);
  */
 struct part *parts_get(struct atomic_u32 *directory, uint32_t index);
 
+/* The same, or NULL where it is missing and there are too many parts (parts_scarce). */
+struct part *parts_get_unless_scarce(struct atomic_u32 *directory, uint32_t index);
+
 /* The same, or NULL where it is missing. */
 struct part *parts_look(struct atomic_u32 *directory, uint32_t index);
 
