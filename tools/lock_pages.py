@@ -349,25 +349,16 @@ def _proof(lock: Lock, data: Data) -> Iterator[str]:
     headings = ("client", "threads", "explored", "states", "executions", "verdict")
     yield from table(headings, rows)
     command = records[0].get("command") or f"hasp check --locks {lock['name']}"
-    yield f"\nBy `{command}`.\n"
+    yield f"\nBy `{command}`; [what the clients are](../hasp-check.md#clients).\n"
 
 
 def explored(record: Record) -> str:
-    """To which bound a client was explored."""
-    if record.get("complete"):
+    """To which bound a client was explored; `preemptions` is the last one completed."""
+    if record["complete"]:
         return "all schedules"
-    bound = next(
-        (
-            record[name]
-            for name in ("preemption_bound", "preemptions")
-            if name in record
-        ),
-        None,
-    )
-    within = (
-        "schedules" if bound is None else f"schedules with up to {bound} preemptions"
-    )
-    return f"some {within}" if record.get("interrupted") else f"all {within}"
+    if record["preemptions"] is None:
+        return "some schedules"
+    return f"all schedules with up to {record['preemptions']} preemptions"
 
 
 def _count(value: object) -> str:
