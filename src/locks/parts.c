@@ -49,11 +49,9 @@ struct part *parts_get_unless_scarce(struct atomic_u32 *directory, uint32_t inde
     return likely(part) || parts_scarce() ? part : parts_get(directory, index);
 }
 
-void parts_give_back(struct atomic_u32 *directory)
+void parts_give_back_all(struct atomic_u32 *directory)
 {
     uint32_t id = exchange_acquire(directory, 0);
-    if (!id)
-        return;
     struct part *list = part_at(id);
     for (int i = 0; i < PARTS_ALL; i++)
         if ((id = load_acquire(&list->words[i])) != 0)

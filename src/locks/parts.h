@@ -62,8 +62,14 @@ struct part *parts_get_unless_scarce(struct atomic_u32 *directory, uint32_t inde
 /* The same, or NULL where it is missing. */
 struct part *parts_look(struct atomic_u32 *directory, uint32_t index);
 
+void parts_give_back_all(struct atomic_u32 *directory);
+
 /* Nobody uses the lock any more: the directory and its parts go back. */
-void parts_give_back(struct atomic_u32 *directory);
+static inline void parts_give_back(struct atomic_u32 *directory)
+{
+    if (unlikely(load_relaxed(directory) != 0)) /* a lock that was contended */
+        parts_give_back_all(directory);
+}
 
 /* Parts ever carved out, for tests. */
 uint32_t part_count(void);

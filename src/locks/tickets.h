@@ -204,8 +204,9 @@ static inline bool tickets_queued(struct lock *lock)
 /* Nobody uses the lock any more: give the tokens back. */
 static inline void tickets_destroy(struct lock *lock)
 {
-    uint32_t list = exchange_acquire(&tickets_of(lock)->left, 0);
-    while (list) {
+    struct atomic_u32 *left = &tickets_of(lock)->left;
+    uint32_t list = load_relaxed(left) ? exchange_acquire(left, 0) : 0;
+    while (unlikely(list != 0)) {
         struct waiter *token = waiter_at(list);
         list = load_relaxed(&token->next);
         waiter_give(token);
