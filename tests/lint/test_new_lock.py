@@ -20,7 +20,10 @@ Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
 
 pytestmark = pytest.mark.timeout(180)
 
-PROGRAMS = ("hasp-locks", "hasp-bench-locks", "hasp-calibrate", "libhasp.so")
+PROGRAMS = (
+    *("hasp-locks", "hasp-bench-locks", "hasp-calibrate", "hasp-explore"),
+    "libhasp.so",
+)
 
 COUNTER = """\
 #include <pthread.h>
@@ -108,6 +111,15 @@ def test_it_is_measured(with_added: Hasp) -> None:
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert any(row["lock"] == "added" and row["value"] > 0 for row in rows)
+
+
+def test_it_is_checked(with_added: Hasp) -> None:
+    done = with_added(
+        "check", "--locks", "added", "--quick", "--client", "all", "--json"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {row["lock"] for row in rows if "lock" in row} == {"added"}
 
 
 def test_it_gets_a_page(tree: Path) -> None:

@@ -37,7 +37,7 @@ static void *count_body(void *rounds)
 static void contend(void)
 {
     pthread_t threads[CHILD_THREADS];
-    int rounds = check_rounds(1000);
+    int rounds = check_rounds(500);
     counter = 0;
     for (int i = 0; i < CHILD_THREADS; i++)
         threads[i] = check_start(count_body, &rounds);
@@ -189,7 +189,7 @@ static void fork_under_handlers(int rounds)
 static void atfork_handlers(void)
 {
     CHECK_OK(pthread_atfork(prepare, release, release));
-    fork_under_handlers(check_lock_spins() ? 4 : 12);
+    fork_under_handlers(check_lock_spins() ? 2 : 12);
 }
 
 static void release_by_init(void)
@@ -201,7 +201,7 @@ static void release_by_init(void)
 static void atfork_init_in_child(void)
 {
     CHECK_OK(pthread_atfork(prepare, release, release_by_init));
-    fork_under_handlers(check_lock_spins() ? 4 : 12);
+    fork_under_handlers(check_lock_spins() ? 2 : 12);
 }
 
 static void atfork_with_waiters(void)
