@@ -135,16 +135,16 @@ class Checker:
         if done.returncode:
             raise BuildError(done.stderr)
 
-    def explore(self, program: Path, lock: str, limits: list[float]) -> Verdict:
-        """Every client with the first limit, then with the next, until one finds
-        something."""
+    def explore(self, program: Path, lock: str, limits: list[int]) -> Verdict:
+        """Every client with the first limit of states, then with the next, until one
+        finds something. A limit in seconds would mean little on a busy machine."""
         total = Verdict()
         complete = set[str]()
-        for seconds in limits:
+        for states in limits:
             for client in self.clients:
                 if client in complete:
                     continue
-                row = self._client(program, lock, client, seconds)
+                row = self._client(program, lock, client, states)
                 if row is None:
                     complete.add(client)
                     continue
@@ -159,16 +159,18 @@ class Checker:
                 )
                 if row["complete"]:
                     complete.add(client)
+        if not total.bounds:
+            raise BuildError(f"no client ran on {lock}")
         return total
 
     def _client(
-        self, program: Path, lock: str, client: str, seconds: float
+        self, program: Path, lock: str, client: str, states: int
     ) -> dict[str, Any] | None:
         """hasp-explore's line, or None where the client is not for this lock."""
         done = self._run(
             [
                 *(str(program), "--quiet", "--lock", lock, "--client", client),
-                *("--time-limit", str(seconds)),
+                *("--states", str(states), "--time-limit", str(STUCK_SECONDS / 2)),
             ]
         )
         if done.returncode not in (0, FINDINGS):
@@ -182,7 +184,7 @@ class Checker:
         row: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         return row
 
-    def check(self, lock: str, file: str, text: str, limits: list[float]) -> Verdict:
+    def check(self, lock: str, file: str, text: str, limits: list[int]) -> Verdict:
         """What the clients say of a lock with `text` for the file (none: as it is)."""
         with tempfile.TemporaryDirectory(prefix="hasp-mutant-") as folder:
             program = self.make(Path(folder), lock, file, text)

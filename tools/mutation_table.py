@@ -38,10 +38,10 @@ before the [explorer's](checking.md) clients:
 
 A mutant is *caught* when a client finds something. Else there is a reason, in
 `src/locks/mutants.toml`: another engine catches it, the case is one that the explorer
-does not model, or the order is not needed by the memory model but kept on purpose. An
-order for which there was no reason has been *relaxed* in the source, and is no mutant
-any more. What several locks share is counted once, under its own file, and run under
-one lock of each kind.
+does not model, or the order is not needed by the memory model but kept on purpose.
+Whole classes that the explorer does not model are *not run*, by a rule. An order that
+nothing needs has been *relaxed* in the source, and is no mutant any more. What several
+locks share is counted once, under its own file, and run under one lock of each kind.
 """
 
 
@@ -55,8 +55,10 @@ class Reasons:
 
     def reason(self, key: str) -> str:
         """Why this mutant may survive, or "" ."""
-        if key in self.survivors:
-            return self.survivors[key]
+        return self.survivors.get(key, "")
+
+    def rule(self, key: str) -> str:
+        """Why this mutant is not even run, or ""."""
         return next((why for pattern, why in self.rules if re.search(pattern, key)), "")
 
 
@@ -88,10 +90,13 @@ class Score:
     survived: int = 0  # without a reason
     not_run: int = 0
     relaxed: int = 0
+    by_rule: int = 0
 
     def add(self, row: Row | None, reasons: Reasons, key: str) -> None:
         self.mutants += 1
-        if row is None:
+        if reasons.rule(key):
+            self.by_rule += 1
+        elif row is None:
             self.not_run += 1
         elif row["outcome"] == "caught":
             self.caught += 1
@@ -99,6 +104,14 @@ class Score:
             self.justified += 1
         else:
             self.survived += 1
+
+    @property
+    def open(self) -> int:
+        return self.survived + self.not_run
+
+    def cells(self) -> str:
+        numbers = (self.mutants, self.caught, self.justified, self.by_rule)
+        return " | ".join(map(str, (*numbers, self.open, self.relaxed)))
 
 
 def scores(
@@ -114,30 +127,16 @@ def scores(
 
 
 def table(found: dict[str, Score]) -> Iterator[str]:
-    yield "| file | locks | mutants | caught | justified | open | relaxed |"
-    yield "|---|---|--:|--:|--:|--:|--:|"
+    yield "| file | locks | mutants | caught | justified | not run | open | relaxed |"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|"
     listed = entries()
     total = Score()
     for file, score in found.items():
         locks = ", ".join(entry.name for entry in listed if entry.header == file)
-        left = score.survived + score.not_run
-        yield (
-            f"| `{file}` | {locks or 'shared'} | {score.mutants} | {score.caught}"
-            f" | {score.justified} | {left} | {score.relaxed} |"
-        )
-        for name in (
-            "mutants",
-            "caught",
-            "justified",
-            "survived",
-            "not_run",
-            "relaxed",
-        ):
-            setattr(total, name, getattr(total, name) + getattr(score, name))
-    yield (
-        f"| all | | {total.mutants} | {total.caught} | {total.justified}"
-        f" | {total.survived + total.not_run} | {total.relaxed} |"
-    )
+        yield f"| `{file}` | {locks or 'shared'} | {score.cells()} |"
+        for name, number in vars(score).items():
+            setattr(total, name, getattr(total, name) + number)
+    yield f"| all | | {total.cells()} |"
 
 
 def short(key: str) -> str:
@@ -162,7 +161,7 @@ def survivors(
     groups: dict[str, list[str]] = {}
     for key in current:
         row = rows.get(key)
-        if row and row["outcome"] != "caught":
+        if row and row["outcome"] != "caught" and not reasons.rule(key):
             groups.setdefault(reasons.reason(key), []).append(key)
     for reason, keys in sorted(groups.items()):
         yield ""
@@ -186,6 +185,10 @@ def page(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> str
     lines = [HEAD, *table(scores(live, current, reasons)), ""]
     lines += ["Open: without a reason yet, or not run since the file has changed.", ""]
     lines += ["## Survivors", *survivors(live, current, reasons), ""]
+    if reasons.rules:
+        lines += ["## Not run", ""]
+        lines += [wrapped(f"- {why}") for _, why in reasons.rules]
+        lines += [""]
     if reasons.relaxed:
         lines += ["## Relaxed", "", *relaxed(reasons), ""]
     return "\n".join(lines)
@@ -205,7 +208,8 @@ def summary(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> 
             "mutants": sum(part.mutants for part in parts),
             "caught": sum(part.caught for part in parts),
             "survive_for_a_reason": sum(part.justified for part in parts),
-            "open": sum(part.survived + part.not_run for part in parts),
+            "not_run": sum(part.by_rule for part in parts),
+            "open": sum(part.open for part in parts),
         }
         lines.append(json.dumps(record) + "\n")
     return "".join(lines)
@@ -221,4 +225,4 @@ def write_table(rows: dict[str, Row], current: dict[str, str]) -> int:
         current,
         reasons,
     )
-    return 1 if any(score.survived + score.not_run for score in found.values()) else 0
+    return 1 if any(score.open for score in found.values()) else 0

@@ -82,14 +82,14 @@ static inline void cna_settle(struct mcs *mcs, struct atomic_u32 *order,
 {
     uint32_t seen = load_relaxed(order), number = seen >> CNA_ID_BITS;
     uint32_t last = number == CNA_IN_ORDER ? 0 : seen & CNA_ID;
-    if (likely(!last) || load_acquire(&head->next)) {
+    if (likely(!last) || load_relaxed(&head->next)) {
         mcs_settle(mcs, head);
         return;
     }
     uint32_t tail = head->link.id, first = cna_join(last, 0);
     store_relaxed(&mcs->next, first);
     /* Release: whoever queues behind `last` links it after the store above. */
-    if (compare_exchange_acq_rel(&mcs->tail, &tail, last)) {
+    if (compare_exchange_release(&mcs->tail, &tail, last)) {
         store_relaxed(order, cna_order(0, number));
         waiter_give(head);
         return;

@@ -6,7 +6,7 @@ struct atomic_u32 futex_sleepers[FUTEX_BUCKETS];
 bool futex_wait_biased(struct lock *lock, const struct deadline *deadline)
 {
     struct atomic_u32 *sleepers = futex_bucket(lock);
-    fetch_add_acq_rel(sleepers, 1);
+    fetch_add_relaxed(sleepers, 1); /* the barrier orders it; slices need no order */
     bool ordered = heavy_barrier();
     bool acquired = true;
     while (exchange_acquire(&lock->word, 2) != 0) {
@@ -22,6 +22,6 @@ bool futex_wait_biased(struct lock *lock, const struct deadline *deadline)
     }
     if (acquired)
         store_relaxed(&lock->mode, FUTEX_SHARED);
-    fetch_add_release(sleepers, UINT32_MAX); /* one less */
+    fetch_add_relaxed(sleepers, UINT32_MAX); /* one less */
     return acquired;
 }

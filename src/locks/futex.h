@@ -95,7 +95,7 @@ static inline void futex_unlock(struct lock *lock, bool biased)
         if (unlikely(load_relaxed(sleepers) != 0))
             unpark(&lock->word, 1);
     } else if (single_threaded()) {
-        store_release(&lock->word, 0);
+        store_relaxed(&lock->word, 0);
     } else if (unlikely(exchange_release(&lock->word, 0) == 2)) {
         release_window();
         unpark(&lock->word, 1);
@@ -114,7 +114,7 @@ static inline void futex_adopt(struct lock *lock, struct waiter *waiter)
 static inline void futex_relock(struct lock *lock, bool biased)
 {
     /* It is awake, and whoever signalled is about to release: spin a little first. */
-    for (uint32_t turns = spin_limit() / 4; turns; turns--) {
+    for (uint32_t turns = spin_limit() / 4 + 1; turns; turns--) {
         if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, 2))
             return;
         relax();

@@ -203,7 +203,7 @@ static inline void gcr_destroy(struct lock *lock, enum gcr_place where)
     if (where == GCR_BY_ADDRESS) {
         gcr_forget_address(lock);
     } else if (load_relaxed(&lock->state[3])) { /* else nobody ever waited */
-        uint32_t id = exchange_acquire(gcr_cell(lock, where), 0);
+        uint32_t id = exchange_relaxed(gcr_cell(lock, where), 0);
         if (id)
             part_give(part_at(id));
     }

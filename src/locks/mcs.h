@@ -72,7 +72,7 @@ static inline void mcs_unlink(struct mcs *mcs, struct waiter *head)
     if (!next) {
         store_relaxed(&mcs->next, 0);
         /* Release: whoever reads TAIL_HELD writes `next` after the store above. */
-        if (compare_exchange_acq_rel(&mcs->tail, &tail, TAIL_HELD))
+        if (compare_exchange_release(&mcs->tail, &tail, TAIL_HELD))
             return;
         spin_until((next = load_acquire(&head->next)) != 0);
     }
@@ -141,7 +141,10 @@ static __attribute__((noinline, unused)) void mcs_unlock_queued(struct lock *loc
     do {
         uint32_t next;
         if (!(next = load_acquire(&mcs->next))) {
-            if (release_if(&mcs->tail, TAIL_HELD, 0))
+            /* Released by what set TAIL_HELD: this thread's mcs_settle, for one that
+             * left. An exchange that follows a release carries it on. */
+            uint32_t tail = TAIL_HELD;
+            if (compare_exchange_relaxed(&mcs->tail, &tail, 0))
                 return;
             spin_until((next = load_acquire(&mcs->next)) != 0);
         }

@@ -51,10 +51,10 @@ struct part *parts_get_unless_scarce(struct atomic_u32 *directory, uint32_t inde
 
 void parts_give_back_all(struct atomic_u32 *directory)
 {
-    uint32_t id = exchange_acquire(directory, 0);
+    uint32_t id = exchange_relaxed(directory, 0);
     struct part *list = part_at(id);
     for (int i = 0; i < PARTS_ALL; i++)
-        if ((id = load_acquire(&list->words[i])) != 0)
+        if ((id = load_relaxed(&list->words[i])) != 0)
             part_give(part_at(id));
     part_give(list);
 }

@@ -205,7 +205,7 @@ static inline bool tickets_queued(struct lock *lock)
 static inline void tickets_destroy(struct lock *lock)
 {
     struct atomic_u32 *left = &tickets_of(lock)->left;
-    uint32_t list = load_relaxed(left) ? exchange_acquire(left, 0) : 0;
+    uint32_t list = load_relaxed(left) ? exchange_relaxed(left, 0) : 0;
     while (unlikely(list != 0)) {
         struct waiter *token = waiter_at(list);
         list = load_relaxed(&token->next);
