@@ -30,7 +30,7 @@ HEAD = """\
 
 Would the checks notice if a memory order were too weak, or a wake-up forgotten? Every
 one that the locks' code names is weakened in turn, or dropped, and the lock is then put
-before the [explorer's](checking.md) clients:
+before the explorer's (`hasp check`) clients:
 
     make mutants                              # all of them, then this page
     tools/mutate_locks.py mcs                 # those of one lock
