@@ -11,6 +11,8 @@
 #include "explorer/model.h"
 #include "explorer/trail.h"
 
+#include <string.h>
+
 static struct pool_slot slots[POOLS][SLOTS + 1];
 
 static unsigned index_of(const struct pool *pool)
@@ -22,9 +24,14 @@ void pools_prepare(void)
 {
     waiter_pool.chunks[0] = slots[index_of(&waiter_pool)];
     part_pool.chunks[0] = slots[index_of(&part_pool)];
+    /* What a waiter holds when it is taken is undefined. (Parts are zeroed by whoever
+     * takes them, which nobody can tell from the zeros of their first use.) */
+    memset(slots[index_of(&waiter_pool)], 0xdd, sizeof slots[0]);
     for (int pool = 0; pool < POOLS; pool++)
         for (uint32_t i = 0; i <= SLOTS; i++)
-            slots[pool][i].link.id = i;
+            slots[pool][i].link = (struct pool_link){.id = i};
+    for (uint32_t i = 0; i <= SLOTS; i++)
+        waiter_at(i)->epoch = 0; /* this one lasts */
 }
 
 static uint16_t order_cell(struct pool_slot *slot)

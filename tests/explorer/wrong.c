@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checks that cannot fail are worth nothing: each lock of wrong/list.def has one bug,
+ * and one client that has to find it.
+ */
+#include "explorer/search.h"
+#include "wrong/locks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define EACH_QUEUE(X)                                                                  \
+    X(NONE)                                                                            \
+    X(TAIL_RELAXED)                                                                    \
+    X(LINK_RELAXED)                                                                    \
+    X(LINK_READ_RELAXED)                                                               \
+    X(WAIT_RELAXED)                                                                    \
+    X(LAST_RELAXED)                                                                    \
+    X(GRANT_RELAXED)                                                                   \
+    X(GRANT_FORGOTTEN)                                                                 \
+    X(GRANT_TO_ITSELF)                                                                 \
+    X(NEVER_GIVEN_BACK)                                                                \
+    X(GIVEN_BACK_TWICE)                                                                \
+    X(LEAVES_WITHOUT_A_WORD)                                                           \
+    X(ADOPTS_NOBODY)                                                                   \
+    X(ONLY_BY_THE_OWNER)
+#define EACH_SLEEPING(X)                                                               \
+    X(NONE)                                                                            \
+    X(TAKE_RELAXED)                                                                    \
+    X(RELEASE_RELAXED)                                                                 \
+    X(NO_WAKE_UP)                                                                      \
+    X(WAKES_BEFORE_RELEASE)                                                            \
+    X(FORGETS_OTHER_SLEEPERS)                                                          \
+    X(SLEEPS_WITHOUT_A_MARK)                                                           \
+    X(TRUSTS_A_WAKE_UP)                                                                \
+    X(TIMES_OUT_HOLDING)                                                               \
+    X(TRYLOCK_TAKES_ALL)                                                               \
+    X(TRYLOCK_NEVER)                                                                   \
+    X(TIMEOUT_KEEPS_IT)
+
+#define QUEUE(bug)                                                                     \
+    WRONG_LOCK(queue, bug)                                                             \
+    WRONG_ADOPTION(queue, bug)                                                         \
+    static const struct lock_operations queue_##bug = {                                \
+        WRONG_OPERATIONS(queue, bug),                                                  \
+        .adopt = queue_##bug##_adopt,                                                  \
+        .adopted = queue_##bug##_adopted,                                              \
+    };
+EACH_QUEUE(QUEUE)
+
+#define SLEEPING(bug)                                                                  \
+    WRONG_LOCK(sleeping, bug)                                                          \
+    static const struct lock_operations sleeping_##bug = {                             \
+        WRONG_OPERATIONS(sleeping, bug)};
+EACH_SLEEPING(SLEEPING)
+
+static const struct {
+    const char *name;
+    const struct lock_operations *operations;
+    const char *client, *verdict;
+} cases[] = {
+#define WRONG(kind, bug, client, verdict)                                              \
+    {#kind " " #bug, &kind##_##bug, client, verdict},
+#include "wrong/list.def"
+#undef WRONG
+};
+
+static const struct client *client_called(const char *name)
+{
+    for (unsigned i = 0; i < client_count; i++)
+        if (strcmp(clients[i].name, name) == 0)
+            return &clients[i];
+    return NULL;
+}
+
+static bool is_refused(unsigned index)
+{
+    const struct limits limits = {.preemptions = 3, .seconds = 20, .states = 10000000};
+    const struct client *client = client_called(cases[index].client);
+    client_operations = cases[index].operations;
+    struct outcome outcome = search(client, &limits);
+    bool found = strcmp(outcome.verdict, "ok") != 0;
+    bool right = cases[index].verdict[0]
+                     ? strcmp(outcome.verdict, cases[index].verdict) == 0
+                     : found;
+    printf("%s  %-30s %-10s %s%s%s (%.1f s)\n", right ? "right" : "WRONG",
+           cases[index].name, cases[index].client, outcome.verdict, found ? ": " : "",
+           outcome.detail, outcome.seconds);
+    return right;
+}
+
+int main(void)
+{
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        wrong += !is_refused(i);
+    printf("%u of %u verdicts are wrong\n", wrong,
+           (unsigned)(sizeof cases / sizeof cases[0]));
+    return wrong != 0;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Small locks with one seeded bug each, which the explorer has to refuse. Bug 0 is none:
+ * these it has to pass. `bug` is a constant wherever it is used.
+ */
+#ifndef HASP_TESTS_EXPLORER_WRONG_LOCKS_H
+#define HASP_TESTS_EXPLORER_WRONG_LOCKS_H
+
+#include "explorer/clients.h"
+
+enum bug {
+    NONE,
+    /* memory orders of the queue lock */
+    TAIL_RELAXED,
+    LINK_RELAXED,
+    LINK_READ_RELAXED,
+    WAIT_RELAXED,
+    LAST_RELAXED,
+    GRANT_RELAXED,
+    /* its logic */
+    GRANT_FORGOTTEN,
+    GRANT_TO_ITSELF,
+    NEVER_GIVEN_BACK,
+    GIVEN_BACK_TWICE,
+    LEAVES_WITHOUT_A_WORD,
+    ADOPTS_NOBODY,
+    ONLY_BY_THE_OWNER,
+    /* the futex lock */
+    TAKE_RELAXED,
+    RELEASE_RELAXED,
+    NO_WAKE_UP,
+    WAKES_BEFORE_RELEASE,
+    FORGETS_OTHER_SLEEPERS,
+    SLEEPS_WITHOUT_A_MARK,
+    TRUSTS_A_WAKE_UP,
+    TIMES_OUT_HOLDING,
+    TRYLOCK_TAKES_ALL,
+    TRYLOCK_NEVER,
+    TIMEOUT_KEEPS_IT,
+};
+
+/* --- a queue lock: tail, and the holder's waiter --- */
+
+static inline struct atomic_u32 *queue_tail(struct lock *lock)
+{
+    return &lock->state[0];
+}
+
+static inline struct atomic_u32 *queue_holder(struct lock *lock)
+{
+    return &lock->state[1];
+}
+
+static inline uint32_t queue_enter(struct lock *lock, struct waiter *self, enum bug bug)
+{
+    uint32_t id = self->link.id;
+    uint32_t before = bug == TAIL_RELAXED ? exchange_relaxed(queue_tail(lock), id)
+                                          : exchange_acq_rel(queue_tail(lock), id);
+    if (before && bug == LINK_RELAXED)
+        store_relaxed(&waiter_at(before)->next, id);
+    else if (before)
+        store_release(&waiter_at(before)->next, id);
+    return before;
+}
+
+static inline uint32_t queue_turn(struct waiter *self, enum bug bug)
+{
+    return bug == WAIT_RELAXED ? load_relaxed(&self->cell) : load_acquire(&self->cell);
+}
+
+static inline bool queue_timedlock(struct lock *lock, const struct deadline *deadline,
+                                   enum bug bug)
+{
+    struct waiter *self = waiter_take();
+    if (queue_enter(lock, self, bug))
+        while (queue_turn(self, bug) != WAITER_GRANTED) {
+            relax();
+            if (deadline && bug == LEAVES_WITHOUT_A_WORD && deadline_passed(deadline))
+                return false;
+        }
+    store_relaxed(&lock->owner, current_thread());
+    store_relaxed(queue_holder(lock), self->link.id);
+    return true;
+}
+
+static inline bool queue_trylock(struct lock *lock, enum bug bug)
+{
+    struct waiter *self = waiter_take();
+    uint32_t nobody = 0;
+    (void)bug;
+    if (!compare_exchange_acq_rel(queue_tail(lock), &nobody, self->link.id)) {
+        waiter_give(self);
+        return false;
+    }
+    store_relaxed(&lock->owner, current_thread());
+    store_relaxed(queue_holder(lock), self->link.id);
+    return true;
+}
+
+static inline bool queue_is_last(struct lock *lock, struct waiter *self, enum bug bug)
+{
+    uint32_t id = self->link.id;
+    return bug == LAST_RELAXED ? compare_exchange_relaxed(queue_tail(lock), &id, 0)
+                               : compare_exchange_release(queue_tail(lock), &id, 0);
+}
+
+static inline uint32_t queue_next(struct waiter *self, enum bug bug)
+{
+    return bug == LINK_READ_RELAXED ? load_relaxed(&self->next)
+                                    : load_acquire(&self->next);
+}
+
+static inline void queue_unlock(struct lock *lock, enum bug bug)
+{
+    if (bug == ONLY_BY_THE_OWNER && load_relaxed(&lock->owner) != current_thread())
+        return;
+    struct waiter *self = waiter_at(load_relaxed(queue_holder(lock)));
+    if (bug == GIVEN_BACK_TWICE)
+        waiter_give(self);
+    uint32_t next = queue_next(self, bug);
+    if (!next) {
+        if (queue_is_last(lock, self, bug)) {
+            if (bug != NEVER_GIVEN_BACK)
+                waiter_give(self);
+            return;
+        }
+        spin_until((next = queue_next(self, bug)) != 0);
+    }
+    struct atomic_u32 *cell = &(bug == GRANT_TO_ITSELF ? self : waiter_at(next))->cell;
+    uint32_t was = WAITER_WAITING;
+    if (bug == GRANT_RELAXED)
+        was = exchange_relaxed(cell, WAITER_GRANTED);
+    else if (bug != GRANT_FORGOTTEN)
+        was = exchange_release(cell, WAITER_GRANTED);
+    if (was == WAITER_PARKED)
+        unpark(cell, 1);
+    waiter_give(self);
+}
+
+static inline void queue_adopt(struct lock *lock, struct waiter *waiter, enum bug bug)
+{
+    store_relaxed(&waiter->next, 0);
+    store_relaxed(&waiter->cell, WAITER_WAITING);
+    if (bug != ADOPTS_NOBODY)
+        queue_enter(lock, waiter, bug);
+    unpark(&waiter->cell, 1);
+}
+
+static inline void queue_adopted(struct lock *lock, struct waiter *waiter, enum bug bug)
+{
+    (void)bug;
+    store_relaxed(&lock->owner, current_thread());
+    store_relaxed(queue_holder(lock), waiter->link.id);
+}
+
+/* --- three states and a futex --- */
+
+static inline bool sleeping_trylock(struct lock *lock, enum bug bug)
+{
+    uint32_t nobody = 0;
+    if (bug == TRYLOCK_NEVER)
+        return false;
+    if (bug == TAKE_RELAXED)
+        return compare_exchange_relaxed(&lock->word, &nobody, 1);
+    return compare_exchange_acquire(&lock->word, &nobody, 1) ||
+           bug == TRYLOCK_TAKES_ALL;
+}
+
+static inline bool sleeping_timedlock(struct lock *lock,
+                                      const struct deadline *deadline, enum bug bug)
+{
+    uint32_t mark = bug == SLEEPS_WITHOUT_A_MARK ? 1 : 2, nobody = 0;
+    if (compare_exchange_acquire(&lock->word, &nobody, 1))
+        return true;
+    while (exchange_acquire(&lock->word, mark) != 0) {
+        if (!park(&lock->word, mark, deadline))
+            return bug == TIMES_OUT_HOLDING;
+        if (bug == TRUSTS_A_WAKE_UP)
+            return true;
+        if (bug == FORGETS_OTHER_SLEEPERS)
+            mark = 1;
+    }
+    if (bug == TIMEOUT_KEEPS_IT && deadline && deadline_passed(deadline))
+        return false;
+    return true;
+}
+
+static inline void sleeping_unlock(struct lock *lock, enum bug bug)
+{
+    if (bug == WAKES_BEFORE_RELEASE)
+        unpark(&lock->word, 1);
+    uint32_t before = bug == RELEASE_RELAXED ? exchange_relaxed(&lock->word, 0)
+                                             : exchange_release(&lock->word, 0);
+    if (before == 2 && bug != NO_WAKE_UP && bug != WAKES_BEFORE_RELEASE)
+        unpark(&lock->word, 1);
+}
+
+static void wrong_destroy(struct lock *lock)
+{
+    (void)lock;
+}
+
+#define WRONG_LOCK(kind, bug)                                                          \
+    static int kind##_##bug##_lock(struct lock *lock)                                  \
+    {                                                                                  \
+        kind##_timedlock(lock, NULL, bug);                                             \
+        return 0;                                                                      \
+    }                                                                                  \
+    static bool kind##_##bug##_trylock(struct lock *lock)                              \
+    {                                                                                  \
+        return kind##_trylock(lock, bug);                                              \
+    }                                                                                  \
+    static bool kind##_##bug##_timedlock(struct lock *lock, const struct deadline *at) \
+    {                                                                                  \
+        return kind##_timedlock(lock, at, bug);                                        \
+    }                                                                                  \
+    static int kind##_##bug##_unlock(struct lock *lock)                                \
+    {                                                                                  \
+        kind##_unlock(lock, bug);                                                      \
+        return 0;                                                                      \
+    }
+#define WRONG_ADOPTION(kind, bug)                                                      \
+    static void kind##_##bug##_adopt(struct lock *lock, struct waiter *waiter)         \
+    {                                                                                  \
+        kind##_adopt(lock, waiter, bug);                                               \
+    }                                                                                  \
+    static void kind##_##bug##_adopted(struct lock *lock, struct waiter *waiter)       \
+    {                                                                                  \
+        kind##_adopted(lock, waiter, bug);                                             \
+    }
+
+#define WRONG_OPERATIONS(kind, bug)                                                    \
+    .lock = kind##_##bug##_lock, .trylock = kind##_##bug##_trylock,                    \
+    .timedlock = kind##_##bug##_timedlock, .unlock = kind##_##bug##_unlock,            \
+    .destroy = wrong_destroy
+
+#endif
