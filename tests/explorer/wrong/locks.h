@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Small locks with one seeded bug each, which the explorer has to refuse. Bug 0 is none:
+ * Small locks with one seeded bug each, which the explorer has to refuse. NONE is none:
  * these it has to pass. `bug` is a constant wherever it is used.
  */
 #ifndef HASP_TESTS_EXPLORER_WRONG_LOCKS_H

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""`hasp check` over the real explorer: reports, JSON, refusals; and the deep search."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from hasp import native
+from hasp.errors import HaspError
+
+HASP = [sys.executable, "-m", "hasp", "check"]
+
+
+def explorer_is_built() -> bool:
+    try:
+        native.program("hasp-explore")
+    except HaspError:
+        return False
+    return True
+
+
+pytestmark = pytest.mark.skipif(
+    not explorer_is_built(), reason="a build with a sanitizer has no explorer"
+)
+
+
+def check(*options: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*HASP, *options], capture_output=True, text=True, timeout=timeout
+    )
+
+
+def test_two_threads_are_explored_completely() -> None:
+    done = check("--locks", "ttas,mcs", "--client", "pair", "--json")
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, done.stderr
+    assert [(row["lock"], row["verdict"]) for row in records] == [
+        ("ttas", "ok"),
+        ("mcs", "ok"),
+    ]
+    assert all(row["complete"] and row["schema"] == "hasp.check/1" for row in records)
+
+
+def test_the_table_says_how_far_it_went() -> None:
+    done = check("--locks", "mcs", "--client", "exclusion", "--preemptions", "0")
+    assert done.returncode == 0, done.stderr
+    assert "0 preemptions" in done.stdout
+
+
+def test_clients_are_listed() -> None:
+    done = check("--list-clients")
+    assert "exclusion" in done.stdout and done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--client", "nobody"), ("--locks", "glibc"), ("--preemptions", "few")],
+    ids=lambda options: options[0],
+)
+def test_usage_errors_end_with_2(options: tuple[str, ...]) -> None:
+    done = check(*options)
+    assert done.returncode == 2 and done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_every_lock_deeply() -> None:
+    done = check("--time-limit", "15s", timeout=7200)
+    assert done.returncode == 0, done.stdout
