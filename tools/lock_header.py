@@ -50,13 +50,20 @@ class Paragraph:
 
 
 @dataclass
+class Table:
+    """Names and meanings; `intro` is the line above, which ends in a colon, or ""."""
+
+    intro: str
+    rows: list[tuple[str, str]]
+
+
+@dataclass
 class Head:
     """What the comment says; texts have no line breaks."""
 
     title: str = ""
     idea: list[str] = field(default_factory=list)
-    state: list[tuple[str, str]] = field(default_factory=list)
-    state_intro: str = ""
+    state: list[Table] = field(default_factory=list)
     invariants: list[tuple[str, str]] = field(default_factory=list)
     paragraphs: list[Paragraph] = field(default_factory=list)
 
@@ -147,17 +154,23 @@ def _joined(lines: list[str]) -> str:
 def _read(lines: list[str]) -> Head:
     head = Head()
     word = ""  # of the paragraph that is being continued
-    for block in _blocks(lines):
+    blocks = list(_blocks(lines))
+    for place, block in enumerate(blocks):
         known, invariant = KNOWN.match(block[0]), INVARIANT.match(block[0])
+        before_table = place + 1 < len(blocks) and _is_state(blocks[place + 1])
         if not head.title:
             head.title = _joined(block)
         elif _is_state(block):
-            head.state += _rows(block)
+            above = _joined(blocks[place - 1])
+            intro = above if above.endswith(":") else ""
+            head.state.append(Table(intro, _rows(block)))
             word = ""
         elif invariant:
             words = _joined([invariant["words"], *block[1:]])
             head.invariants.append((invariant["name"], words))
             word = ""
+        elif known is None and before_table and block[-1].endswith(":"):
+            continue  # the table takes it
         else:
             if known:
                 word, block = known["word"], [known["words"], *block[1:]]
@@ -166,12 +179,8 @@ def _read(lines: list[str]) -> Head:
                 word = ""
             if word == "Idea":
                 head.idea.append(words)
-            elif words.endswith(":") and not head.state and not word:
-                head.state_intro = words
             else:
                 head.paragraphs.append(Paragraph(word, words))
-    if len(head.idea) > 1 and head.idea[-1].endswith(":") and not head.state_intro:
-        head.state_intro = head.idea.pop()
     return head
 
 

@@ -188,11 +188,13 @@ def _algorithm(head: Head) -> Iterator[str]:
     for words in head.idea:
         yield paragraph(markdown(sentence(words)))
     yield "## State\n"
-    if head.state_intro:
-        yield paragraph(markdown(head.state_intro))
-    rows = [(f"`{name}`", markdown(words)) for name, words in head.state]
-    yield from table(("cell", "meaning"), rows)
-    yield "\n## Invariants\n"
+    for cells in head.state:
+        if cells.intro:
+            yield paragraph(markdown(cells.intro))
+        rows = [(f"`{name}`", markdown(words)) for name, words in cells.rows]
+        yield from table(("cell", "meaning"), rows)
+        yield ""
+    yield "## Invariants\n"
     for name, words in head.invariants:
         yield wrapped(f"- **{name}** {markdown(words)}").replace("\n", "\n  ")
     yield ""

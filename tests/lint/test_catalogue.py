@@ -30,6 +30,10 @@ COMMENT = """\
  *              has it | or not
  *   bits 1..   how many wait
  *
+ * A waiter, fields:
+ *
+ *   next  the one behind it
+ *
  * I1. HELD is set by one thread,
  *     the holder.
  * I2. Nobody waits for ever.
@@ -121,6 +125,7 @@ def test_a_page_says_what_the_comment_says(tree: Path, make: Make) -> None:
         "The bits of the word:",
         "| `HELD` | somebody has it \\| or not |",
         "| `bits 1..` | how many wait |",
+        "A waiter, fields: | cell | meaning | |---|---| | `next` | the one behind it |",
         "- **I1** HELD is set by one thread, the holder. - **I2** Nobody",
         "The store pairs with the load.",
         "**Timed lock.** A waiter that gives up says so.",
@@ -215,6 +220,7 @@ def test_a_comment_that_lacks_something_is_refused(
     assert text != COMMENT
     if complaint == "the state table":
         text = text.replace("   bits 1..   how many wait\n", " bits 1..\n")
+        text = text.replace("   next  the one", " next, the one")
     header.write_text(text)
     done = make("--check")
     assert done.returncode == 1
