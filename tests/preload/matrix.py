@@ -161,7 +161,7 @@ def environment(
         result["LD_PRELOAD"] = ":".join(filter(None, preloads))
         result["HASP_LOCK"] = lock.name
         if not lock.parks:
-            result["CHECK_ROUNDS_DIVISOR"] = str(SPINNING_DIVISOR)
+            result.setdefault("CHECK_ROUNDS_DIVISOR", str(SPINNING_DIVISOR))
         if lock.fifo:
             result["CHECK_FIFO"] = "1"
     return result
