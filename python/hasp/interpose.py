@@ -60,7 +60,7 @@ def environment(
     result["HASP_LOCK"] = info.name
     if "HASP_PARK_NS" in base:
         result["HASP_PARK_NS"] = base["HASP_PARK_NS"]
-    elif info.parks:
+    elif info.parks or info.is_wrapped:
         from hasp.calibration import park_ns
 
         cost = park_ns()

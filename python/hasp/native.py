@@ -61,7 +61,7 @@ class LockInfo:
     @property
     def collapses(self) -> bool:
         """Whether it may collapse when more threads are runnable than CPUs."""
-        return not self.parks and not self.is_reference
+        return not (self.parks or self.is_reference or self.is_wrapped)
 
 
 def _folder() -> Path:

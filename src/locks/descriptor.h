@@ -36,7 +36,7 @@ struct lock_descriptor {
     const char *alias;    /* name in the lock study's data sets, or "" */
     const char *category; /* competitive, direct handoff, hierarchical, load control,
                              usage fairness, system */
-    const char *waiting;  /* spin, spin-then-park, park */
+    const char *waiting;  /* spin, spin-then-park, park, restricted */
     bool fifo;             /* bypass_bound is 0 */
     bool bypasses;         /* a newcomer may overtake waiters */
     uint32_t bypass_bound; /* how often a queued waiter may be overtaken by threads that

@@ -138,10 +138,12 @@ clear_body(struct lock *lock, int word)
     static __attribute__((noinline)) int name##_lock_restricted(struct lock *lock)     \
     {                                                                                  \
         int token = wait_begin();                                                      \
-        struct gcr *gcr = gcr_of(lock, where);                                         \
-        gcr_enter(gcr, NULL);                                                          \
-        prefix##_lock(lock __VA_ARGS__);                                               \
-        gcr_leave(gcr);                                                                \
+        if (!prefix##_fast(lock)) { /* else it only did not know its id */             \
+            struct gcr *gcr = gcr_of(lock, where);                                     \
+            gcr_enter(gcr, NULL);                                                      \
+            prefix##_lock(lock __VA_ARGS__);                                           \
+            gcr_leave(gcr);                                                            \
+        }                                                                              \
         take_body(lock, word, current_thread());                                       \
         wait_end(token, name##_undo, lock);                                            \
         return 0;                                                                      \

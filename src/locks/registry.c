@@ -104,13 +104,14 @@ struct lock_descriptor lock_at(unsigned index)
     wrapped.name = restricted_list[index - LENGTH].name;
     wrapped.alias = "";
     wrapped.category = "load control";
-    wrapped.waiting = wrapped.parks ? wrapped.waiting : "spin-then-park";
+    if (!wrapped.parks)
+        wrapped.waiting = "restricted"; /* the few spin, the others sleep */
     wrapped.fifo = false;
     wrapped.bypasses = true;
     wrapped.bypass_bound = UINT32_MAX;
     wrapped.bypass_each = false;
-    wrapped.parks = true;
     wrapped.light = false;
+    wrapped.bytes = sizeof(((struct lock *)0)->state); /* the last word, too */
     wrapped.waiter_bytes = sizeof(struct waiter);
     wrapped.outside_bytes += sizeof(struct part);
     wrapped.summary = "that lock, with few threads waiting in it and the others asleep";

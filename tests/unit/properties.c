@@ -51,7 +51,8 @@ int main(int count, char **words)
     for (int i = 1; i < count; i++) {
         int found = lock_find(words[i]);
         CHECK(found > 0);
-        check_all(&lock_list[found]);
+        const struct lock_descriptor lock = lock_at((unsigned)found);
+        check_all(&lock);
     }
     for (unsigned i = 1; count == 1 && i < lock_list_length; i++) {
         fprintf(stderr, "%s\n", lock_list[i].name);

@@ -3,6 +3,10 @@
 #include "crew.h"
 #include "properties.h"
 
+#include "locks/gcr.h"
+
+#include <string.h>
+
 enum {
     SLEEPERS = 3,
     SETTLE_US = 30000,
@@ -43,6 +47,7 @@ void check_sleep(const struct lock_descriptor *descriptor)
     for (int i = 0; i < SLEEPERS; i++)
         after[i] = usage_of(load_relaxed(&members[i].id));
     uint64_t elapsed = now_ns() - start;
+    uint32_t spinning = 0; /* where the others sleep */
     bed.operations->unlock(&bed.lock);
     for (int i = 0; i < SLEEPERS; i++) {
         pthread_join(members[i].thread, NULL);
@@ -50,10 +55,13 @@ void check_sleep(const struct lock_descriptor *descriptor)
         uint64_t awake = after[i].run_ns + after[i].ready_ns - before[i].run_ns -
                          before[i].ready_ns;
         uint64_t percent = awake * 100 / elapsed;
-        if (descriptor->parks)
+        if (strcmp(descriptor->waiting, "restricted") == 0)
+            spinning += percent > PARKED_PERCENT;
+        else if (descriptor->parks)
             CHECK(percent <= PARKED_PERCENT);
         else
             CHECK(percent >= SPINNING_PERCENT);
     }
+    CHECK(spinning <= gcr_limit());
     descriptor->operations.destroy(&bed.lock);
 }

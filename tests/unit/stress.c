@@ -216,7 +216,8 @@ int main(int count, char **words)
     for (int i = 1; i < count; i++) {
         int found = lock_find(words[i]);
         CHECK(found > 0);
-        stress_lock(&lock_list[found], seconds);
+        const struct lock_descriptor lock = lock_at((unsigned)found);
+        stress_lock(&lock, seconds);
     }
     for (unsigned i = 1; count == 1 && i < lock_list_length; i++)
         stress_lock(&lock_list[i], seconds);
