@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scheduler-cooperative lock (u-SCL): shares of the time in which the lock is held. Y.
+ * Patel, L. Yang, L. Arulraj, A. Arpaci-Dusseau, R. Arpaci-Dusseau, M. Swift, "Avoiding
+ * scheduler subversion using scheduler-cooperative locks", EuroSys 2020.
+ *
+ * Idea: a fair scheduler is subverted by threads that hold a lock for long, because the
+ * others wait and do not use their shares. So the lock accounts how long each thread
+ * holds it. A thread owns the lock for a slice, in which it comes and goes as it likes;
+ * then it is banned until the others have had time to hold the lock for as long. Here
+ * slices and bans are laid over the two levels of malthusian.h: waiters sleep in the
+ * inner queue, and its first, the standby, lets the slice's owner barge until the slice
+ * is over, or until the owner does not come back for a while (the paper would let the
+ * rest of the slice go unused). Without contention nothing is accounted and no clock is
+ * read. Threads have equal weights.
+ *
+ *   tail, next  of the inner lock
+ *   state[2]    the outer word, as in barging.h
+ *   mode        1 once the lock was contended: uses are accounted
+ *   state[3]    directory of parts: the slice, and 9 accounts in each of the others
+ *   owner       of the slice: 1 + number of its account, 0 nobody yet
+ *   holder      while held: 1 + number of the account that pays, 0 none
+ *   start       while held: since when
+ *   uses        how many were accounted
+ *   sharers     accounts in use, counted when a slice begins
+ *   nobody      always 0: naps are sleeps on it
+ *   account     since: when its last slice began; used: for how long it has held the
+ *               lock since; asked: when it last wanted the lock
+ *
+ * I1. Exclusion is the outer word's; slices and accounts decide who tries to take it,
+ *     and when. So all of them may be out of date, or shared by two threads whose ids
+ *     have the same remainder.
+ * I2. holder, start, uses and sharers are the holder's. owner is written by the
+ *     standby.
+ * I3. A standby waits for a bounded number of naps, whatever the owner does: it may
+ *     have exited. An account that nobody asks for again is no sharer.
+ *
+ * Timed lock: gives up between naps, or as in malthusian.h.
+ *
+ * Trylock: takes the free outer word, within or without the slice, and pays.
+ */
+#ifndef HASP_LOCKS_U_SCL_H
+#define HASP_LOCKS_U_SCL_H
+
+#include "locks/malthusian.h"
+#include "locks/parts.h"
+
+/* A slice is USCL_NAPS naps, each twice as long as the one before: about 2 ms, as in
+ * the paper. */
+enum { USCL_NAPS = (HANDOVER_LIMIT + 15) / 16, USCL_NAP_NS = 130000 };
+
+/* Times of accounts, in units of 64 ns: so 32 bits wrap around in minutes. That may ban
+ * for no reason, but not for longer than the longest ban. */
+enum {
+    USCL_UNIT_NS = 64,
+    USCL_LATELY = 200000000 / USCL_UNIT_NS,
+    USCL_LONGEST_BAN = 500000000 / USCL_UNIT_NS,
+};
+
+struct u_scl_account {
+    struct atomic_u32 since, used, asked;
+};
+
+enum {
+    USCL_ACCOUNTS = PART_WORDS * sizeof(struct atomic_u32) /
+                    sizeof(struct u_scl_account), /* in a part */
+    USCL_ACCOUNT_PARTS = 6,
+};
+
+/* Both lie over the words of a part. */
+struct u_scl {
+    struct atomic_u32 owner, holder, start, uses, sharers, nobody;
+};
+
+struct u_scl_accounts {
+    struct u_scl_account each[USCL_ACCOUNTS];
+};
+
+static inline struct u_scl *u_scl_of(struct lock *lock)
+{
+    return (struct u_scl *)(void *)parts_get(&lock->state[3], 0)->words;
+}
+
+static inline struct u_scl_account *u_scl_account(struct lock *lock, uint32_t number)
+{
+    struct part *part = parts_get(&lock->state[3], 1 + number / USCL_ACCOUNTS);
+    struct u_scl_accounts *accounts = (struct u_scl_accounts *)(void *)part->words;
+    return &accounts->each[number % USCL_ACCOUNTS];
+}
+
+static inline uint32_t u_scl_mine(void)
+{
+    return current_thread() % (USCL_ACCOUNTS * USCL_ACCOUNT_PARTS);
+}
+
+static inline uint32_t u_scl_now(void)
+{
+    return (uint32_t)(ticks_to_ns(ticks()) / USCL_UNIT_NS);
+}
+
+static inline void u_scl_before_release(struct lock *lock)
+{
+    malthusian_before_release(lock);
+}
+
+/* Asked for lately, and again since its last slice began: a thread that exits after a
+ * single use is not waited for. */
+static inline bool u_scl_shares(const struct u_scl_account *account, uint32_t now)
+{
+    uint32_t asked = load_relaxed(&account->asked);
+    uint32_t since = load_relaxed(&account->since);
+    return asked && now - asked < USCL_LATELY &&
+           (!since || (int32_t)(asked - since) > 0);
+}
+
+/* How many accounts do, whoever asks included. */
+static inline uint32_t u_scl_sharers(struct lock *lock, uint32_t now)
+{
+    uint32_t sharers = 1;
+    for (uint32_t i = 0; i < USCL_ACCOUNT_PARTS; i++) {
+        struct part *part = parts_look(&lock->state[3], 1 + i);
+        struct u_scl_accounts *accounts =
+            part ? (struct u_scl_accounts *)(void *)part->words : NULL;
+        for (uint32_t j = 0; accounts && j < USCL_ACCOUNTS; j++)
+            sharers += u_scl_shares(&accounts->each[j], now);
+    }
+    return sharers;
+}
+
+/* The holder begins to pay. */
+static inline void u_scl_begin(struct lock *lock, uint32_t number)
+{
+    struct u_scl *scl = u_scl_of(lock);
+    store_relaxed(&scl->holder, number + 1);
+    store_relaxed(&scl->start, u_scl_now());
+}
+
+/* And at the end it has paid. */
+static __attribute__((noinline, unused)) void u_scl_end(struct lock *lock)
+{
+    struct u_scl *scl = u_scl_of(lock);
+    uint32_t holder = load_relaxed(&scl->holder);
+    if (holder) {
+        struct atomic_u32 *used = &u_scl_account(lock, holder - 1)->used;
+        uint32_t held = u_scl_now() - load_relaxed(&scl->start);
+        store_relaxed(used, load_relaxed(used) + held);
+        store_relaxed(&scl->holder, 0);
+    }
+    store_relaxed(&scl->uses, load_relaxed(&scl->uses) + 1);
+}
+
+/* How much longer the account may not be used: its share of the time since its last
+ * slice began is to have been as much as it has used. */
+static inline uint32_t u_scl_ban(struct lock *lock, const struct u_scl_account *account)
+{
+    uint32_t since = load_relaxed(&account->since), used = load_relaxed(&account->used);
+    uint64_t due = (uint64_t)used * load_relaxed(&u_scl_of(lock)->sharers);
+    uint32_t passed = u_scl_now() - since;
+    if (!since || due <= passed)
+        return 0;
+    return due - passed < USCL_LONGEST_BAN ? (uint32_t)(due - passed)
+                                           : (uint32_t)USCL_LONGEST_BAN;
+}
+
+/* Sleeps for a while, or to the deadline; false when that has passed. */
+static inline bool u_scl_nap(struct lock *lock, uint64_t ns,
+                             const struct deadline *deadline)
+{
+    struct deadline end = deadline_after(ns);
+    park(&u_scl_of(lock)->nobody, 0, &end);
+    return !deadline || !deadline_passed(deadline);
+}
+
+/* Serves the ban, with a look at the deadline now and then. */
+static inline bool u_scl_stay_away(struct lock *lock,
+                                   const struct u_scl_account *account,
+                                   const struct deadline *deadline)
+{
+    uint64_t ns = (uint64_t)u_scl_ban(lock, account) * USCL_UNIT_NS;
+    while (ns) {
+        uint64_t nap = deadline && ns > USCL_NAP_NS ? USCL_NAP_NS : ns;
+        if (!u_scl_nap(lock, nap, deadline))
+            return false;
+        ns -= nap;
+    }
+    return true;
+}
+
+static inline bool u_scl_is_free(struct lock *lock)
+{
+    return !(load_relaxed(malthusian_word(lock)) & BARGING_HELD);
+}
+
+/* By the standby: lets the owner have its slice. */
+static inline bool u_scl_await_slice(struct lock *lock, uint32_t number,
+                                     const struct deadline *deadline)
+{
+    struct u_scl *scl = u_scl_of(lock);
+    uint32_t owner = load_relaxed(&scl->owner);
+    for (int nap = -1; owner && owner != number + 1 && nap < USCL_NAPS; nap++) {
+        uint32_t uses = load_relaxed(&scl->uses);
+        if (nap < 0)
+            pause_for(spin_limit());
+        else if (!u_scl_nap(lock, (uint64_t)USCL_NAP_NS << nap, deadline))
+            return false;
+        if (u_scl_is_free(lock) && load_relaxed(&scl->uses) == uses)
+            break; /* it does not come back */
+    }
+    return true;
+}
+
+static inline bool u_scl_stand_by(struct lock *lock, uint32_t number,
+                                  const struct deadline *deadline)
+{
+    if (!u_scl_await_slice(lock, number, deadline))
+        return false;
+    struct u_scl *scl = u_scl_of(lock);
+    store_relaxed(&scl->owner, number + 1);
+    struct atomic_u32 *word = malthusian_word(lock);
+    if (!malthusian_spin(word) &&
+        !barging_wait(word, SPIN_THEN_PARK, 0, malthusian_patience(SPIN_THEN_PARK),
+                      deadline))
+        return false;
+    struct u_scl_account *account = u_scl_account(lock, number);
+    uint32_t now = u_scl_now();
+    store_relaxed(&account->since, now ? now : 1); /* now it is not counted itself */
+    store_relaxed(&account->used, 0);
+    store_relaxed(&scl->sharers, u_scl_sharers(lock, now));
+    return true;
+}
+
+static __attribute__((noinline, unused)) bool
+u_scl_wait(struct lock *lock, const struct deadline *deadline)
+{
+    ghosts_check(lock, malthusian_forget);
+    uint32_t number = u_scl_mine(), now = u_scl_now();
+    struct u_scl_account *account = u_scl_account(lock, number);
+    store_relaxed(&account->asked, now ? now : 1);
+    store_relaxed(&lock->mode, 1);
+    bool acquired = load_relaxed(&u_scl_of(lock)->owner) == number + 1 &&
+                    malthusian_trylock(lock, SPIN_THEN_PARK);
+    if (!acquired && u_scl_stay_away(lock, account, deadline) &&
+        mcs_timedlock(lock, SPIN_THEN_PARK, deadline)) {
+        acquired = u_scl_stand_by(lock, number, deadline);
+        mcs_unlock(lock, SPIN_THEN_PARK); /* the next waiter stands by */
+    }
+    if (acquired)
+        u_scl_begin(lock, number);
+    return acquired;
+}
+
+static inline bool u_scl_fast(struct lock *lock)
+{
+    return likely(!load_relaxed(&lock->mode)) && malthusian_fast(lock);
+}
+
+static inline bool u_scl_timedlock(struct lock *lock, const struct deadline *deadline)
+{
+    return u_scl_fast(lock) || u_scl_wait(lock, deadline);
+}
+
+static inline void u_scl_lock(struct lock *lock)
+{
+    u_scl_timedlock(lock, NULL);
+}
+
+static inline bool u_scl_trylock(struct lock *lock)
+{
+    if (!malthusian_trylock(lock, SPIN_THEN_PARK))
+        return false;
+    if (unlikely(load_relaxed(&lock->mode)))
+        u_scl_begin(lock, u_scl_mine());
+    return true;
+}
+
+static inline void u_scl_unlock(struct lock *lock)
+{
+    if (unlikely(load_relaxed(&lock->mode)))
+        u_scl_end(lock);
+    malthusian_unlock(lock, SPIN_THEN_PARK);
+}
+
+static inline void u_scl_adopt(struct lock *lock, struct waiter *waiter)
+{
+    malthusian_adopt(lock, waiter);
+}
+
+/* After u_scl_adopt: by the holder's will, without regard to slices. */
+static inline void u_scl_relock(struct lock *lock)
+{
+    malthusian_relock(lock, SPIN_THEN_PARK);
+    if (load_relaxed(&lock->mode))
+        u_scl_begin(lock, u_scl_mine());
+}
+
+static inline void u_scl_destroy(struct lock *lock)
+{
+    parts_give_back(&lock->state[3]);
+}
+
+#endif
