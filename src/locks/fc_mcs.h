@@ -96,7 +96,7 @@ static inline struct atomic_u32 *fc_mcs_publish(struct fc_mcs_node *node, uint32
 static inline void fc_mcs_append(struct fc_mcs_chain *chain, uint32_t id)
 {
     if (chain->length++)
-        store_release(&waiter_at(chain->last)->next, id);
+        store_relaxed(&waiter_at(chain->last)->next, id); /* the splice publishes it */
     else
         chain->first = id;
     chain->last = id;

@@ -27,8 +27,9 @@
  * I3. A holder's waiter was spliced, so no local tail names it. Nothing outside the
  *     mutex but waiters is touched after a thread has been spliced.
  *
- * Each exchange (acquire and release) shows the waiters that it returns and publishes
- * those that it leaves.
+ * An exchange of a tail by an arrival (acquire and release) shows it the waiter that it
+ * returns, and publishes its own; the master's (acquire) lets its exchange of the
+ * global tail publish the last one's.
  *
  * Timed lock: a thread that may give up is a batch of its own in the global queue and
  * leaves that as in clh.h; so local queues have no gaps.
@@ -88,7 +89,7 @@ static inline uint32_t hclh_enqueue(struct lock *lock, uint32_t self)
     uint32_t last = clh_last(lock);
     while (last && clh_last(lock) == last)
         spinner_turn(&spinner, NULL);
-    return clh_swing(lock, exchange_acq_rel(tail, 0));
+    return clh_swing(lock, exchange_acquire(tail, 0));
 }
 
 static __attribute__((noinline, unused)) void hclh_wait(struct lock *lock)
