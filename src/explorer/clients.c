@@ -204,6 +204,20 @@ static void migration(unsigned thread)
     (void)thread;
 }
 
+/* The holder forks while two others are under way; in the child a new thread comes. */
+static void fork_while_held(unsigned thread)
+{
+    if (thread == 0) {
+        lock();
+        section();
+        fork_here();
+        section();
+        unlock();
+    } else {
+        take_turn();
+    }
+}
+
 static bool parks(const struct lock_descriptor *lock)
 {
     return lock->parks;
@@ -222,6 +236,7 @@ const struct client clients[] = {
      exclusion,
      finish,
      {0},
+     0,
      0},
     {"exclusion",
      "three threads lock and unlock, the first one twice",
@@ -230,8 +245,17 @@ const struct client clients[] = {
      exclusion,
      finish_exclusion,
      {0},
+     0,
      0},
-    {"trylock", "a trylock among two lockers", 3, NULL, with_trylock, finish, {0}, 0},
+    {"trylock",
+     "a trylock among two lockers",
+     3,
+     NULL,
+     with_trylock,
+     finish,
+     {0},
+     0,
+     0},
     {"timeout",
      "a timed lock among two lockers, and a lock after its failure",
      3,
@@ -239,8 +263,17 @@ const struct client clients[] = {
      with_timeout,
      finish,
      {0},
+     0,
      0},
-    {"timeouts", "two timed locks and a locker", 3, NULL, two_timeouts, finish, {0}, 0},
+    {"timeouts",
+     "two timed locks and a locker",
+     3,
+     NULL,
+     two_timeouts,
+     finish,
+     {0},
+     0,
+     0},
     {"another",
      "unlocked by another thread while a third waits",
      3,
@@ -248,6 +281,7 @@ const struct client clients[] = {
      unlock_by_another,
      finish,
      {0},
+     0,
      0},
     {"condition",
      "the holder hands a condvar's waiter to the lock; a third competes",
@@ -256,6 +290,7 @@ const struct client clients[] = {
      condition,
      finish,
      {0},
+     0,
      0},
     {"spurious",
      "three threads, each of which may wake up once for no reason",
@@ -264,7 +299,8 @@ const struct client clients[] = {
      exclusion,
      finish,
      {0},
-     1},
+     1,
+     0},
     {"nodes",
      "three threads on two NUMA nodes, the first one locks twice",
      3,
@@ -272,6 +308,7 @@ const struct client clients[] = {
      exclusion,
      finish,
      {0, 1, 0, 0},
+     0,
      0},
     {"migration",
      "three threads on two NUMA nodes that move while they hold the lock",
@@ -280,6 +317,16 @@ const struct client clients[] = {
      migration,
      finish,
      {0, 1, 0, 0},
+     0,
      0},
+    {"fork",
+     "the holder forks among two lockers, who vanish; a new one comes",
+     4,
+     NULL,
+     fork_while_held,
+     finish,
+     {0},
+     0,
+     3},
 };
 const unsigned client_count = sizeof clients / sizeof clients[0];

@@ -14,6 +14,7 @@ struct client {
     void (*finish)(void); /* after all threads have ended, seeing all they did */
     uint8_t nodes[4];     /* NUMA node of each thread */
     uint8_t naps;         /* spurious wake-ups that each thread may have */
+    uint8_t child;        /* if not 0: forks; the first thread that begins after it */
 };
 
 extern const struct client clients[];
@@ -27,6 +28,8 @@ extern const struct lock_operations *client_operations;
 void expect(bool condition, const char *text);
 unsigned choose(unsigned alternatives);
 void move_to_node(unsigned node);
+/* The other threads are gone, wherever they were; their waiters stay in the queues. */
+void fork_here(void);
 /* An operation begins: what was read before it is no reason for it to wait. */
 void begin_operation(void);
 /* A new deadline, which may strike at any time from now on. */

@@ -294,6 +294,31 @@ void memory_fence(struct thread *thread)
     thread->fenced = 1;
 }
 
+static void know_all(struct view *view, void *argument)
+{
+    (void)argument;
+    memset(view->at, 0, known.cells);
+    memset(view->knows, KNOWS_WRITE, known.plains);
+}
+
+void memory_fork(void)
+{
+    for (unsigned c = 0; c < known.cells; c++) {
+        struct cell *cell = &model.cells[c];
+        if (!cell->count)
+            continue;
+        for (unsigned i = 0; i < cell->count; i++)
+            model.view_used[cell->messages[i].view] = 0;
+        cell->messages[0] =
+            (struct message){cell->messages[cell->count - 1].value, NO_VIEW, 0};
+        cell->count = 1;
+    }
+    memset(model.fenced_at, 0, known.cells);
+    for (unsigned i = 0; i < known.plains; i++)
+        model.plain[i].readers = 0;
+    views_visit(know_all, NULL);
+}
+
 /* Could the thread read another value, where it has read since its last relax()? */
 bool changed_since_read(const struct thread *thread)
 {

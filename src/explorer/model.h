@@ -71,6 +71,7 @@ enum operation {
     OP_UNPARK,
     OP_REQUEUE,
     OP_CHOOSE,
+    OP_FORK,
     OP_DONE,
     /* in trails only */
     OP_READ,
@@ -98,7 +99,7 @@ struct thread {
     struct request request;
     struct view view, pending; /* pending: seen by relaxed reads, until a fence */
     struct view released;      /* at its last fence */
-    uint8_t phase, fenced, struck, spins, naps, node;
+    uint8_t phase, fenced, struck, spins, naps, node, in_child;
     uint8_t read_clock, read_deadline, reads;
     struct read read[READS];
 };
@@ -116,7 +117,7 @@ struct pool_state {
 struct model {
     int running; /* in the middle of a step, or -1 */
     int last;    /* that ran, or -1 */
-    uint8_t kicks, clock;
+    uint8_t kicks, clock, generation;
     struct thread thread[THREADS];
     struct plain_state plain[PLAINS];
     struct pool_state pool[POOLS];
@@ -144,7 +145,8 @@ struct known {
         uint64_t initial;
     } plain[PLAINS];
     bool fences;  /* somebody uses full fences: relaxed reads must be remembered */
-    bool heavy;   /* heavy barriers strike anywhere: every operation is a step */
+    bool heavy;   /* heavy barriers or forks strike anywhere: every operation is a
+                     step */
     bool changed; /* one of the above, or `written`: the search begins again */
 };
 
@@ -169,6 +171,7 @@ void memory_store(struct thread *thread, uint16_t cell, unsigned index, uint64_t
 void memory_change(struct thread *thread, uint16_t cell, unsigned index, uint64_t value,
                    int order);
 void memory_fence(struct thread *thread);
+void memory_fork(void); /* the other process: all see what there is, and only that */
 void memory_order_parking(struct thread *thread);
 void view_join(struct view *into, const struct view *from);
 /* Calls `visit` for every view there is. */

@@ -149,6 +149,16 @@ uint32_t checked_thread(void)
     return (uint32_t)model.running + 1;
 }
 
+uint32_t checked_fork_generation(void)
+{
+    return 1u + model.generation;
+}
+
+void fork_here(void)
+{
+    request((struct request){.operation = OP_FORK, .function = __func__});
+}
+
 uint32_t checked_node(void)
 {
     return model.thread[model.running].node;

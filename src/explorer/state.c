@@ -115,6 +115,7 @@ static void pass_state(struct tape *tape, unsigned cells, unsigned plains)
     pass(tape, &model.running, sizeof model.running);
     pass(tape, &model.kicks, sizeof model.kicks);
     pass(tape, &model.clock, sizeof model.clock);
+    pass(tape, &model.generation, sizeof model.generation);
     pass_plain(tape, plains);
     pass_cells(tape, cells, plains);
 }

@@ -12,6 +12,8 @@
 #include "explorer/model.h"
 #include "explorer/trail.h"
 
+#include <string.h>
+
 enum { WAKE_NOW, WAKE_TIMEOUT, WAKE_SPURIOUS };
 enum { CLOCK_LEAPS = 2 };
 
@@ -123,6 +125,9 @@ unsigned choices_of(int index, uint16_t *choices)
     case OP_NONE:
     case OP_DONE:
         return 0;
+    case OP_START:
+        choices[0] = 0;
+        return !thread->in_child || model.generation;
     case OP_LOAD:
         return load_choices(thread, request->cell, choices);
     case OP_STORE:
@@ -271,6 +276,18 @@ static void perform_requeue(struct thread *thread, uint16_t choice,
     }
 }
 
+/* Only the caller goes on in the child, and those that begin there. */
+static void perform_fork(int index)
+{
+    memory_fork();
+    model.generation++;
+    for (int t = 0; t < FINISHER; t++)
+        if (t != index && !model.thread[t].in_child && is_live(t)) {
+            memset(&model.thread[t], 0, sizeof model.thread[t]);
+            model.thread[t].request.operation = OP_DONE;
+        }
+}
+
 static void perform_relax(struct thread *thread, uint16_t choice)
 {
     if (choice == PASS_SPIN)
@@ -343,6 +360,9 @@ bool perform(int index, uint16_t choice)
         break;
     case OP_WOKEN:
         result = true;
+        break;
+    case OP_FORK:
+        perform_fork(index);
         break;
     case OP_UNPARK:
         perform_unpark(thread, choice, &step);

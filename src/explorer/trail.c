@@ -94,6 +94,9 @@ static bool describe(const struct trail_step *step, char *operation, char *outco
     case OP_FENCE:
         snprintf(operation, size, "fence_seq_cst");
         return true;
+    case OP_FORK:
+        snprintf(operation, size, "fork: the others vanish");
+        return true;
     case OP_HEAVY:
         snprintf(operation, size, "heavy_barrier");
         return true;
@@ -144,6 +147,7 @@ static bool has_cell(const struct trail_step *step)
 {
     switch (step->operation) {
     case OP_FENCE:
+    case OP_FORK:
     case OP_HEAVY:
     case OP_DEADLINE:
     case OP_NOTE:

@@ -110,7 +110,7 @@ enum { CLOCK_TURNS = 1, HANDOVER_LIMIT = 1, ARRAY_SLOTS = 2 };
 #define single_threaded() false
 #define wait_begin() 0
 #define wait_end(token, undo, argument) ((void)(token), (void)(undo), (void)(argument))
-#define fork_generation() 1u
+#define fork_generation() checked_fork_generation()
 
 #define cpu_count() 2u
 #define node_count() 2u

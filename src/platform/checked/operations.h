@@ -50,6 +50,7 @@ uint64_t checked_now_ns(void);
 uint32_t checked_spin_limit(void);
 uint32_t checked_thread(void);
 uint32_t checked_node(void);
+uint32_t checked_fork_generation(void);
 void *checked_pages(size_t bytes);
 __attribute__((noreturn)) void checked_die(const char *text);
 
