@@ -137,7 +137,7 @@ static void advance(struct choice choice)
     struct thread *thread = &model.thread[choice.thread];
     if (model.running < 0) {
         thread->phase = PHASE_READING;
-        model.kicks = choice.what & KICK ? (uint8_t)(model.kicks + 1) : 0;
+        model.kicks = (uint8_t)(model.kicks + ((choice.what & KICK) != 0));
     }
     preemptions += choice.costs;
     model.running = model.last = choice.thread;

@@ -290,6 +290,8 @@ static void perform_fork(int index)
 
 static void perform_relax(struct thread *thread, uint16_t choice)
 {
+    if (choice == PASS_CHANGED)
+        model.kicks = 0; /* what they were for has come */
     if (choice == PASS_SPIN)
         thread->spins--;
     if (choice == PASS_DEADLINE)
