@@ -24,6 +24,7 @@ enum {
     NUMA_PERCENT = 25,
     RETURNS_MIN = 8,
     RETURNS_MAX = 400,
+    RETURNS_NS = 1000000000, /* longer nobody comes back */
 };
 
 struct shape {
@@ -35,6 +36,7 @@ struct run {
     struct lock lock;
     const struct lock_operations *operations;
     struct shape shape;
+    uint64_t enough;           /* time, ns */
     struct atomic_u32 waiting; /* members 0 to waiting - 1 were seen to wait */
     /* Guarded by the lock. */
     bool served[WAITERS];
@@ -60,7 +62,7 @@ static void waiter_work(struct member *member)
 {
     struct run *run = member->subject;
     take_turn(run, member->number, member->number, current_node());
-    for (uint32_t i = 0; i < run->shape.returns; i++)
+    for (uint32_t i = 0; i < run->shape.returns && now_ns() < run->enough; i++)
         take_turn(run, load_acquire(&run->waiting), member->number, current_node());
 }
 
@@ -77,8 +79,9 @@ static void holder_work(struct member *member)
         crew_await(&waiters[i]);
         store_release(&run->waiting, i + 1);
     }
+    run->enough = now_ns() + RETURNS_NS;
     run->operations->unlock(&run->lock);
-    for (uint32_t i = 0; i < run->shape.returns; i++)
+    for (uint32_t i = 0; i < run->shape.returns && now_ns() < run->enough; i++)
         take_turn(run, WAITERS, WAITERS, current_node());
     for (uint32_t i = 0; i < WAITERS; i++)
         pthread_join(waiters[i].thread, NULL);

@@ -14,6 +14,8 @@ enum {
     IDLE = 1000,
     PEERS = 3,
     ROUNDS = 1500,
+    ROUNDS_MIN = 100,
+    ROUNDS_NS = 1000000000, /* a busy machine does the least number only */
     NODES = 2,
     STATE_WORDS = 4,
     LEAVE_EVERY = 5,
@@ -25,7 +27,7 @@ struct plot {
     const struct lock_operations *operations;
     uint32_t words; /* of the state that the lock may use */
     bool leaving;   /* peers give up now and then */
-    struct atomic_u32 round, arrived, done;
+    struct atomic_u32 round, arrived, done, ended;
 };
 
 static bool beyond_is_untouched(const struct plot *plot)
@@ -68,9 +70,11 @@ static void check_idle(const struct lock_operations *operations)
 static void peer_work(struct member *member)
 {
     struct plot *plot = member->subject;
-    for (uint32_t round = 1; round <= ROUNDS; round++) {
+    for (uint32_t round = 1;; round++) {
         while (load_acquire(&plot->round) < round)
             yield();
+        if (load_relaxed(&plot->ended))
+            break;
         fetch_add_relaxed(&plot->arrived, 1);
         bool held = true;
         struct deadline soon = very_soon();
@@ -88,7 +92,9 @@ static void peer_work(struct member *member)
 /* Lets the peers wait for a while, then go; the lock is fresh each round. */
 static void hold_and_destroy(struct plot *plot)
 {
-    for (uint32_t round = 1; round <= ROUNDS; round++) {
+    uint64_t enough = now_ns() + ROUNDS_NS;
+    uint32_t round = 1;
+    for (; round <= ROUNDS && (round <= ROUNDS_MIN || now_ns() < enough); round++) {
         plot->operations->lock(&plot->lock);
         store_release(&plot->round, round);
         while (load_acquire(&plot->arrived) < round * PEERS)
@@ -103,6 +109,8 @@ static void hold_and_destroy(struct plot *plot)
         plot->operations->destroy(&plot->lock);
         memset(&plot->lock, 0, sizeof plot->lock);
     }
+    store_relaxed(&plot->ended, 1);
+    store_release(&plot->round, round);
 }
 
 static void contend(const struct lock_descriptor *descriptor, bool leaving)
