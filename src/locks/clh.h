@@ -7,23 +7,25 @@
  * (a leaver hands its predecessor to its successor). The uncontended form is Hasp's
  * own: CLH needs a node even then, and a node would outlive the waiting.
  *
- * Idea: a waiter waits on its predecessor's cell and takes that cell over. The cell of
- * a holder that came without waiting is inside the lock.
+ * Idea: a waiter waits on its predecessor's cell and takes that cell over. A holder
+ * that came without waiting has a number instead, and its cell is in the lock: it
+ * releases by storing its number there. Where waiters may park that store would have to
+ * be an exchange; a holder whose number is still last gives it back instead.
  *
- *   tail  0 free; TAIL_HELD held, nobody waits; else id of the last waiter or of the
- *         holder's
- *   node  of the holder: id of the waiter whose cell it will grant, 0 the cell in the
- *         lock
- *   cell  WAITING; PARKED somebody sleeps on it; GRANTED
+ *   tail  who came last: an even number, or 2 * id + 1 of a waiter
+ *   node  of the holder: id of the waiter whose cell it will grant, 0 it has a number
+ *   cell  the last number released, and PARKED: somebody may sleep on it
  *
- * I1. A free lock that nobody has left has tail == 0, node == 0, cell == WAITING.
+ * I1. Free, in a lock that nobody has left, is tail == cell. The holder that has a
+ *     number has cell + 2: numbers are given only to a holder, and released in turn.
  * I2. Exactly one thread has the predecessor that an exchange of the tail returned; it
  *     alone waits on that predecessor's cell, and it alone gives that waiter back.
  * I3. After LEFT_ONCE is set, a free lock may also look held: tail is a node that left,
- *     or a cell granted with nobody waiting. lock() walks through; trylock() has to,
- *     too.
+ *     or one granted with nobody waiting. lock() walks through; trylock() has to, too.
  *
- * A grant (release) pairs with wait_for_turn (acquire).
+ * A grant (release) pairs with wait_for_turn (acquire), the store of a number (release)
+ * with the loads of the cell in clh_fast and clh_wait_for_number; an exchange of the
+ * tail that frees the lock with that of the next arrival.
  */
 #ifndef HASP_LOCKS_CLH_H
 #define HASP_LOCKS_CLH_H
@@ -32,6 +34,7 @@
 #include "locks/waiting.h"
 
 enum { CLH_LEFT_ONCE = 1 }; /* lock->mode: some waiter has timed out */
+enum { CLH_PARKED = 1, CLH_NUMBER = 2 };
 
 struct clh {
     struct atomic_u32 tail, node, cell;
@@ -42,15 +45,33 @@ static inline struct clh *clh_of(struct lock *lock)
     return (struct clh *)lock->state;
 }
 
+/* The name of the waiter with that id, as in the tail. */
+static inline uint32_t clh_name(uint32_t id)
+{
+    return id * 2 + 1;
+}
+
+/* NULL: that name is a number. */
+static inline struct waiter *clh_named(uint32_t name)
+{
+    return name % 2 ? waiter_at(name / 2) : NULL;
+}
+
+/* The last number released. */
+static inline uint32_t clh_number(struct clh *clh)
+{
+    return load_relaxed(&clh->cell) & ~(uint32_t)CLH_PARKED;
+}
+
 static inline void clh_forget(struct lock *lock, bool held)
 {
     struct clh *clh = clh_of(lock);
-    uint32_t tail = load_relaxed(&clh->tail);
-    if (tail == 0 || tail == TAIL_HELD || tail == load_relaxed(&clh->node))
+    uint32_t tail = load_relaxed(&clh->tail), number = clh_number(clh);
+    if (tail % 2 == 0 || tail / 2 == load_relaxed(&clh->node))
         return; /* no ghosts */
     store_relaxed(&clh->node, 0);
-    store_relaxed(&clh->cell, WAITER_WAITING);
-    store_release(&clh->tail, held ? TAIL_HELD : 0);
+    store_relaxed(&clh->cell, number);
+    store_release(&clh->tail, held ? number + CLH_NUMBER : number);
 }
 
 static inline void clh_before_release(struct lock *lock)
@@ -60,17 +81,20 @@ static inline void clh_before_release(struct lock *lock)
 
 static inline bool clh_fast(struct lock *lock)
 {
-    return acquire_if(&clh_of(lock)->tail, 0, TAIL_HELD);
+    struct clh *clh = clh_of(lock);
+    uint32_t number = load_acquire(&clh->cell) & ~(uint32_t)CLH_PARKED;
+    return load_relaxed(&clh->tail) == number &&
+           acquire_if(&clh->tail, number, number + CLH_NUMBER);
 }
 
-/* The caller holds the lock through its waiter `self`: goes back to the form without a
- * node if nobody has queued behind it. */
+/* The caller holds the lock through its waiter `self`: takes a number instead, if
+ * nobody has queued behind it. */
 static inline void clh_settle(struct clh *clh, struct waiter *self)
 {
-    uint32_t tail = self->link.id;
+    uint32_t tail = clh_name(self->link.id);
     store_relaxed(&clh->node, 0);
-    /* Release: whoever reads TAIL_HELD waits on the cell in the lock as it is now. */
-    if (compare_exchange_acq_rel(&clh->tail, &tail, TAIL_HELD))
+    /* Release: whoever reads the number waits on the cell as it is now. */
+    if (compare_exchange_acq_rel(&clh->tail, &tail, clh_number(clh) + CLH_NUMBER))
         waiter_give(self);
     else
         store_relaxed(&clh->node, self->link.id);
@@ -79,7 +103,7 @@ static inline void clh_settle(struct clh *clh, struct waiter *self)
 /* Times out: out of the queue if last, else by telling the successor where to wait. */
 static inline void clh_leave(struct lock *lock, struct waiter *self, uint32_t before)
 {
-    uint32_t tail = self->link.id;
+    uint32_t tail = clh_name(self->link.id);
     fetch_or_relaxed(&lock->mode, CLH_LEFT_ONCE);
     if (compare_exchange_acq_rel(&clh_of(lock)->tail, &tail, before)) {
         waiter_give(self);
@@ -90,63 +114,83 @@ static inline void clh_leave(struct lock *lock, struct waiter *self, uint32_t be
         unpark(&self->cell, 1);
 }
 
+/* Waits for a holder that has a number; false when the deadline has passed. */
+static inline bool clh_wait_for_number(struct clh *clh, struct waiter *self,
+                                       uint32_t number, enum waiting waiting,
+                                       const struct deadline *deadline)
+{
+    struct atomic_u32 *cell = &clh->cell;
+    struct spinner spinner = {0, 0};
+    uint32_t turns = may_park(waiting) ? spin_limit() : UINT32_MAX, seen;
+    while (((seen = load_acquire(cell)) & ~(uint32_t)CLH_PARKED) != number && turns) {
+        if (waiting == SPIN_PREFETCH)
+            prefetch_for_write(cell);
+        if (!spinner_turn(&spinner, deadline))
+            return false;
+        turns -= may_park(waiting);
+    }
+    if (!may_park(waiting))
+        return true;
+    store_relaxed(&self->asleep, 1);
+    while (((seen = load_acquire(cell)) & ~(uint32_t)CLH_PARKED) != number) {
+        if (!(seen & CLH_PARKED) &&
+            !compare_exchange_relaxed(cell, &seen, seen | CLH_PARKED))
+            continue;
+        if (!park(cell, seen | CLH_PARKED, deadline))
+            return (load_acquire(cell) & ~(uint32_t)CLH_PARKED) == number;
+    }
+    return true;
+}
+
 static inline bool clh_wait_on(struct lock *lock, struct waiter *self, uint32_t before,
                                enum waiting waiting, const struct deadline *deadline)
 {
     struct clh *clh = clh_of(lock);
-    do {
-        struct waiter *other = before == TAIL_HELD ? NULL : waiter_at(before);
-        struct atomic_u32 *cell = other ? &other->cell : &clh->cell;
-        bool hopeful = may_park(waiting) && !(other && load_relaxed(&other->asleep));
-        uint32_t state = wait_for_turn(cell, &self->asleep, waiting, hopeful, deadline);
+    struct waiter *other;
+    while ((other = clh_named(before)) != NULL) {
+        bool hopeful = may_park(waiting) && !load_relaxed(&other->asleep);
+        uint32_t state =
+            wait_for_turn(&other->cell, &self->asleep, waiting, hopeful, deadline);
         if (state == WAITER_WAITING) {
-            if ((state = load_acquire(cell)) != WAITER_GRANTED &&
-                state != WAITER_LEFT) {
+            state = load_acquire(&other->cell);
+            if (state != WAITER_GRANTED && state != WAITER_LEFT) {
                 clh_leave(lock, self, before);
                 return false;
             }
         }
-        if (state == WAITER_LEFT) {
-            before = load_relaxed(&other->previous);
-            waiter_give(other);
-            continue;
-        }
-        if (other)
-            waiter_give(other);
-        else
-            store_relaxed(&clh->cell, WAITER_WAITING);
+        before = load_relaxed(&other->previous);
+        waiter_give(other);
+        if (state == WAITER_GRANTED)
+            return true;
+    }
+    if (clh_wait_for_number(clh, self, before, waiting, deadline))
         return true;
-    } while (true);
+    clh_leave(lock, self, before);
+    return false;
 }
 
-/* Puts waiters that wait for each other, up to `last`, behind the queue; returns what
- * the first of them has to wait behind, 0 if the lock was free. */
+/* Puts waiters that wait for each other, up to `last` (an id), behind the queue;
+ * returns the name that the first of them has to wait behind. */
 static inline uint32_t clh_swing(struct lock *lock, uint32_t last)
 {
-    return exchange_acq_rel(&clh_of(lock)->tail, last);
+    return exchange_acq_rel(&clh_of(lock)->tail, clh_name(last));
 }
 
-/* What to wait behind, for one whose predecessor is a waiter. */
-static inline uint32_t clh_behind(uint32_t waiter)
-{
-    return waiter;
-}
-
-/* Names the last one queued, 0 if there is none. That it stays the same means that
- * somebody holds the lock and nobody has queued: who left may stay the last (I3), but
- * then a release shows. */
+/* The name of the last one queued, 0 if there is none. That it stays the same means
+ * that somebody holds the lock and nobody has queued: who left may stay the last (I3),
+ * but then a release shows. */
 static inline uint32_t clh_last(struct lock *lock)
 {
     uint32_t tail = load_relaxed(&clh_of(lock)->tail);
     bool left = load_relaxed(&lock->mode) && !load_relaxed(&lock->word);
-    return tail == TAIL_HELD || left ? 0 : tail;
+    return tail % 2 == 0 || left ? 0 : tail;
 }
 
 static inline bool clh_wait_behind(struct lock *lock, struct waiter *self,
                                    uint32_t before, enum waiting waiting,
                                    const struct deadline *deadline)
 {
-    bool acquired = !before || clh_wait_on(lock, self, before, waiting, deadline);
+    bool acquired = clh_wait_on(lock, self, before, waiting, deadline);
     if (acquired)
         clh_settle(clh_of(lock), self);
     return acquired;
@@ -161,17 +205,23 @@ clh_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
     return clh_wait_behind(lock, self, before, waiting, deadline);
 }
 
-static inline bool clh_trylock(struct lock *lock, enum waiting waiting)
+/* Behind clh_fast: walks through what somebody left. */
+static __attribute__((noinline, unused)) bool clh_retry(struct lock *lock,
+                                                        enum waiting waiting)
 {
-    if (load_relaxed(&clh_of(lock)->tail) == 0 && clh_fast(lock))
-        return true;
-    if (likely(!load_relaxed(&lock->mode)) || load_relaxed(&lock->word))
+    if (load_relaxed(&lock->word))
         return false;
     static const struct deadline long_ago = {CLOCK_MONOTONIC, {0, 0}};
     int token = wait_begin();
     bool acquired = clh_wait(lock, waiting, &long_ago);
     wait_end(token, NULL, NULL);
     return acquired;
+}
+
+static inline bool clh_trylock(struct lock *lock, enum waiting waiting)
+{
+    return clh_fast(lock) ||
+           (unlikely(load_relaxed(&lock->mode) != 0) && clh_retry(lock, waiting));
 }
 
 static inline bool clh_timedlock(struct lock *lock, enum waiting waiting,
@@ -185,25 +235,34 @@ static inline void clh_lock(struct lock *lock, enum waiting waiting)
     clh_timedlock(lock, waiting, NULL);
 }
 
+/* By a holder with a node. */
 static __attribute__((noinline, unused)) void clh_unlock_queued(struct lock *lock,
                                                                 enum waiting waiting)
 {
     struct clh *clh = clh_of(lock);
-    uint32_t node = load_relaxed(&clh->node);
-    if (node)
-        store_relaxed(&clh->node, 0); /* before the release: I1 */
-    if (release_if(&clh->tail, node ? node : TAIL_HELD, 0)) {
-        if (node)
-            waiter_give(waiter_at(node));
-        return;
-    }
-    grant(node ? &waiter_at(node)->cell : &clh->cell, may_park(waiting));
+    struct waiter *self = waiter_at(load_relaxed(&clh->node));
+    store_relaxed(&clh->node, 0); /* before the release */
+    if (release_if(&clh->tail, clh_name(self->link.id), clh_number(clh)))
+        waiter_give(self);
+    else
+        grant(&self->cell, may_park(waiting));
 }
 
 static inline void clh_unlock(struct lock *lock, enum waiting waiting)
 {
-    if (unlikely(!release_if(&clh_of(lock)->tail, TAIL_HELD, 0)))
+    struct clh *clh = clh_of(lock);
+    uint32_t mine = clh_number(clh) + CLH_NUMBER;
+    if (unlikely(load_relaxed(&clh->node) != 0)) {
         clh_unlock_queued(lock, waiting);
+    } else if (!may_park(waiting)) {
+        store_release(&clh->cell, mine);
+        release_window();
+    } else if (unlikely(!release_if(&clh->tail, mine, mine - CLH_NUMBER))) {
+        uint32_t before = exchange_release(&clh->cell, mine);
+        release_window();
+        if (unlikely(before & CLH_PARKED))
+            unpark(&clh->cell, 1);
+    }
 }
 
 /* Nobody uses the lock: what timed-out waiters left behind goes back to the pool. */

@@ -84,7 +84,7 @@ static inline uint32_t hclh_enqueue(struct lock *lock, uint32_t self)
     struct atomic_u32 *tail = &part->words[0];
     uint32_t before = exchange_acq_rel(tail, self);
     if (before)
-        return clh_behind(before);
+        return clh_name(before);
     struct spinner spinner = {0, 0};
     uint32_t last = clh_last(lock);
     while (last && clh_last(lock) == last)
