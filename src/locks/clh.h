@@ -83,8 +83,7 @@ static inline bool clh_fast(struct lock *lock)
 {
     struct clh *clh = clh_of(lock);
     uint32_t number = load_acquire(&clh->cell) & ~(uint32_t)CLH_PARKED;
-    return load_relaxed(&clh->tail) == number &&
-           acquire_if(&clh->tail, number, number + CLH_NUMBER);
+    return acquire_if(&clh->tail, number, number + CLH_NUMBER);
 }
 
 /* The caller holds the lock through its waiter `self`: takes a number instead, if
@@ -220,7 +219,8 @@ static __attribute__((noinline, unused)) bool clh_retry(struct lock *lock,
 
 static inline bool clh_trylock(struct lock *lock, enum waiting waiting)
 {
-    return clh_fast(lock) ||
+    struct clh *clh = clh_of(lock);
+    return (load_relaxed(&clh->tail) == clh_number(clh) && clh_fast(lock)) ||
            (unlikely(load_relaxed(&lock->mode) != 0) && clh_retry(lock, waiting));
 }
 

@@ -121,38 +121,42 @@ static inline void hapax_before_release(struct lock *lock)
     ghosts_check_holder(lock, hapax_forget);
 }
 
-/* Behind the last arrival, if it has departed. */
-static inline bool hapax_enter(struct lock *lock, uint64_t arrive, uint64_t mine)
+/* Behind the last departure (acquired by the caller), if that was the last arrival. */
+static inline bool hapax_enter(struct lock *lock, uint64_t depart, uint64_t mine)
 {
     struct hapax *own = hapax_of(lock);
-    if (load_acquire(&own->depart) != arrive)
-        return false;
-    if (single_threaded())
+    if (single_threaded()) {
+        if (load_relaxed(&own->arrive) != depart)
+            return false;
         store_relaxed(&own->arrive, mine);
-    else if (!compare_exchange_relaxed(&own->arrive, &arrive, mine))
+    } else if (!compare_exchange_relaxed(&own->arrive, &depart, mine)) {
         return false;
+    }
     store_relaxed(&own->depart, mine | HAPAX_HELD);
     return true;
 }
 
 static inline bool hapax_fast(struct lock *lock)
 {
-    uint64_t arrive = load_relaxed(&hapax_of(lock)->arrive);
-    return likely(!hapax_used_up(arrive)) &&
-           hapax_enter(lock, arrive, (arrive + HAPAX_PLACE) | HAPAX_FAST);
+    uint64_t depart = load_acquire(&hapax_of(lock)->depart);
+    return likely(!hapax_used_up(depart)) &&
+           hapax_enter(lock, depart, (depart + HAPAX_PLACE) | HAPAX_FAST);
 }
 
 /* The block is used up. */
 static __attribute__((noinline, unused)) bool hapax_retry(struct lock *lock,
-                                                          uint64_t arrive)
+                                                          uint64_t depart)
 {
-    return hapax_enter(lock, arrive, hapax_draw() | HAPAX_FAST);
+    return hapax_enter(lock, depart, hapax_draw() | HAPAX_FAST);
 }
 
 static inline bool hapax_trylock(struct lock *lock)
 {
-    uint64_t arrive = load_relaxed(&hapax_of(lock)->arrive);
-    return unlikely(hapax_used_up(arrive)) ? hapax_retry(lock, arrive)
+    struct hapax *own = hapax_of(lock);
+    uint64_t depart = load_acquire(&own->depart);
+    if (load_relaxed(&own->arrive) != depart)
+        return false;
+    return unlikely(hapax_used_up(depart)) ? hapax_retry(lock, depart)
                                            : hapax_fast(lock);
 }
 

@@ -140,18 +140,29 @@ static inline __attribute__((always_inline)) bool
 tickets_fast(struct lock *lock, const struct ticket_kind *kind)
 {
     struct tickets *tickets = tickets_of(lock);
-    uint32_t next = load_relaxed(&tickets->next);
-    return kind->served(lock, next) && acquire_if(&tickets->next, next, next + 1);
+    /* Not a look at `next`: that would have to wait for the last exchange of it. */
+    uint32_t serving = load_relaxed(&tickets->serving);
+    return kind->served(lock, serving) &&
+           acquire_if(&tickets->next, serving, serving + 1);
 }
 
-/* Behind tickets_fast. While the lock is held, no left number is being served. */
+/* The same, but it writes nothing when it fails. */
+static inline __attribute__((always_inline)) bool
+tickets_try(struct lock *lock, const struct ticket_kind *kind)
+{
+    struct tickets *tickets = tickets_of(lock);
+    return load_relaxed(&tickets->next) == load_relaxed(&tickets->serving) &&
+           tickets_fast(lock, kind);
+}
+
+/* Behind tickets_try. While the lock is held, no left number is being served. */
 static inline __attribute__((always_inline)) bool
 tickets_retry(struct lock *lock, const struct ticket_kind *kind)
 {
     if (!load_relaxed(&tickets_of(lock)->left) || load_relaxed(&lock->word))
         return false;
     retire_tokens(lock, kind);
-    return tickets_fast(lock, kind);
+    return tickets_try(lock, kind);
 }
 
 /* Waits for a number to be worth drawing; true when that acquired the lock. */
@@ -160,7 +171,7 @@ tickets_enter(struct lock *lock, const struct ticket_kind *kind,
               struct spinner *spinner, const struct deadline *deadline)
 {
     while (tokens_left(tickets_of(lock)) >= TOKENS_MOST) {
-        if (tickets_fast(lock, kind) || tickets_retry(lock, kind))
+        if (tickets_try(lock, kind) || tickets_retry(lock, kind))
             return true;
         if (!spinner_turn(spinner, deadline))
             return false;
@@ -241,7 +252,7 @@ static inline void tickets_destroy(struct lock *lock)
     }                                                                                  \
     static inline bool prefix##_trylock(struct lock *lock)                             \
     {                                                                                  \
-        return prefix##_fast(lock) ||                                                  \
+        return tickets_try(lock, &prefix##_kind) ||                                    \
                (unlikely(load_relaxed(&tickets_of(lock)->left) != 0) &&                \
                 prefix##_retry(lock));                                                 \
     }                                                                                  \
