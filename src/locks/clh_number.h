@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of a CLH lock (clh.h says what it means), and the wait for a holder that has
- * a number instead of a waiter.
+ * The state of a CLH lock (clh.h says what it means), and the wait for a holder that
+ * has a number instead of a waiter.
  */
 #ifndef HASP_LOCKS_CLH_NUMBER_H
 #define HASP_LOCKS_CLH_NUMBER_H
