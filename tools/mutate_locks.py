@@ -38,7 +38,7 @@ SHARED = {
     "parts.c": ["c-bo-mcs", "partitioned", "hmcs"],
     "registry.c": ["ttas", "futex", "mcs-park"],
     "gcr.h": ["gcr+ttas", "gcr+mcs"],
-    "gcr.c": ["gcr+ttas", "gcr+mcs"],
+    "gcr.c": ["gcr+hapax"],
 }
 # Not compiled for the checked platform, which has a pool of its own.
 NATIVE_ONLY = {"pool.c", "pool.h", "hasp-locks.c"}
