@@ -33,7 +33,7 @@ RESULTS = ROOT / "docs/data/mutants.jsonl"
 SHARED = {
     "barging.h": ["mutexee", "malthusian-park", "spinbit"],
     "cna.h": ["cna", "fissile", "shfl"],
-    "waiting.h": ["mcs-park", "mutexee", "clh-park", "mcs", "malthusian-park", "futex"],
+    "waiting.h": ["mcs-park", "mutexee", "clh-park", "mcs"],
     "ghosts.h": ["mcs", "mutexee", "ticket"],
     "parts.c": ["c-bo-mcs", "partitioned", "hmcs"],
     "registry.c": ["ttas", "futex", "mcs-park"],

@@ -170,6 +170,10 @@ static void wait_on_condition(void)
     }
     section();
     unlock();
+    /* The waiter's next user: nobody may be at work on it any more. */
+    struct waiter *next = waiter_take();
+    next->epoch += 1u << 8;
+    waiter_give(next);
 }
 
 static void signal_condition(void)

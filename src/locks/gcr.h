@@ -26,7 +26,8 @@
  *     full; so one of those counted there gives its place. No wake-up is lost.
  * I4. Nothing about exclusion depends on any of this.
  * The exchange that takes WANTED away (acquire) pairs with the one that set it
- * (release); the store of `place` (release) with the top's load of it (acquire).
+ * (release), so that `place` is set after an earlier top has cleared it. It carries
+ * nothing else.
  *
  * Timed lock: a passive waiter leaves the queue as in mcs.h. The top takes WANTED back;
  * if it is gone, the place is as good as given, and it goes on to the wrapped lock,
@@ -141,7 +142,7 @@ static inline bool gcr_ask(struct gcr *gcr, const struct deadline *deadline)
     while (!compare_exchange_release(&gcr->admission, &seen, after));
     if (!(after & GCR_WANTED))
         return true;
-    while (load_acquire(&gcr->place) == 0) {
+    while (load_relaxed(&gcr->place) == 0) {
         if (park(&gcr->place, 0, deadline))
             continue;
         seen = load_relaxed(&gcr->admission);
@@ -149,7 +150,7 @@ static inline bool gcr_ask(struct gcr *gcr, const struct deadline *deadline)
             if (compare_exchange_relaxed(&gcr->admission, &seen,
                                          seen & ~(uint32_t)GCR_WANTED))
                 return false;
-        spin_until(load_acquire(&gcr->place) != 0);
+        spin_until(load_relaxed(&gcr->place) != 0);
     }
     store_relaxed(&gcr->place, 0);
     return true;
@@ -192,7 +193,7 @@ static inline void gcr_leave(struct gcr *gcr)
         after = seen - (seen & GCR_WANTED ? GCR_WANTED : 1) + GCR_DEPARTURE;
     while (!compare_exchange_acquire(&gcr->admission, &seen, after));
     if (unlikely(seen & GCR_WANTED)) {
-        store_release(&gcr->place, 1);
+        store_relaxed(&gcr->place, 1);
         unpark(&gcr->place, 1);
     }
 }

@@ -111,7 +111,7 @@ static inline uint32_t wait_for_turn(struct atomic_u32 *cell, struct atomic_u32 
     }
     store_relaxed(asleep, 1);
     state = WAITER_WAITING;
-    if (!compare_exchange_acquire(cell, &state, WAITER_PARKED) &&
+    if (!compare_exchange_relaxed(cell, &state, WAITER_PARKED) &&
         state != WAITER_PARKED)
         return load_acquire(cell);
     while ((state = load_acquire(cell)) == WAITER_PARKED)
