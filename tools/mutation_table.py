@@ -165,7 +165,9 @@ def survivors(
             groups.setdefault(reasons.reason(key), []).append(key)
     for reason, keys in sorted(groups.items()):
         yield ""
-        yield wrapped(reason or "**No reason yet:**")
+        yield wrapped(
+            reason or "**No reason yet**, nothing found within the states looked at:"
+        )
         yield ""
         for key in keys:
             yield f"- {short(key)}"
@@ -183,7 +185,12 @@ def page(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> str
     """docs/mutation.md. `current` is the digest of each mutant's file."""
     live = {key: row for key, row in rows.items() if row["digest"] == current.get(key)}
     lines = [HEAD, *table(scores(live, current, reasons)), ""]
-    lines += ["Open: without a reason yet, or not run since the file has changed.", ""]
+    text = (
+        "Open: without a reason yet, or not run since the file has changed. A survivor"
+        " without a reason may need more states than the run looked at, rather than be"
+        " harmless: docs/data/mutants.jsonl says how far each client came."
+    )
+    lines += [wrapped(text), ""]
     lines += ["## Survivors", *survivors(live, current, reasons), ""]
     if reasons.rules:
         lines += ["## Not run", ""]

@@ -32,16 +32,17 @@ static bool x_fast(struct lock *lock)
 }
 """
 
-# One needed order or wake-up of each of these; the checker must refuse its absence.
+# One needed order or wake-up of each of these (how the mutant's text begins); the
+# checker must refuse its absence.
 SAMPLE = {
-    "ttas": ("tas.h", "tas_unlock", "store_release"),
-    "tas": ("tas.h", "tas_attempt", "exchange_acquire"),
-    "ticket": ("tickets.h", "tickets_served", "load_acquire"),
-    "mcs": ("mcs.h", "mcs_enqueue", "exchange_acq_rel"),
-    "mcs-park": ("waiting.h", "grant", "unpark"),
-    "clh": ("clh.h", "clh_wait", "exchange_acq_rel"),
-    "mutexee": ("barging.h", "barging_release", "unpark"),
-    "futex": ("futex.c", "futex_wait_biased", "heavy_barrier"),
+    "ttas": ("tas.h", "store_release("),
+    "tas": ("tas.h", "exchange_acquire("),
+    "ticket": ("tickets.h", "load_acquire(&tickets_of(lock)->serving"),
+    "mcs": ("mcs.h", "exchange_acq_rel("),
+    "mcs-park": ("waiting.h", "unpark("),
+    "clh": ("clh.h", "exchange_acq_rel("),
+    "mutexee": ("barging.h", "unpark("),
+    "futex": ("futex.c", "heavy_barrier("),
 }
 
 
@@ -75,12 +76,12 @@ def checker(build_dir: Path) -> Checker:
 
 @pytest.mark.parametrize("lock", SAMPLE)
 def test_sampled_mutant_is_caught(checker: Checker, lock: str) -> None:
-    file, function, operation = SAMPLE[lock]
+    file, operation = SAMPLE[lock]
     text = (mutants.LOCKS / file).read_text(encoding="utf-8")
     mutant = next(
         it
         for it in find_mutants(file, text)
-        if it.function == function and it.operation.startswith(operation)
+        if it.operation.startswith(operation) and "_forget" not in it.function
     )
     assert checker.check(lock, file, mutant.apply(text), [100_000]).caught_by
 
