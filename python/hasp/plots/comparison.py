@@ -31,6 +31,16 @@ MARKERS = "osD^vP*Xh<>"
 LOG_RANGE = 3.0  # ratios that differ by more than this factor need a log scale
 
 
+def settings(font_size: float) -> Any:
+    """Matplotlib's settings for every figure, with text of this size in points."""
+    return {
+        "font.family": "sans-serif",
+        "font.size": font_size,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "hasp",  # the same data gives the same file
+    }
+
+
 def draw(study: Study, rows: list[Row], path: Path) -> None:
     """Write the figure to `path`, in the format of its suffix."""
     from matplotlib import rc_context
@@ -47,13 +57,7 @@ def draw(study: Study, rows: list[Row], path: Path) -> None:
     locks = len(study.plan.locks)
     panel = (6.4, 4.6) if curves else (6.0, 1.0 + 0.33 * locks)
     size = (max(8.0, panel[0] * columns), panel[1] * lines + 0.6)
-    settings: Any = {
-        "font.family": "sans-serif",
-        "font.size": 9.5,
-        "svg.fonttype": "none",
-        "svg.hashsalt": "hasp",  # the same data gives the same file
-    }
-    with rc_context(settings):
+    with rc_context(settings(9.5)):
         figure = Figure(figsize=size, layout="constrained")
         panels = figure.subplots(lines, columns, squeeze=False)
         for column, measure in enumerate(measures):

@@ -19,7 +19,7 @@ from hasp.bench.rows import Row
 from hasp.bench.runner import FAILED, HANG
 from hasp.bench.targets import BATON_RATIO, RATIO
 from hasp.native import LockInfo
-from hasp.plots.comparison import COLOURS, UNCERTAIN, metadata, ticks
+from hasp.plots.comparison import COLOURS, UNCERTAIN, metadata, settings, ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,13 +55,7 @@ def draw(
     families = len({family for family, _ in lines})
     height = 1.9 + 0.19 * (len(lines) + 0.9 * families)
     size = (2.0 + 2.75 * len(cases), max(3.2, height))
-    settings: Any = {
-        "font.family": "sans-serif",
-        "font.size": 9,
-        "svg.fonttype": "none",
-        "svg.hashsalt": "hasp",  # the same data gives the same file
-    }
-    with rc_context(settings):
+    with rc_context(settings(9)):
         figure = Figure(figsize=size, layout="constrained")
         panels = figure.subplots(1, len(cases), squeeze=False, sharey=True)[0]
         places = places_of(lines)
