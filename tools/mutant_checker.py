@@ -74,9 +74,9 @@ class Checker:
         self.engine: list[str] = []
         for command in commands:
             output: str = command["output"]
-            if "libexplorer.a.p/" in output:
+            if "libexplorer.a.p/" in output or "hasp-explore.p/" in output:
                 self.engine.append(output)
-            elif "hasp-explore.p/" in output or "libexplorer-clients.a.p/" in output:
+            elif "locks-checked.a.p/" in output or "explorer-clients.a.p/" in output:
                 path = (build / command["file"]).resolve()
                 words = strip_outputs(shlex.split(command["command"]))
                 self.sources.append(Source(path, tuple(words), output))

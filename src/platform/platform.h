@@ -79,8 +79,8 @@
  * FAILING. die(text) prints "hasp: text" on the standard error and aborts the process.
  *
  * TESTING. release_window() stands behind every store that releases a lock and has
- * something left to do. Nothing natively; a build for tests dawdles there, so that what
- * touches the lock too late meets unmapped memory.
+ * something left to do. Nothing natively; the perturbed platform dawdles there, so that
+ * what touches the lock too late meets unmapped memory.
  *
  * HINTS. likely(x), unlikely(x), CACHE_LINE (bytes between cells that must not share a
  * transfer unit, adjacent-line prefetch included).

@@ -2,8 +2,9 @@
 """Programs whose threads dawdle between any two steps of a lock.
 
 With a build of the library (src/platform/perturbed) in which every atomic access may be
-followed by a pause, a yield or a short sleep: what needs a preemption at one certain
-instruction happens all the time.
+followed by a pause, a yield or a short sleep, and every release is: what needs a
+preemption at one certain instruction happens all the time. So does a look at the lock
+after its release, when its last user has unmapped it.
 """
 
 from __future__ import annotations
@@ -15,17 +16,23 @@ from preload import matrix
 LIMIT = 60.0
 DIVISOR = 10
 
-pytestmark = pytest.mark.timeout(9 * LIMIT)
+pytestmark = pytest.mark.timeout(15 * LIMIT)
 
-# Where threads meet in many ways.
+# Where threads meet in many ways, or memory goes away as soon as it may.
 CASES = [
     ("cancel_cond", "signal_is_passed_on"),
+    ("cond_lifetime", "broadcaster_unmaps"),
     ("cond_lifetime", "broadcaster_unmaps_timed"),
+    ("cond_lifetime", "destroyed_and_overwritten"),
+    ("cond_lifetime", "first_woken_unmaps"),
     ("cond_queue", "signal_many"),
     ("cond_wakeups", "ping_pong"),
     ("exclusion", "every_way_in"),
+    ("first_contention", "two_waiters_may_leave"),
     ("fork_storm", "amid_waiting"),
+    ("lifetime", "freed_without_destroy"),
     ("lifetime", "last_unlocker_unmaps"),
+    ("lifetime", "next_holder_unmaps"),
     ("ownership", "baton"),
     ("timed_queue", "storm_of_many"),
 ]

@@ -23,7 +23,7 @@ static inline void perturb(void)
 
 /* A macro's name in parentheses is the native function. */
 #define relax() (perturb(), (relax)())
-#define release_window() (perturb_now(), (release_window)())
+#define release_window() perturb_now()
 #define park(cell, expected, at) (perturb(), (park)(cell, expected, at))
 #define unpark(cell, count) (perturb(), (unpark)(cell, count))
 #define requeue(from, expected, to) (perturb(), (requeue)(from, expected, to))
