@@ -199,6 +199,7 @@ int running_thread(void);
 void coroutine_start(int thread, void (*body)(void));
 void coroutine_resume(int thread);
 void coroutine_yield(void);
+void coroutine_wipe(void); /* what is below the caller's frame */
 size_t coroutine_save(int thread, unsigned char *into);
 size_t coroutine_restore(int thread, const unsigned char *from);
 bool on_a_stack(const void *address);

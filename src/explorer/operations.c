@@ -13,65 +13,61 @@ int running_thread(void)
 /* On the thread's own stack where nothing is to be chosen, which is most often. */
 static uint64_t request(struct request wanted)
 {
+    static uint16_t choices[MESSAGES * THREADS];
     struct thread *self = &model.thread[model.running];
-    uint16_t choices[MESSAGES * THREADS];
     self->request = wanted;
-    if (may_go_on(self, &wanted) && choices_of(model.running, choices) == 1 &&
-        perform(model.running, choices[0]) && !failed)
-        return result;
-    coroutine_yield();
+    if (!may_go_on(self, &self->request) || choices_of(model.running, choices) != 1 ||
+        !perform(model.running, choices[0]) || failed)
+        coroutine_yield();
+    coroutine_wipe();
     return result;
 }
 
-static uint16_t index_of(struct checked_cell cell)
-{
-    return cell_of(cell.address, cell.size);
-}
-
-uint64_t checked_load(struct checked_cell cell, enum checked_order order)
+uint64_t checked_load(const void *cell, unsigned size, enum checked_order order,
+                      const char *function)
 {
     return request((struct request){.operation = OP_LOAD,
                                     .order = order,
-                                    .cell = index_of(cell),
-                                    .function = cell.function});
+                                    .cell = cell_of(cell, size),
+                                    .function = function});
 }
 
-void checked_store(struct checked_cell cell, uint64_t value, enum checked_order order)
+void checked_store(const void *cell, unsigned size, uint64_t value,
+                   enum checked_order order, const char *function)
 {
-    uint64_t mask = cell.size == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * cell.size) - 1;
+    uint64_t mask = size == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * size) - 1;
     if (order == CHECKED_RELAXED &&
-        store_is_void(&model.thread[model.running], cell.address, cell.size,
-                      value & mask))
+        store_is_void(&model.thread[model.running], cell, size, value & mask))
         return;
     request((struct request){.operation = OP_STORE,
                              .order = order,
-                             .cell = index_of(cell),
+                             .cell = cell_of(cell, size),
                              .operand = value & mask,
-                             .function = cell.function});
+                             .function = function});
 }
 
-uint64_t checked_change(struct checked_cell cell, enum checked_change change,
-                        uint64_t operand, enum checked_order order)
+uint64_t checked_change(const void *cell, unsigned size, enum checked_change change,
+                        uint64_t operand, enum checked_order order,
+                        const char *function)
 {
     return request((struct request){.operation = OP_CHANGE,
                                     .change = change,
                                     .order = order,
-                                    .cell = index_of(cell),
+                                    .cell = cell_of(cell, size),
                                     .operand = operand,
-                                    .function = cell.function});
+                                    .function = function});
 }
 
-bool checked_compare_exchange(struct checked_cell cell, uint64_t *expected,
-                              uint64_t desired, enum checked_order order)
+uint64_t checked_compare_exchange(const void *cell, unsigned size, uint64_t expected,
+                                  uint64_t desired, enum checked_order order,
+                                  const char *function)
 {
-    uint64_t wanted = *expected;
-    *expected = request((struct request){.operation = OP_COMPARE,
-                                         .order = order,
-                                         .cell = index_of(cell),
-                                         .operand = desired,
-                                         .expected = wanted,
-                                         .function = cell.function});
-    return *expected == wanted;
+    return request((struct request){.operation = OP_COMPARE,
+                                    .order = order,
+                                    .cell = cell_of(cell, size),
+                                    .operand = desired,
+                                    .expected = expected,
+                                    .function = function});
 }
 
 void checked_fence(const char *function)
@@ -102,32 +98,32 @@ bool checked_deadline_passed(bool long_ago, const char *function)
         (struct request){.operation = OP_DEADLINE, .operand = 2, .function = function});
 }
 
-bool checked_park(struct checked_cell cell, uint32_t expected,
-                  enum checked_deadline deadline)
+bool checked_park(const void *cell, uint32_t expected, enum checked_deadline deadline,
+                  const char *function)
 {
     return request((struct request){.operation = OP_PARK,
                                     .deadline = deadline,
-                                    .cell = index_of(cell),
+                                    .cell = cell_of(cell, sizeof expected),
                                     .expected = expected,
-                                    .function = cell.function});
+                                    .function = function});
 }
 
-void checked_unpark(struct checked_cell cell, uint32_t count)
+void checked_unpark(const void *cell, uint32_t count, const char *function)
 {
     request((struct request){.operation = OP_UNPARK,
-                             .cell = index_of(cell),
+                             .cell = cell_of(cell, sizeof(uint32_t)),
                              .operand = count,
-                             .function = cell.function});
+                             .function = function});
 }
 
-void checked_requeue(struct checked_cell from, uint32_t expected,
-                     struct checked_cell to)
+void checked_requeue(const void *from, uint32_t expected, const void *to,
+                     const char *function)
 {
     request((struct request){.operation = OP_REQUEUE,
-                             .cell = index_of(from),
-                             .other = index_of(to),
+                             .cell = cell_of(from, sizeof expected),
+                             .other = cell_of(to, sizeof expected),
                              .expected = expected,
-                             .function = from.function});
+                             .function = function});
 }
 
 /* Time stands still but for leaps of a second. */

@@ -111,6 +111,7 @@ void plain_access(const void *address, unsigned size, bool write)
         return; /* nobody else's, or a constant */
     for (unsigned done = 0; done < size; done += 4)
         access_granule(at + done, size - done < 4 ? size - done : 4, write);
+    coroutine_wipe();
 }
 
 /* --- what the compiler calls --- */

@@ -13,18 +13,22 @@
 #define unlikely(x) (x)
 enum { CACHE_LINE = 128 };
 
-#define checked_at(c) ((struct checked_cell){&(c)->raw, sizeof(c)->raw, __func__, #c})
+#define checked_at(c) &(c)->raw, sizeof(c)->raw
 #define checked_value(c) __typeof__((c)->raw)
 /* A cast, but no warning where nobody uses the value. */
 #define checked_as(type, value) __extension__({ (type)(value); })
 
-#define load_relaxed(c) ((checked_value(c))checked_load(checked_at(c), CHECKED_RELAXED))
-#define load_acquire(c) ((checked_value(c))checked_load(checked_at(c), CHECKED_ACQUIRE))
-#define store_relaxed(c, v) checked_store(checked_at(c), (v), CHECKED_RELAXED)
-#define store_release(c, v) checked_store(checked_at(c), (v), CHECKED_RELEASE)
+#define checked_read(c, order)                                                         \
+    ((checked_value(c))checked_load(checked_at(c), (order), __func__))
+#define load_relaxed(c) checked_read(c, CHECKED_RELAXED)
+#define load_acquire(c) checked_read(c, CHECKED_ACQUIRE)
+#define checked_write(c, v, order) checked_store(checked_at(c), (v), (order), __func__)
+#define store_relaxed(c, v) checked_write(c, v, CHECKED_RELAXED)
+#define store_release(c, v) checked_write(c, v, CHECKED_RELEASE)
 
 #define checked_rmw(c, change, v, order)                                               \
-    checked_as(checked_value(c), checked_change(checked_at(c), (change), (v), (order)))
+    checked_as(checked_value(c),                                                       \
+               checked_change(checked_at(c), (change), (v), (order), __func__))
 
 #define exchange_relaxed(c, v) checked_rmw(c, CHECKED_EXCHANGE, v, CHECKED_RELAXED)
 #define exchange_acquire(c, v) checked_rmw(c, CHECKED_EXCHANGE, v, CHECKED_ACQUIRE)
@@ -48,12 +52,10 @@ enum { CACHE_LINE = 128 };
 
 #define checked_cas(c, e, d, order)                                                    \
     __extension__({                                                                    \
-        checked_value(c) *checked_expected = (e);                                      \
-        uint64_t checked_seen = *checked_expected;                                     \
-        bool checked_done =                                                            \
-            checked_compare_exchange(checked_at(c), &checked_seen, (d), (order));      \
-        *checked_expected = (checked_value(c))checked_seen;                            \
-        checked_done;                                                                  \
+        checked_value(c) *checked_expected = (e), checked_wanted = *checked_expected;  \
+        *checked_expected = (checked_value(c))checked_compare_exchange(                \
+            checked_at(c), checked_wanted, (d), (order), __func__);                    \
+        *checked_expected == checked_wanted;                                           \
     })
 #define compare_exchange_relaxed(c, e, d) checked_cas(c, e, d, CHECKED_RELAXED)
 #define compare_exchange_acquire(c, e, d) checked_cas(c, e, d, CHECKED_ACQUIRE)
@@ -61,7 +63,7 @@ enum { CACHE_LINE = 128 };
 #define compare_exchange_acq_rel(c, e, d) checked_cas(c, e, d, CHECKED_ACQ_REL)
 
 #define checked_if(c, from, to, order)                                                 \
-    checked_compare_exchange(checked_at(c), &(uint64_t){(from)}, (to), (order))
+    (checked_compare_exchange(checked_at(c), (from), (to), (order), __func__) == (from))
 #define acquire_if(c, from, to) checked_if(c, from, to, CHECKED_ACQUIRE)
 #define release_if(c, from, to) checked_if(c, from, to, CHECKED_RELEASE)
 
@@ -91,10 +93,10 @@ static inline enum checked_deadline checked_kind(const struct deadline *deadline
 
 #define deadline_passed(d) checked_deadline_passed(checked_long_ago(d), __func__)
 #define park(c, expected, deadline)                                                    \
-    checked_park(checked_at(c), (expected), checked_kind(deadline))
-#define unpark(c, count) checked_unpark(checked_at(c), (count))
+    checked_park(&(c)->raw, (expected), checked_kind(deadline), __func__)
+#define unpark(c, count) checked_unpark(&(c)->raw, (count), __func__)
 #define requeue(from, expected, to)                                                    \
-    checked_requeue(checked_at(from), (expected), checked_at(to))
+    checked_requeue(&(from)->raw, (expected), &(to)->raw, __func__)
 
 #define now_ns() checked_now_ns()
 #define ticks() checked_now_ns()

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine to simulate, as a flattened machine file describes it.
+ *
+ * One `key value...` a line, integers only, in cycles unless said otherwise; a line
+ * that starts with # is a comment. Every key stands exactly once (`between_places` once
+ * for each place, `latency` once for each of the 30 pairs). python/hasp/machines writes
+ * it from TOML.
+ *
+ *   name TEXT              of the machine, up to the end of the line
+ *   clock_khz N            cycles in a millisecond
+ *   cpus N                 hardware threads; those of a core are consecutive
+ *   threads_per_core N     they share the core's caches
+ *   places N               dies, tiles, or the whole chip: whatever shares a last-level
+ *                          cache, or is one stop of the interconnect
+ *   place_of_cpu P...      for each CPU; those of a core have one place
+ *   nodes N                NUMA nodes, as locks see them
+ *   node_of_place M...     for each place
+ *   distance_names NAME... nearest first, one word each. With more than one thread in
+ *                          a core the first one is that within a core.
+ *   between_places P D...  distances (by number) from place P to each place; to itself:
+ *                          from one core to another
+ *   protocol NAME
+ *     moesi-broadcast      the home directory is on the path of each transfer, and does
+ *                          not know who shares a line: a store to a shared line asks
+ *                          everybody
+ *     moesi-directory      the same, but it knows
+ *     mesif-inclusive      an inclusive last-level cache in each place; the nearest
+ *                          holder answers
+ *     home                 stores and atomics run at the line's home (LLC bank or
+ *                          tile); only loads are cached
+ *   latency OPERATION STATE C...   for each distance, of load store compare_exchange
+ *                          fetch_add test_and_set exchange on a line that was last
+ *                          modified owned exclusive shared invalid
+ *
+ *   local.l1 local.l2 local.llc local.ram   a load that hits there
+ *   local.atomic           an atomic on a line that the core owns
+ *   local.store            a store's issue
+ *   local.timer            reading the time-stamp counter
+ *   local.pause            one turn of relax()
+ *   local.code             other instructions, for each operation on a cell
+ *   sharers.store_millicycles   what each further sharer adds to an invalidation
+ *
+ *   model.occupancy_permille       of a transfer's latency, the line serves nobody else
+ *   model.home_occupancy_permille  the same at a home (protocol `home`)
+ *   model.occupancy_least          but so long at least
+ *   model.grace_permille           of a transfer's latency, the old holder still hits
+ *   model.store_buffer             stores
+ *   model.hashed_home      1: lines are spread over all places; 0: a line is at home
+ *                          where its page was first touched
+ *   model.cold_after model.cold_start   a pause of at least so long costs so much more:
+ *                          caches, TLB, branch history are lost
+ *
+ *   scheduler.slice scheduler.switch scheduler.migration
+ *   scheduler.futex_call   a system call that sleeps, wakes or yields
+ *   scheduler.futex_wake   from the call that wakes until the thread runs
+ *
+ *   power.active_mw power.pausing_mw power.parked_mw   each core
+ *   power.base_mw          the rest of the machine
+ *   power.transfer_local_pj power.transfer_remote_pj   each transfer of a line
+ *
+ *   transactions.read_lines transactions.write_lines   capacity; 0: no transactions
+ *   transactions.nesting transactions.begin transactions.commit transactions.abort
+ *   transactions.interrupt between two interrupts that abort; 0: none
+ */
+#ifndef HASP_SIMULATOR_MACHINE_H
+#define HASP_SIMULATOR_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { CPUS_MAX = 2048, PLACES_MAX = 256, DISTANCES_MAX = 64 };
+
+enum machine_operation {
+    MACHINE_LOAD,
+    MACHINE_STORE,
+    MACHINE_COMPARE_EXCHANGE,
+    MACHINE_FETCH_ADD,
+    MACHINE_TEST_AND_SET,
+    MACHINE_EXCHANGE,
+    MACHINE_OPERATIONS
+};
+
+enum machine_state {
+    MACHINE_MODIFIED,
+    MACHINE_OWNED,
+    MACHINE_EXCLUSIVE,
+    MACHINE_SHARED,
+    MACHINE_INVALID,
+    MACHINE_STATES
+};
+
+enum machine_protocol {
+    MOESI_BROADCAST,
+    MOESI_DIRECTORY,
+    MESIF_INCLUSIVE,
+    HOME_EXECUTED,
+    MACHINE_PROTOCOLS
+};
+
+struct machine {
+    char name[64];
+    uint64_t clock_khz, cpus, threads_per_core, places, nodes, distances;
+    enum machine_protocol protocol;
+    char distance_name[DISTANCES_MAX][32];
+    uint16_t place_of_cpu[CPUS_MAX];
+    uint16_t node_of_place[PLACES_MAX];
+    uint8_t between_places[PLACES_MAX][PLACES_MAX];
+    uint32_t latency[MACHINE_OPERATIONS][MACHINE_STATES][DISTANCES_MAX];
+    struct {
+        uint64_t l1, l2, llc, ram, atomic, store, timer, pause, code;
+    } local;
+    struct {
+        uint64_t store_millicycles;
+    } sharers;
+    struct {
+        uint64_t occupancy_permille, home_occupancy_permille, occupancy_least;
+        uint64_t grace_permille, store_buffer, hashed_home, cold_after, cold_start;
+    } model;
+    struct {
+        uint64_t slice, switch_, migration, futex_call, futex_wake;
+    } scheduler;
+    struct {
+        uint64_t active_mw, pausing_mw, parked_mw, base_mw;
+        uint64_t transfer_local_pj, transfer_remote_pj;
+    } power;
+    struct {
+        uint64_t read_lines, write_lines, nesting, begin, commit, abort, interrupt;
+    } transactions;
+};
+
+/* Reads a flattened machine file. False with a line in `error` that names the file, the
+ * line and the key, and says what it should be. */
+bool machine_read(struct machine *machine, FILE *file, const char *file_name,
+                  char *error, size_t error_size);
+
+#endif
