@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waiting until something has happened since one looked: spin as long as parking costs,
+ * then sleep. An event is zeroed memory.
+ */
+#ifndef HASP_BENCH_WORKLOADS_EVENT_H
+#define HASP_BENCH_WORKLOADS_EVENT_H
+
+#include "platform/platform.h"
+
+struct event {
+    struct atomic_u32 count __attribute__((aligned(CACHE_LINE)));
+    struct atomic_u32 sleepers;
+};
+
+static inline uint32_t event_seen(struct event *event)
+{
+    return load_acquire(&event->count);
+}
+
+static inline void event_wait(struct event *event, uint32_t seen)
+{
+    for (uint32_t i = spin_limit(); i; i--) {
+        if (load_acquire(&event->count) != seen)
+            return;
+        relax();
+    }
+    /* Pairs with the fence in event_post: one of the two sees the other's change. */
+    fetch_add_acq_rel(&event->sleepers, 1);
+    while (load_acquire(&event->count) == seen)
+        park(&event->count, seen, NULL);
+    fetch_add_acq_rel(&event->sleepers, (uint32_t)-1);
+}
+
+static inline void event_post(struct event *event)
+{
+    fetch_add_acq_rel(&event->count, 1);
+    fence_seq_cst();
+    if (load_relaxed(&event->sleepers))
+        unpark(&event->count, INT32_MAX);
+}
+
+#endif

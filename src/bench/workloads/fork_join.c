@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Phases of work between barriers whose state is under a lock. Who waits tries the lock
+ * again and again to look whether the phase is over, as the barrier of PARSEC's
+ * streamcluster does: late arrivals contend with attempts. The last to arrive also says
+ * whether there is another phase, so that all leave in the same one.
+ */
+#include "bench/workloads/guarded.h"
+#include "bench/workloads/list.h"
+
+struct fork_join {
+    struct lock lock __attribute__((aligned(CACHE_LINE)));
+    /* All under the lock. */
+    struct atomic_u64 phase __attribute__((aligned(CACHE_LINE)));
+    struct atomic_u32 arrived;
+    struct atomic_u32 over;
+    struct atomic_u64 holds; /* how often the lock was held */
+    struct ledger ledger;
+};
+
+bool fork_join_prepare(struct run *run)
+{
+    run->shared = run_memory(run, sizeof(struct fork_join));
+    return run->shared != NULL;
+}
+
+static void count_hold(struct fork_join *shared, struct worker *worker)
+{
+    store_relaxed(&shared->holds, load_relaxed(&shared->holds) + 1);
+    worker->balance++;
+}
+
+static void release(struct run *run, struct fork_join *shared)
+{
+    shared->ledger.released = ticks();
+    run->lock->unlock(&shared->lock);
+}
+
+/* Returns the phase that ends when all have arrived, if the caller is not the last. */
+static bool arrive(struct run *run, struct worker *worker, uint64_t *phase)
+{
+    struct fork_join *shared = run->shared;
+    uint64_t wanted = ticks();
+    run->lock->lock(&shared->lock);
+    uint64_t now = ticks();
+    ledger_acquired(&shared->ledger, run, worker, wanted, now);
+    count_hold(shared, worker);
+    *phase = load_relaxed(&shared->phase);
+    uint32_t arrived = load_relaxed(&shared->arrived) + 1;
+    bool last = arrived == run->threads;
+    store_relaxed(&shared->arrived, last ? 0 : arrived);
+    if (last) {
+        store_relaxed(&shared->over, !run_goes_on(run, now));
+        store_relaxed(&shared->phase, *phase + 1);
+    }
+    release(run, shared);
+    return last;
+}
+
+static bool phase_ended(struct run *run, struct worker *worker, uint64_t phase)
+{
+    struct fork_join *shared = run->shared;
+    if (!run->lock->trylock(&shared->lock))
+        return false;
+    count_hold(shared, worker);
+    shared->ledger.holder = worker->index + 1;
+    shared->ledger.streak = 1;
+    bool ended = load_relaxed(&shared->phase) != phase;
+    release(run, shared);
+    return ended;
+}
+
+void fork_join_work(struct run *run, struct worker *worker)
+{
+    struct fork_join *shared = run->shared;
+    uint64_t phase, work = run->knobs[KNOB_WORK_CYCLES];
+    do {
+        uint64_t start = ticks();
+        pause_about(worker, work, run->knobs[KNOB_UNEVEN]);
+        if (!arrive(run, worker, &phase))
+            spin_until(phase_ended(run, worker, phase));
+        run_count(run, worker, start, ticks());
+        /* Stays as it is until all have arrived once more, this worker among them. */
+    } while (!load_relaxed(&shared->over));
+}
+
+bool fork_join_check(struct run *run)
+{
+    struct fork_join *shared = run->shared;
+    uint64_t holds = 0, phases = load_relaxed(&shared->phase);
+    for (unsigned i = 0; i < run->threads; i++) {
+        holds += run->workers[i].balance;
+        if (run->workers[i].operations_ever != phases) {
+            explain(run, "worker %u left after %llu of %llu phases", i,
+                    (unsigned long long)run->workers[i].operations_ever,
+                    (unsigned long long)phases);
+            return false;
+        }
+    }
+    uint64_t counted = load_relaxed(&shared->holds);
+    if (counted != holds)
+        explain(run, "the lock does not exclude: %llu of %llu updates were lost",
+                (unsigned long long)(holds - counted), (unsigned long long)holds);
+    return counted == holds;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A lock, the lines that it guards, and a ledger of its holders; and the critical
+ * section that most workloads are made of.
+ *
+ * The ledger lies in the first guarded line: no transfer more, unless a section touches
+ * no line at all. That count is also the proof: with lost updates the lock did not
+ * exclude.
+ */
+#ifndef HASP_BENCH_WORKLOADS_GUARDED_H
+#define HASP_BENCH_WORKLOADS_GUARDED_H
+
+#include "bench/workloads/workloads.h"
+
+struct ledger {
+    uint64_t released; /* when */
+    uint64_t streak;   /* acquisitions in a row by `holder` */
+    unsigned holder;   /* the last one's index + 1 */
+};
+
+struct guarded_line {
+    struct atomic_u64 count;
+    struct ledger ledger; /* of the first line */
+} __attribute__((aligned(CACHE_LINE)));
+
+struct guarded {
+    struct lock lock __attribute__((aligned(CACHE_LINE)));
+    struct guarded_line lines[] __attribute__((aligned(CACHE_LINE)));
+};
+
+static inline size_t guarded_bytes(uint64_t lines)
+{
+    return sizeof(struct guarded) +
+           (lines ? lines : 1) * sizeof(struct guarded_line);
+}
+
+static inline struct guarded *guarded_at(void *all, uint64_t lines, uint64_t index)
+{
+    return (struct guarded *)((char *)all + index * guarded_bytes(lines));
+}
+
+static inline void guarded_touch(struct guarded *guarded, uint64_t lines)
+{
+    for (uint64_t i = 0; i < lines; i++) {
+        struct atomic_u64 *count = &guarded->lines[i].count;
+        store_relaxed(count, load_relaxed(count) + 1);
+    }
+}
+
+/* The lock wanted since `wanted` is held since `now`. */
+static inline void ledger_acquired(struct ledger *ledger, struct run *run,
+                                   struct worker *worker, uint64_t wanted, uint64_t now)
+{
+    bool counts = run_counts(run, now);
+    if (ledger->holder == worker->index + 1) {
+        ledger->streak++;
+    } else {
+        if (counts && ledger->holder && wanted < ledger->released &&
+            now > ledger->released)
+            histogram_add(&worker->handover, now - ledger->released);
+        ledger->holder = worker->index + 1;
+        ledger->streak = 1;
+    }
+    if (counts) {
+        histogram_add(&worker->acquire, now - wanted);
+        if (ledger->streak > worker->longest_run)
+            worker->longest_run = ledger->streak;
+    }
+}
+
+/* What a section is made of; read once, since knobs do not change. */
+struct section {
+    uint64_t lines, cycles, think, jitter;
+    bool drain;
+};
+
+struct section section_of(const struct run *run);
+
+/* Acquire, do as the section says, release; returns when that was visible to all (if
+ * it has to be). */
+static inline uint64_t section_run(const struct section *section, struct run *run,
+                                   struct worker *worker, struct guarded *guarded,
+                                   uint64_t wanted)
+{
+    struct ledger *ledger = &guarded->lines[0].ledger;
+    run->lock->lock(&guarded->lock);
+    ledger_acquired(ledger, run, worker, wanted, ticks());
+    guarded_touch(guarded, section->lines);
+    if (section->cycles)
+        pause_cycles(section->cycles);
+    ledger->released = ticks();
+    run->lock->unlock(&guarded->lock);
+    return section->drain ? cycles_drained() : ticks();
+}
+
+static inline void section_think(const struct section *section, struct worker *worker)
+{
+    pause_about(worker, section->think, section->jitter);
+}
+
+/* Whether the lines of `count` locks have been counted up once per operation. */
+bool guarded_check(struct run *run, void *all, uint64_t count, uint64_t lines);
+
+#endif

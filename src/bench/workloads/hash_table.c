@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A hash table with one lock for each bucket: David, Guerraoui and Trigonakis,
+ * "Everything you always wanted to know about synchronization but were afraid to ask",
+ * SOSP 2013, section 6.3. Keys lie next to each other, so that a search fetches as few
+ * lines as can be; each key has a payload in a line of its own.
+ *
+ * There are twice as many keys as elements and each belongs to one bucket, so a bucket
+ * never overflows, and insertions and removals succeed equally often.
+ */
+#include "bench/workloads/guarded.h"
+#include "bench/workloads/list.h"
+
+struct payload {
+    struct atomic_u64 value __attribute__((aligned(CACHE_LINE)));
+};
+
+struct bucket {
+    struct lock lock __attribute__((aligned(CACHE_LINE)));
+    struct ledger ledger __attribute__((aligned(CACHE_LINE)));
+    struct atomic_u64 used; /* how many keys, without gaps */
+    struct atomic_u64 keys[];
+};
+
+static uint64_t capacity(const struct run *run)
+{
+    return 2 * run->knobs[KNOB_ELEMENTS];
+}
+
+/* The bucket up to its last key, in whole lines; the payloads follow. */
+static size_t head_bytes(const struct run *run)
+{
+    size_t bytes = sizeof(struct bucket) + capacity(run) * sizeof(struct atomic_u64);
+    return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+static size_t bucket_bytes(const struct run *run)
+{
+    return head_bytes(run) + capacity(run) * sizeof(struct payload);
+}
+
+static struct bucket *bucket_at(const struct run *run, uint64_t index)
+{
+    return (struct bucket *)((char *)run->shared + index * bucket_bytes(run));
+}
+
+static struct payload *payload_at(const struct run *run, struct bucket *bucket,
+                                  uint64_t place)
+{
+    return (struct payload *)((char *)bucket + head_bytes(run)) + place;
+}
+
+bool hash_table_prepare(struct run *run)
+{
+    uint64_t buckets = run->knobs[KNOB_BUCKETS];
+    if (run->knobs[KNOB_PUT] + run->knobs[KNOB_REMOVE] > 100) {
+        explain(run, "put_percent and remove_percent are more than 100 together");
+        return false;
+    }
+    run->shared = run_memory(run, buckets * bucket_bytes(run));
+    return run->shared != NULL;
+}
+
+/* Every second key, put in by the workers together: natively, memory is near whoever
+ * touches it first. */
+void hash_table_enter(struct run *run, struct worker *worker)
+{
+    uint64_t buckets = run->knobs[KNOB_BUCKETS];
+    for (uint64_t i = worker->index; i < buckets; i += run->threads) {
+        struct bucket *bucket = bucket_at(run, i);
+        for (uint64_t n = 0; n < run->knobs[KNOB_ELEMENTS]; n++) {
+            store_relaxed(&bucket->keys[n], 1 + i + 2 * n * buckets);
+            store_relaxed(&payload_at(run, bucket, n)->value, 1);
+        }
+        store_relaxed(&bucket->used, run->knobs[KNOB_ELEMENTS]);
+        worker->balance += run->knobs[KNOB_ELEMENTS];
+    }
+}
+
+/* The place of the key, or `used`. */
+static uint64_t find(struct bucket *bucket, uint64_t key, uint64_t used)
+{
+    uint64_t place = 0;
+    while (place < used && load_relaxed(&bucket->keys[place]) != key)
+        place++;
+    return place;
+}
+
+static void put(struct run *run, struct bucket *bucket, uint64_t place, uint64_t used,
+                uint64_t key, struct worker *worker)
+{
+    store_relaxed(&payload_at(run, bucket, place)->value, key);
+    if (place < used)
+        return; /* was there: only its payload is new */
+    store_relaxed(&bucket->keys[place], key);
+    store_relaxed(&bucket->used, used + 1);
+    worker->balance++;
+}
+
+static void take_out(struct run *run, struct bucket *bucket, uint64_t place,
+                     uint64_t used, struct worker *worker)
+{
+    if (place == used)
+        return;
+    uint64_t last = used - 1;
+    if (place < last) {
+        store_relaxed(&bucket->keys[place], load_relaxed(&bucket->keys[last]));
+        store_relaxed(&payload_at(run, bucket, place)->value,
+                      load_relaxed(&payload_at(run, bucket, last)->value));
+    }
+    store_relaxed(&bucket->used, last);
+    worker->balance--;
+}
+
+static void operate(struct run *run, struct worker *worker, struct bucket *bucket,
+                    uint64_t key, uint64_t dice)
+{
+    uint64_t used = load_relaxed(&bucket->used);
+    uint64_t place = find(bucket, key, used);
+    if (dice < run->knobs[KNOB_PUT])
+        put(run, bucket, place, used, key, worker);
+    else if (dice < run->knobs[KNOB_PUT] + run->knobs[KNOB_REMOVE])
+        take_out(run, bucket, place, used, worker);
+    else if (place < used)
+        (void)load_relaxed(&payload_at(run, bucket, place)->value);
+}
+
+void hash_table_work(struct run *run, struct worker *worker)
+{
+    const struct section section = section_of(run);
+    const uint64_t buckets = run->knobs[KNOB_BUCKETS];
+    for (;;) {
+        uint64_t key = 1 + random_below(&worker->random, buckets * capacity(run));
+        uint64_t dice = random_below(&worker->random, 100);
+        struct bucket *bucket = bucket_at(run, (key - 1) % buckets);
+        uint64_t start = ticks();
+        if (!run_goes_on(run, start))
+            return;
+        run->lock->lock(&bucket->lock);
+        ledger_acquired(&bucket->ledger, run, worker, start, ticks());
+        operate(run, worker, bucket, key, dice);
+        bucket->ledger.released = ticks();
+        run->lock->unlock(&bucket->lock);
+        run_count(run, worker, start, section.drain ? cycles_drained() : ticks());
+        section_think(&section, worker);
+    }
+}
+
+bool hash_table_check(struct run *run)
+{
+    uint64_t buckets = run->knobs[KNOB_BUCKETS], put = 0, there = 0;
+    for (unsigned i = 0; i < run->threads; i++)
+        put += run->workers[i].balance;
+    for (uint64_t i = 0; i < buckets; i++) {
+        struct bucket *bucket = bucket_at(run, i);
+        uint64_t used = load_relaxed(&bucket->used);
+        there += used;
+        for (uint64_t n = 0; n < used && n < capacity(run); n++) {
+            uint64_t key = load_relaxed(&bucket->keys[n]);
+            if ((key - 1) % buckets != i || find(bucket, key, n) != n) {
+                explain(run, "bucket %llu holds key %llu wrongly or twice",
+                        (unsigned long long)i, (unsigned long long)key);
+                return false;
+            }
+        }
+    }
+    if (there != put)
+        explain(run, "%llu keys were put in and not removed, %llu are there",
+                (unsigned long long)put, (unsigned long long)there);
+    return there == put;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How often each length of time occurred: exact below 64, then 64 steps for each power
+ * of two, so that a percentile is at most 1.6 % too low. The mean is exact.
+ */
+#ifndef HASP_BENCH_WORKLOADS_HISTOGRAM_H
+#define HASP_BENCH_WORKLOADS_HISTOGRAM_H
+
+#include <stdint.h>
+
+enum { HISTOGRAM_STEP_BITS = 6, HISTOGRAM_STEPS = (64 - 6 + 1) << 6 };
+
+struct histogram {
+    uint64_t count, sum;
+    uint32_t steps[HISTOGRAM_STEPS];
+};
+
+static inline void histogram_add(struct histogram *histogram, uint64_t value)
+{
+    unsigned shift = 0;
+    if (value >> HISTOGRAM_STEP_BITS)
+        shift = 63u - (unsigned)__builtin_clzll(value) - HISTOGRAM_STEP_BITS;
+    /* From the second power of two on, the highest bit of value >> shift is set: it
+     * moves the step on by one power more. */
+    histogram->steps[(shift << HISTOGRAM_STEP_BITS) + (value >> shift)]++;
+    histogram->count++;
+    histogram->sum += value;
+}
+
+void histogram_merge(struct histogram *into, const struct histogram *from);
+
+/* The least value that at least `percent` % of the values do not exceed; 0 if there are
+ * none. */
+uint64_t histogram_percentile(const struct histogram *histogram, unsigned percent);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/workloads/list.h"
+
+const struct knob_description knob_list[KNOB_COUNT] = {
+#define KNOB(NAME, id, lowest, highest, names, text)                                   \
+    {.name = #id, .summary = text, .least = lowest, .most = highest, .words = names},
+#include "bench/workloads/knobs.def"
+#undef KNOB
+};
+
+enum { ANY = 4096 };
+
+#define FUNCTIONS(kind)                                                                \
+    .prepare = kind##_prepare, .work = kind##_work, .check = kind##_check
+
+#define SETTINGS(...)                                                                  \
+    .settings = {__VA_ARGS__},                                                         \
+    .setting_count =                                                                   \
+        sizeof((struct setting[]){__VA_ARGS__}) / sizeof(struct setting)
+
+/* A pause of 400 cycles is longer than a line takes between the CPUs of any machine of
+ * the lock study, so that nobody gets the lock twice in a row by mere nearness. */
+#define THINKING(pause)                                                                \
+    {KNOB_THINK_CYCLES, pause}, {KNOB_THINK_NS, 0}, {KNOB_JITTER, 0},                  \
+        {KNOB_STAGGER, 400}, {KNOB_HOME, 0}
+#define SECTIONS(lines, pause)                                                         \
+    {KNOB_CS_LINES, lines}, {KNOB_CS_CYCLES, 0}, {KNOB_CS_NS, 0}, {KNOB_DRAIN, 1},     \
+        THINKING(pause)
+
+const struct workload workload_list[] = {
+    {
+        .name = "one-lock",
+        .summary = "all workers acquire one lock, again and again",
+        .threads_least = 1,
+        .threads_most = ANY,
+        .takes_lock = true,
+        SETTINGS(SECTIONS(1, 400)),
+        FUNCTIONS(sections),
+    },
+    {
+        .name = "n-locks",
+        .summary = "each acquisition is of a random one of many locks",
+        .shorthand = "locks",
+        .threads_least = 1,
+        .threads_most = ANY,
+        .takes_lock = true,
+        SETTINGS({KNOB_LOCKS, 512}, SECTIONS(1, 400)),
+        FUNCTIONS(sections),
+    },
+    {
+        .name = "hash-table",
+        .summary = "look-ups, insertions and removals, one lock for each bucket",
+        .shorthand = "buckets",
+        .threads_least = 1,
+        .threads_most = ANY,
+        .takes_lock = true,
+        SETTINGS({KNOB_BUCKETS, 512}, {KNOB_ELEMENTS, 12}, {KNOB_PUT, 10},
+                 {KNOB_REMOVE, 10}, {KNOB_DRAIN, 1}, THINKING(400)),
+        .enter = hash_table_enter,
+        FUNCTIONS(hash_table),
+    },
+    {
+        .name = "barrier",
+        .summary = "phases of work; who waits for the others tries the barrier's lock",
+        .threads_least = 1,
+        .threads_most = ANY,
+        .takes_lock = true,
+        SETTINGS({KNOB_WORK_CYCLES, 10000}, {KNOB_UNEVEN, 20}, {KNOB_STAGGER, 400},
+                 {KNOB_HOME, 0}),
+        FUNCTIONS(fork_join),
+    },
+    {
+        .name = "pipeline",
+        .summary = "stages that hand items on through queues, one lock for each queue",
+        .shorthand = "stages",
+        .threads_least = 2,
+        .threads_most = ANY,
+        .takes_lock = true,
+        SETTINGS({KNOB_STAGES, 4}, {KNOB_CAPACITY, 16}, {KNOB_WORK_CYCLES, 1000},
+                 {KNOB_UNEVEN, 20}, {KNOB_STAGGER, 400}, {KNOB_HOME, 0}),
+        FUNCTIONS(pipeline),
+    },
+    {
+        .name = "oversubscribed",
+        .summary = "one-lock on CPUs that the scheduler chooses, for too many workers",
+        .threads_least = 1,
+        .threads_most = ANY,
+        .takes_lock = true,
+        .unpinned = true,
+        SETTINGS(SECTIONS(1, 400)),
+        FUNCTIONS(sections),
+    },
+    {
+        .name = "messages",
+        .summary = "messages of one cache line, without a lock",
+        .threads_least = 2,
+        .threads_most = ANY,
+        SETTINGS({KNOB_PATTERN, 0}, {KNOB_SERVERS, 1}, {KNOB_REPLY, 1},
+                 {KNOB_WRITE_INTENT, 0}, {KNOB_WORK_CYCLES, 0}, THINKING(0)),
+        FUNCTIONS(messages),
+    },
+    {
+        .name = "uncontended",
+        .summary = "the last worker acquires a free lock that another held last",
+        .threads_least = 1,
+        .threads_most = 2,
+        .takes_lock = true,
+        SETTINGS({KNOB_CS_LINES, 0}, THINKING(400)),
+        FUNCTIONS(uncontended),
+    },
+    {
+        .name = "atomics",
+        .summary = "one atomic operation by all workers on one line, without a lock",
+        .threads_least = 1,
+        .threads_most = ANY,
+        SETTINGS({KNOB_OPERATION, 2}, THINKING(400)),
+        FUNCTIONS(atomics),
+    },
+    {
+        .name = "rcl-micro",
+        .summary = "the micro-benchmark of RCL: sections, a fixed delay between them",
+        .threads_least = 1,
+        .threads_most = ANY,
+        .takes_lock = true,
+        SETTINGS(SECTIONS(1, 100)),
+        FUNCTIONS(sections),
+    },
+};
+
+const unsigned workload_count = sizeof workload_list / sizeof workload_list[0];

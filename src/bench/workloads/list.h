@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The three functions of each kind of workload, for the list. */
+#ifndef HASP_BENCH_WORKLOADS_LIST_H
+#define HASP_BENCH_WORKLOADS_LIST_H
+
+#include "bench/workloads/workloads.h"
+
+#define DECLARE_WORKLOAD(kind)                                                         \
+    bool kind##_prepare(struct run *run);                                              \
+    void kind##_work(struct run *run, struct worker *worker);                          \
+    bool kind##_check(struct run *run);
+
+DECLARE_WORKLOAD(atomics)
+DECLARE_WORKLOAD(fork_join)
+DECLARE_WORKLOAD(hash_table)
+DECLARE_WORKLOAD(messages)
+DECLARE_WORKLOAD(pipeline)
+DECLARE_WORKLOAD(sections)
+DECLARE_WORKLOAD(uncontended)
+#undef DECLARE_WORKLOAD
+void hash_table_enter(struct run *run, struct worker *worker);
+
+extern const char *const atomic_operations[]; /* values of the knob `operation` */
+extern const char *const message_patterns[];  /* values of the knob `pattern` */
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages of one cache line, without locks: a flag in the line says whether the line
+ * holds a message, so a message costs the fetch of an empty line and the fetch of a
+ * full one. After David, Guerraoui and Trigonakis, SOSP 2013, section 6.2.
+ *
+ *   one-way        worker 2i sends to 2i + 1
+ *   round-trip     ... and waits for the answer
+ *   client-server  the first workers serve the others, whose lines they look at in turn
+ *
+ * An operation is a message with its answer, if there is one. Messages are numbered
+ * from 1; 0 says that no more will come.
+ */
+#include "bench/workloads/guarded.h"
+#include "bench/workloads/list.h"
+
+enum pattern { ONE_WAY, ROUND_TRIP, CLIENT_SERVER };
+
+const char *const message_patterns[] = {"one-way", "round-trip", "client-server", NULL};
+
+struct channel {
+    struct atomic_u32 full __attribute__((aligned(CACHE_LINE)));
+    struct atomic_u64 number;
+};
+
+/* Of a sender. */
+struct pair {
+    struct channel there, back;
+    uint64_t served __attribute__((aligned(CACHE_LINE))); /* the server's own */
+};
+
+static struct pair *pair_of(const struct run *run, uint64_t sender)
+{
+    return (struct pair *)run->shared + sender;
+}
+
+bool messages_prepare(struct run *run)
+{
+    bool served = run->knobs[KNOB_PATTERN] == CLIENT_SERVER;
+    if (!served && run->threads % 2) {
+        explain(run, "pattern=%s takes an even number of threads",
+                message_patterns[run->knobs[KNOB_PATTERN]]);
+        return false;
+    }
+    if (served && run->knobs[KNOB_SERVERS] >= run->threads) {
+        explain(run, "%u threads leave no client for %llu servers", run->threads,
+                (unsigned long long)run->knobs[KNOB_SERVERS]);
+        return false;
+    }
+    run->shared = run_memory(run, run->threads * sizeof(struct pair));
+    return run->shared != NULL;
+}
+
+static bool is_full(struct run *run, struct channel *channel)
+{
+    if (run->knobs[KNOB_WRITE_INTENT])
+        prefetch_for_write(&channel->full);
+    return load_acquire(&channel->full) != 0;
+}
+
+static void send(struct run *run, struct channel *channel, uint64_t number)
+{
+    spin_until(!is_full(run, channel));
+    store_relaxed(&channel->number, number);
+    store_release(&channel->full, 1);
+}
+
+static uint64_t take(struct channel *channel)
+{
+    uint64_t number = load_relaxed(&channel->number);
+    store_release(&channel->full, 0);
+    return number;
+}
+
+static uint64_t receive(struct run *run, struct channel *channel)
+{
+    spin_until(is_full(run, channel));
+    return take(channel);
+}
+
+static void send_all(struct run *run, struct worker *worker, bool answered)
+{
+    struct pair *pair = pair_of(run, worker->index);
+    struct section section = section_of(run);
+    for (uint64_t number = 1;; number++) {
+        uint64_t start = ticks();
+        if (!run_goes_on(run, start))
+            break;
+        send(run, &pair->there, number);
+        if (answered && receive(run, &pair->back) != number)
+            worker->balance++;
+        run_count(run, worker, start, ticks());
+        section_think(&section, worker);
+    }
+    send(run, &pair->there, 0);
+}
+
+/* A message has come from the sender; false: it was the last. */
+static bool serve(struct run *run, struct worker *worker, struct pair *pair,
+                  uint64_t number, uint64_t expected, bool answered)
+{
+    if (number == 0)
+        return false;
+    if (number != expected)
+        worker->balance++;
+    if (run->knobs[KNOB_WORK_CYCLES])
+        pause_cycles(run->knobs[KNOB_WORK_CYCLES]);
+    if (answered)
+        send(run, &pair->back, number);
+    return true;
+}
+
+static void receive_all(struct run *run, struct worker *worker, bool answered)
+{
+    worker->aside = true;
+    struct pair *pair = pair_of(run, worker->index - 1);
+    uint64_t expected = 1;
+    while (serve(run, worker, pair, receive(run, &pair->there), expected, answered))
+        expected++;
+}
+
+/* Looks at the lines of its clients in turn; rests only when all were empty. */
+static void serve_clients(struct run *run, struct worker *worker)
+{
+    worker->aside = true;
+    uint64_t servers = run->knobs[KNOB_SERVERS], open = 0;
+    uint64_t first = worker->index + servers;
+    for (uint64_t i = first; i < run->threads; i += servers)
+        open++;
+    while (open) {
+        bool idle = true;
+        for (uint64_t i = first; i < run->threads; i += servers) {
+            struct pair *pair = pair_of(run, i);
+            uint64_t *seen = &pair->served;
+            if (*seen == UINT64_MAX || !is_full(run, &pair->there))
+                continue;
+            idle = false;
+            if (serve(run, worker, pair, take(&pair->there), *seen + 1,
+                      run->knobs[KNOB_REPLY] != 0)) {
+                ++*seen;
+            } else {
+                *seen = UINT64_MAX;
+                open--;
+            }
+        }
+        if (idle)
+            relax();
+    }
+}
+
+void messages_work(struct run *run, struct worker *worker)
+{
+    enum pattern pattern = (enum pattern)run->knobs[KNOB_PATTERN];
+    bool answered = pattern == CLIENT_SERVER ? run->knobs[KNOB_REPLY] != 0
+                                             : pattern == ROUND_TRIP;
+    if (pattern == CLIENT_SERVER && worker->index < run->knobs[KNOB_SERVERS])
+        serve_clients(run, worker);
+    else if (pattern != CLIENT_SERVER && worker->index % 2)
+        receive_all(run, worker, answered);
+    else
+        send_all(run, worker, answered);
+}
+
+bool messages_check(struct run *run)
+{
+    uint64_t wrong = 0;
+    for (unsigned i = 0; i < run->threads; i++)
+        wrong += run->workers[i].balance;
+    if (wrong)
+        explain(run, "%llu messages were lost or came out of order",
+                (unsigned long long)wrong);
+    return wrong == 0;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stages that hand items on through bounded queues, each under a lock, as in PARSEC's
+ * dedup and ferret: worker i serves stage i modulo the number of stages. Who finds a
+ * queue empty or full waits outside the lock. When the time is over the first stage
+ * stops, and each queue is closed by the last worker that filled it.
+ */
+#include "bench/workloads/event.h"
+#include "bench/workloads/guarded.h"
+#include "bench/workloads/list.h"
+
+struct queue {
+    struct lock lock __attribute__((aligned(CACHE_LINE)));
+    /* Under the lock. */
+    struct atomic_u64 taken __attribute__((aligned(CACHE_LINE)));
+    struct atomic_u64 put;
+    struct atomic_u32 fillers; /* workers that still put items in */
+    struct ledger ledger;
+    /* Posted when an item was put or the queue closed, and when one was taken. */
+    struct event filled, emptied;
+    struct atomic_u64 items[] __attribute__((aligned(CACHE_LINE)));
+};
+
+static uint64_t stages(const struct run *run)
+{
+    uint64_t wanted = run->knobs[KNOB_STAGES];
+    return wanted < run->threads ? wanted : run->threads;
+}
+
+/* Between stage `index` and the next. */
+static struct queue *queue_at(const struct run *run, uint64_t index)
+{
+    size_t items = run->knobs[KNOB_CAPACITY] * sizeof(struct atomic_u64);
+    size_t bytes = sizeof(struct queue) +
+                   (items + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    return (struct queue *)((char *)run->shared + index * bytes);
+}
+
+bool pipeline_prepare(struct run *run)
+{
+    uint64_t queues = stages(run) - 1;
+    size_t bytes = (size_t)((char *)queue_at(run, queues) - (char *)run->shared);
+    run->shared = run_memory(run, bytes);
+    if (!run->shared)
+        return false;
+    for (uint64_t i = 0; i < queues; i++)
+        store_relaxed(&queue_at(run, i)->fillers,
+                      (uint32_t)((run->threads - i + stages(run) - 1) / stages(run)));
+    return true;
+}
+
+static void acquire(struct run *run, struct worker *worker, struct queue *queue)
+{
+    uint64_t wanted = ticks();
+    run->lock->lock(&queue->lock);
+    ledger_acquired(&queue->ledger, run, worker, wanted, ticks());
+}
+
+static void release(struct run *run, struct queue *queue)
+{
+    queue->ledger.released = ticks();
+    run->lock->unlock(&queue->lock);
+}
+
+/* False: empty, and nothing will come any more. */
+static bool take(struct run *run, struct worker *worker, struct queue *queue,
+                 uint64_t *item)
+{
+    for (;;) {
+        uint32_t seen = event_seen(&queue->filled);
+        acquire(run, worker, queue);
+        uint64_t taken = load_relaxed(&queue->taken);
+        if (load_relaxed(&queue->put) != taken) {
+            *item = load_relaxed(&queue->items[taken % run->knobs[KNOB_CAPACITY]]);
+            store_relaxed(&queue->taken, taken + 1);
+            release(run, queue);
+            event_post(&queue->emptied);
+            return true;
+        }
+        bool closed = load_relaxed(&queue->fillers) == 0;
+        release(run, queue);
+        if (closed)
+            return false;
+        event_wait(&queue->filled, seen);
+    }
+}
+
+static void put(struct run *run, struct worker *worker, struct queue *queue,
+                uint64_t item)
+{
+    for (;;) {
+        uint32_t seen = event_seen(&queue->emptied);
+        acquire(run, worker, queue);
+        uint64_t there = load_relaxed(&queue->put);
+        if (there - load_relaxed(&queue->taken) < run->knobs[KNOB_CAPACITY]) {
+            store_relaxed(&queue->items[there % run->knobs[KNOB_CAPACITY]], item);
+            store_relaxed(&queue->put, there + 1);
+            release(run, queue);
+            event_post(&queue->filled);
+            return;
+        }
+        release(run, queue);
+        event_wait(&queue->emptied, seen);
+    }
+}
+
+static void close_queue(struct run *run, struct worker *worker, struct queue *queue)
+{
+    acquire(run, worker, queue);
+    store_relaxed(&queue->fillers, load_relaxed(&queue->fillers) - 1);
+    release(run, queue);
+    event_post(&queue->filled);
+}
+
+/* The balance is what came in at the first stage less what went out at the last. */
+void pipeline_work(struct run *run, struct worker *worker)
+{
+    uint64_t stage = worker->index % stages(run);
+    bool first = stage == 0, last = stage + 1 == stages(run);
+    worker->aside = !last;
+    for (;;) {
+        uint64_t start = ticks(), item;
+        if (first) {
+            if (!run_goes_on(run, start))
+                break;
+            item = random_next(&worker->random);
+            worker->balance += item;
+        } else if (!take(run, worker, queue_at(run, stage - 1), &item)) {
+            break;
+        }
+        pause_about(worker, run->knobs[KNOB_WORK_CYCLES], run->knobs[KNOB_UNEVEN]);
+        if (last) {
+            worker->balance -= item;
+            run_count(run, worker, start, ticks());
+        } else {
+            put(run, worker, queue_at(run, stage), item);
+        }
+    }
+    if (!last)
+        close_queue(run, worker, queue_at(run, stage));
+}
+
+bool pipeline_check(struct run *run)
+{
+    uint64_t balance = 0;
+    for (unsigned i = 0; i < run->threads; i++)
+        balance += run->workers[i].balance;
+    if (balance)
+        explain(run, "the lock does not exclude: items were lost or handed on twice");
+    return balance == 0;
+}

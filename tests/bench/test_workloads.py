@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""hasp-workloads: each workload under locks of all kinds, and what it tells of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lock_list import representatives
+
+# With arguments that make a workload different.
+UNDER_LOCKS = (
+    ("one-lock",),
+    ("one-lock", "--threads=1", "cs_lines=0", "drain=0"),
+    ("one-lock", "--threads=3", "cs_lines=4", "cs_ns=100", "jitter_percent=50"),
+    ("n-locks:16",),
+    ("hash-table",),
+    ("hash-table:12", "elements=48", "put_percent=40", "remove_percent=40"),
+    ("barrier", "--threads=3"),
+    ("pipeline", "--threads=2"),
+    ("pipeline:3", "--threads=4", "capacity=1"),
+    ("oversubscribed",),
+    ("uncontended",),
+    ("uncontended", "--threads=1", "cs_lines=1"),
+    ("rcl-micro", "cs_lines=5"),
+)
+WITHOUT_LOCKS = (
+    ("messages",),
+    ("messages", "pattern=round-trip", "--threads=4", "write_intent=1"),
+    ("messages", "pattern=client-server", "--threads=4", "servers=2"),
+    ("messages", "pattern=client-server", "--threads=3", "reply=0"),
+    *(("atomics", f"operation={name}") for name in ("cas", "cas-fai", "tas", "swap")),
+    ("atomics",),
+)
+SHORT = ("--warm-up-ns=200000", "--duration-ns=3000000", "--timeout=20")
+
+
+@pytest.fixture(scope="session")
+def program(build_dir: Path) -> str:
+    return str(next(build_dir.rglob("hasp-workloads")))
+
+
+def run(program: str, workload: str, *arguments: str) -> dict[str, Any]:
+    completed = subprocess.run(
+        [program, f"--workload={workload}", *SHORT, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert (completed.returncode, completed.stderr) == (0, "")
+    (line,) = completed.stdout.splitlines()
+    record: dict[str, Any] = json.loads(line)
+    return record
+
+
+def check(record: dict[str, Any]) -> None:
+    """What holds of any result, on a machine as busy as it may be."""
+    assert record["throughput_mops"] >= 0
+    assert record["operations"] == sum(record["worker_operations"])
+    assert len(record["worker_operations"]) == record["threads"]
+    if record["operations"]:
+        assert 0 < record["jain_fairness"] <= 1
+        assert 0 < record["operation_p50_ns"] <= record["operation_p99_ns"]
+        rate = record["operations"] * 1e3 / record["measured_ns"]
+        assert record["throughput_mops"] == pytest.approx(rate, abs=0.001)
+
+
+@pytest.mark.parametrize("lock", sorted(representatives()))
+@pytest.mark.parametrize("arguments", UNDER_LOCKS, ids=" ".join)
+def test_under_a_lock_of_each_kind(
+    program: str, arguments: tuple[str, ...], lock: str
+) -> None:
+    # A lock without parking may take long where workers outnumber CPUs.
+    record = run(program, *arguments, f"--lock={lock}", "--cpus=any")
+    check(record)
+    assert record["lock"] == lock
+    assert record["workload"] == arguments[0].split(":")[0]
+
+
+@pytest.mark.parametrize("arguments", WITHOUT_LOCKS, ids=" ".join)
+def test_without_a_lock(program: str, arguments: tuple[str, ...]) -> None:
+    record = run(program, *arguments, "--cpus=any")
+    check(record)
+    assert record["lock"] is None
+    assert record["acquire_p50_ns"] is None
+
+
+def test_every_listed_workload_is_tested(program: str) -> None:
+    listing = subprocess.run(
+        [program, "--list"], capture_output=True, text=True, check=True
+    ).stdout
+    listed = {
+        record["workload"]: record["lock"]
+        for record in map(json.loads, listing.splitlines())
+    }
+    assert listed == {
+        **{case[0].split(":")[0]: True for case in UNDER_LOCKS},
+        **{case[0]: False for case in WITHOUT_LOCKS},
+    }
+
+
+def test_figures_are_plausible(program: str) -> None:
+    # Nobody else wants the lock; a pause of 1 us is nearly all there is.
+    alone = run(program, "one-lock", "--threads=1", "think_cycles=0", "think_ns=1000")
+    assert 0.2 < alone["throughput_mops"] < 1
+    assert alone["jain_fairness"] == 1
+    assert alone["longest_run"] >= alone["operations"]
+    assert alone["handover_ns"] is None
+    assert 1 < alone["acquire_p50_ns"] < 1000
+    held = run(program, "one-lock", "--threads=1", "cs_ns=1000")
+    assert 0.1 < held["throughput_mops"] < 1
+    assert held["operation_p50_ns"] > 1000 > held["acquire_p50_ns"]
+
+
+@pytest.mark.parametrize(
+    "workload", ["one-lock", "n-locks:2", "hash-table:1", "barrier"]
+)
+def test_a_lock_that_does_not_exclude_is_a_finding(
+    build_dir: Path, workload: str
+) -> None:
+    completed = subprocess.run(
+        [
+            str(next(build_dir.rglob("wrong-workloads"))),
+            f"--workload={workload}",
+            "--duration-ns=300000000",
+            "--timeout=5",
+            *(["think_cycles=0"] if "lock" in workload else []),
+            *(["work_cycles=0"] if workload == "barrier" else []),
+            "--threads=4",
+            "--cpus=any",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert completed.returncode == 1
+    assert completed.stdout == ""
+    assert any(
+        words in completed.stderr
+        for words in ("does not exclude", "no end in sight", "wrongly or twice", "keys")
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "name a --workload"),
+        (["--workload=no-such"], 'no workload "no-such"'),
+        (["--workload=one-lock:3"], "nothing behind a colon"),
+        (["--workload=n-locks:0"], "locks takes a number from 1"),
+        (["--workload=one-lock", "buckets=3"], 'no knob "buckets"'),
+        (["--workload=one-lock", "cs_lines"], "not KNOB=VALUE"),
+        (["--workload=one-lock", "cs_lines=many"], "cs_lines takes a number"),
+        (["--workload=atomics", "operation=add"], 'no value "add"'),
+        (["--workload=atomics", "--lock=mcs"], "takes no lock"),
+        (["--workload=one-lock", "--lock=no-such"], 'no lock "no-such"'),
+        (["--workload=one-lock", "--lock=glibc"], "futex"),
+        (["--workload=one-lock", "--threads=0"], "--threads"),
+        (["--workload=uncontended", "--threads=3"], "from 1 to 2"),
+        (["--workload=pipeline", "--threads=1"], "from 2"),
+        (["--workload=messages", "--threads=3"], "even number"),
+        (["--workload=messages", "pattern=client-server", "servers=2"], "no client"),
+        (["--workload=hash-table", "put_percent=60", "remove_percent=50"], "100"),
+        (["--workload=one-lock", "--cpus=0"], "1 CPUs for 2 threads"),
+        (["--workload=one-lock", "--cpus=0,60000"], "CPU 60000 is not to be had"),
+        (["--workload=one-lock", "--cpus=0,x"], "--cpus"),
+        (["--workload=one-lock", "--machine=xeon"], "the one it runs on"),
+        (["--workload=one-lock", "--duration-ns=0"], "--duration-ns"),
+    ],
+)
+def test_wrong_arguments_end_with_2(
+    program: str, arguments: list[str], words: str
+) -> None:
+    completed = subprocess.run(
+        [program, *arguments], capture_output=True, text=True, timeout=20
+    )
+    assert completed.returncode == 2
+    assert words in completed.stderr
+    assert completed.stdout == ""
