@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one operation on a line costs, by the state that the line is in and by who has
+ * it. Workers take turns: each does its steps of the script that brings the state
+ * about, and then one of them times the operation.
+ *
+ * The line is the only one in its page that is ever touched, and pages are taken in no
+ * order, so that no prefetcher can guess it. Every step checks that it sees the word
+ * that the one before has left.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/machine/measure.h"
+#include "bench/machine/states.h"
+#include "platform/workers.h"
+
+enum {
+    PAGE = 4096,
+    LINE = 64,
+    PAGES_LEAST = 64,
+    PAGES_MOST = 2 * BATCH_MAX,
+    SETTLE_CYCLES = 300,     /* for the turn's own line to come to rest */
+    LOST_PER_SECOND = 50000, /* a turn of 20 us and more: a thread had no CPU */
+    FINE_NS = 4,             /* a clock of such steps can time a single operation */
+    COARSE_BATCH = 64,
+    CLOCK_READINGS = 1000,
+    GENERATOR_SEED = 1,
+    STEPS_ALL = STEPS_MAX + CPUS_MAX,
+};
+
+/* One turn of one sample: who does what. */
+struct turn {
+    unsigned worker;
+    enum operation operation;
+    bool timed;
+};
+
+struct burst {
+    struct atomic_u64 turn __attribute__((aligned(CACHE_LINE)));
+    struct atomic_u32 mismatches;
+    struct atomic_u32 cannot_evict;
+
+    /* Constant while workers run. */
+    struct turn turns[STEPS_ALL] __attribute__((aligned(CACHE_LINE)));
+    unsigned turn_count;
+    unsigned samples;
+    unsigned warm_up; /* samples before them that are not kept */
+    unsigned batch;
+    unsigned pages;
+    struct atomic_u32 *lines[PAGES_MOST]; /* in no order */
+    uint64_t lost_cycles;
+    enum operation operation; /* the timed one */
+    uint64_t *cycles;
+    uint64_t *overheads;
+    uint64_t *lost; /* which samples had a turn that took too long */
+
+    unsigned lost_count __attribute__((aligned(CACHE_LINE)));
+};
+
+/* The lines of a sample. Volatile: finding one costs the same whether it is used. */
+struct lines {
+    struct atomic_u32 *volatile at[BATCH_MAX];
+};
+
+static void find_lines(const struct burst *burst, unsigned sample, struct lines *lines)
+{
+    for (unsigned i = 0; i < burst->batch; i++)
+        lines->at[i] = burst->lines[(sample * burst->batch + i) % burst->pages];
+}
+
+/* Does one operation on a line that holds `expected`; true if it saw that. */
+static always_inline bool operate(enum operation operation, struct atomic_u32 *line,
+                                  uint32_t expected)
+{
+    uint32_t seen = expected;
+    switch (operation) {
+    case LOAD:
+        return load_acquire(line) == expected;
+    case STORE:
+        store_release(line, expected);
+        return true;
+    case COMPARE_EXCHANGE:
+        return compare_exchange_acq_rel(line, &seen, expected + 1);
+    case FETCH_ADD:
+        return fetch_add_acq_rel(line, 1) == expected;
+    case TEST_AND_SET:
+        return exchange_acquire(line, 1) != 0;
+    case EXCHANGE:
+        return exchange_acq_rel(line, expected + 1) == expected;
+    case EVICT:
+        break;
+    }
+    return evict_line(line);
+}
+
+/* The time of the operation on each line of the batch, one after the other, or without
+ * `really`, of all but the operation. A store is done when it is visible: behind a
+ * fence. */
+static always_inline uint64_t region(enum operation operation, bool really,
+                                     const struct lines *lines, unsigned batch,
+                                     uint32_t expected, bool *right)
+{
+    uint64_t from = cycles_ordered(), to = from;
+    for (unsigned i = 0; i < batch; i++) {
+        struct atomic_u32 *line = lines->at[i];
+        if (really)
+            *right &= operate(operation, line, expected);
+        if (operation == STORE)
+            full_fence();
+        to = cycles_ordered();
+    }
+    return to - from;
+}
+
+struct timing {
+    uint64_t empty, cycles;
+};
+
+#define DEFINE_TIMED(name, operation)                                                  \
+    static struct timing timed_##name(const struct lines *lines, unsigned batch,       \
+                                      uint32_t expected, bool *right)                  \
+    {                                                                                  \
+        uint64_t empty = region(operation, false, lines, batch, expected, right);      \
+        return (struct timing){                                                        \
+            .empty = empty,                                                            \
+            .cycles = region(operation, true, lines, batch, expected, right),          \
+        };                                                                             \
+    }
+DEFINE_TIMED(load, LOAD)
+DEFINE_TIMED(store, STORE)
+DEFINE_TIMED(compare_exchange, COMPARE_EXCHANGE)
+DEFINE_TIMED(fetch_add, FETCH_ADD)
+DEFINE_TIMED(test_and_set, TEST_AND_SET)
+DEFINE_TIMED(exchange, EXCHANGE)
+
+static struct timing (*const timed[OPERATIONS])(const struct lines *, unsigned,
+                                                uint32_t, bool *) = {
+    [LOAD] = timed_load,
+    [STORE] = timed_store,
+    [COMPARE_EXCHANGE] = timed_compare_exchange,
+    [FETCH_ADD] = timed_fetch_add,
+    [TEST_AND_SET] = timed_test_and_set,
+    [EXCHANGE] = timed_exchange,
+};
+
+static bool time_operation(struct burst *burst, unsigned sample, uint64_t waited,
+                           const struct lines *lines, uint32_t expected)
+{
+    bool right = true;
+    pause_cycles(SETTLE_CYCLES);
+    struct timing timing =
+        timed[burst->operation](lines, burst->batch, expected, &right);
+    if (sample < burst->warm_up)
+        return right;
+    sample -= burst->warm_up;
+    burst->overheads[sample] = timing.empty;
+    burst->cycles[sample] = timing.cycles;
+    if (waited > burst->lost_cycles)
+        burst->lost[burst->lost_count++] = sample;
+    return right;
+}
+
+static bool prepare(struct burst *burst, enum operation operation,
+                    const struct lines *lines, uint32_t expected)
+{
+    bool right = true;
+    for (unsigned i = 0; i < burst->batch; i++)
+        right &= operate(operation, lines->at[i], expected);
+    full_fence();
+    if (operation == EVICT && !right)
+        store_relaxed(&burst->cannot_evict, 1);
+    return right || operation == EVICT;
+}
+
+static void body(unsigned index, void *argument)
+{
+    struct burst *burst = argument;
+    struct lines lines;
+    uint64_t number = 0;
+    for (unsigned sample = 0; sample < burst->warm_up + burst->samples; sample++) {
+        uint64_t began = ticks();
+        uint32_t expected = sample + 1;
+        find_lines(burst, sample, &lines);
+        for (unsigned i = 0; i < burst->turn_count; i++, number++) {
+            const struct turn *turn = &burst->turns[i];
+            if (turn->worker != index)
+                continue;
+            spin_until(load_acquire(&burst->turn) == number);
+            uint64_t waited = ticks() - began;
+            if (!(turn->timed ? time_operation(burst, sample, waited, &lines, expected)
+                              : prepare(burst, turn->operation, &lines, expected)))
+                fetch_add_relaxed(&burst->mismatches, 1);
+            store_release(&burst->turn, number + 1);
+        }
+    }
+}
+
+static void add_turns(struct burst *burst, enum role role, enum operation operation,
+                      bool is_timed, unsigned workers)
+{
+    unsigned first = role, last = role == SHARERS ? workers - 1 : role;
+    for (unsigned worker = first; worker <= last; worker++)
+        burst->turns[burst->turn_count++] = (struct turn){worker, operation, is_timed};
+}
+
+static void write_script(struct burst *burst, const struct state *state,
+                         enum operation operation, unsigned workers)
+{
+    burst->turn_count = 0;
+    for (unsigned i = 0; i < state->step_count; i++)
+        add_turns(burst, state->steps[i].role, state->steps[i].operation, false,
+                  workers);
+    add_turns(burst, state->timed, operation, true, workers);
+    burst->operation = operation;
+}
+
+void list_coherence(void)
+{
+    for (unsigned i = 0; i < state_count; i++) {
+        for (enum operation operation = LOAD; operation < OPERATIONS; operation++)
+            printf("{\"operation\":\"%s\",\"state\":\"%s\",\"cpus\":%u}\n",
+                   operation_names[operation], states[i].name, states[i].workers_least);
+    }
+}
+
+static void print_burst(const struct burst *burst, const struct request *request,
+                        const struct state *state, unsigned workers)
+{
+    printf(
+        "{\"measure\":\"coherence\",\"operation\":\"%s\",\"state\":\"%s\",\"cpu\":%d",
+        operation_names[burst->operation], state->name, request->cpus[0]);
+    if (workers > 1)
+        printf(",\"holder\":%d", request->cpus[1]);
+    else
+        printf(",\"holder\":null");
+    printf(",\"sharers\":[");
+    for (unsigned i = 2; i < workers; i++)
+        printf("%s%d", i > 2 ? "," : "", request->cpus[i]);
+    printf("],\"batch\":%u", burst->batch);
+    print_numbers("cycles", burst->cycles, burst->samples);
+    print_numbers("overheads", burst->overheads, burst->samples);
+    print_numbers("lost_overlap", burst->lost, burst->lost_count);
+    printf("}\n");
+}
+
+/* Whether "operation:state" is in the list; every entry of it must be one. */
+static bool wanted(const char *cases, const char *operation, const char *state)
+{
+    if (!cases)
+        return true;
+    size_t operation_length = strlen(operation), state_length = strlen(state);
+    for (const char *at = cases; *at; at += strcspn(at, ","), at += *at == ',') {
+        if (strncmp(at, operation, operation_length) == 0 &&
+            at[operation_length] == ':' &&
+            strncmp(at + operation_length + 1, state, state_length) == 0 &&
+            strchr(",", at[operation_length + 1 + state_length]))
+            return true;
+    }
+    return false;
+}
+
+/* The step of the clock, the greatest common divisor of differences, decides how many
+ * operations it takes to time one. */
+static unsigned batch_for_clock(void)
+{
+    uint64_t step = 0;
+    for (int i = 0; i < CLOCK_READINGS; i++) {
+        uint64_t from = ticks(), difference = ticks() - from;
+        while (difference) {
+            uint64_t rest = step % difference;
+            step = difference;
+            difference = rest;
+        }
+    }
+    return step * 1000000000 <= FINE_NS * cycles_per_second() ? 1 : COARSE_BATCH;
+}
+
+static uint64_t *numbers(unsigned count)
+{
+    uint64_t *result = map_pages(count * sizeof *result);
+    if (!result)
+        refuse("no memory for %u samples", count);
+    return result;
+}
+
+/* A line in each page, and the pages, in no order: prefetchers follow strides, too. */
+static void choose_lines(struct burst *burst, char *memory)
+{
+    uint64_t state = GENERATOR_SEED;
+    for (unsigned i = 0; i < burst->pages; i++) {
+        unsigned place = random_below(&state, i + 1);
+        burst->lines[i] = burst->lines[place];
+        size_t line = random_below(&state, PAGE / LINE);
+        burst->lines[place] =
+            (struct atomic_u32 *)(memory + (size_t)i * PAGE + line * LINE);
+    }
+}
+
+/* Once a process: also with several lists of CPUs the memory stays where it is. */
+static void set_up(struct burst *burst, const struct request *request)
+{
+    if (burst->pages)
+        return;
+    burst->batch = request->batch ? request->batch : batch_for_clock();
+    burst->samples = request->samples;
+    burst->pages = burst->batch < PAGES_LEAST ? PAGES_LEAST : 2 * burst->batch;
+    burst->warm_up = 2 * burst->pages / burst->batch;
+    burst->cycles = numbers(burst->samples);
+    burst->overheads = numbers(burst->samples);
+    burst->lost = numbers(burst->samples);
+    char *memory = shared_pages((size_t)burst->pages * PAGE, request->node);
+    if (!memory)
+        refuse("no memory for %u pages", burst->pages);
+    choose_lines(burst, memory);
+}
+
+static bool measure_case(struct burst *burst, const struct request *request,
+                         const struct state *state, enum operation operation)
+{
+    unsigned workers =
+        state->workers_least < 3 ? state->workers_least : request->cpu_count;
+    write_script(burst, state, operation, workers);
+    burst->lost_count = 0;
+    burst->lost_cycles = cycles_per_second() / LOST_PER_SECOND * burst->turn_count;
+    store_relaxed(&burst->turn, 0);
+    run_on(request, workers, body, burst);
+    if (load_relaxed(&burst->cannot_evict))
+        refuse("this platform cannot evict a line");
+    if (load_relaxed(&burst->mismatches)) {
+        fprintf(stderr,
+                "hasp-machine: %s on %s: a step did not see what the one before "
+                "it wrote\n",
+                operation_names[operation], state->name);
+        return false;
+    }
+    print_burst(burst, request, state, workers);
+    return true;
+}
+
+bool measure_coherence(const struct request *request)
+{
+    static struct burst burst;
+    unsigned done = 0;
+    set_up(&burst, request);
+    for (unsigned i = 0; i < state_count; i++) {
+        for (enum operation operation = LOAD; operation < OPERATIONS; operation++) {
+            if (states[i].workers_least > request->cpu_count ||
+                !wanted(request->cases, operation_names[operation], states[i].name))
+                continue;
+            if (!measure_case(&burst, request, &states[i], operation))
+                return false;
+            done++;
+        }
+    }
+    if (!done)
+        refuse("no such case, or it takes more CPUs than the %u given",
+               request->cpu_count);
+    return true;
+}

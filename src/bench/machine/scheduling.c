@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What it costs to wait, and to be switched: one pause; a baton that two threads of one
+ * CPU pass through futexes (context switches); the time from a wake-up call to the
+ * woken thread running on another CPU; and how long a thread keeps a CPU that another
+ * wants as well.
+ */
+#include <stdio.h>
+
+#include "bench/machine/measure.h"
+#include "platform/workers.h"
+
+enum {
+    PAUSES = 200,
+    WARM_UP = 20,
+    GAPS_MAX = 4096,
+    /* A thread that did not run for this long was switched out; shorter gaps are
+     * interrupts. In parts of a second. */
+    GAPS_PER_SECOND = 5000,
+    /* Long enough for the sleeper to sleep, and for its CPU to go idle. */
+    SLEEP_PER_SECOND = 5000,
+};
+
+struct exchange {
+    unsigned samples;
+    uint64_t *cycles;
+    uint64_t end; /* slice: when to stop */
+    uint64_t gap; /* slice: what counts as one */
+    uint64_t pause;
+    unsigned count;
+    struct meeting meeting;
+    struct atomic_u32 baton __attribute__((aligned(CACHE_LINE)));
+    struct atomic_u64 called __attribute__((aligned(CACHE_LINE)));
+};
+
+static void exchange_prepare(struct exchange *exchange, const struct request *request)
+{
+    *exchange = (struct exchange){
+        .samples = request->samples,
+        .cycles = map_pages(request->samples * sizeof *exchange->cycles),
+    };
+    if (!exchange->cycles)
+        refuse("no memory for %u samples", request->samples);
+}
+
+static void print_exchange(const struct exchange *exchange,
+                           const struct request *request, const char *name,
+                           unsigned count, unsigned batch)
+{
+    printf("{\"measure\":\"%s\",\"cpus\":[", name);
+    for (unsigned i = 0; i < request->cpu_count; i++)
+        printf("%s%d", i ? "," : "", request->cpus[i]);
+    printf("],\"batch\":%u", batch);
+    print_numbers("cycles", exchange->cycles, count);
+    printf("}\n");
+}
+
+static void pause_body(unsigned index, void *argument)
+{
+    struct exchange *exchange = argument;
+    (void)index;
+    for (unsigned sample = 0; sample < exchange->samples; sample++) {
+        uint64_t from = cycles_ordered();
+        for (int i = 0; i < PAUSES; i++)
+            relax();
+        exchange->cycles[sample] = cycles_ordered() - from;
+    }
+}
+
+bool measure_pause(const struct request *request)
+{
+    static struct exchange exchange;
+    exchange_prepare(&exchange, request);
+    run_on(request, 1, pause_body, &exchange);
+    print_exchange(&exchange, request, "pause", exchange.samples, PAUSES);
+    return true;
+}
+
+/* Sleeps until the baton is `mine`, then passes it on. */
+static void pass(struct exchange *exchange, uint32_t mine, uint32_t other)
+{
+    while (load_acquire(&exchange->baton) != mine)
+        park(&exchange->baton, other, NULL);
+    store_release(&exchange->baton, other);
+    unpark(&exchange->baton, 1);
+}
+
+static void switch_body(unsigned index, void *argument)
+{
+    struct exchange *exchange = argument;
+    arrive_together(&exchange->meeting, 2);
+    uint64_t before = cycles_ordered();
+    for (unsigned i = 0; i < WARM_UP + exchange->samples; i++) {
+        pass(exchange, index, !index);
+        if (index)
+            continue;
+        uint64_t now = cycles_ordered();
+        if (i >= WARM_UP)
+            exchange->cycles[i - WARM_UP] = now - before;
+        before = now;
+    }
+}
+
+/* Both workers on one CPU: a round trip is two switches. */
+bool measure_switch(const struct request *request)
+{
+    static struct exchange exchange;
+    exchange_prepare(&exchange, request);
+    struct request same = *request;
+    same.cpus[1] = same.cpus[0];
+    same.cpu_count = 2;
+    run_on(&same, 2, switch_body, &exchange);
+    print_exchange(&exchange, request, "switch", exchange.samples, 1);
+    return true;
+}
+
+/* Worker 0 calls, worker 1 sleeps and takes the time when it runs again. */
+static void wake_body(unsigned index, void *argument)
+{
+    struct exchange *exchange = argument;
+    for (unsigned i = 0; i < WARM_UP + exchange->samples; i++) {
+        arrive_together(&exchange->meeting, 2);
+        if (index == 0) {
+            pause_cycles(exchange->pause);
+            store_release(&exchange->called, cycles_ordered());
+            store_release(&exchange->baton, i + 1);
+            unpark(&exchange->baton, 1);
+            continue;
+        }
+        while (load_acquire(&exchange->baton) != i + 1)
+            park(&exchange->baton, i, NULL);
+        uint64_t latency = cycles_ordered() - load_acquire(&exchange->called);
+        if (i >= WARM_UP)
+            exchange->cycles[i - WARM_UP] = latency;
+    }
+}
+
+bool measure_wake(const struct request *request)
+{
+    static struct exchange exchange;
+    exchange_prepare(&exchange, request);
+    exchange.pause = cycles_per_second() / SLEEP_PER_SECOND;
+    run_on(request, 2, wake_body, &exchange);
+    print_exchange(&exchange, request, "wake", exchange.samples, 1);
+    return true;
+}
+
+/* Notes how long each stretch lasted that it ran without a gap. */
+static void slice_body(unsigned index, void *argument)
+{
+    struct exchange *exchange = argument;
+    arrive_together(&exchange->meeting, 2);
+    uint64_t began = ticks(), before = began, now = began;
+    while (now < exchange->end) {
+        now = ticks();
+        if (now - before > exchange->gap) {
+            if (index == 0 && exchange->count < exchange->samples)
+                exchange->cycles[exchange->count++] = before - began;
+            began = now;
+        }
+        before = now;
+    }
+}
+
+/* Two workers on one CPU that never offer it to each other. */
+bool measure_slice(const struct request *request)
+{
+    static struct exchange exchange;
+    exchange_prepare(&exchange, request);
+    struct request same = *request;
+    same.cpus[1] = same.cpus[0];
+    same.cpu_count = 2;
+    uint64_t second = cycles_per_second();
+    exchange.gap = second / GAPS_PER_SECOND;
+    exchange.end = ticks() + second / 1000 * request->milliseconds;
+    run_on(&same, 2, slice_body, &exchange);
+    print_exchange(&exchange, request, "slice", exchange.count, 1);
+    return true;
+}

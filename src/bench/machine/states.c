@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/machine/states.h"
+
+/* Every state begins with a store, so that nothing of the sample before is left and the
+ * steps that follow have a word to check. With at most one copy, a load after an
+ * eviction is exclusive; a second load makes both shared. What a protocol without Owned
+ * does with that state's script is to write the line back, and to share it. */
+const struct state states[] = {
+    {"modified", 2, 1, {{HOLDER, STORE}}, MEASURER},
+    {"owned", 3, 2, {{HOLDER, STORE}, {SHARERS, LOAD}}, MEASURER},
+    {"exclusive", 2, 3, {{HOLDER, STORE}, {HOLDER, EVICT}, {HOLDER, LOAD}}, MEASURER},
+    {"shared",
+     3,
+     4,
+     {{HOLDER, STORE}, {HOLDER, EVICT}, {HOLDER, LOAD}, {SHARERS, LOAD}},
+     MEASURER},
+    {"invalid", 2, 2, {{HOLDER, STORE}, {HOLDER, EVICT}}, MEASURER},
+    /* The measuring CPU has a copy itself. */
+    {"mine", 1, 1, {{MEASURER, STORE}}, MEASURER},
+    {"owned_mine", 2, 2, {{MEASURER, STORE}, {HOLDER, LOAD}}, MEASURER},
+    {"shared_mine",
+     2,
+     4,
+     {{MEASURER, STORE}, {MEASURER, EVICT}, {MEASURER, LOAD}, {HOLDER, LOAD}},
+     MEASURER},
+    /* Probes: whoever was to hold the line does the operation itself. Fast means that
+     * it has a copy, and for a store, that nobody else has one. */
+    {"probe_modified", 2, 2, {{MEASURER, STORE}, {HOLDER, STORE}}, HOLDER},
+    {"probe_owned", 2, 2, {{HOLDER, STORE}, {MEASURER, LOAD}}, HOLDER},
+    {"probe_exclusive",
+     2,
+     3,
+     {{HOLDER, STORE}, {HOLDER, EVICT}, {HOLDER, LOAD}},
+     HOLDER},
+    {"probe_shared",
+     2,
+     4,
+     {{HOLDER, STORE}, {HOLDER, EVICT}, {HOLDER, LOAD}, {MEASURER, LOAD}},
+     HOLDER},
+    {"probe_invalid", 2, 2, {{HOLDER, STORE}, {HOLDER, EVICT}}, HOLDER},
+};
+const unsigned state_count = sizeof states / sizeof states[0];
+
+const char *const operation_names[OPERATIONS] = {
+    [LOAD] = "load",     [STORE] = "store",      [COMPARE_EXCHANGE] = "cas",
+    [FETCH_ADD] = "fai", [TEST_AND_SET] = "tas", [EXCHANGE] = "swap",
+};
