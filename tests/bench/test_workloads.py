@@ -115,32 +115,24 @@ def test_figures_are_plausible(program: str) -> None:
     assert held["operation_p50_ns"] > 1000 > held["acquire_p50_ns"]
 
 
-@pytest.mark.parametrize(
-    "workload", ["one-lock", "n-locks:2", "hash-table:1", "barrier"]
-)
+ATTEMPTS = 50  # on a busy machine, two threads may not meet in a section for long
+
+
+@pytest.mark.parametrize("workload", ["one-lock", "n-locks:2", "hash-table:1"])
 def test_a_lock_that_does_not_exclude_is_a_finding(
     build_dir: Path, workload: str
 ) -> None:
-    completed = subprocess.run(
-        [
-            str(next(build_dir.rglob("wrong-workloads"))),
-            f"--workload={workload}",
-            "--duration-ns=300000000",
-            "--timeout=5",
-            *(["think_cycles=0"] if "lock" in workload else []),
-            *(["work_cycles=0"] if workload == "barrier" else []),
-            "--threads=4",
-            "--cpus=any",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=30,
-    )
+    program = str(next(build_dir.rglob("wrong-workloads")))
+    command = [program, f"--workload={workload}", "think_cycles=0", *SHORT]
+    for _ in range(ATTEMPTS):
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=30)
+        if completed.returncode:
+            break
     assert completed.returncode == 1
     assert completed.stdout == ""
     assert any(
         words in completed.stderr
-        for words in ("does not exclude", "no end in sight", "wrongly or twice", "keys")
+        for words in ("does not exclude", "wrongly or twice", "keys were put in")
     )
 
 
