@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""`hasp study`: measurements of locks x programs x machines, and their statistics."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hasp.output import add_json_option
+
+if TYPE_CHECKING:
+    from hasp.study.tables import Table
+
+NAME = "study"
+HELP = "locks x programs x machines: import measurements, print the study's tables"
+SCHEMA = "hasp.study/1"
+
+EXAMPLES = """\
+examples:
+  hasp study add --store runs --machine A-64 A64.csv
+  hasp study list --store runs
+  hasp study table sensitivity --store runs --machine A-64
+  hasp study table pairwise --store runs --machine A-64 --at max --csv
+  hasp study table harmful --store runs --machine A-64,A-48
+  hasp study table correlation --store runs --machine I-48 --with tpp
+
+A CSV file has one line for each run: the program (column `program` or `bench`), the
+lock (`lock` or `strategy`), how much of the machine it used (`threads`, `nodes` or
+`node`), and one column for each metric, where more is better.
+"""
+TABLE_WORDS = """\
+tables (numbers as in "Lock - Unlock: Is That All?", ACM TOCS 2019):
+  sensitivity       gain of the best lock over the worst, and deviation (7, 19)
+  sensitive         how many programs are lock-sensitive (8)
+  coverage          how often each lock is within 5 % of the best (31, 32)
+  coverage-summary  the same over all locks (11)
+  harmful           how often each lock costs over 15 % (12)
+  pairwise          on how many programs a lock beats another (38, 39, 45, 46)
+  changes           pairs of locks that change places between sizes (13, 66), or,
+                    with several machines, between these (72)
+  breakdown         at which size programs do best (10)
+  best-vs-lock      what each program would gain by its best lock (52, 53)
+  correlation       Pearson's r of two metrics (16)
+All but sensitivity and correlation are over the lock-sensitive programs.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The verbs of `hasp study` and their options."""
+    parser.usage = "hasp study {add,list,table} [options]"
+    parser.epilog = EXAMPLES
+    verbs = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    raw = argparse.RawDescriptionHelpFormatter
+    add = verbs.add_parser("add", help="put a CSV file of runs into a store")
+    add.add_argument("files", nargs="+", type=Path, metavar="FILE.csv")
+    add.add_argument("--machine", required=True, help="where they were measured")
+    listing = verbs.add_parser("list", help="what a store holds")
+    table = verbs.add_parser(
+        "table",
+        help="print a table of the lock study from a store",
+        epilog=TABLE_WORDS,
+        formatter_class=raw,
+    )
+    from hasp.statistics.grid import POINTS
+    from hasp.study.tables import TABLES
+
+    table.add_argument("table", choices=list(TABLES), metavar="TABLE")
+    table.add_argument(
+        "--machine", required=True, help="one, or several separated by commas"
+    )
+    table.add_argument(
+        "--metric", default="throughput", help="default: %(default)s; more is better"
+    )
+    table.add_argument("--with", dest="other", help="the metric to correlate it with")
+    table.add_argument(
+        "--at", choices=POINTS, help="smallest size, largest, or the lock's best one"
+    )
+    table.add_argument(
+        "--sizes", type=_sizes, metavar="N,N...", help="the sizes that changes compares"
+    )
+    table.add_argument("--csv", action="store_true", help="comma-separated values")
+    for verb in (add, listing, table):
+        verb.add_argument("--store", required=True, type=Path, metavar="DIR")
+        add_json_option(verb)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    words = text.split(",")
+    if not all(word.isdecimal() for word in words):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers")
+    return tuple(sorted({int(word) for word in words}))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what the action says."""
+    actions = {"add": add_files, "list": list_store, "table": print_table}
+    actions[arguments.action](arguments)
+    return 0
+
+
+def add_files(arguments: argparse.Namespace) -> None:
+    """Import CSV files, each of them whole or not at all."""
+    from hasp.output import note, write_json
+    from hasp.study.importing import import_csv
+    from hasp.study.samples import create_or_open
+
+    store = create_or_open(arguments.store)
+    batches = []
+    for path in arguments.files:
+        batch = import_csv(store, arguments.machine, path)
+        batches.append(batch)
+        note(
+            f"{path}: {batch['runs']} runs on {batch['machine']}, "
+            f"{', '.join(batch['metrics'])}"
+        )
+    if arguments.json:
+        write_json(({"schema": SCHEMA, **batch} for batch in batches), arguments.json)
+
+
+def list_store(arguments: argparse.Namespace) -> None:
+    """The batches of a store."""
+    from hasp.study.samples import open_store
+    from hasp.study.tables import Table
+
+    batches = open_store(arguments.store).batches()
+    columns = ["machine", "runs", "size_unit", "metrics", "source", "added"]
+    rows: list[list[str | int | float | None]] = [
+        [
+            ", ".join(batch[name]) if name == "metrics" else batch[name]
+            for name in columns
+        ]
+        for batch in batches
+    ]
+    show(Table(columns, rows), arguments)
+
+
+def print_table(arguments: argparse.Namespace) -> None:
+    """One of the study's tables."""
+    from hasp.study.grids import grid_of
+    from hasp.study.samples import open_store
+    from hasp.study.tables import TABLES, Question
+
+    samples = open_store(arguments.store).read()
+    machines = arguments.machine.split(",")
+    grids = {name: grid_of(samples, name, arguments.metric) for name in machines}
+    other = None
+    if arguments.other:
+        other = {name: grid_of(samples, name, arguments.other) for name in machines}
+    question = Question(grids, arguments.at, arguments.sizes, other)
+    show(TABLES[arguments.table](question), arguments)
+
+
+def show(table: Table, arguments: argparse.Namespace) -> None:
+    """Print it as JSON lines, as CSV, or for people."""
+    from hasp import output
+
+    if arguments.json:
+        records = (
+            {"schema": SCHEMA, **dict(zip(table.columns, row, strict=True))}
+            for row in table.rows
+        )
+        output.write_json(records, arguments.json)
+    elif getattr(arguments, "csv", False):
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerows([table.columns, *table.rows])
+    else:
+        shown = output.table()
+        for place, column in enumerate(table.columns):
+            number = any(isinstance(row[place], int | float) for row in table.rows)
+            shown.add_column(
+                column.replace("_", " "), justify="right" if number else "left"
+            )
+        for row in table.rows:
+            shown.add_row(*("" if cell is None else str(cell) for cell in row))
+        output.console().print(shown)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""How much the choice of the lock matters to a program.
+
+"Lock - Unlock: Is That All?" (ACM TOCS 2019), section 4.1 and tables 7, 8, 19: the gain
+of the best lock over the worst, and the relative standard deviation over the locks.
+Which standard deviation, which mean and which rounding the printed figures have was
+found by recomputing them from the published runs.
+"""
+
+from __future__ import annotations
+
+import numpy
+
+from hasp.statistics.grid import Array, Flags, Grid, best_of
+
+# A program is lock-sensitive if the relative deviation at its largest size is above it.
+SENSITIVE_ABOVE = 0.10
+
+
+def gain_of_best_over_worst(values: Array) -> Array:
+    """best / worst - 1 of each program, from means of shape (programs, locks)."""
+    filled = numpy.where(numpy.isnan(values), numpy.inf, values)
+    gain: Array = best_of(values)[:, 0] / filled.min(axis=1) - 1.0
+    return gain
+
+
+def relative_deviation(values: Array) -> Array:
+    """Sample standard deviation (n - 1) over the locks, divided by their mean."""
+    known = ~numpy.isnan(values)
+    count = known.sum(axis=1)
+    filled = numpy.where(known, values, 0.0)
+    mean = filled.sum(axis=1) / numpy.maximum(count, 1)
+    squares = numpy.where(known, (values - mean[:, None]) ** 2, 0.0).sum(axis=1)
+    deviation = numpy.sqrt(squares / numpy.maximum(count - 1, 1))
+    result: Array = numpy.where(
+        count > 1, deviation / numpy.where(mean == 0, 1.0, mean), numpy.nan
+    )
+    return result
+
+
+def sensitive(grid: Grid) -> Flags:
+    """Which programs are lock-sensitive; one list for every point of view."""
+    with numpy.errstate(invalid="ignore"):
+        flags: Flags = relative_deviation(grid.at("max")) > SENSITIVE_ABOVE
+    return flags
+
+
+def sensitive_programs(grid: Grid) -> list[str]:
+    """Their names, in the grid's order."""
+    flags = sensitive(grid)
+    return [name for name, flag in zip(grid.programs, flags, strict=True) if flag]

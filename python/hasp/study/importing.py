@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""Existing measurements as samples: CSV files, the lock study's data sets among them.
+
+One line is one run. The columns that say what was run are known by several names (the
+data sets of LiTL call them bench, strategy and node); every other column is a metric.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hasp.errors import HaspError
+from hasp.study.samples import COLUMNS, Store
+
+if TYPE_CHECKING:
+    import polars
+
+NAMES = {
+    "program": ("program", "bench", "application"),
+    "lock": ("lock", "strategy"),
+    "size": ("nodes", "node", "threads"),
+}
+SIZE_UNITS = {"node": "nodes"}
+# One of the published files spells it so.
+METRIC_SPELLINGS = {"throughout": "throughput"}
+
+
+def import_csv(store: Store, machine: str, path: Path) -> dict[str, Any]:
+    """Add the runs of a CSV file to the store; returns the batch's provenance."""
+    import polars
+
+    try:
+        content = path.read_bytes()
+    except OSError as problem:
+        raise HaspError(
+            f"{path}: {problem.strerror}", "name a CSV file of measurements"
+        ) from None
+    try:
+        table = polars.read_csv(content, infer_schema=False)
+    except polars.exceptions.PolarsError as problem:
+        raise HaspError(
+            f"{path} is no CSV file: {str(problem).splitlines()[0]}",
+            "the first line names the columns; all lines have as many",
+        ) from None
+    keys = _keys(path, table.columns)
+    metrics = [name for name in table.columns if name not in keys.values()]
+    if not metrics:
+        raise HaspError(
+            f"{path} has no column with measurements",
+            f"beside {', '.join(keys.values())} it needs one, such as throughput",
+        )
+    if table.is_empty():
+        raise HaspError(f"{path} has no runs", "one line is one run")
+    provenance = {
+        "machine": machine,
+        "source": path.name,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "added": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "size_unit": SIZE_UNITS.get(keys["size"], keys["size"]),
+        "metrics": [METRIC_SPELLINGS.get(name, name) for name in metrics],
+        "runs": len(table),
+    }
+    numbers = _numbers(path, table, keys, metrics)
+    rows = (
+        numbers.rename({column: name for name, column in keys.items()})
+        .with_columns(polars.lit(machine).alias("machine"))
+        .with_row_index("run")
+        .with_columns(polars.col("run").cast(polars.Int64))
+        .unpivot(
+            on=metrics,
+            index=["machine", "run", "program", "lock", "size"],
+            variable_name="metric",
+            value_name="value",
+        )
+        .drop_nulls("value")
+        .with_columns(polars.col("metric").replace(METRIC_SPELLINGS))
+        .select(COLUMNS)
+    )
+    store.add(rows, provenance)
+    return provenance
+
+
+def _keys(path: Path, columns: list[str]) -> dict[str, str]:
+    """What each kind of key is called in this file."""
+    found = {}
+    for kind, names in NAMES.items():
+        there = [name for name in names if name in columns]
+        if len(there) != 1:
+            raise HaspError(
+                f"{path}, line 1: {'two columns' if there else 'no column'} for the "
+                f"{kind}: {', '.join(columns)}",
+                f"it is the one called {' or '.join(names)}",
+            )
+        found[kind] = there[0]
+    return found
+
+
+def _numbers(
+    path: Path, table: polars.DataFrame, keys: dict[str, str], metrics: list[str]
+) -> polars.DataFrame:
+    """The table with numbers where they belong; an empty metric was not measured."""
+    import polars
+
+    for name in (keys["program"], keys["lock"]):
+        missing = table[name].fill_null("") == ""
+        _refuse(path, name, table[name], missing, "it is empty")
+    size = table[keys["size"]].cast(polars.Int64, strict=False)
+    wrong = size.is_null() | (size.fill_null(0) < 1)
+    _refuse(path, keys["size"], table[keys["size"]], wrong, "no count from 1 on")
+    changed = table.with_columns(size)
+    for name in metrics:
+        text = table[name].fill_null("").str.strip_chars()
+        value = text.cast(polars.Float64, strict=False)
+        wrong = ((text != "") & value.is_null()) | ~value.is_finite().fill_null(True)
+        _refuse(path, name, table[name], wrong, "no number")
+        changed = changed.with_columns(value.alias(name))
+    return changed
+
+
+def _refuse(
+    path: Path, column: str, text: polars.Series, wrong: polars.Series, why: str
+) -> None:
+    if wrong.any():
+        place = wrong.arg_true()[0]
+        raise HaspError(
+            f"{path}, line {place + 2}: {column} is {text[place] or ''!r}: {why}",
+            "mend or delete that line; nothing was added",
+        )

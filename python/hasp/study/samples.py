@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""The store of studies: a folder of samples as Parquet, with where they come from.
+
+    STORE/hasp-store.json       {"schema": "hasp.store/1"}
+    STORE/samples/ID.parquet    one batch: one row for each run and metric
+    STORE/samples/ID.json       its provenance
+
+Columns of the samples: `machine`, `program`, `lock` (strings); `size` (how much of the
+machine the run used: NUMA nodes or threads, as the batch's `size_unit` says); `run`
+(counts from 0 in a batch); `metric` (string); `value` (float64, in the metric's unit).
+What was not measured has no row. Any tool that reads Parquet may read them in one go:
+`SELECT * FROM 'STORE/samples/*.parquet'`.
+
+A batch is written under another name and then renamed, provenance last, so that what an
+interrupted import leaves is never taken for data.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hasp.errors import HaspError
+
+if TYPE_CHECKING:
+    import polars
+
+SCHEMA = "hasp.store/1"
+MARK = "hasp-store.json"
+COLUMNS = ("machine", "program", "lock", "size", "run", "metric", "value")
+
+
+@dataclass(frozen=True)
+class Store:
+    """An open store."""
+
+    folder: Path
+
+    @property
+    def samples(self) -> Path:
+        """Where the batches are."""
+        return self.folder / "samples"
+
+    def batches(self) -> list[dict[str, Any]]:
+        """The provenance of every batch, in the order of their names."""
+        found = []
+        for path in sorted(self.samples.glob("*.json")):
+            try:
+                found.append({"id": path.stem, **json.loads(path.read_text("utf-8"))})
+            except (OSError, ValueError):
+                raise HaspError(
+                    f"{path} is damaged",
+                    f"delete it and {path.stem}.parquet, and add that batch again",
+                ) from None
+        return found
+
+    def add(self, rows: polars.DataFrame, provenance: dict[str, Any]) -> str:
+        """Write a batch; returns its id."""
+        assert tuple(rows.columns) == COLUMNS
+        name = f"{provenance['machine']}-{provenance['sha256'][:12]}"
+        name = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+        if (self.samples / f"{name}.json").exists():
+            raise HaspError(
+                f"{provenance['source']} is already in {self.folder} as {name}",
+                f"delete {self.samples / name}.* first to add it anew",
+            )
+        unfinished = self.samples / f"{name}.unfinished"
+        try:
+            self.samples.mkdir(parents=True, exist_ok=True)
+            rows.write_parquet(unfinished)
+            unfinished.rename(self.samples / f"{name}.parquet")
+            unfinished.write_text(json.dumps(provenance, indent=1) + "\n", "utf-8")
+            unfinished.rename(self.samples / f"{name}.json")
+        except OSError as problem:
+            unfinished.unlink(missing_ok=True)
+            raise HaspError(
+                f"cannot write to {self.samples}: {problem.strerror or problem}",
+                "free some space, or name another --store",
+            ) from None
+        return name
+
+    def read(self) -> polars.DataFrame:
+        """All samples of all finished batches."""
+        import polars
+
+        parts = [self.samples / f"{batch['id']}.parquet" for batch in self.batches()]
+        if not parts:
+            raise HaspError(
+                f"the store {self.folder} is empty",
+                "put measurements into it with `hasp study add`",
+            )
+        try:
+            return polars.concat(
+                [polars.read_parquet(path, columns=list(COLUMNS)) for path in parts]
+            )
+        except (OSError, polars.exceptions.PolarsError) as problem:
+            raise HaspError(
+                f"a batch in {self.samples} cannot be read: {problem}",
+                "delete its .parquet and .json, and add it again",
+            ) from None
+
+
+def create_or_open(folder: Path) -> Store:
+    """The store of that folder, made if there is none."""
+    if (folder / MARK).exists():
+        return open_store(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise HaspError(
+                f"{folder} is not empty and no store", "name a new or empty folder"
+            )
+        (folder / MARK).write_text(json.dumps({"schema": SCHEMA}) + "\n", "utf-8")
+    except OSError as problem:
+        raise HaspError(
+            f"cannot make a store in {folder}: {problem.strerror}",
+            "name a folder that you may write",
+        ) from None
+    return Store(folder)
+
+
+def open_store(folder: Path) -> Store:
+    """The store of that folder."""
+    try:
+        schema = json.loads((folder / MARK).read_text("utf-8")).get("schema")
+    except (OSError, ValueError, AttributeError):
+        raise HaspError(
+            f"{folder} is no store of measurements",
+            "make one with `hasp study add --store DIR --machine NAME FILE.csv`",
+        ) from None
+    if schema != SCHEMA:
+        raise HaspError(
+            f"{folder} is a store of the kind {schema!r}; this Hasp knows {SCHEMA!r}",
+            "use the version of Hasp that made it, or a newer one",
+        )
+    return Store(folder)
