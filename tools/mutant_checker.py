@@ -192,13 +192,13 @@ class Checker:
 
 
 def strip_outputs(words: list[str]) -> list[str]:
-    """A compiler's command without its input, outputs and dependency files."""
+    """A compiler's command without its input, outputs, dependency files and cache."""
     kept, skip = [], False
     for word in words:
         if skip:
             skip = False
         elif word in ("-MQ", "-MF", "-o", "-c"):
             skip = True
-        elif word != "-MD":
+        elif word != "-MD" and Path(word).name != "ccache":
             kept.append(word)
     return kept

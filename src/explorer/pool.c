@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+enum { FREE, TAKEN, KEPT }; /* of pool_state.taken */
+
 static struct pool_slot slots[POOLS][SLOTS + 1];
 
 static unsigned index_of(const struct pool *pool)
@@ -50,7 +52,7 @@ static struct pool_slot *slot_for(struct pool *pool, int thread)
     else
         return NULL;
     state->home[id - 1] = (uint8_t)thread;
-    state->taken[id - 1] = 1;
+    state->taken[id - 1] = TAKEN;
     return &slots[index_of(pool)][id];
 }
 
@@ -77,10 +79,15 @@ void pool_give(struct pool *pool, struct pool_slot *slot)
     if (!id || id > SLOTS || !state->taken[id - 1])
         fail("given back twice", "%s is in the pool already", cell_name(slot));
     unsigned home = state->home[id - 1];
-    state->taken[id - 1] = 0;
+    state->taken[id - 1] = FREE;
     state->free[home][state->free_count[home]++] = (uint8_t)id;
     uint16_t cell = order_cell(slot);
     memory_store(&model.thread[thread], cell, message_count(cell), 0, CHECKED_RELEASE);
+}
+
+void pool_keep(struct pool *pool, struct pool_slot *slot)
+{
+    model.pool[index_of(pool)].taken[slot->link.id - 1] = KEPT;
 }
 
 unsigned pool_taken(void)
@@ -88,7 +95,7 @@ unsigned pool_taken(void)
     unsigned taken = 0;
     for (int pool = 0; pool < POOLS; pool++)
         for (int i = 0; i < SLOTS; i++)
-            taken += model.pool[pool].taken[i];
+            taken += model.pool[pool].taken[i] == TAKEN;
     return taken;
 }
 

@@ -41,6 +41,18 @@ static struct gcr *find(uint32_t id, uint64_t address, bool take)
     return NULL;
 }
 
+/* Not by part_take: the model checker wants a cell's zeros to be of its size. */
+static struct part *fresh_part(uint64_t address, uint32_t next)
+{
+    struct part *part = (struct part *)pool_take(&part_pool);
+    struct gcr *gcr = gcr_at(part->link.id);
+    store_relaxed(&gcr->passive.generation, 0);
+    gcr_forget(&gcr->passive, false);
+    store_relaxed(&gcr->next, next);
+    store_relaxed(&gcr->address, address);
+    return part;
+}
+
 struct gcr *gcr_by_address(const struct lock *lock)
 {
     const uint64_t address = (uintptr_t)lock;
@@ -50,13 +62,12 @@ struct gcr *gcr_by_address(const struct lock *lock)
         struct gcr *found = find(first, address, false);
         if (found || (found = find(first, address, true)))
             return found;
-        struct part *fresh = part_take();
-        struct gcr *gcr = gcr_at(fresh->link.id);
-        store_relaxed(&gcr->address, address);
-        store_relaxed(&gcr->next, first);
-        /* Release: whoever finds the part sees the above. */
-        if (compare_exchange_release(bucket, &first, fresh->link.id))
-            return gcr;
+        struct part *fresh = fresh_part(address, first);
+        /* Release: whoever finds the part sees what is in it. */
+        if (compare_exchange_release(bucket, &first, fresh->link.id)) {
+            pool_keep(&part_pool, (struct pool_slot *)fresh);
+            return gcr_at(fresh->link.id);
+        }
         part_give(fresh); /* somebody else's may be this lock's */
     }
 }

@@ -49,6 +49,9 @@ struct pool_slot *pool_take(struct pool *pool);
 /* Nobody may reach the slot through a queue any more. */
 void pool_give(struct pool *pool, struct pool_slot *slot);
 
+/* The slot will never come back, by design: who looks for leaks passes over it. */
+void pool_keep(struct pool *pool, struct pool_slot *slot);
+
 static inline struct pool_slot *pool_at(const struct pool *pool, uint32_t id)
 {
     return &pool->chunks[id / POOL_CHUNK][id % POOL_CHUNK];
