@@ -170,10 +170,11 @@ void report_workloads(void)
         const struct workload *workload = &workload_list[i];
         const char *quote = workload->shorthand ? "\"" : "";
         printf("{\"schema\":1,\"workload\":\"%s\",\"lock\":%s,\"threads_least\":%u,"
-               "\"threads_most\":%u,\"shorthand\":%s%s%s,\"summary\":\"%s\","
-               "\"knobs\":[",
+               "\"threads_most\":%u,\"unpinned\":%s,\"shorthand\":%s%s%s,"
+               "\"summary\":\"%s\",\"knobs\":[",
                workload->name, workload->takes_lock ? "true" : "false",
-               workload->threads_least, workload->threads_most, quote,
+               workload->threads_least, workload->threads_most,
+               workload->unpinned ? "true" : "false", quote,
                workload->shorthand ? workload->shorthand : "null", quote,
                workload->summary);
         print_knobs(workload);
