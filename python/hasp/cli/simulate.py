@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""`hasp simulate`: the locks as they ship, on a machine that nobody here owns."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+
+from hasp.durations import duration_argument
+from hasp.output import add_json_option
+from hasp.selection import add_locks_option
+from hasp.simulate.counts import counts_argument
+from hasp.simulate.placement import DEFAULT, PLACEMENTS
+
+NAME = "simulate"
+HELP = "run the locks on a simulated machine, of 48 cores or 1,000"
+
+EXAMPLES = """\
+examples:
+  hasp simulate --machine xeon-80 --locks mcs,hticket,cna,futex
+  hasp simulate --machine xeon-80 --locks fifo --threads 1..80:10 --plot xeon.svg
+  hasp simulate --machine opteron-48 --workload n-locks:512 --threads 48
+  hasp simulate --machine tilera-36 --workload hash-table --knob put_percent=40
+  hasp simulate --machine a-64 --workload oversubscribed --threads 32,64,128
+  hasp simulate --machine ./machine.toml --threads 1,2      what `hasp machine` wrote
+  hasp simulate --list
+  hasp simulate --validate              every published claim, and whether it holds
+
+The code that runs is the code that ships, compiled for the simulator. The same seed
+gives the same bytes on any host. docs/hasp-simulate.md says what can be believed of it.
+
+exit status: 0 fine; 1 a deadlock, or a lock that does not exclude; 2 usage; 130 after
+Ctrl-C, with the results so far.
+"""
+
+SHORT = ("cs_lines", "cs_ns", "think_ns")  # knobs with an option of their own
+DURATION, WARM_UP = 10e-3, 1e-3
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 1000")
+    return int(text)
+
+
+def _knob(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `hasp simulate`."""
+    parser.usage = "hasp simulate --machine NAME|FILE [options]"
+    parser.epilog = EXAMPLES
+    add = parser.add_argument
+    add("--machine", metavar="NAME", help="a machine of --list, or a file")
+    add_locks_option(parser)
+    add(
+        "--workload",
+        metavar="NAME[:N]",
+        default="one-lock",
+        help="what the threads do (default: one-lock); --list names all",
+    )
+    add(
+        "--threads",
+        metavar="LIST",
+        type=counts_argument,
+        help="1,2,4; 1..80 doubles; 1..80:10 counts in tens (default: 1 to all CPUs)",
+    )
+    add(
+        "--placement",
+        metavar="HOW",
+        choices=(DEFAULT, *PLACEMENTS),
+        default=DEFAULT,
+        help="; ".join(f"{name}: {words}" for name, words in PLACEMENTS.items()),
+    )
+    for name in SHORT:
+        words = name.replace("_", "-")
+        add(f"--{words}", metavar="N", help=f"the knob {name}")
+    add(
+        "--knob",
+        metavar="NAME=VALUE",
+        type=_knob,
+        action="append",
+        default=[],
+        help="another knob of the workload; --list names them",
+    )
+    add(
+        "--seeds",
+        "--seed",
+        metavar="LIST",
+        type=counts_argument,
+        default=[1],
+        help="results that differ by seed are shown as ranges (default: 1)",
+    )
+    add(
+        "--duration",
+        metavar="TIME",
+        type=duration_argument,
+        default=DURATION,
+        help="simulated time that counts (default: 10ms, after 1ms that does not)",
+    )
+    add("--jobs", metavar="N", type=_positive, help="runs at a time (default: CPUs)")
+    add("--list", action="store_true", help="the machines, the workloads, their knobs")
+    add("--plot", metavar="FILE", help="curves of all locks: FILE.png or FILE.svg")
+    add("--validate", action="store_true", help="check the claims of published studies")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Simulate, and print what was simulated even when interrupted."""
+    from hasp.errors import HaspError
+    from hasp.machines import machine
+    from hasp.selection import select
+    from hasp.simulate.listing import print_listing
+    from hasp.simulate.session import Options, simulate
+
+    if arguments.list:
+        return print_listing(arguments.json)
+    if not arguments.machine:
+        raise HaspError(
+            "name a machine to simulate: --machine NAME",
+            f"known are {', '.join(machine.names())}, or a file of `hasp machine`",
+        )
+    knobs = dict(arguments.knob)
+    for name in SHORT:
+        value = getattr(arguments, name)
+        if value is not None:
+            knobs[name] = value
+    return simulate(
+        Options(
+            machine=machine.load(arguments.machine),
+            workload=arguments.workload,
+            locks=select(arguments.locks),
+            threads=arguments.threads,
+            placement=arguments.placement,
+            seeds=arguments.seeds,
+            warm_up_ns=round(min(WARM_UP, arguments.duration) * 1e9),
+            duration_ns=round(arguments.duration * 1e9),
+            knobs=knobs,
+            jobs=arguments.jobs,
+            json=arguments.json,
+            plot=arguments.plot,
+            command=shlex.join(["hasp", *sys.argv[1:]]),
+        )
+    )
