@@ -79,6 +79,8 @@ class Checker:
             elif "locks-checked.a.p/" in output or "explorer-clients.a.p/" in output:
                 path = (build / command["file"]).resolve()
                 words = strip_outputs(shlex.split(command["command"]))
+                if Path(words[0]).name == "ccache":
+                    del words[0]  # options come behind the compiler's name
                 self.sources.append(Source(path, tuple(words), output))
         if not self.engine:
             raise BuildError(f"{build} has no hasp-explore: run `make build` first")

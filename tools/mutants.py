@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ROOT / "src/locks"
 
 OPERATION = re.compile(
-    r"\b(?P<name>(?:load|store|exchange|compare_exchange|fetch_\w+?)"
+    r"\b(?P<name>(?:load|store|exchange|compare_exchange|test_and_set|fetch_\w+?)"
     r"_(?P<order>acquire|release|acq_rel)|acquire_if|release_if"
     r"|fence_seq_cst|light_barrier|heavy_barrier|unpark|requeue)\("
 )

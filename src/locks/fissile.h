@@ -3,23 +3,23 @@
  * Fissile lock. D. Dice, A. Kogan, "Fissile locks", arXiv 2020.
  *
  * Idea: a test-and-set lock while there is little contention, a NUMA-aware queue when
- * there is much: the word and its alpha as in front.h, over the queue of cna.h. In the
+ * there is much: the latch and its alpha as in front.h, over the queue of cna.h. In the
  * paper the alpha loses its patience after some time; here releases are counted, so
  * that the number of bypasses is bounded.
  *
  *   tail  of the inner lock: 0 when nobody waits
  *   next  of the inner lock
- *   word  0 free, 1 held, 2 free but only for the alpha
+ *   taken, released  of the latch, as in latch.h
  *   mode  releases of this epoch that somebody queued has seen, and the epoch's number
  *
- * I1. The word keeps the invariants of front.h, the queue those of cna.h.
+ * I1. The latch keeps the invariants of front.h, the queue those of cna.h.
  * I2. A queued thread is overtaken at most FISSILE_BYPASSES times in each of two epochs
- *     and once more at the word, and HANDOVER_LIMIT times in the queue.
+ *     and once more at the latch, and HANDOVER_LIMIT times in the queue.
  *
  * Timed lock: in the queue as in mcs.h; the alpha hands the queue over and goes. A
  * grant that comes too late for it is the next alpha's, or free to who finds no queue.
  *
- * Trylock: takes the free word, whoever is queued; it counts as a bypass.
+ * Trylock: takes the free latch, whoever is queued; it counts as a bypass.
  */
 #ifndef HASP_LOCKS_FISSILE_H
 #define HASP_LOCKS_FISSILE_H

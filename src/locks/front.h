@@ -1,39 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A test-and-set word in front of a queue. D. Dice, A. Kogan, "Fissile locks", arXiv
+ * A latch in front of a queue. D. Dice, A. Kogan, "Fissile locks", arXiv
  * 2020; S. Kashyap et al., "Scalable and practical locking with shuffling", SOSP 2019.
  *
- * Idea: whoever finds the word free takes it with one exchange and releases it with one
- * store. The others queue at an inner lock, and only its holder, the alpha, waits for
- * the word. While somebody is queued, releases are counted, and from a number on each
- * of them gives the word to the alpha instead of setting it free. The count starts anew
- * with each epoch: when a thread acquires that queued in the current one, which all who
- * queued in the last one have done by then.
+ * Idea: whoever finds the latch free takes it with one compare-and-set and releases it
+ * with one store. The others queue at an inner lock, and only its holder, the alpha,
+ * waits for the latch. While somebody is queued, releases are counted, and from a
+ * number on each of them keeps the latch for the alpha instead of setting it free. The
+ * count starts anew with each epoch: when a thread acquires that queued in the current
+ * one, which all who queued in the last one have done by then.
  *
  *   tail  of the inner lock, as in mcs.h: 0 when there is no alpha and no queue
  *   next  of the inner lock, as in mcs.h
- *   word  0 free; FRONT_HELD; FRONT_GRANTED free, but only for the alpha
+ *   taken, released  as in latch.h; LATCH_KEPT: free, but only for the alpha
  *   mode  bits 0-5 releases of this epoch that somebody queued has seen; bits 6-7 its
  *         number
  *
- * I1. The word becomes FRONT_HELD by an acquire exchange of the new holder, and is
- *     given up by the holder's release store; they pair.
+ * I1. Exclusion is the latch's.
  * I2. mode is written by holders only. While a thread is queued, it grows with each
  *     release but the one that was on its way when the thread came. Threads that wait
  *     in the order of arrival acquire in the epoch in which they queued, or the next.
  *     Where somebody was overtaken in the queue, there is no bypass until all are in
- *     order again. So a queued thread is bypassed at the word at most twice as often as
- *     the limit says, and once more.
- * I3. FRONT_GRANTED is stored where the tail was not 0. A thread that queues becomes
- *     the alpha, or leaves; if all have left since then, the next one that tries, or
- *     queues, takes the word.
+ *     order again. So a queued thread is bypassed at the latch at most twice as often
+ *     as the limit says, and once more.
+ * I3. The latch is kept where the tail was not 0. A thread that queues becomes the
+ *     alpha, or leaves; if all have left since then, the next one that tries, or
+ *     queues, takes the latch.
  */
 #ifndef HASP_LOCKS_FRONT_H
 #define HASP_LOCKS_FRONT_H
 
 #include "locks/cna.h"
-
-enum { FRONT_HELD = 1, FRONT_GRANTED = 2 };
+#include "locks/latch.h"
 
 enum { FRONT_EPOCH = 1 << 6, FRONT_COUNT = FRONT_EPOCH - 1 }; /* in mode */
 
@@ -45,25 +43,24 @@ struct front_alpha {
 };
 
 struct front {
-    uint32_t bypasses; /* releases of an epoch before the alpha is given the word */
+    uint32_t bypasses; /* releases of an epoch before the latch is kept for the alpha */
     uint32_t (*pick)(struct mcs *, struct atomic_u32 *order, uint32_t next);
-    void (*turn)(struct lock *, struct front_alpha *); /* while it waits for the word */
+    void (*turn)(struct lock *, struct front_alpha *); /* while it waits */
 };
 
-static inline struct atomic_u32 *front_word(struct lock *lock)
+static inline struct latch *front_latch(struct lock *lock)
 {
-    return &lock->state[2];
+    return (struct latch *)&lock->state[2];
 }
 
 /* Whoever is queued is a ghost: a live thread comes through here before it queues. The
- * word may be in use, so it is changed by exchange only. */
+ * latch may be in use. */
 static inline void front_forget(struct lock *lock, bool held)
 {
     (void)held;
     store_relaxed(&mcs_of(lock)->next, 0);
     store_release(&mcs_of(lock)->tail, 0);
-    uint32_t seen = FRONT_GRANTED;
-    (void)compare_exchange_relaxed(front_word(lock), &seen, 0);
+    latch_keep_no_more(front_latch(lock));
 }
 
 static inline void front_before_release(struct lock *lock)
@@ -73,15 +70,16 @@ static inline void front_before_release(struct lock *lock)
 
 static inline bool front_fast(struct lock *lock)
 {
-    return acquire_if(front_word(lock), 0, FRONT_HELD);
+    return latch_take(front_latch(lock));
 }
 
 static inline bool front_trylock(struct lock *lock)
 {
-    uint32_t seen = load_relaxed(front_word(lock));
-    if (seen == FRONT_GRANTED && load_relaxed(&mcs_of(lock)->tail) == 0)
-        return compare_exchange_acquire(front_word(lock), &seen, FRONT_HELD);
-    return seen == 0 && front_fast(lock);
+    struct latch *latch = front_latch(lock);
+    if (likely(latch_is_free(latch)))
+        return latch_take(latch);
+    return latch_is_kept(latch) && load_relaxed(&mcs_of(lock)->tail) == 0 &&
+           latch_take_kept(latch);
 }
 
 /* The alpha holds the lock, and has handed over the queue. */
@@ -107,9 +105,7 @@ front_wait(struct lock *lock, const struct front *front,
     struct spinner spinner = {0, 0};
     bool acquired;
     do {
-        uint32_t seen = load_relaxed(front_word(lock));
-        acquired = seen != FRONT_HELD &&
-                   compare_exchange_acquire(front_word(lock), &seen, FRONT_HELD);
+        acquired = latch_take_kept(front_latch(lock));
         if (!acquired && front->turn)
             front->turn(lock, &alpha);
     } while (!acquired && spinner_turn(&spinner, deadline));
@@ -122,16 +118,15 @@ front_wait(struct lock *lock, const struct front *front,
 static inline __attribute__((always_inline)) void front_unlock(struct lock *lock,
                                                                uint32_t bypasses)
 {
-    uint32_t after = 0;
+    uint32_t kept = 0;
     if (unlikely(load_relaxed(&mcs_of(lock)->tail) != 0)) {
         uint32_t seen = load_relaxed(&lock->mode);
         if ((seen & FRONT_COUNT) < bypasses)
             store_relaxed(&lock->mode, (uint8_t)(seen + 1));
         else
-            after = FRONT_GRANTED;
+            kept = LATCH_KEPT;
     }
-    store_release(front_word(lock), after);
-    release_window();
+    latch_release(front_latch(lock), kept);
 }
 
 #endif

@@ -9,42 +9,46 @@
  * on a node, and with it what it guards. Finding one's node costs a good part of an
  * uncontended pair, so here nobody asks before the lock was contended once.
  *
- *   state[0]  bit 0 held; above it the holder's or last holder's node + 1, or 0: never
- *             contended, node unknown
+ *   state[0], state[1]  taken and released, as in latch.h: equal when the lock is free
+ *   state[2]            the holder's or last holder's node + 1, or 0: never contended,
+ *                       node unknown. In the paper it is in the word itself
  *
- * I1. The bit is set by a compare-and-set (acquire) of the new holder and cleared by
- *     the holder's store (release); they pair with each other.
- * I2. A node stays in the word for good, so that the fast path, which expects 0, is
- *     left to locks that were never waited for.
- * I3. Exclusion does not depend on the node: a thread that migrates while it waits or
- *     holds the lock only makes others wait too long or too short.
+ * I1. The node is written by holders only. It stays for good, so that the fast path,
+ *     which expects 0, is left to locks that were never waited for.
+ * I2. Exclusion does not depend on the node: a thread that migrates while it waits or
+ *     holds the lock only makes others wait too long or too short, and so does one that
+ *     has taken the lock and not yet said where.
  */
 #ifndef HASP_LOCKS_HBO_H
 #define HASP_LOCKS_HBO_H
 
-#include "locks/waiting.h"
+#include "locks/spinlock.h"
 
 /* The far pause begins longer, and grows longer, by this factor. */
-enum { HBO_HELD = 1, HBO_FARTHER = 8 };
+enum { HBO_FARTHER = 8 };
+
+static inline struct atomic_u32 *hbo_node(struct lock *lock)
+{
+    return &lock->state[2];
+}
+
+static inline uint32_t hbo_here(void)
+{
+    return current_node() + 1;
+}
 
 static inline bool hbo_fast(struct lock *lock)
 {
-    return acquire_if(&lock->state[0], 0, HBO_HELD);
-}
-
-static inline uint32_t hbo_mark(void)
-{
-    return (current_node() + 1) << 1;
+    return likely(load_relaxed(hbo_node(lock)) == 0) && spinlock_fast(lock);
 }
 
 static inline bool hbo_trylock(struct lock *lock)
 {
-    uint32_t seen = load_relaxed(&lock->state[0]);
-    if (seen & HBO_HELD)
+    if (!spinlock_trylock(lock))
         return false;
-    return seen == 0 ? hbo_fast(lock)
-                     : compare_exchange_acquire(&lock->state[0], &seen,
-                                                hbo_mark() | HBO_HELD);
+    if (load_relaxed(hbo_node(lock)))
+        store_relaxed(hbo_node(lock), hbo_here());
+    return true;
 }
 
 static inline bool hbo_timedlock(struct lock *lock, const struct deadline *deadline)
@@ -54,17 +58,17 @@ static inline bool hbo_timedlock(struct lock *lock, const struct deadline *deadl
     uint32_t limit = spin_limit(), near = BACKOFF_LEAST,
              far = BACKOFF_LEAST * HBO_FARTHER;
     struct spinner spinner = {0, 0};
-    while (true) {
-        uint32_t mark = hbo_mark(), seen = load_relaxed(&lock->state[0]);
-        if (!(seen & HBO_HELD) &&
-            compare_exchange_acquire(&lock->state[0], &seen, mark | HBO_HELD))
-            return true;
-        uint32_t turns = (seen & ~(uint32_t)HBO_HELD) == mark
+    uint32_t here = hbo_here();
+    while (!spinlock_trylock(lock)) {
+        uint32_t turns = load_relaxed(hbo_node(lock)) == here
                              ? next_pause(&near, limit / HBO_FARTHER)
                              : next_pause(&far, limit);
         if (!spinner_turns(&spinner, turns, deadline))
             return false;
+        here = hbo_here();
     }
+    store_relaxed(hbo_node(lock), here);
+    return true;
 }
 
 static inline void hbo_lock(struct lock *lock)
@@ -74,9 +78,7 @@ static inline void hbo_lock(struct lock *lock)
 
 static inline void hbo_unlock(struct lock *lock)
 {
-    uint32_t node = load_relaxed(&lock->state[0]) & ~(uint32_t)HBO_HELD;
-    store_release(&lock->state[0], node);
-    release_window();
+    spinlock_unlock(lock);
 }
 
 static inline void hbo_before_release(struct lock *lock)

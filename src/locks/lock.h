@@ -7,11 +7,13 @@
  * expect.
  *
  *   word        0 free. `futex` keeps glibc's protocol in it: 1 held, 2 held and
- *               somebody may sleep. Every other algorithm keeps its state in `state`
- *               and shows 2 here while held: a bypassing locker then at least waits.
+ *               somebody may sleep; the test-and-set family its own 1. Most algorithms
+ *               keep their state in `state` and show 2 here while held: a bypassing
+ *               locker then at least waits.
  *   owner       kernel id of the holder; written by the holder only. When the word is 0
- *               it means nothing (only `futex` clears it: one store less for the
- *               others); once the word is not 0, it is the holder's.
+ *               it means nothing (only those clear it that take the lock by the word:
+ *               one store less for the others); once the word is not 0, it is the
+ *               holder's.
  *   count, users, kind   recursion depth, threads waiting on a condition variable with
  *               this lock, glibc's mutex kind: of the interposer, which alone uses
  *               them.

@@ -3,18 +3,18 @@
  * ShflLock. S. Kashyap, I. Calciu, X. Cheng, C. Min, T. Kim, "Scalable and practical
  * locking with shuffling", SOSP 2019.
  *
- * Idea: a test-and-set word in front of a queue, whose first waiter, the shuffler, has
- * nothing to do until the word comes free: meanwhile it moves waiters of its node to
- * the front, so that no holder has to look for its successor. In the paper the role of
- * shuffler also passes along the queue; here it is the first waiter's (the alpha of
- * front.h), which is always awake, and shuffles for those behind it.
+ * Idea: a latch in front of a queue, whose first waiter, the shuffler, has nothing to
+ * do until the latch comes free: meanwhile it moves waiters of its node to the front,
+ * so that no holder has to look for its successor. In the paper the role of shuffler
+ * also passes along the queue; here it is the first waiter's (the alpha of front.h),
+ * which is always awake, and shuffles for those behind it.
  *
  *   tail  of the inner lock: 0 when nobody waits
  *   next  of the inner lock
- *   word  0 free, 1 held, 2 free but only for the shuffler
+ *   taken, released  of the latch, as in latch.h: it is kept for the shuffler
  *   mode  not used: while somebody is queued each release is for the shuffler
  *
- * I1. The word keeps the invariants of front.h, with no bypasses but the one.
+ * I1. The latch keeps the invariants of front.h, with no bypasses but the one.
  * I2. Only the shuffler changes links, and of waiters that have a successor only; the
  *     last waiter keeps its place, and arrivals link themselves behind it.
  * I3. Waiters that were not moved are in the order of their arrival. Each move is
@@ -23,7 +23,7 @@
  *
  * Timed lock: as in fissile.h.
  *
- * Trylock: takes the word when it is free for all.
+ * Trylock: takes the latch when it is free for all.
  */
 #ifndef HASP_LOCKS_SHFL_H
 #define HASP_LOCKS_SHFL_H

@@ -22,12 +22,14 @@
  *   fetch_and_relaxed/acquire/release/acq_rel(c, v)            -> old value
  *   compare_exchange_relaxed/acquire/release/acq_rel(c, &expected, desired) -> bool
  *   acquire_if(c, from, to), release_if(c, from, to)           -> bool
+ *   test_and_set_acquire(c)                                    -> bool
  *   fence_seq_cst()
  *
  * compare_exchange is strong; a failure is relaxed, and `expected` receives the value
  * seen. acquire_if and release_if are compare_exchange_acquire and _release without
- * that value; a platform may run them as plain accesses while the process has one
- * thread, as glibc does with its own locks.
+ * that value. test_and_set writes 1 and tells whether the cell was not 0. A platform
+ * may run these three as plain accesses while the process has one thread, as glibc does
+ * with its own locks.
  *
  * ASYMMETRIC BARRIER. light_barrier() on the frequent side is free (compiler only);
  * heavy_barrier() -> bool on the rare side makes every light_barrier() of the process

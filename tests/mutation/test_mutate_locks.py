@@ -36,7 +36,7 @@ static bool x_fast(struct lock *lock)
 # checker must refuse its absence.
 SAMPLE = {
     "ttas": ("tas.h", "store_release("),
-    "tas": ("tas.h", "exchange_acquire("),
+    "tas": ("tas.h", "test_and_set_acquire("),
     "ticket": ("tickets.h", "load_acquire(&tickets_of(lock)->serving"),
     "mcs": ("mcs.h", "exchange_acq_rel("),
     "mcs-park": ("waiting.h", "unpark("),

@@ -66,6 +66,8 @@ enum { CACHE_LINE = 128 };
     (checked_compare_exchange(checked_at(c), (from), (to), (order), __func__) == (from))
 #define acquire_if(c, from, to) checked_if(c, from, to, CHECKED_ACQUIRE)
 #define release_if(c, from, to) checked_if(c, from, to, CHECKED_RELEASE)
+#define test_and_set_acquire(c) (exchange_acquire(c, 1) != 0)
+#define test_and_set_relaxed(c) (exchange_relaxed(c, 1) != 0) /* mutants only */
 
 #define fence_seq_cst() checked_fence(__func__)
 

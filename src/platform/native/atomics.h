@@ -71,4 +71,14 @@ static inline bool release_if(struct atomic_u32 *cell, uint32_t from, uint32_t t
     return compare_exchange_release(cell, &from, to);
 }
 
+static inline bool test_and_set_acquire(struct atomic_u32 *cell)
+{
+    if (single_threaded()) {
+        bool was_set = load_relaxed(cell) != 0;
+        store_relaxed(cell, 1);
+        return was_set;
+    }
+    return exchange_acquire(cell, 1) != 0;
+}
+
 #endif

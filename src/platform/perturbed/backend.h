@@ -29,6 +29,7 @@ static inline void perturb(void)
 #define requeue(from, expected, to) (perturb(), (requeue)(from, expected, to))
 #define acquire_if(c, from, to) (perturb(), (acquire_if)(c, from, to))
 #define release_if(c, from, to) (perturb(), (release_if)(c, from, to))
+#define test_and_set_acquire(c) (perturb(), (test_and_set_acquire)(c))
 
 #undef load_acquire
 #undef store_relaxed
