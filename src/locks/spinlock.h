@@ -9,6 +9,8 @@
  *
  *   taken, released  as in latch.h: equal when the lock is free
  *
+ * I1. The lock is the latch, with its invariants L1 and L2. It is never kept.
+ *
  * Trylock: looks first, and so asks for no cache line that it cannot use.
  */
 #ifndef HASP_LOCKS_SPINLOCK_H
