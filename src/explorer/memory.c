@@ -265,6 +265,14 @@ void memory_store(struct thread *thread, uint16_t cell, unsigned index, uint64_t
     insert(thread, cell, index, (struct message){value, carried(thread, order), 0});
 }
 
+void memory_prepare(struct thread *thread, uint16_t cell, uint64_t value)
+{
+    if (message_of(cell, message_count(cell) - 1)->value != value)
+        insert(thread, cell, message_count(cell), (struct message){value, NO_VIEW, 0});
+    else
+        thread->view.at[cell] = (uint8_t)(message_count(cell) - 1);
+}
+
 void memory_change(struct thread *thread, uint16_t cell, unsigned index, uint64_t value,
                    int order)
 {

@@ -117,7 +117,7 @@ struct pool_state {
 struct model {
     int running; /* in the middle of a step, or -1 */
     int last;    /* that ran, or -1 */
-    uint8_t kicks, clock, generation;
+    uint8_t kicks, clock, generation, gone;
     struct thread thread[THREADS];
     struct plain_state plain[PLAINS];
     struct pool_state pool[POOLS];
@@ -167,6 +167,8 @@ unsigned change_choices(const struct thread *thread, const struct request *reque
 uint64_t memory_load(struct thread *thread, uint16_t cell, unsigned index, int order);
 void memory_store(struct thread *thread, uint16_t cell, unsigned index, uint64_t value,
                   int order);
+/* Of memory that is nobody else's: the newest value, and all that carries. */
+void memory_prepare(struct thread *thread, uint16_t cell, uint64_t value);
 /* The new value's message comes right behind `index`. */
 void memory_change(struct thread *thread, uint16_t cell, unsigned index, uint64_t value,
                    int order);
@@ -207,6 +209,7 @@ bool on_a_stack(const void *address);
 /* --- pool.c --- */
 void pools_prepare(void);
 unsigned pool_taken(void);
+void pool_expect_use(const void *address, bool writes);
 bool slot_at(const void *address, int *pool, unsigned *id, size_t *offset);
 
 /* --- state.c --- */
@@ -220,6 +223,8 @@ const char *order_name(int order);
 const char *client_variable(const void *address); /* or NULL */
 
 /* --- findings --- */
+/* Of memory that somebody accesses: it must be a living lock's, or a slot's. */
+void expect_in_use(const void *address, bool writes);
 /* Ends the run with this verdict; returns only outside of a client's thread. */
 void fail(const char *verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

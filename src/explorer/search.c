@@ -322,8 +322,7 @@ static void explore(const struct limits *limits)
     struct choice choices[CHOICES * THREADS], next;
     visited_clear();
     cut = pruned = limited = known.changed = false;
-    known.heavy |=
-        running_client->child != 0; /* nobody is at a better place to vanish */
+    known.heavy |= running_client->every_step;
     found->executions = 0;
     begin();
     for (uint64_t steps = 1; !failed; steps++) {

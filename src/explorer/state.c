@@ -116,6 +116,7 @@ static void pass_state(struct tape *tape, unsigned cells, unsigned plains)
     pass(tape, &model.kicks, sizeof model.kicks);
     pass(tape, &model.clock, sizeof model.clock);
     pass(tape, &model.generation, sizeof model.generation);
+    pass(tape, &model.gone, sizeof model.gone);
     pass_plain(tape, plains);
     pass_cells(tape, cells, plains);
 }

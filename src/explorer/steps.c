@@ -211,6 +211,7 @@ static void perform_change(struct thread *thread, uint16_t choice,
         result = before;
         return;
     }
+    expect_in_use(step->address, true);
     step->succeeded = true;
     step->after = changed_value(request, before);
     memory_change(thread, request->cell, choice, step->after, request->order);
@@ -310,12 +311,14 @@ bool perform(int index, uint16_t choice)
     result = 0;
     switch (request->operation) {
     case OP_LOAD:
+        expect_in_use(step.address, false);
         step.stale = choice + 1u < message_count(request->cell);
         result = memory_load(thread, request->cell, choice, request->order);
         step.before = result;
         note_read(thread, request->cell, result);
         break;
     case OP_STORE:
+        expect_in_use(step.address, true);
         step.after = request->operand;
         step.stale = choice < message_count(request->cell);
         memory_store(thread, request->cell, choice, request->operand, request->order);
