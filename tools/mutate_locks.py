@@ -211,14 +211,21 @@ def parse() -> argparse.Namespace:
         help="where to keep them",
     )
     add("--again", action="store_true", help="also run what has a result")
-    add("--survivors", action="store_true", help="run again what survived")
+    add(
+        "--survivors",
+        action="store_true",
+        help="run again what survived without a reason",
+    )
     add("--json", action="store_true", help="print the results as JSON lines")
     add("--table", action="store_true", help="run nothing; write docs/mutation.md")
     return parser.parse_args()
 
 
 def due(
-    tasks: list[Task], known: dict[str, dict[str, Any]], options: argparse.Namespace
+    tasks: list[Task],
+    known: dict[str, dict[str, Any]],
+    reasons: Reasons,
+    options: argparse.Namespace,
 ) -> list[Task]:
     """The tasks that have no result yet, or are to be run again."""
 
@@ -226,8 +233,8 @@ def due(
         row = known.get(task.mutant.key)
         if options.again or not row or row["digest"] != task.digest:
             return True
-        outcomes = ("error", "survived") if options.survivors else ("error",)
-        return row["outcome"] in outcomes
+        unexplained = row["outcome"] == "survived" and not reasons.reason(row["key"])
+        return row["outcome"] == "error" or (options.survivors and unexplained)
 
     wanted = [task for task in tasks if is_due(task)]
     if options.sample is not None:
@@ -241,7 +248,7 @@ def run_all(options: argparse.Namespace, tasks: list[Task]) -> list[dict[str, An
     known = load(options.results)
     reasons = read_reasons()
     tasks = [task for task in tasks if not reasons.rule(task.mutant.key)]
-    wanted = due(tasks, known, options)
+    wanted = due(tasks, known, reasons, options)
     limits = sorted({min(QUICK, options.states), options.states})
     checker = Checker(
         options.build or Path(os.environ.get("HASP_NATIVE_DIR", ROOT / "build"))
