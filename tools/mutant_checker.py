@@ -57,13 +57,6 @@ class Source:
     command: tuple[str, ...]
     object: str
 
-    def including_first(self, folder: Path) -> list[str]:
-        """Its command, with this folder before all others on the include path."""
-        options = next(
-            at for at, word in enumerate(self.command) if word.startswith("-")
-        )  # behind the compiler, which may stand behind ccache
-        return [*self.command[:options], f"-I{folder}", *self.command[options:]]
-
     def includes(self) -> set[str]:
         """Files below src/locks that it includes."""
         if self.path.parent == ROOT / "src/locks":
@@ -132,7 +125,9 @@ class Checker:
                 path = overlay / source.path.name
                 made = str(folder / f"{source.path.stem}.o")
                 given = path if path.exists() else source.path
-                self._compile(source.including_first(folder), given, made)
+                self._compile(
+                    [source.command[0], f"-I{folder}", *source.command[1:]], given, made
+                )
                 objects.append(made)
             else:
                 objects.append(source.object)
