@@ -28,7 +28,8 @@
  *
  * Timed lock: as in mcs.h, by a mark that a holder finds when it hands over; I1 to I4
  * do not ask whether a waiter has left. The last one of those to be served in order is
- * noticed when its turn comes, whether it is still there or not.
+ * noticed when its turn comes, whether it is still there or not. The bound of places.h
+ * is for both queues together.
  *
  * Trylock: as in mcs.h.
  */
@@ -76,14 +77,14 @@ static inline uint32_t cna_join(uint32_t last, uint32_t next)
     return first;
 }
 
-/* mcs_settle, but where the main queue is empty now the secondary one becomes it. */
-static inline void cna_settle(struct mcs *mcs, struct atomic_u32 *order,
+/* mcs_unlink, but where the main queue is empty now the secondary one becomes it. */
+static inline void cna_unlink(struct mcs *mcs, struct atomic_u32 *order,
                               struct waiter *head)
 {
     uint32_t seen = load_relaxed(order), number = seen >> CNA_ID_BITS;
     uint32_t last = number == CNA_IN_ORDER ? 0 : seen & CNA_ID;
     if (likely(!last) || load_relaxed(&head->next)) {
-        mcs_settle(mcs, head);
+        mcs_unlink(mcs, head);
         return;
     }
     uint32_t tail = head->link.id, first = cna_join(last, 0);
@@ -91,11 +92,10 @@ static inline void cna_settle(struct mcs *mcs, struct atomic_u32 *order,
     /* Release: whoever queues behind `last` links it after the store above. */
     if (compare_exchange_release(&mcs->tail, &tail, last)) {
         store_relaxed(order, cna_order(0, number));
-        waiter_give(head);
         return;
     }
     store_relaxed(&waiter_at(last)->next, first);
-    mcs_settle(mcs, head);
+    mcs_unlink(mcs, head);
 }
 
 /* Whether `*next`, or whom this puts there, is to be served for being the eldest. */
@@ -148,6 +148,9 @@ static inline uint32_t cna_pick(struct mcs *mcs, struct atomic_u32 *order,
 static inline bool cna_enter(struct lock *lock, struct atomic_u32 *order,
                              enum waiting waiting, const struct deadline *deadline)
 {
+    enum room room = room_in_queue(lock, mcs_try, waiting, deadline);
+    if (unlikely(room != ROOM))
+        return room == ROOM_ACQUIRED;
     struct mcs *mcs = mcs_of(lock);
     struct waiter *self = waiter_take();
     self->may_change = may_park(waiting) || deadline;
@@ -158,11 +161,12 @@ static inline bool cna_enter(struct lock *lock, struct atomic_u32 *order,
                                              !load_relaxed(&waiter_at(before)->asleep));
         if (wait_for_turn(&self->cell, &self->asleep, waiting, hopeful, deadline) ==
                 WAITER_WAITING &&
-            leave(&self->cell))
+            abandon(lock, self))
             return false;
         store_relaxed(order, load_relaxed(&self->more[CNA_ORDER]));
     }
-    cna_settle(mcs, order, self);
+    cna_unlink(mcs, order, self);
+    waiter_give(self);
     return true;
 }
 
@@ -183,7 +187,8 @@ cna_leave(struct lock *lock, struct atomic_u32 *order,
         store_relaxed(&head->more[CNA_ORDER], load_relaxed(order));
         if (grant(&head->cell, head->may_change))
             return;
-        cna_settle(mcs, order, head); /* it left */
+        cna_unlink(mcs, order, head);
+        give_abandoned(lock, head);
     } while (true);
 }
 

@@ -22,12 +22,15 @@
  *
  * The grant of a cell (release) pairs with wait_for_turn (acquire); release_if of the
  * tail with acquire_if or the exchange of the next arrival.
+ *
+ * Timed lock: leaves by a mark, and the place stays until a release comes by; places.h
+ * bounds how many.
  */
 #ifndef HASP_LOCKS_MCS_H
 #define HASP_LOCKS_MCS_H
 
 #include "locks/ghosts.h"
-#include "locks/waiting.h"
+#include "locks/places.h"
 
 struct mcs {
     struct atomic_u32 tail, next;
@@ -58,10 +61,15 @@ static inline bool mcs_fast(struct lock *lock)
     return acquire_if(&mcs_of(lock)->tail, 0, TAIL_HELD);
 }
 
+static inline bool mcs_try(struct lock *lock)
+{
+    return load_relaxed(&mcs_of(lock)->tail) == 0 && mcs_fast(lock);
+}
+
 static inline bool mcs_trylock(struct lock *lock, enum waiting waiting)
 {
     (void)waiting;
-    return load_relaxed(&mcs_of(lock)->tail) == 0 && mcs_fast(lock);
+    return mcs_try(lock);
 }
 
 /* By the holder: moves the links of `head`, the first waiter, into the lock, after
@@ -79,7 +87,7 @@ static inline void mcs_unlink(struct mcs *mcs, struct waiter *head)
     store_relaxed(&mcs->next, next);
 }
 
-/* The turn has come to `head`, or to the holder to take out one that left. */
+/* The turn has come to `head`. */
 static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
 {
     mcs_unlink(mcs, head);
@@ -107,6 +115,9 @@ static __attribute__((noinline, unused)) bool
 mcs_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadline)
 {
     ghosts_check(lock, mcs_forget);
+    enum room room = room_in_queue(lock, mcs_try, waiting, deadline);
+    if (unlikely(room != ROOM))
+        return room == ROOM_ACQUIRED;
     struct mcs *mcs = mcs_of(lock);
     struct waiter *self = waiter_take();
     self->may_change = may_park(waiting) || deadline;
@@ -117,7 +128,7 @@ mcs_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
                                            !load_relaxed(&waiter_at(before)->asleep));
         if (wait_for_turn(&self->cell, &self->asleep, waiting, hopeful, deadline) ==
             WAITER_WAITING)
-            acquired = !leave(&self->cell);
+            acquired = !abandon(lock, self);
     }
     if (acquired)
         mcs_settle(mcs, self);
@@ -151,7 +162,8 @@ static __attribute__((noinline, unused)) void mcs_unlock_queued(struct lock *loc
         struct waiter *head = waiter_at(next);
         if (grant(&head->cell, head->may_change))
             return;
-        mcs_settle(mcs, head); /* it left */
+        mcs_unlink(mcs, head);
+        give_abandoned(lock, head);
     } while (true);
 }
 

@@ -103,6 +103,9 @@ static __attribute__((noinline, unused)) bool
 mcs_timepub_wait(struct lock *lock, const struct deadline *deadline)
 {
     ghosts_check(lock, mcs_forget);
+    enum room room = room_in_queue(lock, mcs_try, SPIN, deadline);
+    if (unlikely(room != ROOM))
+        return room == ROOM_ACQUIRED;
     struct mcs_timepub *timepub = mcs_timepub_of(lock);
     struct waiter *self = waiter_take();
     while (true) {
@@ -116,7 +119,7 @@ mcs_timepub_wait(struct lock *lock, const struct deadline *deadline)
         uint32_t state = mcs_timepub_spin(lock, self, now, deadline);
         bool in_time = state != WAITER_WAITING;
         if (!in_time) {
-            if (leave(&self->cell))
+            if (abandon(lock, self))
                 return false;
             state = load_relaxed(&self->cell); /* acquired by leave() */
         }
@@ -145,11 +148,11 @@ static inline void mcs_timepub_lock(struct lock *lock)
 }
 
 /* Takes the first waiter out of the queue; its thread will find out. */
-static inline void mcs_timepub_skip(struct mcs *mcs, struct waiter *head)
+static inline void mcs_timepub_skip(struct lock *lock, struct waiter *head)
 {
-    mcs_unlink(mcs, head);
+    mcs_unlink(mcs_of(lock), head);
     if (exchange_acq_rel(&head->cell, WAITER_SKIPPED) == WAITER_LEFT)
-        waiter_give(head);
+        give_abandoned(lock, head);
 }
 
 static __attribute__((noinline, unused)) void
@@ -168,13 +171,14 @@ mcs_timepub_unlock_queued(struct lock *lock)
         struct waiter *head = waiter_at(next);
         if (mcs_timepub_old(now, load_relaxed(mcs_timepub_published(head)),
                             MCS_TIMEPUB_SILENCE)) {
-            mcs_timepub_skip(mcs, head);
+            mcs_timepub_skip(lock, head);
             continue;
         }
         store_relaxed(&timepub->since, now);
         if (grant(&head->cell, true))
             return;
-        mcs_settle(mcs, head); /* it left */
+        mcs_unlink(mcs, head);
+        give_abandoned(lock, head);
     }
 }
 

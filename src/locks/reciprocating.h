@@ -30,15 +30,16 @@
  *
  * Timed lock: a waiter on top of the stack takes itself off by exchanging arrivals from
  * itself to its link; by I2 and I3 the link is the waiter below it, still there. Any
- * other leaves by a mark, and the holder that meets it goes on with its link. The same
- * mark is left by a thread that pushed itself on a free lock: it holds the lock, and
- * its waiter is the bottom of what was pushed since.
+ * other leaves by a mark, and the holder that meets it goes on with its link; places.h
+ * bounds how many stay until then. The same mark is left by a thread that pushed itself
+ * on a free lock: it holds the lock, and its waiter is the bottom of what was pushed
+ * since.
  */
 #ifndef HASP_LOCKS_RECIPROCATING_H
 #define HASP_LOCKS_RECIPROCATING_H
 
 #include "locks/ghosts.h"
-#include "locks/waiting.h"
+#include "locks/places.h"
 
 enum { DETACHED = TAIL_HELD - 1 }; /* never a waiter's id */
 
@@ -77,6 +78,12 @@ static inline bool reciprocating_trylock(struct lock *lock)
            reciprocating_fast(lock);
 }
 
+/* In a waiter that has left: whether it is counted as abandoned. */
+static inline struct atomic_u32 *reciprocating_timed_out(struct waiter *waiter)
+{
+    return &waiter->more[0];
+}
+
 /* The lock was free when `self` was pushed. */
 static inline void reciprocating_settle(struct reciprocating *own, struct waiter *self)
 {
@@ -87,25 +94,31 @@ static inline void reciprocating_settle(struct reciprocating *own, struct waiter
     }
     /* Read by a later holder: ordered by the releases in between. */
     self->may_change = true;
+    store_relaxed(reciprocating_timed_out(self), 0);
     store_relaxed(&self->cell, WAITER_LEFT);
 }
 
 /* Timed out; false when the turn has come. */
-static inline bool reciprocating_leave(struct reciprocating *own, struct waiter *self,
+static inline bool reciprocating_leave(struct lock *lock, struct waiter *self,
                                        uint32_t before)
 {
+    struct reciprocating *own = reciprocating_of(lock);
     uint32_t top = self->link.id;
     if (compare_exchange_relaxed(&own->arrivals, &top, before)) {
         waiter_give(self);
         return true;
     }
-    return leave(&self->cell);
+    store_relaxed(reciprocating_timed_out(self), 1);
+    return abandon(lock, self);
 }
 
 static __attribute__((noinline, unused)) bool
 reciprocating_wait(struct lock *lock, const struct deadline *deadline)
 {
     ghosts_check(lock, reciprocating_forget);
+    enum room room = room_in_queue(lock, reciprocating_trylock, SPIN, deadline);
+    if (unlikely(room != ROOM))
+        return room == ROOM_ACQUIRED;
     struct reciprocating *own = reciprocating_of(lock);
     struct waiter *self = waiter_take();
     self->may_change = deadline != NULL;
@@ -118,7 +131,7 @@ reciprocating_wait(struct lock *lock, const struct deadline *deadline)
     store_relaxed(&self->next, before >= DETACHED ? 0 : before);
     if (wait_for_turn(&self->cell, &self->asleep, SPIN, false, deadline) ==
             WAITER_WAITING &&
-        reciprocating_leave(own, self, before))
+        reciprocating_leave(lock, self, before))
         return false;
     store_relaxed(&own->next, load_relaxed(&self->next));
     waiter_give(self);
@@ -137,8 +150,9 @@ static inline void reciprocating_lock(struct lock *lock)
 }
 
 static __attribute__((noinline, unused)) void
-reciprocating_unlock_queued(struct reciprocating *own)
+reciprocating_unlock_queued(struct lock *lock)
 {
+    struct reciprocating *own = reciprocating_of(lock);
     uint32_t next = load_relaxed(&own->next);
     do {
         if (!next) {
@@ -157,7 +171,10 @@ reciprocating_unlock_queued(struct reciprocating *own)
             return;
         (void)load_acquire(&head->cell); /* what the leaver did before its mark */
         next = load_relaxed(&head->next);
-        waiter_give(head);
+        if (load_relaxed(reciprocating_timed_out(head)))
+            give_abandoned(lock, head);
+        else
+            waiter_give(head);
     } while (true);
 }
 
@@ -165,7 +182,7 @@ static inline void reciprocating_unlock(struct lock *lock)
 {
     struct reciprocating *own = reciprocating_of(lock);
     if (unlikely(!release_if(&own->arrivals, TAIL_HELD, 0)))
-        reciprocating_unlock_queued(own);
+        reciprocating_unlock_queued(lock);
 }
 
 static inline void reciprocating_destroy(struct lock *lock)

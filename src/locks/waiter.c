@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "locks/waiter.h"
 
+#include "locks/places.h"
+
 struct pool waiter_pool;
+struct atomic_u32 abandoned_cells[ABANDONED_CELLS];
 
 struct waiter *waiter_take(void)
 {
