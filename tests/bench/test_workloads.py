@@ -24,6 +24,7 @@ UNDER_LOCKS = (
     ("pipeline:3", "--threads=4", "capacity=1"),
     ("oversubscribed",),
     ("uncontended",),
+    ("uncontended", "trylock=1"),
     ("uncontended", "--threads=1", "cs_lines=1"),
     ("rcl-micro", "cs_lines=5"),
 )

@@ -9,7 +9,7 @@ const char *const atomic_operations[] = {"cas", "cas-fai", "fai", "tas", "swap",
 
 struct target {
     struct atomic_u64 number __attribute__((aligned(CACHE_LINE)));
-    struct atomic_u8 flag;
+    struct atomic_u32 flag;
 };
 
 bool atomics_prepare(struct run *run)
@@ -35,7 +35,7 @@ static inline void operate(struct target *target, enum operation operation,
         fetch_add_acq_rel(&target->number, 1);
         break;
     case TAS: /* a flag that nobody clears: all but one fail */
-        exchange_acquire(&target->flag, 1);
+        test_and_set_acquire(&target->flag);
         break;
     case SWAP:
         *seen = exchange_acq_rel(&target->number, *seen);

@@ -8,6 +8,9 @@
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
 
+/* Percent. Attempts at a fixed rate may shut out the last one to arrive for good. */
+enum { POLL_UNEVEN = 50 };
+
 struct fork_join {
     struct lock lock __attribute__((aligned(CACHE_LINE)));
     /* All under the lock. */
@@ -36,7 +39,7 @@ static void release(struct run *run, struct fork_join *shared)
     run->lock->unlock(&shared->lock);
 }
 
-/* Returns the phase that ends when all have arrived, if the caller is not the last. */
+/* True: the caller is the last of the phase. False: it has to wait for its end. */
 static bool arrive(struct run *run, struct worker *worker, uint64_t *phase)
 {
     struct fork_join *shared = run->shared;
@@ -74,11 +77,15 @@ void fork_join_work(struct run *run, struct worker *worker)
 {
     struct fork_join *shared = run->shared;
     uint64_t phase, work = run->knobs[KNOB_WORK_CYCLES];
+    uint64_t poll = run->knobs[KNOB_POLL_CYCLES];
     do {
         uint64_t start = ticks();
         pause_about(worker, work, run->knobs[KNOB_UNEVEN]);
-        if (!arrive(run, worker, &phase))
-            spin_until(phase_ended(run, worker, phase));
+        bool last = arrive(run, worker, &phase);
+        while (!last && !phase_ended(run, worker, phase)) {
+            full_fence(); /* or the release would wait while the pause elapses */
+            pause_about(worker, poll, POLL_UNEVEN);
+        }
         run_count(run, worker, start, ticks());
         /* Stays as it is until all have arrived once more, this worker among them. */
     } while (!load_relaxed(&shared->over));

@@ -65,8 +65,8 @@ const struct workload workload_list[] = {
         .threads_least = 1,
         .threads_most = ANY,
         .takes_lock = true,
-        SETTINGS({KNOB_WORK_CYCLES, 10000}, {KNOB_UNEVEN, 20}, {KNOB_STAGGER, 400},
-                 {KNOB_HOME, 0}),
+        SETTINGS({KNOB_WORK_CYCLES, 10000}, {KNOB_UNEVEN, 20}, {KNOB_POLL_CYCLES, 200},
+                 {KNOB_STAGGER, 400}, {KNOB_HOME, 0}),
         FUNCTIONS(fork_join),
     },
     {
@@ -105,7 +105,7 @@ const struct workload workload_list[] = {
         .threads_least = 1,
         .threads_most = 2,
         .takes_lock = true,
-        SETTINGS({KNOB_CS_LINES, 0}, THINKING(400)),
+        SETTINGS({KNOB_CS_LINES, 0}, {KNOB_TRYLOCK, 0}, THINKING(400)),
         FUNCTIONS(uncontended),
     },
     {

@@ -265,7 +265,7 @@ int main(int argument_count, char **arguments)
     const char *slash = strrchr(arguments[0], '/');
     program = slash ? slash + 1 : arguments[0];
     parse_options(argument_count, arguments);
-    if (!machine_name())
+    if (!*machine_name())
         usage_error("name a --machine to simulate");
     pick_lock();
     place_workers();

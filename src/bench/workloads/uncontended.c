@@ -49,13 +49,17 @@ static void hold_measured(struct run *run, struct worker *worker, bool alone)
     struct uncontended *shared = run->shared;
     struct guarded *guarded = guarded_of(run);
     struct section section = section_of(run);
+    const bool trylock = run->knobs[KNOB_TRYLOCK] != 0;
     for (;;) {
         if (!alone)
             spin_until(load_acquire(&shared->turn) == TURN_MEASURED);
         uint64_t start = cycles_ordered();
         if (!run_goes_on(run, start))
             break;
-        run->lock->lock(&guarded->lock);
+        if (!trylock)
+            run->lock->lock(&guarded->lock);
+        else if (!run->lock->trylock(&guarded->lock))
+            worker->balance++;
         uint64_t acquired = cycles_ordered();
         guarded_touch(guarded, section.lines);
         run->lock->unlock(&guarded->lock);
@@ -79,5 +83,9 @@ void uncontended_work(struct run *run, struct worker *worker)
 
 bool uncontended_check(struct run *run)
 {
+    if (run->workers[run->threads - 1].balance) {
+        explain(run, "trylock did not acquire a free lock");
+        return false;
+    }
     return guarded_check(run, guarded_of(run), 1, run->knobs[KNOB_CS_LINES]);
 }
