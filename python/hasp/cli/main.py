@@ -16,7 +16,10 @@ from hasp.output import complain
 
 # The one list of verbs, in the order of `hasp --help`. Each is the module of that name
 # in this package, imported only when it is asked for, so that `hasp run` starts fast.
-VERBS = ("list", "run", "compare", "doctor", "bench", "check", "study", "simulate")
+VERBS = (
+    *("list", "run", "compare", "doctor", "bench", "check", "study"),
+    *("machine", "simulate"),
+)
 
 USAGE = "usage: hasp VERB [options] [-- COMMAND...]"
 
