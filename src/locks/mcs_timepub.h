@@ -121,7 +121,7 @@ mcs_timepub_wait(struct lock *lock, const struct deadline *deadline)
         if (!in_time) {
             if (abandon(lock, self))
                 return false;
-            state = load_relaxed(&self->cell); /* acquired by leave() */
+            state = load_acquire(&self->cell);
         }
         if (state == WAITER_GRANTED)
             break;

@@ -23,9 +23,7 @@
     X(GIVEN_BACK_TWICE)                                                                \
     X(LEAVES_WITHOUT_A_WORD)                                                           \
     X(ADOPTS_NOBODY)                                                                   \
-    X(ONLY_BY_THE_OWNER)                                                               \
-    X(GRANTS_BY_THE_TAIL)                                                              \
-    X(TIDIES_UP_LATE)
+    X(ONLY_BY_THE_OWNER)
 #define EACH_SLEEPING(X)                                                               \
     X(NONE)                                                                            \
     X(TAKE_RELAXED)                                                                    \
@@ -38,8 +36,7 @@
     X(TIMES_OUT_HOLDING)                                                               \
     X(TRYLOCK_TAKES_ALL)                                                               \
     X(TRYLOCK_NEVER)                                                                   \
-    X(TIMEOUT_KEEPS_IT)                                                                \
-    X(NAMES_THE_OWNER_LATE)
+    X(TIMEOUT_KEEPS_IT)
 
 #define QUEUE(bug)                                                                     \
     WRONG_LOCK(queue, bug)                                                             \
