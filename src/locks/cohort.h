@@ -47,7 +47,7 @@
 #include "locks/mutexee.h"
 #include "locks/parts.h"
 #include "locks/partitioned.h"
-#include "locks/tas.h"
+#include "locks/spinlock.h"
 
 /* What a cohort lock asks of a lock, at either level. */
 struct cohort_level {
@@ -268,9 +268,8 @@ static inline bool cohort_mcs_queued(struct lock *lock)
     return load_relaxed(&mcs_of(lock)->tail) != TAIL_HELD;
 }
 
-COHORT_LEVEL(cohort_backoff, tas, cohort_no_queue, NULL,
-             (lock, TAS_READ_FIRST | TAS_BACK_OFF),
-             (lock, TAS_READ_FIRST | TAS_BACK_OFF, deadline))
+COHORT_LEVEL(cohort_backoff, spinlock, cohort_no_queue, NULL, (lock, true),
+             (lock, true, deadline))
 COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock, MUTEXEE_SPINNERS),
              (lock, MUTEXEE_SPINNERS, deadline))
 COHORT_LEVEL(cohort_ticket, ticket, ticket_forget, tickets_queued, (lock),

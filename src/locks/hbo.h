@@ -44,7 +44,7 @@ static inline bool hbo_fast(struct lock *lock)
 
 static inline bool hbo_trylock(struct lock *lock)
 {
-    if (!spinlock_trylock(lock))
+    if (!spinlock_trylock(lock, false))
         return false;
     if (load_relaxed(hbo_node(lock)))
         store_relaxed(hbo_node(lock), hbo_here());
@@ -59,7 +59,7 @@ static inline bool hbo_timedlock(struct lock *lock, const struct deadline *deadl
              far = BACKOFF_LEAST * HBO_FARTHER;
     struct spinner spinner = {0, 0};
     uint32_t here = hbo_here();
-    while (!spinlock_trylock(lock)) {
+    while (!spinlock_trylock(lock, false)) {
         uint32_t turns = load_relaxed(hbo_node(lock)) == here
                              ? next_pause(&near, limit / HBO_FARTHER)
                              : next_pause(&far, limit);
@@ -78,7 +78,7 @@ static inline void hbo_lock(struct lock *lock)
 
 static inline void hbo_unlock(struct lock *lock)
 {
-    spinlock_unlock(lock);
+    spinlock_unlock(lock, false);
 }
 
 static inline void hbo_before_release(struct lock *lock)
