@@ -57,8 +57,7 @@ enum { GCR_LOOK = 4 };
 struct gcr {
     struct lock passive;
     struct atomic_u32 admission, place;
-    struct atomic_u32 next;    /* of the same bucket, and the lock's address; */
-    struct atomic_u64 address; /* only for those of gcr_by_address() */
+    struct atomic_u32 next, key; /* only for those of gcr_by_address() */
 };
 
 /* Where the wrapper keeps its part's id: a lock of at most 12 bytes leaves it the last
