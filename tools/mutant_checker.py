@@ -24,13 +24,18 @@ LIST_USERS = {"locks.def", "descriptor.h"}
 STUCK_SECONDS = 120
 
 # Clients in this order: the first ones are small, and catch most.
-FIRST_CLIENTS = ("pair", "trylock", "another", "exclusion", "condition", "timeouts")
+FIRST_CLIENTS = (
+    *("pair", "timed", "trylock", "another", "last"),
+    *("exclusion", "condition", "queue", "leavers", "timeouts"),
+)
 
 FINDINGS = 1  # exit status of hasp-explore
+CRASH = "crash"  # it ended without a verdict: that is none
 
 
 class BuildError(RuntimeError):
-    """A mutant that does not compile: a defect of the mutator."""
+    """A mutant that does not compile, or whose check ends without a verdict: that is no
+    catch, but a defect of the tools."""
 
 
 @dataclass
@@ -68,7 +73,7 @@ class Checker:
     """hasp-explore of one build folder, for locks with and without mutants."""
 
     def __init__(self, build: Path) -> None:
-        self.build = build
+        self.build = build.resolve()
         commands = json.loads((build / "compile_commands.json").read_text())
         self.sources: list[Source] = []
         self.engine: list[str] = []
@@ -137,30 +142,27 @@ class Checker:
         if done.returncode:
             raise BuildError(done.stderr)
 
-    def explore(self, program: Path, lock: str, limits: list[int]) -> Verdict:
-        """Every client with the first limit of states, then with the next, until one
-        finds something. A limit in seconds would mean little on a busy machine."""
+    def explore(self, program: Path, lock: str, states: int) -> Verdict:
+        """Every client with this limit of states, until one finds something. A limit in
+        seconds would mean little on a busy machine."""
         total = Verdict()
-        complete = set[str]()
-        for states in limits:
-            for client in self.clients:
-                if client in complete:
-                    continue
-                row = self._client(program, lock, client, states)
-                if row is None:
-                    complete.add(client)
-                    continue
-                total.seconds += row["seconds"]
-                if row["verdict"] != "ok":
-                    total.caught_by = client
-                    total.verdict, total.detail = row["verdict"], row["detail"]
-                    return total
-                bound = row["preemptions"]
-                total.bounds[client] = (
-                    "complete" if row["complete"] else f"{bound} preemptions"
-                )
-                if row["complete"]:
-                    complete.add(client)
+        crashes = []
+        for client in self.clients:
+            row = self._client(program, lock, client, states)
+            if row is None:
+                continue
+            total.seconds += row["seconds"]
+            if row["verdict"] == CRASH:
+                crashes.append(row["detail"])
+            elif row["verdict"] != "ok":
+                total.caught_by = client
+                total.verdict, total.detail = row["verdict"], row["detail"]
+                return total
+            else:
+                bound = f"{row['preemptions']} preemptions"
+                total.bounds[client] = "complete" if row["complete"] else bound
+        if crashes:
+            raise BuildError(f"{lock}: {crashes[0]}")
         if not total.bounds:
             raise BuildError(f"no client ran on {lock}")
         return total
@@ -176,21 +178,18 @@ class Checker:
             ]
         )
         if done.returncode not in (0, FINDINGS):
-            return {
-                "verdict": "crash",
-                "detail": f"exit status {done.returncode} {done.stderr[-200:]}",
-                "seconds": 0.0,
-            }
+            detail = f"exit status {done.returncode} {done.stderr[-200:]}"
+            return {"verdict": CRASH, "detail": f"{client}: {detail}", "seconds": 0.0}
         if not done.stdout:
             return None
         row: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         return row
 
-    def check(self, lock: str, file: str, text: str, limits: list[int]) -> Verdict:
+    def check(self, lock: str, file: str, text: str, states: int) -> Verdict:
         """What the clients say of a lock with `text` for the file (none: as it is)."""
         with tempfile.TemporaryDirectory(prefix="hasp-mutant-") as folder:
             program = self.make(Path(folder), lock, file, text)
-            return self.explore(program, lock, limits)
+            return self.explore(program, lock, states)
 
 
 def strip_outputs(words: list[str]) -> list[str]:

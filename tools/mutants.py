@@ -183,6 +183,10 @@ class Entry:
     header: str  # below src/locks
     text: str
 
+    @property
+    def parks(self) -> bool:
+        return re.search(r"\bPARKS\b", self.text) is not None
+
 
 def entries() -> list[Entry]:
     """The locks of the list, each under the header that it stands under."""

@@ -19,6 +19,7 @@ import random
 import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ RESULTS = ROOT / "docs/data/mutants.jsonl"
 SHARED = {
     "barging.h": ["mutexee", "malthusian-park", "spinbit"],
     "cna.h": ["cna", "fissile", "shfl"],
-    "waiting.h": ["mcs-park", "mutexee", "clh-park", "mcs"],
+    "waiting.h": ["mcs-park", "mutexee", "clh-park", "reciprocating"],
     "ghosts.h": ["mcs", "mutexee", "ticket"],
     "parts.c": ["c-bo-mcs", "partitioned", "hmcs"],
     "registry.c": ["ttas", "futex", "mcs-park"],
@@ -77,6 +78,13 @@ def locks_of(file: str) -> tuple[str, ...]:
     return tuple(own or users[:REPRESENTATIVES])
 
 
+def may_park(lock: str) -> bool:
+    """Whether its waiters sleep; all do behind gcr."""
+    return lock.startswith("gcr+") or any(
+        entry.name == lock and entry.parks for entry in entries()
+    )
+
+
 def all_tasks(chosen: list[str]) -> list[Task]:
     """The mutants of the files or locks chosen; of all without a choice."""
     tasks = []
@@ -90,7 +98,11 @@ def all_tasks(chosen: list[str]) -> list[Task]:
             locks = tuple(name for name in locks if name in chosen)
         if not locks:
             continue
-        tasks += [Task(mutant, text, locks) for mutant in mutants]
+        parking = tuple(name for name in locks if may_park(name))
+        tasks += [
+            Task(mutant, text, parking or locks if mutant.wakes else locks)
+            for mutant in mutants
+        ]
     return tasks
 
 
@@ -112,10 +124,10 @@ def run(checker: Checker, task: Task, limits: list[int]) -> dict[str, Any]:
     }
     if not task.locks:
         return {**row, "outcome": "error", "detail": "the lock is refused as it is"}
-    for lock in task.locks:
+    for states, lock in product(limits, task.locks):  # each lock quickly, then again
         try:
             said = checker.check(
-                lock, task.mutant.file, task.mutant.apply(task.text), limits
+                lock, task.mutant.file, task.mutant.apply(task.text), states
             )
         except BuildError as error:
             return {**row, "outcome": "error", "detail": str(error)[-500:]}
@@ -155,7 +167,7 @@ def baseline(checker: Checker, tasks: list[Task], jobs: int) -> set[str]:
     refused = set[str]()
     names = sorted({lock for task in tasks for lock in task.locks})
     with ThreadPoolExecutor(jobs) as pool:
-        said = pool.map(lambda lock: checker.check(lock, "", "", [BASELINE]), names)
+        said = pool.map(lambda lock: checker.check(lock, "", "", BASELINE), names)
         for lock, verdict in zip(names, said, strict=True):
             if verdict.caught_by:
                 refused.add(lock)
@@ -199,14 +211,21 @@ def parse() -> argparse.Namespace:
         help="where to keep them",
     )
     add("--again", action="store_true", help="also run what has a result")
-    add("--survivors", action="store_true", help="run again what survived")
+    add(
+        "--survivors",
+        action="store_true",
+        help="run again what survived without a reason",
+    )
     add("--json", action="store_true", help="print the results as JSON lines")
     add("--table", action="store_true", help="run nothing; write docs/mutation.md")
     return parser.parse_args()
 
 
 def due(
-    tasks: list[Task], known: dict[str, dict[str, Any]], options: argparse.Namespace
+    tasks: list[Task],
+    known: dict[str, dict[str, Any]],
+    reasons: Reasons,
+    options: argparse.Namespace,
 ) -> list[Task]:
     """The tasks that have no result yet, or are to be run again."""
 
@@ -214,8 +233,8 @@ def due(
         row = known.get(task.mutant.key)
         if options.again or not row or row["digest"] != task.digest:
             return True
-        outcomes = ("error", "survived") if options.survivors else ("error",)
-        return row["outcome"] in outcomes
+        unexplained = row["outcome"] == "survived" and not reasons.reason(row["key"])
+        return row["outcome"] == "error" or (options.survivors and unexplained)
 
     wanted = [task for task in tasks if is_due(task)]
     if options.sample is not None:
@@ -229,8 +248,8 @@ def run_all(options: argparse.Namespace, tasks: list[Task]) -> list[dict[str, An
     known = load(options.results)
     reasons = read_reasons()
     tasks = [task for task in tasks if not reasons.rule(task.mutant.key)]
-    wanted = due(tasks, known, options)
-    limits = [min(QUICK, options.states), options.states]
+    wanted = due(tasks, known, reasons, options)
+    limits = sorted({min(QUICK, options.states), options.states})
     checker = Checker(
         options.build or Path(os.environ.get("HASP_NATIVE_DIR", ROOT / "build"))
     )

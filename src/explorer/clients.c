@@ -13,6 +13,8 @@ const struct lock_operations *client_operations;
 static uint32_t inside, sections;
 static struct atomic_u32 flag;
 static struct waiter *sleeper;
+/* Relaxed: they say when, and order nothing. */
+static struct atomic_u32 arrived, served;
 
 const char *client_variable(const void *address);
 const char *client_variable(const void *address)
@@ -21,6 +23,8 @@ const char *client_variable(const void *address)
            : address == &sections ? "sections"
            : address == &flag     ? "flag"
            : address == &sleeper  ? "sleeper"
+           : address == &arrived  ? "arrived"
+           : address == &served   ? "served"
                                   : NULL;
 }
 
@@ -63,6 +67,22 @@ static void take_turn(void)
     unlock();
 }
 
+static void take_turn_if_in_time(void)
+{
+    if (!timedlock())
+        return;
+    section();
+    unlock();
+}
+
+static void take_turn_in_the_end(void)
+{
+    if (!timedlock())
+        lock();
+    section();
+    unlock();
+}
+
 /* Whatever was done to it, it has to be as good as new in the end. */
 static void finish(void)
 {
@@ -99,24 +119,118 @@ static void with_trylock(unsigned thread)
 /* Whether the deadline struck or not, the lock goes on working. */
 static void with_timeout(unsigned thread)
 {
-    if (thread == 2) {
-        if (!timedlock())
-            lock();
-        section();
-        unlock();
-    } else {
+    if (thread == 2)
+        take_turn_in_the_end();
+    else
         take_turn();
+}
+
+/* The first thread comes back while the second may still be about to take its turn. */
+static void timed_pair(unsigned thread)
+{
+    if (thread == 0) {
+        take_turn();
+        take_turn_if_in_time();
+    } else {
+        take_turn_in_the_end();
     }
 }
 
 static void two_timeouts(unsigned thread)
 {
-    if (thread == 0) {
+    if (thread == 0)
         take_turn();
-    } else if (timedlock()) {
-        section();
-        unlock();
+    else
+        take_turn_if_in_time();
+}
+
+/* Threads after the first arrive one by one while it has the lock: the queue is there
+ * without a preemption that the search would have to find. */
+static void wait_for_arrivals(unsigned count)
+{
+    spin_until(load_relaxed(&arrived) == count);
+}
+
+static void arrive(unsigned thread)
+{
+    wait_for_arrivals(thread - 1);
+    store_relaxed(&arrived, thread);
+}
+
+static void serve(void)
+{
+    lock();
+    store_relaxed(&served, 1);
+    section();
+    unlock();
+}
+
+static void hold_until_arrived(unsigned count)
+{
+    lock();
+    wait_for_arrivals(count);
+    section();
+    unlock();
+}
+
+/* Two queue behind the first, which comes back when the next has the lock. */
+static void queue_of_two(unsigned thread)
+{
+    if (thread == 0) {
+        hold_until_arrived(2);
+        spin_until(load_relaxed(&served));
+        take_turn();
+    } else {
+        arrive(thread);
+        serve();
     }
+}
+
+/* Three queue behind the first, which comes back at once, or then, and may give up. */
+static void queue_of_three(unsigned thread)
+{
+    if (thread == 0) {
+        hold_until_arrived(3);
+        if (choose(2))
+            spin_until(load_relaxed(&served));
+        take_turn_if_in_time();
+    } else {
+        arrive(thread);
+        serve();
+    }
+}
+
+/* Two of those who queue may give up. */
+static void queue_of_leavers(unsigned thread)
+{
+    if (thread == 0) {
+        hold_until_arrived(2);
+        take_turn();
+    } else {
+        arrive(thread);
+        take_turn_if_in_time();
+    }
+}
+
+/* Whoever finds that it is the last user destroys the lock, when the other one may
+ * still be about to return from its unlock. */
+static void last_destroys(unsigned thread)
+{
+    (void)thread;
+    lock();
+    section();
+    bool last = sections == 2;
+    unlock();
+    if (!last)
+        return;
+    begin_operation();
+    operations->destroy(&client_lock);
+    lock_is_gone();
+}
+
+static void finish_nothing(void)
+{
+    expect(sections == 2, "a critical section was lost");
 }
 
 /* The first thread locks, the second unlocks in its stead, the third wants it, too. */
@@ -133,6 +247,15 @@ static void unlock_by_another(unsigned thread)
     } else {
         take_turn();
     }
+}
+
+/* A slot of the pool on a condition variable once more, this thread's or another's:
+ * nobody may be at work on it any more. */
+static void use_again(void)
+{
+    struct waiter *next = waiter_take();
+    next->epoch += 1u << 8;
+    waiter_give(next);
 }
 
 static uint32_t waiting_cell(const struct waiter *waiter)
@@ -163,6 +286,7 @@ static void wait_on_condition(void)
         operations->adopted(&client_lock, waiter);
     } else {
         waiter_give(waiter);
+        use_again();
         if (state == WAITER_REQUEUED)
             operations->relock(&client_lock);
         else
@@ -170,10 +294,7 @@ static void wait_on_condition(void)
     }
     section();
     unlock();
-    /* The waiter's next user: nobody may be at work on it any more. */
-    struct waiter *next = waiter_take();
-    next->epoch += 1u << 8;
-    waiter_give(next);
+    use_again();
 }
 
 static void signal_condition(void)
@@ -241,7 +362,8 @@ const struct client clients[] = {
      finish,
      {0},
      0,
-     0},
+     0,
+     false},
     {"exclusion",
      "three threads lock and unlock, the first one twice",
      3,
@@ -250,7 +372,8 @@ const struct client clients[] = {
      finish_exclusion,
      {0},
      0,
-     0},
+     0,
+     false},
     {"trylock",
      "a trylock among two lockers",
      3,
@@ -259,7 +382,8 @@ const struct client clients[] = {
      finish,
      {0},
      0,
-     0},
+     0,
+     false},
     {"timeout",
      "a timed lock among two lockers, and a lock after its failure",
      3,
@@ -268,7 +392,8 @@ const struct client clients[] = {
      finish,
      {0},
      0,
-     0},
+     0,
+     false},
     {"timeouts",
      "two timed locks and a locker",
      3,
@@ -277,7 +402,8 @@ const struct client clients[] = {
      finish,
      {0},
      0,
-     0},
+     0,
+     false},
     {"another",
      "unlocked by another thread while a third waits",
      3,
@@ -286,7 +412,78 @@ const struct client clients[] = {
      finish,
      {0},
      0,
-     0},
+     0,
+     false},
+    {"timed",
+     "two timed locks, the first one by a thread that comes back",
+     2,
+     NULL,
+     timed_pair,
+     finish,
+     {0},
+     0,
+     0,
+     false},
+    {"queue",
+     "two threads queue, and the holder comes back behind them",
+     3,
+     NULL,
+     queue_of_two,
+     finish,
+     {0},
+     0,
+     0,
+     false},
+    {"leavers",
+     "two threads queue that may give up, and the holder comes back",
+     3,
+     NULL,
+     queue_of_leavers,
+     finish,
+     {0},
+     0,
+     0,
+     false},
+    {"long-queue",
+     "three threads queue, and the holder comes back behind them",
+     4,
+     NULL,
+     queue_of_three,
+     finish,
+     {0},
+     0,
+     0,
+     false},
+    {"node-queue",
+     "two threads of two NUMA nodes queue, and the holder comes back",
+     3,
+     is_numa,
+     queue_of_two,
+     finish,
+     {0, 1, 0, 0},
+     0,
+     0,
+     false},
+    {"long-node-queue",
+     "three threads of two NUMA nodes queue, and the holder comes back",
+     4,
+     is_numa,
+     queue_of_three,
+     finish,
+     {0, 1, 0, 1},
+     0,
+     0,
+     false},
+    {"last",
+     "the last user destroys the lock, whoever has just released it",
+     2,
+     NULL,
+     last_destroys,
+     finish_nothing,
+     {0},
+     0,
+     0,
+     true},
     {"condition",
      "the holder hands a condvar's waiter to the lock; a third competes",
      3,
@@ -295,7 +492,8 @@ const struct client clients[] = {
      finish,
      {0},
      0,
-     0},
+     0,
+     false},
     {"spurious",
      "three threads, each of which may wake up once for no reason",
      3,
@@ -304,7 +502,8 @@ const struct client clients[] = {
      finish,
      {0},
      1,
-     0},
+     0,
+     false},
     {"nodes",
      "three threads on two NUMA nodes, the first one locks twice",
      3,
@@ -313,7 +512,8 @@ const struct client clients[] = {
      finish,
      {0, 1, 0, 0},
      0,
-     0},
+     0,
+     false},
     {"migration",
      "three threads on two NUMA nodes that move while they hold the lock",
      3,
@@ -322,7 +522,8 @@ const struct client clients[] = {
      finish,
      {0, 1, 0, 0},
      0,
-     0},
+     0,
+     false},
     {"fork",
      "the holder forks among two lockers, who vanish; a new one comes",
      4,
@@ -331,6 +532,7 @@ const struct client clients[] = {
      finish,
      {0},
      0,
-     3},
+     3,
+     true},
 };
 const unsigned client_count = sizeof clients / sizeof clients[0];

@@ -15,6 +15,7 @@ struct client {
     uint8_t nodes[4];     /* NUMA node of each thread */
     uint8_t naps;         /* spurious wake-ups that each thread may have */
     uint8_t child;        /* if not 0: forks; the first thread that begins after it */
+    bool every_step; /* is one of its own: where somebody looks on from outside */
 };
 
 extern const struct client clients[];
@@ -30,6 +31,8 @@ unsigned choose(unsigned alternatives);
 void move_to_node(unsigned node);
 /* The other threads are gone, wherever they were; their waiters stay in the queues. */
 void fork_here(void);
+/* The lock's memory is somebody else's from now on: nobody may touch it. */
+void lock_is_gone(void);
 /* An operation begins: what was read before it is no reason for it to wait. */
 void begin_operation(void);
 /* A new deadline, which may strike at any time from now on. */

@@ -12,7 +12,6 @@ void expect(bool condition, const char *text)
 void begin_operation(void)
 {
     struct thread *self = &model.thread[model.running];
-    self->turn.steps = 0;
     self->reads = self->spins = self->read_clock = self->read_deadline = 0;
 }
 
@@ -26,4 +25,34 @@ const struct deadline *new_deadline(void)
 void move_to_node(unsigned node)
 {
     model.thread[model.running].node = (uint8_t)node;
+}
+
+static bool is_of_the_lock(const void *address)
+{
+    const char *at = address, *lock = (const char *)&client_lock;
+    return at >= lock && at < lock + sizeof client_lock;
+}
+
+static void expect_there(const void *address)
+{
+    if (model.gone && is_of_the_lock(address))
+        fail("touched late", "%s, when the lock is gone", cell_name(address));
+}
+
+/* Nothing that somebody stored there may come later, either. */
+void lock_is_gone(void)
+{
+    const struct thread *self = &model.thread[model.running];
+    uint16_t places[MESSAGES];
+    model.gone = 1;
+    for (uint16_t c = 0; c < known.cells; c++)
+        if (is_of_the_lock(known.cell[c].address) && message_count(c) > 1 &&
+            store_choices(self, c, places) > 1)
+            expect_there(known.cell[c].address);
+}
+
+void expect_in_use(const void *address, bool writes)
+{
+    expect_there(address);
+    pool_expect_use(address, writes);
 }

@@ -26,24 +26,31 @@ void pools_prepare(void)
 {
     waiter_pool.chunks[0] = slots[index_of(&waiter_pool)];
     part_pool.chunks[0] = slots[index_of(&part_pool)];
-    /* What a waiter holds when it is taken is undefined. (Parts are zeroed by whoever
-     * takes them, which nobody can tell from the zeros of their first use.) */
-    memset(slots[index_of(&waiter_pool)], 0xdd, sizeof slots[0]);
+    /* What a slot holds when it is taken is undefined: the id of none that is. */
     for (int pool = 0; pool < POOLS; pool++)
-        for (uint32_t i = 0; i <= SLOTS; i++)
+        for (uint32_t i = 0; i <= SLOTS; i++) {
+            uint32_t *words = (uint32_t *)(void *)&slots[pool][i];
+            for (unsigned word = 0; word < PART_WORDS; word++)
+                words[word] = SLOTS;
             slots[pool][i].link = (struct pool_link){.id = i};
+        }
     for (uint32_t i = 0; i <= SLOTS; i++)
         waiter_at(i)->epoch = 0; /* this one lasts */
 }
 
 static uint16_t order_cell(struct pool_slot *slot)
 {
-    struct place *place =
-        place_of_cell(&slot->link.free_next.raw, sizeof slot->link.free_next.raw);
-    place_is_contended(place);
-    if (is_quiet(place))
-        fail("again", "with what was learnt");
-    return place->cell;
+    return cell_of(&slot->link.free_next.raw, sizeof slot->link.free_next.raw);
+}
+
+/* What part_take() does, but in one step: nobody else can tell yet. */
+static void zero_part(struct pool_slot *slot, int thread)
+{
+    struct part *part = (struct part *)slot;
+    for (int i = 0; i < PART_WORDS; i++) {
+        struct atomic_u32 *word = &part->words[i];
+        memory_prepare(&model.thread[thread], cell_of(&word->raw, sizeof word->raw), 0);
+    }
 }
 
 static struct pool_slot *slot_for(struct pool *pool, int thread)
@@ -52,10 +59,12 @@ static struct pool_slot *slot_for(struct pool *pool, int thread)
     unsigned id;
     if (state->free_count[thread])
         id = state->free[thread][--state->free_count[thread]];
-    else if (state->carved < SLOTS)
+    else if (state->carved < SLOTS - 1)
         id = ++state->carved;
     else
         return NULL;
+    if (pool == &part_pool)
+        zero_part(&slots[1][id], thread);
     state->home[id - 1] = (uint8_t)thread;
     state->taken[id - 1] = TAKEN;
     return &slots[index_of(pool)][id];
@@ -66,13 +75,28 @@ struct pool_slot *pool_take(struct pool *pool)
     int thread = model.running;
     struct pool_slot *slot = slot_for(pool, thread);
     if (!slot)
-        fail("pool exhausted", "more than %d slots in use: a leak?", SLOTS);
-    model.thread[thread].turn.idle = 0;
+        fail("pool exhausted", "more than %d slots in use: a leak?", SLOTS - 1);
     uint16_t cell = order_cell(slot);
     memory_load(&model.thread[thread], cell, message_count(cell) - 1, CHECKED_ACQUIRE);
     trail_add(
         &(struct trail_step){.thread = thread, .operation = OP_TAKE, .address = slot});
     return slot;
+}
+
+/* Who gives a slot back must have seen what others stored there, or the next user's
+ * store may come before one of theirs. Hints may come late. */
+static void expect_settled(struct pool *pool, struct pool_slot *slot)
+{
+    const struct thread *self = &model.thread[model.running];
+    uint16_t places[MESSAGES];
+    unsigned words = pool == &part_pool ? PART_WORDS
+                                        : offsetof(struct waiter, asleep) / 4;
+    for (unsigned i = 0; i < words; i++) {
+        struct atomic_u32 *word = &((struct part *)slot)->words[i];
+        uint16_t cell = cell_of(&word->raw, sizeof word->raw);
+        if (message_count(cell) > 1 && store_choices(self, cell, places) > 1)
+            fail("given back early", "%s may still change", cell_name(word));
+    }
 }
 
 void pool_give(struct pool *pool, struct pool_slot *slot)
@@ -82,12 +106,12 @@ void pool_give(struct pool *pool, struct pool_slot *slot)
     uint32_t id = slot->link.id;
     trail_add(
         &(struct trail_step){.thread = thread, .operation = OP_GIVE, .address = slot});
-    if (!id || id > state->carved || !state->taken[id - 1])
+    if (!id || id > SLOTS || !state->taken[id - 1])
         fail("given back twice", "%s is in the pool already", cell_name(slot));
+    expect_settled(pool, slot);
     unsigned home = state->home[id - 1];
     state->taken[id - 1] = FREE;
     state->free[home][state->free_count[home]++] = (uint8_t)id;
-    model.thread[thread].turn.idle = 0;
     uint16_t cell = order_cell(slot);
     memory_store(&model.thread[thread], cell, message_count(cell), 0, CHECKED_RELEASE);
 }
@@ -101,9 +125,23 @@ unsigned pool_taken(void)
 {
     unsigned taken = 0;
     for (int pool = 0; pool < POOLS; pool++)
-        for (int i = 0; i < model.pool[pool].carved; i++)
+        for (int i = 0; i < SLOTS; i++)
             taken += model.pool[pool].taken[i] == TAKEN;
     return taken;
+}
+
+/* A look at a waiter that was given back may be a hint, a store there is none; and an
+ * id that nobody was given comes from memory that nobody prepared. */
+void pool_expect_use(const void *address, bool writes)
+{
+    int pool;
+    unsigned id;
+    size_t offset;
+    if (!slot_at(address, &pool, &id, &offset))
+        return;
+    const struct pool_state *state = &model.pool[pool];
+    if (!id || id > state->carved || (writes && !state->taken[id - 1]))
+        fail("not in use", "%s, which nobody has taken", cell_name(address));
 }
 
 /* For names. */

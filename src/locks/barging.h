@@ -37,13 +37,14 @@ enum {
 };
 
 /* After a fork, before anybody in the child waits: those who spin, are impatient or
- * were granted the word are ghosts. A live holder may come and go meanwhile. */
+ * were granted the word are ghosts. A live holder may come and go meanwhile; its
+ * release is carried on by the exchange, which tells nothing itself. */
 static inline void barging_forget(struct atomic_u32 *word)
 {
     uint32_t seen = load_relaxed(word), after;
     do
         after = seen & BARGING_GRANTED ? 0 : seen & (BARGING_HELD | BARGING_SLEEPERS);
-    while (after != seen && !compare_exchange_acq_rel(word, &seen, after));
+    while (after != seen && !compare_exchange_relaxed(word, &seen, after));
 }
 
 static inline bool barging_fast(struct atomic_u32 *word)

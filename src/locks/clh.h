@@ -25,7 +25,11 @@
  *
  * A grant (release) pairs with wait_for_turn (acquire), the store of a number (release)
  * with the loads of the cell in clh_fast and clh_wait_for_number; an exchange of the
- * tail that frees the lock with that of the next arrival.
+ * tail that frees the lock with that of the next arrival. Arrivals publish their
+ * waiters by exchanging the tail, and every exchange carries that on. So those which
+ * only take a waiter out again (clh_settle, clh_leave) need no order: whose name they
+ * put there was published before, and a number is never put there before an earlier
+ * one has been stored, so that no old value of the cell is taken for it.
  */
 #ifndef HASP_LOCKS_CLH_H
 #define HASP_LOCKS_CLH_H
@@ -42,7 +46,7 @@ static inline void clh_forget(struct lock *lock, bool held)
         return; /* no ghosts */
     store_relaxed(&clh->node, 0);
     store_relaxed(&clh->cell, number);
-    store_release(&clh->tail, held ? number + CLH_NUMBER : number);
+    store_relaxed(&clh->tail, held ? number + CLH_NUMBER : number);
 }
 
 static inline void clh_before_release(struct lock *lock)
@@ -63,8 +67,7 @@ static inline void clh_settle(struct clh *clh, struct waiter *self)
 {
     uint32_t tail = clh_name(self->link.id);
     store_relaxed(&clh->node, 0);
-    /* Release: whoever reads the number waits on the cell as it is now. */
-    if (compare_exchange_acq_rel(&clh->tail, &tail, clh_number(clh) + CLH_NUMBER))
+    if (compare_exchange_relaxed(&clh->tail, &tail, clh_number(clh) + CLH_NUMBER))
         waiter_give(self);
     else
         store_relaxed(&clh->node, self->link.id);
@@ -75,7 +78,7 @@ static inline void clh_leave(struct lock *lock, struct waiter *self, uint32_t be
 {
     uint32_t tail = clh_name(self->link.id);
     fetch_or_relaxed(&lock->mode, CLH_LEFT_ONCE);
-    if (compare_exchange_acq_rel(&clh_of(lock)->tail, &tail, before)) {
+    if (compare_exchange_relaxed(&clh_of(lock)->tail, &tail, before)) {
         waiter_give(self);
         return;
     }

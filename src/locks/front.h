@@ -59,7 +59,7 @@ static inline void front_forget(struct lock *lock, bool held)
 {
     (void)held;
     store_relaxed(&mcs_of(lock)->next, 0);
-    store_release(&mcs_of(lock)->tail, 0);
+    store_relaxed(&mcs_of(lock)->tail, 0);
     latch_keep_no_more(front_latch(lock));
 }
 

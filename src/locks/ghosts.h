@@ -17,6 +17,10 @@
  *     clears it only after ghosts_check_holder(), which waits for a repair under way.
  * G3. A lock that was just granted to a ghost shows 0, and becomes free.
  * In a lock that shows no queued ghosts a live holder may come and go meanwhile.
+ *
+ * What forget() stores needs no order of its own: whoever looks at more than the word
+ * that the fast path takes has seen the generation (acquire) that the repair ended with
+ * (release). What it reads was stored before the fork, or is checked by an exchange.
  */
 #ifndef HASP_LOCKS_GHOSTS_H
 #define HASP_LOCKS_GHOSTS_H
@@ -32,7 +36,7 @@ ghosts_repair(struct lock *lock, uint16_t seen, uint32_t now,
     if (seen != GHOSTS_REPAIRING) {
         bool ever = seen != 0;
         uint16_t claim = ever ? GHOSTS_REPAIRING : (uint16_t)now;
-        if (compare_exchange_acquire(&lock->generation, &seen, claim)) {
+        if (compare_exchange_relaxed(&lock->generation, &seen, claim)) {
             if (ever) {
                 forget(lock, load_relaxed(&lock->word) != 0);
                 store_release(&lock->generation, (uint16_t)now);

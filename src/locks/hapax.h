@@ -107,13 +107,15 @@ static inline void hapax_call(uint64_t value)
 static inline void hapax_forget(struct lock *lock, bool held)
 {
     struct hapax *own = hapax_of(lock);
-    uint64_t depart = load_acquire(&own->depart); /* before arrive */
-    uint64_t arrive = load_relaxed(&own->arrive), last = depart & ~(uint64_t)HAPAX_HELD;
+    uint64_t depart = load_relaxed(&own->depart), last = depart & ~(uint64_t)HAPAX_HELD;
+    uint64_t arrive = load_relaxed(&own->arrive);
     if (arrive == last || arrive & HAPAX_FAST)
         return;
-    if (!held)
+    /* An exchange: `arrive` may be older than `depart`, which then is that of somebody
+     * who arrived since. */
+    if (compare_exchange_relaxed(&own->arrive, &arrive, last) && !held &&
+        depart != last)
         store_relaxed(&own->depart, last);
-    store_release(&own->arrive, last);
 }
 
 static inline void hapax_before_release(struct lock *lock)
@@ -136,13 +138,6 @@ static inline bool hapax_enter(struct lock *lock, uint64_t depart, uint64_t mine
     return true;
 }
 
-static inline bool hapax_fast(struct lock *lock)
-{
-    uint64_t depart = load_acquire(&hapax_of(lock)->depart);
-    return likely(!hapax_used_up(depart)) &&
-           hapax_enter(lock, depart, (depart + HAPAX_PLACE) | HAPAX_FAST);
-}
-
 /* The block is used up. */
 static __attribute__((noinline, unused)) bool hapax_retry(struct lock *lock,
                                                           uint64_t depart)
@@ -150,14 +145,25 @@ static __attribute__((noinline, unused)) bool hapax_retry(struct lock *lock,
     return hapax_enter(lock, depart, hapax_draw() | HAPAX_FAST);
 }
 
+static inline __attribute__((always_inline)) bool hapax_take(struct lock *lock,
+                                                             bool may_draw)
+{
+    uint64_t depart = load_acquire(&hapax_of(lock)->depart);
+    if (likely(!hapax_used_up(depart)))
+        return hapax_enter(lock, depart, (depart + HAPAX_PLACE) | HAPAX_FAST);
+    return may_draw && hapax_retry(lock, depart);
+}
+
+static inline bool hapax_fast(struct lock *lock)
+{
+    return hapax_take(lock, false);
+}
+
 static inline bool hapax_trylock(struct lock *lock)
 {
     struct hapax *own = hapax_of(lock);
-    uint64_t depart = load_acquire(&own->depart);
-    if (load_relaxed(&own->arrive) != depart)
-        return false;
-    return unlikely(hapax_used_up(depart)) ? hapax_retry(lock, depart)
-                                           : hapax_fast(lock);
+    return load_relaxed(&own->arrive) == load_relaxed(&own->depart) &&
+           hapax_take(lock, true);
 }
 
 /* Gives `mine` up, which waits for `before`. */

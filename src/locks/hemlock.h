@@ -27,9 +27,10 @@
  * I3. Only who has made a word LEAVING changes it from that, and its owner keeps the
  *     waiter until then. In a child, LEAVING of its parent's threads counts as RETRY.
  *
- * A word that is set (release) pairs with the successor's look (acquire), its
- * acknowledgement (release) with the releaser's look; the numbers and the tail as in
- * clh.h.
+ * A word that is set (release) pairs with the successor's look (acquire); the numbers
+ * and the tail as in clh.h. But an exchange by which somebody leaves the tail (release)
+ * pairs with that of the one it leaves there (acquire), which then sees that its word
+ * was LEAVING. An acknowledgement tells nothing but itself.
  *
  * Timed lock: Hasp's own. A waiter announces itself on the word that it watches, so
  * that it is not granted meanwhile; then it takes itself out of the tail, or tells its
@@ -53,7 +54,7 @@ static inline uint32_t hemlock_leaving(void)
 static inline void hemlock_give(struct waiter *self, uint32_t until_not)
 {
     struct spinner spinner = {0, 0};
-    while (load_acquire(&self->cell) == until_not)
+    while (load_relaxed(&self->cell) == until_not)
         spinner_turn(&spinner, NULL);
     waiter_give(self);
 }
@@ -83,7 +84,7 @@ static inline bool hemlock_leave(struct clh *clh, struct waiter *self, uint32_t 
     struct spinner spinner = {0, 0};
     struct waiter *other = clh_named(before);
     uint32_t seen = WAITER_WAITING, leaving = hemlock_leaving();
-    while (other && !compare_exchange_acquire(&other->cell, &seen, leaving)) {
+    while (other && !compare_exchange_relaxed(&other->cell, &seen, leaving)) {
         if (seen == WAITER_GRANTED || seen == WAITER_LEFT)
             return false;
         if (seen == leaving) { /* somebody who was behind it before */
@@ -105,7 +106,7 @@ static inline void hemlock_settle(struct clh *clh, struct waiter *self)
 {
     uint32_t tail = clh_name(self->link.id);
     store_relaxed(&clh->node, 0);
-    if (compare_exchange_acq_rel(&clh->tail, &tail, clh_number(clh) + CLH_NUMBER))
+    if (compare_exchange_acquire(&clh->tail, &tail, clh_number(clh) + CLH_NUMBER))
         hemlock_give(self, hemlock_leaving());
     else
         store_relaxed(&clh->node, self->link.id);
@@ -125,7 +126,7 @@ hemlock_wait(struct lock *lock, const struct deadline *deadline)
         if (!other && seen == before)
             break;
         if (other && seen == WAITER_GRANTED) {
-            store_release(&other->cell, WAITER_WAITING);
+            store_relaxed(&other->cell, WAITER_WAITING);
             break;
         }
         if (other && seen == WAITER_LEFT) {

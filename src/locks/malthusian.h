@@ -48,7 +48,7 @@ static inline void malthusian_forget(struct lock *lock, bool held)
 {
     (void)held;
     store_relaxed(&mcs_of(lock)->next, 0);
-    store_release(&mcs_of(lock)->tail, 0);
+    store_relaxed(&mcs_of(lock)->tail, 0);
     barging_forget(malthusian_word(lock));
 }
 

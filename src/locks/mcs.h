@@ -48,7 +48,7 @@ static inline void mcs_forget(struct lock *lock, bool held)
     if (tail == 0 || tail == TAIL_HELD)
         return; /* no ghosts */
     store_relaxed(&mcs->next, 0);
-    store_release(&mcs->tail, held ? TAIL_HELD : 0);
+    store_relaxed(&mcs->tail, held ? TAIL_HELD : 0);
 }
 
 static inline void mcs_before_release(struct lock *lock)

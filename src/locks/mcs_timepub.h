@@ -121,7 +121,7 @@ mcs_timepub_wait(struct lock *lock, const struct deadline *deadline)
         if (!in_time) {
             if (abandon(lock, self))
                 return false;
-            state = load_acquire(&self->cell);
+            state = load_relaxed(&self->cell); /* acquired by leave() */
         }
         if (state == WAITER_GRANTED)
             break;

@@ -18,8 +18,9 @@
  * I1. The flag is set by a holder that finds all slots there, after it has filled them
  *     with its own number, for which nobody waits any more; it is never cleared.
  * I2. A number is announced once: by the store of `serving` before the flag is set, by
- *     that of the slot afterwards, when `serving` was stored before. That store is the
- *     release (it pairs with the loads in slots_served).
+ *     that of the slot afterwards, when `serving` was stored before. The store of
+ *     `serving` is the release (it pairs with the load in tickets_served); that of the
+ *     slot only says that the releaser touches the lock no more.
  * I3. Whoever finds its number in `serving` looks for the flag. If the number is to be
  *     announced in its slot, the flag was set before `serving` was stored (release,
  *     acquire), and so is seen.
@@ -73,7 +74,7 @@ slots_served(struct lock *lock, uint32_t number, struct slots slots)
         return false;
     struct part *directory = slots_in_use(lock);
     return likely(!directory) ||
-           load_acquire(slots_of(directory, number, slots)) == number;
+           load_relaxed(slots_of(directory, number, slots)) == number;
 }
 
 /* The holder starts to use the slots, if they are all there. */
@@ -99,7 +100,7 @@ slots_serve(struct lock *lock, uint32_t number, struct slots slots)
     if (directory) {
         struct atomic_u32 *slot = slots_of(directory, number, slots);
         store_release(&tickets_of(lock)->serving, number);
-        store_release(slot, number);
+        store_relaxed(slot, number);
     } else {
         store_release(&tickets_of(lock)->serving, number);
     }
@@ -125,7 +126,7 @@ static inline bool slots_turn(struct lock *lock, uint32_t number, struct slots s
         return spinner_turn(spinner, deadline);
     }
     struct atomic_u32 *slot = slots_of(directory, number, slots);
-    for (uint32_t left = SLOT_PATIENCE; left && load_acquire(slot) != number; left--)
+    for (uint32_t left = SLOT_PATIENCE; left && load_relaxed(slot) != number; left--)
         if (!spinner_turn(spinner, deadline))
             return false;
     return true;

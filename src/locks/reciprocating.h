@@ -59,7 +59,7 @@ static inline void reciprocating_forget(struct lock *lock, bool held)
     if (arrivals == 0 || arrivals == TAIL_HELD)
         return; /* no ghosts */
     store_relaxed(&own->next, 0);
-    store_release(&own->arrivals, held ? TAIL_HELD : 0);
+    store_relaxed(&own->arrivals, held ? TAIL_HELD : 0);
 }
 
 static inline void reciprocating_before_release(struct lock *lock)

@@ -4,8 +4,7 @@
  * announced as served, and how its holder waits for that, is the kind's.
  *
  * `serving` is the number being served, in every kind; only its holder writes it. A
- * kind may have a further store behind that one, by which alone waiters know: then that
- * one is the release.
+ * kind may have a further store behind that one, for which its waiters wait, too.
  *
  * Numbers that timed-out waiters gave up are called left. The last number drawn is
  * simply taken back; for any other a token stays on a list in the lock, and whoever
@@ -55,9 +54,9 @@ static inline __attribute__((always_inline)) void
 tickets_forget(struct lock *lock, bool held, const struct ticket_kind *kind)
 {
     struct tickets *tickets = tickets_of(lock);
-    /* In this order: without ghosts, live threads may draw and serve meanwhile, and
-     * `serving` may be the later of the two, never the earlier. */
-    uint32_t next = load_acquire(&tickets->next);
+    /* Without ghosts one live thread may draw a number meanwhile, by which it holds the
+     * lock; nobody serves the next one before the repair. */
+    uint32_t next = load_relaxed(&tickets->next);
     if ((int32_t)(next - load_relaxed(&tickets->serving)) < 2)
         return; /* free, or held: at most the holder is a ghost */
     store_relaxed(&tickets->left, 0);
@@ -161,6 +160,7 @@ tickets_retry(struct lock *lock, const struct ticket_kind *kind)
 {
     if (!load_relaxed(&tickets_of(lock)->left) || load_relaxed(&lock->word))
         return false;
+    ghosts_check(lock, kind->forget); /* it may announce a number */
     retire_tokens(lock, kind);
     return tickets_try(lock, kind);
 }

@@ -167,7 +167,7 @@ static inline bool leave(struct atomic_u32 *cell)
 {
     uint32_t state = load_relaxed(cell);
     while (still_waiting(state))
-        if (compare_exchange_acq_rel(cell, &state, WAITER_LEFT))
+        if (compare_exchange_release(cell, &state, WAITER_LEFT))
             return true;
     (void)load_acquire(cell); /* the exchange failed relaxed; pairs with grant() */
     return false;

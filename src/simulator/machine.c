@@ -123,8 +123,9 @@ static bool number(struct reader *reader, const char *key, uint64_t least,
     errno = 0;
     *value = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno || *value < least || *value > most)
-        return refuse(reader, "%s is \"%s\"; it should be a whole number from %llu to "
-                              "%llu",
+        return refuse(reader,
+                      "%s is \"%s\"; it should be a whole number from %llu to "
+                      "%llu",
                       key, text, (unsigned long long)least, (unsigned long long)most);
     return true;
 }
@@ -227,8 +228,9 @@ static bool read_latency(struct reader *reader)
     int operation = find_word(name, operations, MACHINE_OPERATIONS);
     int state = find_word(state_name, states, MACHINE_STATES);
     if (operation < 0)
-        return refuse(reader, "latency of \"%s\"; it should be load, store, "
-                              "compare_exchange, fetch_add, test_and_set or exchange",
+        return refuse(reader,
+                      "latency of \"%s\"; it should be load, store, "
+                      "compare_exchange, fetch_add, test_and_set or exchange",
                       name ? name : "");
     if (state < 0)
         return refuse(reader,
@@ -251,8 +253,7 @@ static bool read_scalar(struct reader *reader, const char *key)
 {
     for (int i = 0; i < SCALARS; i++)
         if (strcmp(key, scalars[i].key) == 0) {
-            uint64_t *place =
-                (uint64_t *)((char *)reader->machine + scalars[i].offset);
+            uint64_t *place = (uint64_t *)((char *)reader->machine + scalars[i].offset);
             return number(reader, key, scalars[i].least, scalars[i].most, place) &&
                    once(reader, key, &reader->has_scalar[i]);
         }
@@ -340,14 +341,16 @@ static bool check_sense(struct reader *reader)
     for (uint64_t i = 0; i < machine->cpus; i++)
         if (machine->place_of_cpu[i] !=
             machine->place_of_cpu[i - i % machine->threads_per_core])
-            return refuse(reader, "place_of_cpu: the threads of CPU %llu's core are in "
-                                  "several places",
+            return refuse(reader,
+                          "place_of_cpu: the threads of CPU %llu's core are in "
+                          "several places",
                           (unsigned long long)i);
     for (uint64_t i = 0; i < machine->places; i++)
         for (uint64_t j = 0; j < i; j++)
             if (machine->between_places[i][j] != machine->between_places[j][i])
-                return refuse(reader, "between_places: from %llu to %llu is not as far "
-                                      "as back",
+                return refuse(reader,
+                              "between_places: from %llu to %llu is not as far "
+                              "as back",
                               (unsigned long long)i, (unsigned long long)j);
     return true;
 }

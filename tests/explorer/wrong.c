@@ -23,7 +23,9 @@
     X(GIVEN_BACK_TWICE)                                                                \
     X(LEAVES_WITHOUT_A_WORD)                                                           \
     X(ADOPTS_NOBODY)                                                                   \
-    X(ONLY_BY_THE_OWNER)
+    X(ONLY_BY_THE_OWNER)                                                               \
+    X(GRANTS_BY_THE_TAIL)                                                              \
+    X(TIDIES_UP_LATE)
 #define EACH_SLEEPING(X)                                                               \
     X(NONE)                                                                            \
     X(TAKE_RELAXED)                                                                    \
@@ -36,7 +38,8 @@
     X(TIMES_OUT_HOLDING)                                                               \
     X(TRYLOCK_TAKES_ALL)                                                               \
     X(TRYLOCK_NEVER)                                                                   \
-    X(TIMEOUT_KEEPS_IT)
+    X(TIMEOUT_KEEPS_IT)                                                                \
+    X(NAMES_THE_OWNER_LATE)
 
 #define QUEUE(bug)                                                                     \
     WRONG_LOCK(queue, bug)                                                             \

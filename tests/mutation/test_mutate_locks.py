@@ -83,10 +83,10 @@ def test_sampled_mutant_is_caught(checker: Checker, lock: str) -> None:
         for it in find_mutants(file, text)
         if it.operation.startswith(operation) and "_forget" not in it.function
     )
-    assert checker.check(lock, file, mutant.apply(text), [100_000]).caught_by
+    assert checker.check(lock, file, mutant.apply(text), 100_000).caught_by
 
 
 def test_a_lock_as_it_is_passes(checker: Checker) -> None:
-    said = checker.check("ttas", "", "", [10_000])
+    said = checker.check("ttas", "", "", 10_000)
     assert not said.caught_by, said
     assert said.bounds

@@ -26,6 +26,7 @@ examples:
   hasp study table pairwise --store runs --machine A-64 --at max --csv
   hasp study table harmful --store runs --machine A-64,A-48
   hasp study table correlation --store runs --machine I-48 --with tpp
+  hasp study report --store runs --html report.html
 
 A CSV file has one line for each run: the program (column `program` or `bench`), the
 lock (`lock` or `strategy`), how much of the machine it used (`threads`, `nodes` or
@@ -50,7 +51,7 @@ All but sensitivity and correlation are over the lock-sensitive programs.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The verbs of `hasp study` and their options."""
-    parser.usage = "hasp study {add,list,table} [options]"
+    parser.usage = "hasp study {add,list,table,report} [options]"
     parser.epilog = EXAMPLES
     verbs = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     raw = argparse.RawDescriptionHelpFormatter
@@ -82,7 +83,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--sizes", type=_sizes, metavar="N,N...", help="the sizes that changes compares"
     )
     table.add_argument("--csv", action="store_true", help="comma-separated values")
-    for verb in (add, listing, table):
+    report = verbs.add_parser("report", help="what a store shows, and as a page")
+    report.add_argument("--html", type=Path, metavar="FILE", help="one offline page")
+    report.add_argument("--title", default="", help="of the page")
+    report.add_argument("--machine", help="only these, separated by commas")
+    for verb in (add, listing, table, report):
         verb.add_argument("--store", required=True, type=Path, metavar="DIR")
         add_json_option(verb)
 
@@ -96,7 +101,12 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what the action says."""
-    actions = {"add": add_files, "list": list_store, "table": print_table}
+    actions = {
+        "add": add_files,
+        "list": list_store,
+        "table": print_table,
+        "report": print_report,
+    }
     actions[arguments.action](arguments)
     return 0
 
@@ -151,6 +161,52 @@ def print_table(arguments: argparse.Namespace) -> None:
         other = {name: grid_of(samples, name, arguments.other) for name in machines}
     question = Question(grids, arguments.at, arguments.sizes, other)
     show(TABLES[arguments.table](question), arguments)
+
+
+def print_report(arguments: argparse.Namespace) -> None:
+    """The verdict in words, and the whole report as a page."""
+    from hasp import output, version
+    from hasp.report.study.page import as_data, render
+    from hasp.report.study.summary import metrics_of, summarise
+    from hasp.report.study.verdict import sentences
+    from hasp.study.samples import open_store
+
+    store = open_store(arguments.store)
+    samples = store.read()
+    units = {batch["machine"]: batch["size_unit"] for batch in store.batches()}
+    machines = arguments.machine.split(",") if arguments.machine else sorted(units)
+    summaries = [
+        summarise(samples, machine, metric, units.get(machine, "size"))
+        for machine in machines
+        for metric in metrics_of(samples, machine) or [""]
+    ]
+    if arguments.html:
+        title = arguments.title or f"Locks on {', '.join(machines)}"
+        write(arguments.html, render(summaries, title, version()))
+        output.note(f"{arguments.html}: the report, {len(summaries)} machine x metric")
+    if arguments.json:
+        records = ({"schema": SCHEMA, **as_data(one)} for one in summaries)
+        output.write_json(records, arguments.json)
+        return
+    console = output.console()
+    for number, summary in enumerate(summaries):
+        if number:
+            console.print()
+        for sentence in sentences(summary):
+            console.print(sentence)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file, or say why not."""
+    from hasp.errors import HaspError
+
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise HaspError(
+            f"cannot write {path}: {problem.strerror}",
+            "name a file in a folder of yours",
+        ) from None
 
 
 def show(table: Table, arguments: argparse.Namespace) -> None:

@@ -25,6 +25,8 @@ enum bug {
     LEAVES_WITHOUT_A_WORD,
     ADOPTS_NOBODY,
     ONLY_BY_THE_OWNER,
+    GRANTS_BY_THE_TAIL,
+    TIDIES_UP_LATE,
     /* the futex lock */
     TAKE_RELAXED,
     RELEASE_RELAXED,
@@ -37,6 +39,7 @@ enum bug {
     TRYLOCK_TAKES_ALL,
     TRYLOCK_NEVER,
     TIMEOUT_KEEPS_IT,
+    NAMES_THE_OWNER_LATE,
 };
 
 /* --- a queue lock: tail, and the holder's waiter --- */
@@ -124,7 +127,10 @@ static inline void queue_unlock(struct lock *lock, enum bug bug)
                 waiter_give(self);
             return;
         }
-        spin_until((next = queue_next(self, bug)) != 0);
+        if (bug == GRANTS_BY_THE_TAIL) /* and the link is still on its way */
+            next = load_relaxed(queue_tail(lock));
+        else
+            spin_until((next = queue_next(self, bug)) != 0);
     }
     struct atomic_u32 *cell = &(bug == GRANT_TO_ITSELF ? self : waiter_at(next))->cell;
     uint32_t was = WAITER_WAITING;
@@ -135,6 +141,8 @@ static inline void queue_unlock(struct lock *lock, enum bug bug)
     if (was == WAITER_PARKED)
         unpark(cell, 1);
     waiter_give(self);
+    if (bug == TIDIES_UP_LATE)
+        store_relaxed(&self->next, 0);
 }
 
 static inline void queue_adopt(struct lock *lock, struct waiter *waiter, enum bug bug)
@@ -191,6 +199,8 @@ static inline void sleeping_unlock(struct lock *lock, enum bug bug)
         unpark(&lock->word, 1);
     uint32_t before = bug == RELEASE_RELAXED ? exchange_relaxed(&lock->word, 0)
                                              : exchange_release(&lock->word, 0);
+    if (bug == NAMES_THE_OWNER_LATE)
+        store_relaxed(&lock->owner, current_thread());
     if (before == 2 && bug != NO_WAKE_UP && bug != WAKES_BEFORE_RELEASE)
         unpark(&lock->word, 1);
 }

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The simulated platform: every operation on a cell is an event on a simulated
+ * multicore (src/simulator). Its memory is sequentially consistent but for store
+ * buffers, as x86's, so memory orders make no difference. What is not a cell costs
+ * nothing: locks keep little else, on lines that they use cells of at the same time.
+ */
+#ifndef HASP_PLATFORM_SIMULATED_BACKEND_H
+#define HASP_PLATFORM_SIMULATED_BACKEND_H
+
+#include "platform/simulated/operations.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+enum { CACHE_LINE = 128 };
+
+#define simulated_value(c) __typeof__((c)->raw)
+/* A cast, but no warning where nobody uses the value. */
+#define simulated_as(c, value) __extension__({ (simulated_value(c))(value); })
+
+#define simulated_get(c) simulated_as(c, simulated_load(&(c)->raw, sizeof(c)->raw))
+#define load_relaxed(c) simulated_get(c)
+#define load_acquire(c) simulated_get(c)
+
+#define simulated_set(c, v) simulated_store(&(c)->raw, sizeof(c)->raw, (v))
+#define store_relaxed(c, v) simulated_set(c, v)
+#define store_release(c, v) simulated_set(c, v)
+
+#define simulated_rmw(c, change, v)                                                    \
+    simulated_as(c, simulated_change(&(c)->raw, sizeof(c)->raw, (change), (v)))
+
+#define exchange_relaxed(c, v) simulated_rmw(c, SIMULATED_EXCHANGE, v)
+#define exchange_acquire(c, v) simulated_rmw(c, SIMULATED_EXCHANGE, v)
+#define exchange_release(c, v) simulated_rmw(c, SIMULATED_EXCHANGE, v)
+#define exchange_acq_rel(c, v) simulated_rmw(c, SIMULATED_EXCHANGE, v)
+#define test_and_set_acquire(c) (simulated_rmw(c, SIMULATED_TEST_AND_SET, 1) != 0)
+
+/* Added at the cell's own width. */
+#define simulated_sum(c, v) simulated_rmw(c, SIMULATED_ADD, (uint64_t)(v))
+#define fetch_add_relaxed(c, v) simulated_sum(c, v)
+#define fetch_add_acquire(c, v) simulated_sum(c, v)
+#define fetch_add_release(c, v) simulated_sum(c, v)
+#define fetch_add_acq_rel(c, v) simulated_sum(c, v)
+
+#define fetch_or_relaxed(c, v) simulated_rmw(c, SIMULATED_OR, v)
+#define fetch_or_acquire(c, v) simulated_rmw(c, SIMULATED_OR, v)
+#define fetch_or_release(c, v) simulated_rmw(c, SIMULATED_OR, v)
+#define fetch_or_acq_rel(c, v) simulated_rmw(c, SIMULATED_OR, v)
+
+#define fetch_and_relaxed(c, v) simulated_rmw(c, SIMULATED_AND, v)
+#define fetch_and_acquire(c, v) simulated_rmw(c, SIMULATED_AND, v)
+#define fetch_and_release(c, v) simulated_rmw(c, SIMULATED_AND, v)
+#define fetch_and_acq_rel(c, v) simulated_rmw(c, SIMULATED_AND, v)
+
+#define simulated_cas(c, e, d)                                                         \
+    __extension__({                                                                    \
+        simulated_value(c) *simulated_expected = (e);                                  \
+        uint64_t simulated_seen = *simulated_expected;                                 \
+        bool simulated_done = simulated_compare_exchange(&(c)->raw, sizeof(c)->raw,    \
+                                                         &simulated_seen, (d));        \
+        *simulated_expected = (simulated_value(c))simulated_seen;                      \
+        simulated_done;                                                                \
+    })
+#define compare_exchange_relaxed(c, e, d) simulated_cas(c, e, d)
+#define compare_exchange_acquire(c, e, d) simulated_cas(c, e, d)
+#define compare_exchange_release(c, e, d) simulated_cas(c, e, d)
+#define compare_exchange_acq_rel(c, e, d) simulated_cas(c, e, d)
+
+#define simulated_if(c, from, to)                                                      \
+    simulated_compare_exchange(&(c)->raw, sizeof(c)->raw, &(uint64_t){(from)}, (to))
+#define acquire_if(c, from, to) simulated_if(c, from, to)
+#define release_if(c, from, to) simulated_if(c, from, to)
+
+#define fence_seq_cst() simulated_fence()
+#define light_barrier() __asm__ volatile("" ::: "memory")
+#define heavy_barrier() simulated_heavy_barrier()
+#define prefetch_for_write(c) simulated_prefetch(&(c)->raw)
+
+#define relax() ((void)simulated_relax(UINT32_MAX))
+#define pause_for(turns) simulated_pause(turns)
+#define yield() simulated_yield()
+
+#define park(c, expected, deadline) simulated_park(&(c)->raw, (expected), (deadline))
+#define unpark(c, count) simulated_unpark(&(c)->raw, (count))
+#define requeue(from, expected, to)                                                    \
+    simulated_requeue(&(from)->raw, (expected), &(to)->raw)
+
+#define deadline_passed(d) simulated_deadline_passed(d)
+#define now_ns() simulated_now_ns()
+#define ticks() simulated_ticks()
+#define ticks_to_ns(difference) simulated_ticks_to_ns(difference)
+
+/* As natively. */
+enum { CLOCK_TURNS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
+#define spin_limit() simulated_spin_limit()
+#define yield_limit() (8 * simulated_spin_limit())
+
+#define current_thread() simulated_thread()
+#define current_thread_if_known() simulated_thread()
+#define single_threaded() false
+#define wait_begin() 0
+#define wait_end(token, undo, argument) ((void)(token), (void)(undo), (void)(argument))
+#define fork_generation() 1u
+
+#define cpu_count() simulated_cpus()
+#define node_count() simulated_nodes()
+#define current_node() simulated_node()
+
+#define map_pages(bytes) simulated_pages(bytes)
+#define die(text) simulated_die(text)
+#define release_window() ((void)0)
+
+#endif

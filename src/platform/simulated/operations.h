@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What code does on the simulated platform: each of these is implemented by
+ * src/simulator, and costs the running thread simulated time. Outside of workers they
+ * act at once and for free.
+ */
+#ifndef HASP_PLATFORM_SIMULATED_OPERATIONS_H
+#define HASP_PLATFORM_SIMULATED_OPERATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct deadline;
+
+/* What a read-modify-write does; machines price each apart (OR and AND as a
+ * compare-and-exchange loop that succeeds at once). */
+enum simulated_change {
+    SIMULATED_EXCHANGE,
+    SIMULATED_TEST_AND_SET,
+    SIMULATED_ADD,
+    SIMULATED_OR,
+    SIMULATED_AND,
+};
+
+uint64_t simulated_load(const void *address, unsigned size);
+void simulated_store(void *address, unsigned size, uint64_t value);
+uint64_t simulated_change(void *address, unsigned size, enum simulated_change change,
+                          uint64_t operand);
+/* Strong; *expected receives the value seen. */
+bool simulated_compare_exchange(void *address, unsigned size, uint64_t *expected,
+                                uint64_t desired);
+void simulated_fence(void);
+void simulated_prefetch(void *address);
+bool simulated_heavy_barrier(void);
+
+/* Waits until a line read since the last call changes hands, for at most so many turns;
+ * returns how many it took. */
+uint32_t simulated_relax(uint32_t turns);
+void simulated_pause(uint32_t turns);
+void simulated_yield(void);
+uint32_t simulated_spin_limit(void);
+
+bool simulated_park(void *address, uint32_t expected, const struct deadline *deadline);
+void simulated_unpark(void *address, uint32_t count);
+void simulated_requeue(void *from, uint32_t expected, void *to);
+bool simulated_deadline_passed(const struct deadline *deadline);
+
+uint64_t simulated_now_ns(void);
+uint64_t simulated_ticks(void);
+uint64_t simulated_ticks_to_ns(uint64_t ticks);
+
+uint32_t simulated_thread(void);
+uint32_t simulated_cpus(void);
+uint32_t simulated_nodes(void);
+uint32_t simulated_node(void);
+void *simulated_pages(size_t bytes);
+__attribute__((noreturn, cold)) void simulated_die(const char *text);
+
+#endif

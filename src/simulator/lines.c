@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "simulator/lines.h"
+#include "simulator/routes.h"
+#include "simulator/watching.h"
+
+#include <string.h>
+
+struct line_sets line_sets;
+struct transfers transfers;
+
+/* What a core knows of some lines that the line's own record does not say. */
+enum { GRACES = 4, ARRIVALS = 16 };
+struct note {
+    uint32_t line;
+    uint64_t until;
+};
+
+/* Tenures that ended while others were queued: an owner keeps hitting until then. A
+ * core seldom has two, and the oldest may be forgotten. */
+static struct note graces[CPUS_MAX][GRACES];
+
+/* Copies on their way: until then, what the core reads is not there yet. Where there
+ * are too many, all others count as on their way, too. */
+static struct arrivals {
+    uint64_t last, others;
+    struct note note[ARRIVALS];
+} arrivals[CPUS_MAX];
+
+void lines_start(void)
+{
+    unsigned cores = (unsigned)(machine.cpus / machine.threads_per_core);
+    line_sets.core_words = (cores + 63) / 64;
+    line_sets.place_words = (unsigned)(machine.places + 63) / 64;
+    unsigned words = 2 * line_sets.core_words + line_sets.place_words;
+    memory_start(sizeof(struct line) + words * sizeof(uint64_t));
+    routes_start();
+}
+
+void line_touch(struct line *line, unsigned place)
+{
+    line->touched = true;
+    line->home = (uint16_t)home_of(line_number(line), place);
+    line->state = MACHINE_INVALID;
+    line->owner = line->writer = line->last_writer = NOBODY;
+}
+
+static bool exclusive(const struct line *line)
+{
+    return line->state == MACHINE_MODIFIED || line->state == MACHINE_EXCLUSIVE;
+}
+
+static uint64_t grace_until(uint32_t number, unsigned core)
+{
+    for (int i = 0; i < GRACES; i++)
+        if (graces[core][i].line == number && graces[core][i].until)
+            return graces[core][i].until;
+    return 0;
+}
+
+static void give_grace(uint32_t number, unsigned core, uint64_t until)
+{
+    struct note *of_core = graces[core], *oldest = of_core;
+    for (int i = 0; i < GRACES; i++) {
+        if (of_core[i].line == number) {
+            oldest = &of_core[i];
+            break;
+        }
+        if (of_core[i].until < oldest->until)
+            oldest = &of_core[i];
+    }
+    *oldest = (struct note){number, until};
+}
+
+static void expect_arrival(uint32_t number, unsigned core, uint64_t at)
+{
+    struct arrivals *of_core = &arrivals[core];
+    struct note *oldest = of_core->note;
+    for (int i = 1; i < ARRIVALS; i++)
+        if (of_core->note[i].until < oldest->until)
+            oldest = &of_core->note[i];
+    of_core->others = later(of_core->others, oldest->until);
+    of_core->last = later(of_core->last, at);
+    *oldest = (struct note){number, at};
+}
+
+static uint64_t arrival_at(uint32_t number, unsigned core, uint64_t now)
+{
+    const struct arrivals *of_core = &arrivals[core];
+    uint64_t at = now;
+    if (of_core->last <= now)
+        return now;
+    for (int i = 0; i < ARRIVALS; i++)
+        if (of_core->note[i].line == number)
+            at = later(at, of_core->note[i].until);
+    return later(at, of_core->others);
+}
+
+uint64_t readable_at(struct line *line, const struct thread *thread, uint64_t now)
+{
+    if (has(holders_of(line), thread->core)) {
+        if (now >= line->written_at || line->kept ||
+            line->writer / machine.threads_per_core != thread->core)
+            return arrival_at(line_number(line), thread->core, now);
+        return line->written_at;
+    }
+    if (now < line->ended_until && has(former_holders_of(line), thread->core))
+        return now;
+    return now < grace_until(line_number(line), thread->core) ? now : UINT64_MAX;
+}
+
+bool line_exclusive(const struct line *line, const struct thread *thread)
+{
+    return line->owner == thread->core && exclusive(line);
+}
+
+uint64_t writable_at(struct line *line, const struct thread *thread, uint64_t now)
+{
+    if (machine.protocol == HOME_EXECUTED)
+        return UINT64_MAX;
+    if (line_exclusive(line, thread))
+        return later(now, line->written_at);
+    return now < grace_until(line_number(line), thread->core) ? now : UINT64_MAX;
+}
+
+static void hold(struct line *line, unsigned core)
+{
+    if (has(holders_of(line), core))
+        return;
+    add_to(holders_of(line), core);
+    add_to(holding_places_of(line), place_of(core));
+    line->sharers++;
+}
+
+static void hold_nobody(struct line *line)
+{
+    memset(holders_of(line), 0, line_sets.core_words * sizeof(uint64_t));
+    memset(holding_places_of(line), 0, line_sets.place_words * sizeof(uint64_t));
+    line->sharers = 0;
+    line->owner = NOBODY;
+}
+
+/* The holders' copies end at `lost`, but what `keeper` has. */
+static void end_epoch(struct line *line, unsigned keeper, uint64_t lost)
+{
+    line->kept = keeper != NOBODY && has(holders_of(line), keeper);
+    if (exclusive(line) && line->owner != NOBODY) {
+        if (line->owner != keeper)
+            give_grace(line_number(line), line->owner, lost);
+    } else if (line->sharers) {
+        memcpy(former_holders_of(line), holders_of(line),
+               line_sets.core_words * sizeof(uint64_t));
+        line->ended_until = lost;
+    }
+    hold_nobody(line);
+    line->epoch++;
+    if (line->watchers)
+        watchers_lose(line, lost);
+}
+
+static void read_by(struct line *line, const struct thread *thread, uint64_t done,
+                    uint64_t lost)
+{
+    if (machine.protocol == HOME_EXECUTED) {
+        if (line->state == MACHINE_INVALID) {
+            line->state = MACHINE_EXCLUSIVE;
+            line->writer = thread->cpu;
+        } else if (line->writer != thread->cpu) {
+            line->state = MACHINE_SHARED;
+        }
+    } else if (line->state == MACHINE_INVALID) {
+        line->state = MACHINE_EXCLUSIVE;
+        line->owner = thread->core;
+        line->writer = thread->cpu;
+        line->written_at = done;
+    } else if (exclusive(line)) {
+        const bool dirty = line->state == MACHINE_MODIFIED;
+        give_grace(line_number(line), line->owner, lost);
+        if (line->takers)
+            watchers_lose(line, lost); /* the right to write */
+        line->state = dirty && machine.protocol != MESIF_INCLUSIVE ? MACHINE_OWNED
+                                                                   : MACHINE_SHARED;
+        if (line->state == MACHINE_SHARED)
+            line->owner = NOBODY;
+    }
+    hold(line, thread->core);
+}
+
+/* Stores and atomics. A core that stores at the home keeps its copy; an atomic's does
+ * not last. */
+static void written_by(struct line *line, const struct thread *thread,
+                       enum machine_operation operation, uint64_t done, uint64_t lost)
+{
+    const bool at_home = machine.protocol == HOME_EXECUTED;
+    end_epoch(line, thread->core, lost);
+    line->state = MACHINE_MODIFIED;
+    line->written_at = done;
+    line->writer = thread->cpu;
+    line->last_writer = thread->index;
+    if (!at_home) {
+        line->owner = thread->core;
+        hold(line, thread->core);
+    } else if (operation == MACHINE_STORE) {
+        hold(line, thread->core);
+    }
+}
+
+uint64_t request(struct line *line, const struct thread *thread,
+                 enum machine_operation operation, uint64_t now)
+{
+    const struct route route = route_of(line, thread, operation);
+    const uint64_t occupancy = machine.protocol == HOME_EXECUTED
+                                   ? machine.model.home_occupancy_permille
+                                   : machine.model.occupancy_permille;
+    const uint64_t start = later(now, line->free_at);
+    const uint64_t busy =
+        later(route.cycles * occupancy / 1000, machine.model.occupancy_least);
+    const uint64_t lost = start + route.cycles * machine.model.grace_permille / 1000;
+    /* Values change in the order of the queue, also where transfers overlap. */
+    const uint64_t done = later(start + route.cycles, line->written_at);
+    line->free_at = start + busy;
+    if (operation == MACHINE_LOAD) {
+        read_by(line, thread, done, lost);
+        expect_arrival(line_number(line), thread->core, done);
+    } else
+        written_by(line, thread, operation, done, lost);
+    if (route.remote)
+        transfers.remote++;
+    else
+        transfers.local++;
+    return done;
+}
+
+void line_evict(struct line *line, uint64_t now)
+{
+    end_epoch(line, NOBODY, now);
+    line->state = MACHINE_INVALID;
+    line->free_at = later(line->free_at, now);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "simulator/memory.h"
+#include "simulator/simulator.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+struct memory memory;
+
+static uintptr_t used; /* bytes of the arena */
+/* For each page, the place where it is at home + 1, or 0: nobody used it yet. */
+static uint16_t *page_home;
+
+extern char __data_start, _end; /* of the linker: variables lie between */
+
+enum {
+    ARENA_LINES = ARENA_BYTES >> LINE_SHIFT,
+    ARENA_PAGES = ARENA_BYTES >> PAGE_SHIFT,
+    PAGE = 1 << PAGE_SHIFT,
+};
+
+static void *reserve(uintptr_t at, size_t bytes)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *found = mmap((void *)at, bytes, PROT_READ | PROT_WRITE,
+                       at ? flags | MAP_FIXED_NOREPLACE : flags, -1, 0);
+    if (found == MAP_FAILED || (at && (uintptr_t)found != at))
+        simulated_die("no address space for the simulated memory; raise `ulimit -v`");
+    return found;
+}
+
+void memory_start(size_t line_bytes)
+{
+    uintptr_t start = (uintptr_t)&__data_start & ~(uintptr_t)(PAGE - 1);
+    memory.statics = (const char *)start;
+    memory.static_bytes = (uintptr_t)&_end - start;
+    memory.line_bytes = line_bytes;
+    size_t lines = ARENA_LINES + (memory.static_bytes >> LINE_SHIFT) + 1;
+    memory.lines = reserve(0, lines * line_bytes);
+    page_home = reserve(0, (lines * sizeof *page_home >> (PAGE_SHIFT - LINE_SHIFT)) +
+                               sizeof *page_home);
+    reserve(ARENA_START, ARENA_BYTES);
+}
+
+static char *take(size_t bytes)
+{
+    if (!memory.lines)
+        simulated_die("there is no machine yet: call use_machine() first");
+    bytes = (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
+    if (bytes > ARENA_BYTES - used)
+        return NULL;
+    char *start = (char *)(ARENA_START + used);
+    used += bytes;
+    return start;
+}
+
+void *memory_pages(size_t bytes, int place)
+{
+    char *start = take(bytes);
+    if (start && place >= 0)
+        for (size_t i = 0; i < bytes; i += PAGE)
+            page_home[(uintptr_t)(start + i - ARENA_START) >> PAGE_SHIFT] =
+                (uint16_t)(place + 1);
+    return start;
+}
+
+void *memory_stack(size_t bytes)
+{
+    char *start = take(bytes + 2 * PAGE);
+    if (!start)
+        simulated_die("no memory for the threads' stacks: fewer threads, please");
+    mprotect(start, PAGE, PROT_NONE);
+    mprotect(start + PAGE + bytes, PAGE, PROT_NONE);
+    return start + PAGE;
+}
+
+uint32_t line_index(const void *address)
+{
+    uintptr_t offset = (uintptr_t)address - ARENA_START;
+    if (offset < ARENA_BYTES)
+        return (uint32_t)(offset >> LINE_SHIFT);
+    offset = (uintptr_t)address - (uintptr_t)memory.statics;
+    if (offset >= memory.static_bytes)
+        simulated_die(
+            "a cell outside of simulated memory: take it from shared_pages(), "
+            "a static variable or a worker's stack");
+    return ARENA_LINES + (uint32_t)(offset >> LINE_SHIFT);
+}
+
+/* Spreads neighbours; D. Knuth, "The Art of Computer Programming", vol. 3, 6.4. */
+static unsigned spread(uint32_t line)
+{
+    return (unsigned)((line * UINT64_C(2654435761) & UINT32_MAX) >> 8);
+}
+
+unsigned home_of(uint32_t line, unsigned place)
+{
+    if (machine.model.hashed_home)
+        return spread(line) % (unsigned)machine.places;
+    uint16_t *home = &page_home[line >> (PAGE_SHIFT - LINE_SHIFT)];
+    if (!*home)
+        *home = (uint16_t)(place + 1);
+    return *home - 1u;
+}

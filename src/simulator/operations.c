@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations on cells. Each takes effect at the running thread's time, or when the line
+ * that it needs has come. */
+#include "simulator/cells.h"
+#include "simulator/stores.h"
+#include "simulator/watching.h"
+
+static struct line *find_line(const void *address, const struct thread *self)
+{
+    return line_used(line_of(address), self);
+}
+
+uint64_t simulated_load(const void *address, unsigned size)
+{
+    struct thread *self = running;
+    if (!self)
+        return cell_value(address, size);
+    catch_up(self);
+    struct line *line = find_line(address, self);
+    if (self->stores) {
+        const struct store *mine = find_store(self, address);
+        if (mine) {
+            self->forwarded = true;
+            self->now += machine.local.l1 + machine.local.code;
+            return mine->value;
+        }
+    }
+    uint64_t at = readable_at(line, self, self->now);
+    uint32_t epoch = line->epoch;
+    if (at == self->now) {
+        if (!has(holders_of(line), self->core))
+            epoch--; /* of the epoch before: lost by now */
+        self->now += machine.local.l1;
+    } else {
+        if (at == UINT64_MAX)
+            at = request(line, self, MACHINE_LOAD, self->now);
+        block_until(self, at);
+    }
+    uint64_t value = cell_value(address, size);
+    see(self, line, epoch, address, size, value);
+    self->now += machine.local.code;
+    return value;
+}
+
+void simulated_store(void *address, unsigned size, uint64_t value)
+{
+    struct thread *self = running;
+    if (!self) {
+        set_cell(address, size, value);
+        return;
+    }
+    catch_up(self);
+    store(self, find_line(address, self), address, size, value);
+    self->now += machine.local.code;
+}
+
+/* A line that an atomic works on. */
+struct grip {
+    struct line *line;
+    uint32_t epoch;
+    bool came; /* by a request, whose latency has the atomic in it */
+    bool hit;  /* was there */
+};
+
+/* Gets hold of the line, with all earlier stores done. */
+static struct grip grip_line(struct thread *self, const void *address,
+                             enum machine_operation operation)
+{
+    catch_up(self);
+    drain(self);
+    struct grip grip = {.line = find_line(address, self)};
+    uint64_t at = writable_at(grip.line, self, self->now);
+    grip.came = at == UINT64_MAX;
+    if (grip.came)
+        at = request(grip.line, self, operation, self->now);
+    grip.epoch = grip.line->epoch;
+    grip.hit = at == self->now;
+    if (!grip.hit)
+        block_until(self, at);
+    return grip;
+}
+
+static void release_grip(struct thread *self, const struct grip *grip, void *address,
+                         unsigned size, uint64_t value)
+{
+    write_cell(self, grip->line, address, size, value, self->now);
+    if (grip->hit)
+        watchers_miss(grip->line, self, self->now);
+    see(self, grip->line, grip->epoch, address, size, value);
+    self->changes = true;
+    self->now += machine.local.code + (grip->came ? 0 : machine.local.atomic);
+}
+
+static uint64_t changed(uint64_t value, enum simulated_change change, uint64_t operand)
+{
+    switch (change) {
+    case SIMULATED_ADD:
+        return value + operand;
+    case SIMULATED_OR:
+        return value | operand;
+    case SIMULATED_AND:
+        return value & operand;
+    default:
+        return operand;
+    }
+}
+
+static enum machine_operation price_of(enum simulated_change change)
+{
+    switch (change) {
+    case SIMULATED_EXCHANGE:
+        return MACHINE_EXCHANGE;
+    case SIMULATED_TEST_AND_SET:
+        return MACHINE_TEST_AND_SET;
+    case SIMULATED_ADD:
+        return MACHINE_FETCH_ADD;
+    default:
+        return MACHINE_COMPARE_EXCHANGE;
+    }
+}
+
+static uint64_t narrow(uint64_t value, unsigned size)
+{
+    return size == sizeof value ? value : value & ((UINT64_C(1) << size * 8) - 1);
+}
+
+uint64_t simulated_change(void *address, unsigned size, enum simulated_change change,
+                          uint64_t operand)
+{
+    struct thread *self = running;
+    uint64_t old, value;
+    if (!self) {
+        old = cell_value(address, size);
+        set_cell(address, size, changed(old, change, operand));
+        return old;
+    }
+    const struct grip grip = grip_line(self, address, price_of(change));
+    old = cell_value(address, size);
+    value = narrow(changed(old, change, operand), size);
+    release_grip(self, &grip, address, size, value);
+    return old;
+}
+
+bool simulated_compare_exchange(void *address, unsigned size, uint64_t *expected,
+                                uint64_t desired)
+{
+    struct thread *self = running;
+    uint64_t seen;
+    bool equal;
+    if (!self) {
+        seen = cell_value(address, size);
+        equal = seen == narrow(*expected, size);
+        if (equal)
+            set_cell(address, size, desired);
+        *expected = seen;
+        return equal;
+    }
+    const struct grip grip = grip_line(self, address, MACHINE_COMPARE_EXCHANGE);
+    seen = cell_value(address, size);
+    equal = seen == narrow(*expected, size);
+    release_grip(self, &grip, address, size, equal ? narrow(desired, size) : seen);
+    *expected = seen;
+    return equal;
+}
+
+void simulated_fence(void)
+{
+    struct thread *self = running;
+    if (!self)
+        return;
+    catch_up(self);
+    drain(self);
+    self->now += machine.local.code;
+}
+
+/* The request is on its way, and the thread goes on. */
+void simulated_prefetch(void *address)
+{
+    struct thread *self = running;
+    if (!self)
+        return;
+    catch_up(self);
+    struct line *line = find_line(address, self);
+    if (machine.protocol == HOME_EXECUTED)
+        return; /* nothing is ever owned */
+    self->changes = true;
+    if (writable_at(line, self, self->now) == UINT64_MAX)
+        request(line, self, MACHINE_STORE, self->now);
+    self->now += machine.local.store;
+}
+
+/* The kernel interrupts all other CPUs, which drains their buffers. */
+bool simulated_heavy_barrier(void)
+{
+    enum { LOOK = 100 };
+    struct thread *self = running;
+    if (!self)
+        return true;
+    simulated_fence();
+    self->now += machine.scheduler.futex_call;
+    for (unsigned i = 0; i < thread_count; i++)
+        while (thread_table[i].stores) {
+            self->now += LOOK;
+            catch_up(self);
+        }
+    return true;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a machine has home directories on the path (MOESI), a request goes from the
+ * requester to the line's home, on to the holder, and back. The table knows two of
+ * those three legs to be nothing (home beside the requester, or beside the holder), so
+ * a leg is half of what the distance adds to the table's nearest figure.
+ */
+#include "simulator/routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* For each place and distance, the set of places so far away. */
+static uint64_t *places_at;
+
+static const uint64_t *places_so_far(unsigned place, unsigned distance)
+{
+    return places_at + (place * machine.distances + distance) * line_sets.place_words;
+}
+
+unsigned place_of(unsigned core)
+{
+    return machine.place_of_cpu[core * machine.threads_per_core];
+}
+
+void routes_start(void)
+{
+    size_t words = machine.places * machine.distances * line_sets.place_words;
+    places_at = calloc(words, sizeof *places_at);
+    if (!places_at)
+        simulated_die("no memory for the machine's map");
+    for (unsigned from = 0; from < machine.places; from++)
+        for (unsigned to = 0; to < machine.places; to++)
+            add_to((uint64_t *)places_so_far(from, machine.between_places[from][to]),
+                   to);
+}
+
+static unsigned distance(unsigned from, unsigned to)
+{
+    return machine.between_places[from][to];
+}
+
+/* Twice a leg, over the figure for a transfer within a place. */
+static uint32_t leg(const uint32_t *row, unsigned from, unsigned to)
+{
+    uint32_t near = row[distance(from, from)], cost = row[distance(from, to)];
+    return cost > near ? cost - near : 0;
+}
+
+static uint32_t over_home(const uint32_t *row, unsigned requester, unsigned home,
+                          unsigned holder)
+{
+    return row[distance(requester, requester)] +
+           (leg(row, requester, home) + leg(row, home, holder) +
+            leg(row, holder, requester)) /
+               2;
+}
+
+/* The holding place nearest to `place`. */
+static unsigned nearest(struct line *line, unsigned place)
+{
+    const uint64_t *holding = holding_places_of(line);
+    for (unsigned away = 0; away < machine.distances; away++) {
+        const uint64_t *there = places_so_far(place, away);
+        for (unsigned i = 0; i < line_sets.place_words; i++)
+            if (holding[i] & there[i])
+                return i * 64 + (unsigned)__builtin_ctzll(holding[i] & there[i]);
+    }
+    return place;
+}
+
+/* The distance of the holding place furthest from `place`. */
+static unsigned furthest(struct line *line, unsigned place)
+{
+    const uint64_t *holding = holding_places_of(line);
+    const unsigned near = distance(place, place);
+    for (unsigned away = (unsigned)machine.distances - 1; away > near; away--) {
+        const uint64_t *there = places_so_far(place, away);
+        for (unsigned i = 0; i < line_sets.place_words; i++)
+            if (holding[i] & there[i])
+                return away;
+    }
+    return near;
+}
+
+/* The longest path over the home to any holder. */
+static uint32_t over_home_to_all(struct line *line, const uint32_t *row,
+                                 unsigned requester)
+{
+    uint32_t longest = 0;
+    for (unsigned i = 0; i < line_sets.place_words; i++)
+        for (uint64_t left = holding_places_of(line)[i]; left; left &= left - 1) {
+            unsigned holder = i * 64 + (unsigned)__builtin_ctzll(left);
+            uint32_t cycles = over_home(row, requester, line->home, holder);
+            if (cycles > longest)
+                longest = cycles;
+        }
+    return longest;
+}
+
+/* What each sharer beyond the one in the table adds to an invalidation. */
+static uint32_t growth(struct line *line, const struct thread *thread)
+{
+    unsigned others = line->sharers - has(holders_of(line), thread->core);
+    return others > 1
+               ? (uint32_t)((others - 1) * machine.sharers.store_millicycles / 1000)
+               : 0;
+}
+
+static bool only_in(struct line *line, unsigned place)
+{
+    const uint64_t *holding = holding_places_of(line);
+    for (unsigned i = 0; i < line_sets.place_words; i++)
+        if (holding[i] & ~(i == place / 64 ? UINT64_C(1) << place % 64 : 0))
+            return false;
+    return true;
+}
+
+/* A store or an atomic to a line that others may hold, too. */
+static struct route invalidation(struct line *line, const struct thread *thread,
+                                 const uint32_t *row)
+{
+    const unsigned place = thread->place;
+    struct route route = {0, !only_in(line, place)};
+    switch (machine.protocol) {
+    case MOESI_BROADCAST: /* all are asked, whoever holds it */
+        route.cycles = row[distance(place, line->home)];
+        route.remote = true;
+        break;
+    case MOESI_DIRECTORY:
+        route.cycles = over_home_to_all(line, row, place);
+        break;
+    default:
+        route.cycles = row[furthest(line, place)];
+    }
+    route.cycles += growth(line, thread);
+    return route;
+}
+
+static struct route owner_route(struct line *line, const struct thread *thread,
+                                enum machine_operation operation)
+{
+    const uint32_t *row = machine.latency[operation][line->state];
+    const unsigned place = thread->place;
+    if (line->state == MACHINE_INVALID)
+        return (struct route){row[distance(place, line->home)], place != line->home};
+    const bool shared = line->state == MACHINE_SHARED || line->state == MACHINE_OWNED;
+    if (shared && operation != MACHINE_LOAD)
+        return invalidation(line, thread, row);
+    unsigned holder =
+        line->state == MACHINE_SHARED ? nearest(line, place) : place_of(line->owner);
+    uint32_t cycles = machine.protocol == MESIF_INCLUSIVE
+                          ? row[distance(place, holder)]
+                          : over_home(row, place, line->home, holder);
+    return (struct route){cycles, holder != place};
+}
+
+/* All goes to the home; a holder in the requester's core is what the table's nearest
+ * distance stands for, where cores have several threads. */
+static struct route home_route(struct line *line, const struct thread *thread,
+                               enum machine_operation operation)
+{
+    const uint32_t *row = machine.latency[operation][line->state];
+    unsigned away = distance(thread->place, line->home);
+    if (machine.threads_per_core > 1 && line->state != MACHINE_INVALID &&
+        (has(holders_of(line), thread->core) ||
+         line->writer / machine.threads_per_core == thread->core))
+        away = 0;
+    uint32_t cycles = row[away];
+    if (operation != MACHINE_LOAD && line->state == MACHINE_SHARED)
+        cycles += growth(line, thread);
+    return (struct route){cycles, thread->place != line->home};
+}
+
+struct route route_of(struct line *line, const struct thread *thread,
+                      enum machine_operation operation)
+{
+    return machine.protocol == HOME_EXECUTED ? home_route(line, thread, operation)
+                                             : owner_route(line, thread, operation);
+}

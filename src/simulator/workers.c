@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* platform/workers.h on the simulated machine, and what lock code asks about it. */
+#include "platform/workers.h"
+#include "simulator/clock.h"
+#include "simulator/deadlock.h"
+#include "simulator/lines.h"
+#include "simulator/stores.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct machine machine;
+
+static char error[512];
+static bool have_machine;
+
+const char *workers_error(void)
+{
+    return error;
+}
+
+static __attribute__((format(printf, 1, 2))) bool refuse(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error, sizeof error, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool use_machine(const char *path)
+{
+    if (have_machine)
+        return refuse("there is a machine already: one for each run");
+    if (!path)
+        return refuse("this program simulates: it needs a machine file");
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return refuse("%s: %s", path, strerror(errno));
+    have_machine = machine_read(&machine, file, path, error, sizeof error);
+    fclose(file);
+    if (have_machine)
+        lines_start();
+    return have_machine;
+}
+
+const char *machine_name(void)
+{
+    return machine.name;
+}
+
+/* Fills the CPUs that nobody asked for with the workers that do not care. */
+static bool place_workers(unsigned count, const int *wanted, int *cpus)
+{
+    static bool taken[CPUS_MAX];
+    memset(taken, 0, sizeof taken);
+    for (unsigned i = 0; i < count; i++) {
+        cpus[i] = wanted ? wanted[i] : -1;
+        if (cpus[i] < 0)
+            continue;
+        if ((uint64_t)cpus[i] >= machine.cpus)
+            return refuse("%s has CPUs 0 to %d; there is no CPU %d", machine.name,
+                          (int)machine.cpus - 1, cpus[i]);
+        if (taken[cpus[i]])
+            return refuse("two workers on CPU %d: one for each, please", cpus[i]);
+        taken[cpus[i]] = true;
+    }
+    for (unsigned i = 0, cpu = 0; i < count; i++) {
+        if (cpus[i] >= 0)
+            continue;
+        while (taken[cpu])
+            cpu++;
+        cpus[i] = (int)cpu;
+        taken[cpu] = true;
+    }
+    return true;
+}
+
+bool run_workers(unsigned count, const int *cpus,
+                 void (*body)(unsigned index, void *argument), void *argument)
+{
+    static int placed[THREADS_MAX];
+    if (!have_machine)
+        return refuse("there is no machine yet: call use_machine() first");
+    if (count > machine.cpus)
+        return refuse("%u workers, but %s has %d CPUs", count, machine.name,
+                      (int)machine.cpus);
+    if (!place_workers(count, cpus, placed))
+        return false;
+    if (count)
+        threads_run(count, placed, body, argument);
+    return true;
+}
+
+uint64_t cycles_ordered(void)
+{
+    simulated_fence();
+    return simulated_ticks();
+}
+
+uint64_t cycles_per_second(void)
+{
+    return machine.clock_khz * 1000;
+}
+
+void pause_cycles(uint64_t cycles)
+{
+    struct thread *self = running;
+    if (!self)
+        return;
+    self->now += cycles;
+    if (machine.model.cold_after && cycles >= machine.model.cold_after)
+        self->now += machine.model.cold_start;
+    progress_at = later(progress_at, self->now);
+}
+
+void full_fence(void)
+{
+    simulated_fence();
+}
+
+bool evict_line(const void *address)
+{
+    struct thread *self = running;
+    if (!self)
+        return false;
+    simulated_fence();
+    line_evict(line_used(line_of(address), self), self->now);
+    self->now += machine.local.ram;
+    return true;
+}
+
+void touch_lines(void *base, unsigned lines)
+{
+    enum { WORDS = (1 << LINE_SHIFT) / sizeof(struct atomic_u64) };
+    struct atomic_u64 *word = base;
+    for (; lines; lines--, word += WORDS)
+        store_relaxed(word, load_relaxed(word) + 1);
+}
+
+void *shared_pages(size_t bytes, int node)
+{
+    if (node < 0)
+        return memory_pages(bytes, -1);
+    for (unsigned place = 0; place < machine.places; place++)
+        if (machine.node_of_place[place] == (unsigned)node)
+            return memory_pages(bytes, (int)place);
+    refuse("%s has no node %d", machine.name, node);
+    return NULL;
+}
+
+void arrive_together(struct meeting *meeting, uint32_t count)
+{
+    uint32_t generation = load_relaxed(&meeting->generation);
+    if (fetch_add_acq_rel(&meeting->arrived, 1) + 1 == count) {
+        store_relaxed(&meeting->arrived, 0);
+        store_release(&meeting->generation, generation + 1);
+    } else {
+        spin_until(load_acquire(&meeting->generation) != generation);
+    }
+}
+
+/* --- what lock code asks --- */
+
+uint32_t simulated_thread(void)
+{
+    return running ? running->index + 1u : THREADS_MAX + 1u;
+}
+
+uint32_t simulated_cpus(void)
+{
+    return (uint32_t)machine.cpus;
+}
+
+uint32_t simulated_nodes(void)
+{
+    return (uint32_t)machine.nodes;
+}
+
+uint32_t simulated_node(void)
+{
+    return running ? machine.node_of_place[running->place] : 0;
+}
+
+void *simulated_pages(size_t bytes)
+{
+    return memory_pages(bytes, -1);
+}
+
+/* To sleep and to be woken takes two calls and the way back. */
+uint32_t simulated_spin_limit(void)
+{
+    uint64_t cycles = 2 * machine.scheduler.futex_call + machine.scheduler.futex_wake;
+    uint64_t turns = cycles / machine.local.pause;
+    return turns ? (uint32_t)turns : 1;
+}
+
+void simulated_die(const char *text)
+{
+    fflush(stdout);
+    fprintf(stderr, "hasp: %s\n", text);
+    abort();
+}
