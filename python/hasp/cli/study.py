@@ -20,6 +20,8 @@ SCHEMA = "hasp.study/1"
 
 EXAMPLES = """\
 examples:
+  hasp study plan studies/locks.toml --store runs
+  hasp study run studies/locks.toml --store runs
   hasp study add --store runs --machine A-64 A64.csv
   hasp study list --store runs
   hasp study table sensitivity --store runs --machine A-64
@@ -51,13 +53,21 @@ All but sensitivity and correlation are over the lock-sensitive programs.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The verbs of `hasp study` and their options."""
-    parser.usage = "hasp study {add,list,table,report} [options]"
+    parser.usage = "hasp study {plan,run,add,list,table,report} [options]"
     parser.epilog = EXAMPLES
     verbs = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     raw = argparse.RawDescriptionHelpFormatter
     add = verbs.add_parser("add", help="put a CSV file of runs into a store")
     add.add_argument("files", nargs="+", type=Path, metavar="FILE.csv")
     add.add_argument("--machine", required=True, help="where they were measured")
+    for name, words in (
+        ("plan", "what a plan would run here, and how long that takes"),
+        ("run", "carry a plan out, or go on with it"),
+    ):
+        verb = verbs.add_parser(name, help=words)
+        verb.add_argument("plan", type=Path, metavar="PLAN.toml")
+        verb.add_argument("--machine", help="name in the store (default: this host's)")
+        verb.add_argument("--store", required=True, type=Path, metavar="DIR")
     listing = verbs.add_parser("list", help="what a store holds")
     table = verbs.add_parser(
         "table",
@@ -103,12 +113,29 @@ def run(arguments: argparse.Namespace) -> int:
     """Do what the action says."""
     actions = {
         "add": add_files,
+        "plan": show_plan,
+        "run": run_plan,
         "list": list_store,
         "table": print_table,
         "report": print_report,
     }
-    actions[arguments.action](arguments)
-    return 0
+    return actions[arguments.action](arguments) or 0
+
+
+def show_plan(arguments: argparse.Namespace) -> None:
+    """What is left to do, program by program."""
+    from hasp.study.campaign import load
+    from hasp.study.session import show
+
+    show(load(arguments.plan), arguments.store, arguments.machine)
+
+
+def run_plan(arguments: argparse.Namespace) -> int:
+    """Carry it out; Ctrl-C leaves a store that can be used and gone on with."""
+    from hasp.study.campaign import load
+    from hasp.study.session import carry_out
+
+    return carry_out(load(arguments.plan), arguments.store, arguments.machine)
 
 
 def add_files(arguments: argparse.Namespace) -> None:
@@ -153,12 +180,17 @@ def print_table(arguments: argparse.Namespace) -> None:
     from hasp.study.samples import open_store
     from hasp.study.tables import TABLES, Question
 
-    samples = open_store(arguments.store).read()
+    store = open_store(arguments.store)
+    samples, less = store.read(), store.lower_is_better()
     machines = arguments.machine.split(",")
-    grids = {name: grid_of(samples, name, arguments.metric) for name in machines}
-    other = None
-    if arguments.other:
-        other = {name: grid_of(samples, name, arguments.other) for name in machines}
+    grids, others = (
+        {
+            name: grid_of(samples, name, metric, inverted=metric in less)
+            for name in machines
+        }
+        for metric in (arguments.metric, arguments.other or arguments.metric)
+    )
+    other = others if arguments.other else None
     question = Question(grids, arguments.at, arguments.sizes, other)
     show(TABLES[arguments.table](question), arguments)
 
@@ -176,7 +208,13 @@ def print_report(arguments: argparse.Namespace) -> None:
     units = {batch["machine"]: batch["size_unit"] for batch in store.batches()}
     machines = arguments.machine.split(",") if arguments.machine else sorted(units)
     summaries = [
-        summarise(samples, machine, metric, units.get(machine, "size"))
+        summarise(
+            samples,
+            machine,
+            metric,
+            units.get(machine, "size"),
+            inverted=metric in store.lower_is_better(),
+        )
         for machine in machines
         for metric in metrics_of(samples, machine) or [""]
     ]

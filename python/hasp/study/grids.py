@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     import polars
 
 
-def grid_of(samples: polars.DataFrame, machine: str, metric: str) -> Grid:
-    """The means of one machine and metric."""
+def grid_of(
+    samples: polars.DataFrame, machine: str, metric: str, *, inverted: bool = False
+) -> Grid:
+    """The means of one machine and metric; `inverted`: 1 / mean, as less is better."""
     import polars
 
     _known("machine", machine, samples["machine"].unique().to_list())
@@ -35,6 +37,9 @@ def grid_of(samples: polars.DataFrame, machine: str, metric: str) -> Grid:
         for name, order in (("program", programs), ("lock", locks), ("size", sizes))
     ]
     values[tuple(place.to_numpy() for place in places)] = means["value"].to_numpy()
+    if inverted:
+        with numpy.errstate(divide="ignore"):
+            values = 1.0 / values
     return Grid(tuple(programs), tuple(locks), tuple(sizes), values)
 
 

@@ -26,6 +26,7 @@ NAMES = {
 SIZE_UNITS = {"node": "nodes"}
 # One of the published files spells it so.
 METRIC_SPELLINGS = {"throughout": "throughput"}
+LESS_IS_BETTER = {"latency"}
 
 
 def import_csv(store: Store, machine: str, path: Path) -> dict[str, Any]:
@@ -61,6 +62,7 @@ def import_csv(store: Store, machine: str, path: Path) -> dict[str, Any]:
         "added": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "size_unit": SIZE_UNITS.get(keys["size"], keys["size"]),
         "metrics": [METRIC_SPELLINGS.get(name, name) for name in metrics],
+        "lower_is_better": [name for name in metrics if name in LESS_IS_BETTER],
         "runs": len(table),
     }
     numbers = _numbers(path, table, keys, metrics)

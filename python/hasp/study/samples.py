@@ -4,6 +4,7 @@
     STORE/hasp-store.json       {"schema": "hasp.store/1"}
     STORE/samples/ID.parquet    one batch: one row for each run and metric
     STORE/samples/ID.json       its provenance
+    STORE/journals/             runs as they end (journal.py)
 
 Columns of the samples: `machine`, `program`, `lock` (strings); `size` (how much of the
 machine the run used: NUMA nodes or threads, as the batch's `size_unit` says); `run`
@@ -56,12 +57,25 @@ class Store:
                 ) from None
         return found
 
-    def add(self, rows: polars.DataFrame, provenance: dict[str, Any]) -> str:
-        """Write a batch; returns its id."""
+    def lower_is_better(self) -> set[str]:
+        """The metrics of which less is better; the statistics take them inverted."""
+        return {
+            metric
+            for batch in self.batches()
+            for metric in batch.get("lower_is_better", ())
+        }
+
+    def add(
+        self,
+        rows: polars.DataFrame,
+        provenance: dict[str, Any],
+        *,
+        replace: bool = False,
+    ) -> str:
+        """Write a batch; returns its id. `replace`: a longer form of the same runs."""
         assert tuple(rows.columns) == COLUMNS
-        name = f"{provenance['machine']}-{provenance['sha256'][:12]}"
-        name = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
-        if (self.samples / f"{name}.json").exists():
+        name = file_name(f"{provenance['machine']}-{provenance['sha256'][:12]}")
+        if not replace and (self.samples / f"{name}.json").exists():
             raise HaspError(
                 f"{provenance['source']} is already in {self.folder} as {name}",
                 f"delete {self.samples / name}.* first to add it anew",
@@ -100,6 +114,11 @@ class Store:
                 f"a batch in {self.samples} cannot be read: {problem}",
                 "delete its .parquet and .json, and add it again",
             ) from None
+
+
+def file_name(text: str) -> str:
+    """`text` with nothing in it that a file name should not have."""
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in text)
 
 
 def create_or_open(folder: Path) -> Store:

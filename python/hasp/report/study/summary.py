@@ -51,9 +51,20 @@ class Summary:
 
 
 def summarise(
-    samples: polars.DataFrame, machine: str, metric: str, size_unit: str
+    samples: polars.DataFrame,
+    machine: str,
+    metric: str,
+    size_unit: str,
+    *,
+    inverted: bool = False,
 ) -> Summary:
-    """From the samples of a store."""
+    """From the samples of a store; `inverted`: of the metric, less is better."""
+    import polars
+
+    if inverted:
+        samples = samples.filter(polars.col("metric") == metric).with_columns(
+            1.0 / polars.col("value")
+        )
     grid = grid_of(samples, machine, metric)
     flags = sensitivity.sensitive(grid)
     names = [name for name, flag in zip(grid.programs, flags, strict=True) if flag]

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""The runs of a study as they end: one JSON line each, so that nothing is lost.
+
+    STORE/journals/MACHINE-DIGEST.jsonl
+
+The digest is that of the plan: a changed plan begins a journal of its own. What a crash
+left half written at the end is dropped; the run is then made again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hasp.errors import HaspError
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run."""
+
+    program: str
+    lock: str
+    threads: int
+    block: int
+    outcome: str  # of hasp.study.record
+    detail: str
+    values: dict[str, float]  # metric -> value, as measured
+    wall_s: float
+    noise: str  # why it does not count, or ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a measurement."""
+        return self.outcome == "ok" and not self.noise
+
+
+class Journal:
+    """A file of entries that only grows."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.entries: list[Entry] = []
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("a+b")
+            self._file.seek(0)
+            text = self._file.read()
+        except OSError as problem:
+            raise HaspError(
+                f"cannot use {path}: {problem.strerror}",
+                "name a --store in a folder that you may write",
+            ) from None
+        whole = text.rfind(b"\n") + 1
+        if whole < len(text):
+            self._file.truncate(whole)
+        for number, line in enumerate(text[:whole].splitlines(), 1):
+            try:
+                self.entries.append(Entry(**json.loads(line)))
+            except (ValueError, TypeError):
+                raise HaspError(
+                    f"{path}:{number} is no run of this version of Hasp",
+                    "delete that line, or the file to begin again",
+                ) from None
+
+    def add(self, entry: Entry) -> None:
+        """Write an entry, so that it survives whatever comes next."""
+        self.entries.append(entry)
+        line = json.dumps(vars(entry), separators=(",", ":")) + "\n"
+        try:
+            self._file.write(line.encode())
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as problem:
+            raise HaspError(
+                f"cannot write to {self.path}: {problem.strerror}",
+                "free some space; the same command then goes on where it stopped",
+            ) from None
+
+    def close(self) -> None:
+        """No more."""
+        self._file.close()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each metric of each run that counts."""
+        return [
+            {
+                "program": entry.program,
+                "lock": entry.lock,
+                "size": entry.threads,
+                "run": number,
+                "metric": metric,
+                "value": value,
+            }
+            for number, entry in enumerate(self.entries)
+            if entry.counts
+            for metric, value in entry.values.items()
+        ]

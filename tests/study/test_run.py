@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""Plans of studies: what they refuse, and that runs are neither lost nor repeated."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from hasp.cli.main import main
+from hasp.study.campaign import load
+from hasp.study.carry_out import Carrying, Progress, configurations, cpus_for
+from hasp.study.journal import Entry, Journal
+
+PLAN = """\
+schema = 1
+title = "small"
+
+[defaults]
+locks = "glibc,futex"
+threads = [1, 2]
+least_runs = 2
+most_runs = 2
+
+[[program]]
+name = "speed"
+command = "sh -c 'echo speed {threads}00'"
+[program.metrics]
+throughput = "speed ([0-9]+)"
+latency = { pattern = "speed ([0-9]+)", unit = "us", lower_is_better = true }
+"""
+
+
+@pytest.fixture
+def plan(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN)
+    return path
+
+
+def entries(store):
+    (path,) = (store / "journals").glob("*.jsonl")
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def study(*words):
+    return main(["study", *map(str, words)])
+
+
+def test_a_plan_is_shown_and_carried_out(plan, tmp_path, capsys):
+    store = tmp_path / "s"
+    assert study("plan", plan, "--store", store) == 0
+    assert "4 configurations; 8 runs are left" in capsys.readouterr().out
+    assert not store.exists()
+    assert study("run", plan, "--store", store, "--machine", "here") == 0
+    runs = entries(store)
+    assert len(runs) == 8
+    assert {(run["lock"], run["threads"]) for run in runs[:4]} == {
+        ("glibc", 1), ("glibc", 2), ("futex", 1), ("futex", 2),
+    }  # fmt: skip
+    assert study("plan", plan, "--store", store, "--machine", "here") == 0
+    assert " 0 runs are left" in capsys.readouterr().out
+    words = ("--store", store, "--machine", "here", "--csv")
+    assert study("table", "sensitivity", *words, "--metric", "latency") == 0
+    assert capsys.readouterr().out.splitlines()[1] == "speed,0,0,0,0,0,0"
+    (batch,) = (store / "samples").glob("*.json")
+    facts = json.loads(batch.read_text())
+    assert {"latency", "cpu_s", "peak_bytes"} <= set(facts["lower_is_better"])
+    assert facts["host"]["cpus_online"] >= 1
+
+
+def test_what_is_done_is_not_done_again(plan, tmp_path):
+    store = tmp_path / "s"
+    assert study("run", plan, "--store", store, "--machine", "here") == 0
+    (path,) = (store / "journals").glob("*.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    # As after a crash: five runs, and half a line.
+    path.write_text("".join(lines[:5]) + lines[5][:20])
+    assert study("run", plan, "--store", store, "--machine", "here") == 0
+    again = path.read_text().splitlines(keepends=True)
+    assert again[:5] == lines[:5]
+    keys = [(run["lock"], run["threads"], run["block"]) for run in entries(store)]
+    assert len(keys) == len(set(keys)) == 8
+
+
+def test_interrupting_leaves_a_store_to_go_on_with(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN.replace("echo speed", "sleep 0.3; echo speed"))
+    store = tmp_path / "s"
+    code = "import sys; from hasp.cli.main import main; sys.exit(main())"
+    words = ["study", "run", path, "--store", store, "--machine", "here"]
+    child = subprocess.Popen([sys.executable, "-c", code, *map(str, words)])
+    limit = time.monotonic() + 40
+    while time.monotonic() < limit:
+        journals = list((store / "journals").glob("*.jsonl"))
+        if journals and journals[0].read_text().count("\n") >= 2:
+            break
+        time.sleep(0.02)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(20) == 130
+    before = entries(store)
+    assert 2 <= len(before) < 8
+    assert list((store / "samples").glob("*.parquet"))
+    assert study("run", path, "--store", store, "--machine", "here") == 0
+    assert entries(store)[: len(before)] == before
+    assert len(entries(store)) == 8
+
+
+def test_what_fails_does_not_stop_the_rest(plan, tmp_path, capsys):
+    plan.write_text(
+        PLAN
+        + """
+[[program]]
+name = "allergic"
+command = "sh -c 'test -z $LD_PRELOAD'"
+threads = [1]
+
+[[program]]
+name = "absent"
+command = "no-such-program"
+
+[[program]]
+name = "mute"
+command = "true"
+threads = [1]
+metrics = { throughput = "never ([0-9]+)" }
+"""
+    )
+    store = tmp_path / "s"
+    assert study("run", plan, "--store", store, "--machine", "here") == 1
+    said = capsys.readouterr().err
+    assert "absent is left out: no program called 'no-such-program'" in said
+    assert "allergic, futex (1 thread): failed: exit status 1" in said
+    assert "mute, glibc (1 thread): no figure" in said
+    assert "allergic, futex (1 thread): failed too often, given up" in said
+    good = [run for run in entries(store) if run["program"] == "speed"]
+    assert len(good) == 8
+    failed = [run for run in entries(store) if run["program"] == "allergic"]
+    assert [run["outcome"] for run in failed if run["lock"] == "futex"] == [
+        "failed", "failed",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "complaint"),
+    [
+        ("schema = 1", "schema = 2", "plan.toml:1: schema: is not 1"),
+        ("least_runs = 2", "least_run = 2", "7: defaults.least_run: no such key"),
+        ("threads = [1, 2]", "threads = [0]", "6: program speed: threads"),
+        ("glibc,futex", "glibc,fuutex", "program speed:"),
+        ('command = "sh', 'kommand = "sh', "12: program.kommand: no such key"),
+        ('speed ([0-9]+)"\n', 'speed [0-9]+"\n', "program speed: throughput: has no"),
+        ("[[program]]", "[[program]", "plan.toml:"),
+        ("most_runs = 2", 'pinning = "tight"', "8: program speed: pinning"),
+        ("most_runs = 2", 'most_runs = "many"', "8: program speed: most_runs"),
+        ("most_runs = 2", 'server = "x"', "`server` and `ready` belong together"),
+    ],
+)
+def test_bad_plans_are_refused(plan, tmp_path, capsys, before, after, complaint):
+    assert before in PLAN
+    plan.write_text(PLAN.replace(before, after, 1))
+    assert study("run", plan, "--store", tmp_path / "s") == 2
+    assert complaint in capsys.readouterr().err
+    assert not (tmp_path / "s").exists()
+
+
+def entry(number, value=1.0, noise="", outcome="ok"):
+    values = {"throughput": value} if outcome == "ok" else {}
+    return Entry("speed", "futex", 1, number, outcome, "", values, 1.0, noise)
+
+
+def test_runs_go_on_until_the_interval_is_narrow(plan):
+    plan.write_text(PLAN.replace("most_runs = 2", "most_runs = 4\nuntil = 0.05"))
+    one = next(
+        one for one in configurations(load(plan)) if one.key == ("speed", "futex", 1)
+    )
+
+    def wants(*values):
+        progress = Progress(entry(n, value) for n, value in enumerate(values))
+        return progress.wants_more(one)
+
+    assert wants(1.0)
+    assert not wants(1.0, 1.0)
+    assert wants(1.0, 1.2)
+    assert wants(1.0, 1.2, 0.8)
+    assert not wants(1.0, 1.2, 0.8, 1.4)
+
+
+def test_noisy_runs_do_not_count_but_not_for_ever(plan, tmp_path):
+    campaign = load(plan)
+    one = next(
+        one for one in configurations(campaign) if one.key == ("speed", "futex", 1)
+    )
+    noisy = [entry(n, noise="the hypervisor took 20% of the time") for n in range(3)]
+    progress = Progress(noisy[:2])
+    assert progress.runs_so_far(one) == 0
+    assert not progress.tolerates_noise(one)
+    assert Progress(noisy).tolerates_noise(one)
+    journal = Journal(tmp_path / "j.jsonl")
+    for item in noisy:
+        journal.add(item)
+    assert journal.rows() == []
+    journal.close()
+    with pytest.raises(Exception, match=r"j\.jsonl:1 is no run"):
+        (tmp_path / "j.jsonl").write_text('{"program": 1}\n')
+        Journal(tmp_path / "j.jsonl")
+
+
+def test_the_order_is_random_but_the_plan_s_own(plan, tmp_path):
+    def order():
+        campaign = load(plan)
+        journal = Journal(tmp_path / "order.jsonl")
+        with Carrying(campaign, journal) as carrying:
+            steps = carrying.steps(set())
+            found = [next(steps).key for _ in range(4)]
+        journal.close()
+        return found
+
+    assert order() == order()
+
+
+def test_pinning_takes_as_many_cpus_as_threads():
+    every = os.sched_getaffinity(0)
+    assert cpus_for("none", 1) == every
+    assert len(cpus_for("core", 1)) == 1
+    assert cpus_for("core", 10_000) == every
+    assert cpus_for("node", 1) <= every
