@@ -10,7 +10,7 @@ import pytest
 from lock_list import ROOT
 
 from hasp.errors import HaspError
-from hasp.machines.document import Document
+from hasp.document import Document
 from hasp.machines.flat import flatten
 from hasp.machines.machine import CONSTANTS_FILE, Machine, find, load, names, read
 from hasp.machines.schema import CONSTANTS, FIGURES, OPERATIONS, STATES, TRANSACTIONS

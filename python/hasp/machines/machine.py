@@ -11,7 +11,7 @@ from typing import Any
 
 from hasp.errors import HaspError
 from hasp.machines import topology
-from hasp.machines.document import Document, Keys
+from hasp.document import Document, Keys
 from hasp.machines.schema import (
     CONSTANTS,
     FIGURES,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hasp.machines.document import Document
+from hasp.document import Document
 from hasp.machines.schema import MOST_CPUS, MOST_PLACES, PLACEMENTS
 
 TABLE = "topology"

@@ -16,7 +16,7 @@ from typing import Any
 
 from hasp.durations import parse_duration
 from hasp.errors import HaspError
-from hasp.machines.document import Document, Keys
+from hasp.document import Document, Keys
 from hasp.native import REFERENCE
 from hasp.selection import select
 from hasp.study.plan import Metric, Plan, parse_ready, shell_words
