@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from lock_list import ROOT
 
-from hasp.errors import HaspError
 from hasp.document import Document
+from hasp.errors import HaspError
 from hasp.machines.flat import flatten
 from hasp.machines.machine import CONSTANTS_FILE, Machine, find, load, names, read
 from hasp.machines.schema import CONSTANTS, FIGURES, OPERATIONS, STATES, TRANSACTIONS

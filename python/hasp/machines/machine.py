@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hasp.document import Document, Keys
 from hasp.errors import HaspError
 from hasp.machines import topology
-from hasp.document import Document, Keys
 from hasp.machines.schema import (
     CONSTANTS,
     FIGURES,

@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from hasp.document import Document, Keys
 from hasp.durations import parse_duration
 from hasp.errors import HaspError
-from hasp.document import Document, Keys
 from hasp.native import REFERENCE
 from hasp.selection import select
 from hasp.study.plan import Metric, Plan, parse_ready, shell_words
