@@ -120,6 +120,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.list:
         return print_listing(arguments.json)
+    if arguments.validate:
+        from hasp.simulate.validation.session import validate
+
+        return validate(arguments.machine, arguments.jobs, arguments.json)
     if not arguments.machine:
         raise HaspError(
             "name a machine to simulate: --machine NAME",

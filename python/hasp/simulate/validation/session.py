@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""`hasp simulate --validate`: answers every claim, and says how many agree."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+from hasp import output
+from hasp.errors import EXIT_FINDING, HaspError, Interrupted
+from hasp.output import STDOUT, check_writable, note, write_json
+from hasp.simulate.pool import Progress
+from hasp.simulate.validation.causes import cause_of
+from hasp.simulate.validation.claim import KINDS, Claim, Verdict, judge
+from hasp.simulate.validation.lab import Lab, Unanswered
+from hasp.simulate.validation.scope import CLAIMS, OUT_OF_SCOPE, Score, scores
+
+SCHEMA = "hasp.validate/1"
+# Claims wait for runs that others may have asked for, too; the pool decides how many
+# of these run at a time.
+CLAIMS_AT_A_TIME = 24
+UNKNOWN_CAUSE = "cause not known"
+
+
+def chosen(machines: Sequence[str]) -> list[Claim]:
+    """The claims about some machines, or all."""
+    found = [claim for claim in CLAIMS if not machines or claim.machine in machines]
+    if not found:
+        known = dict.fromkeys(claim.machine for claim in CLAIMS)
+        raise HaspError(
+            f"no claim is about {', '.join(machines)}",
+            f"there are some about {', '.join(known)}",
+        )
+    return found
+
+
+def validate(machine: str | None, jobs: int | None, destination: str | None) -> int:
+    """Answer the claims, report, and return 1 if a level is missed."""
+    from hasp.study.children import interrupt_on_signals
+
+    if destination:
+        check_writable(destination)
+    claims = chosen([machine] if machine else [])
+    verdicts: dict[Claim, Verdict] = {}
+    interrupt_on_signals()
+    with tempfile.TemporaryDirectory(prefix="hasp-validate-") as folder:
+        lab = Lab(Path(folder), jobs)
+        progress = Progress(len(claims))
+        executor = ThreadPoolExecutor(CLAIMS_AT_A_TIME)
+        try:
+            futures: dict[Future[Verdict], Claim] = {
+                executor.submit(answer, claim, lab): claim for claim in claims
+            }
+            for future in as_completed(futures):
+                claim = futures[future]
+                verdicts[claim] = future.result()
+                progress.add(1, f"{len(verdicts)} of {len(claims)} claims")
+        except Interrupted:
+            progress.clear()
+            note(f"interrupted after {len(verdicts)} of {len(claims)} claims")
+            report(
+                [verdicts[claim] for claim in claims if claim in verdicts], destination
+            )
+            raise
+        finally:
+            progress.clear()
+            lab.pool.stop()
+            executor.shutdown(wait=False, cancel_futures=True)
+    return report([verdicts[claim] for claim in claims], destination)
+
+
+def answer(claim: Claim, lab: Lab) -> Verdict:
+    """The verdict on a claim; what cannot be answered does not agree."""
+    try:
+        return judge(claim, claim.measure(lab))
+    except Unanswered as problem:
+        return Verdict(claim, "no answer", False, str(problem))
+
+
+def report(verdicts: Sequence[Verdict], destination: str | None) -> int:
+    """Write the records, print the table, and say which levels are reached."""
+    found = scores(verdicts)
+    if destination:
+        write_json([record(verdict) for verdict in verdicts], destination)
+    if destination != STDOUT:
+        print_verdicts(verdicts)
+        print_scores(found)
+    missed = any(score.reached == "missed" for score in found)
+    return EXIT_FINDING if missed else 0
+
+
+def record(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as a JSON object."""
+    claim = verdict.claim
+    return {
+        "schema": SCHEMA,
+        "id": claim.id,
+        "source": claim.group,
+        "machine": claim.machine,
+        "kind": claim.kind,
+        "claim": claim.says,
+        "paper": claim.paper,
+        "simulated": verdict.simulated,
+        "deviation": verdict.deviation,
+        "agrees": verdict.agrees,
+        "why": why(verdict),
+    }
+
+
+def why(verdict: Verdict) -> str:
+    """How the answer came about, and for a miss what its cause is."""
+    if verdict.agrees is not False:
+        return verdict.why
+    cause = cause_of(verdict.claim.id) or UNKNOWN_CAUSE
+    return f"{verdict.why}; {cause}" if verdict.why else cause
+
+
+WORDS = {True: "yes", False: "no", None: "tie"}
+
+
+def print_verdicts(verdicts: Sequence[Verdict]) -> None:
+    """The claims by kind; the reasons of misses below."""
+    console = output.console()
+    for kind in KINDS:
+        own = [verdict for verdict in verdicts if verdict.claim.kind == kind]
+        if not own:
+            continue
+        table = output.table(title=f"{kind}:")
+        for heading in ("CLAIM", "MACHINE", "PAPER", "SIMULATED", "AGREES"):
+            table.add_column(heading)
+        for verdict in own:
+            claim = verdict.claim
+            machine = claim.machine.partition("-")[0]
+            agrees = WORDS[verdict.agrees]
+            table.add_row(claim.id, machine, claim.paper, verdict.simulated, agrees)
+        console.print(table)
+        console.print()
+    misses = [verdict for verdict in verdicts if verdict.agrees is False]
+    if misses:
+        console.print("misses:", style="bold")
+    for verdict in misses:
+        console.print(f"  {verdict.claim.id}: {why(verdict)}")
+    console.print("\nnot asked:", style="bold")
+    for identity, reason in OUT_OF_SCOPE.items():
+        console.print(f"  {identity}: {reason}")
+    console.print()
+
+
+def print_scores(found: Sequence[Score]) -> None:
+    """How many agree, by level; kinds are not summed elsewhere."""
+    table = output.table(title="levels:")
+    for heading in ("", "AGREE", "OF", "TIES", "SHARE", "MUST", "GOAL", "REACHED"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for score in found:
+        table.add_row(
+            score.level.name,
+            str(score.agree),
+            str(score.agree + score.disagree),
+            str(score.ties),
+            f"{score.share:.0%}",
+            f"{score.level.must:.0%}",
+            f"{score.level.goal:.0%}",
+            score.reached,
+        )
+    output.console().print(table)
