@@ -9,24 +9,25 @@
 #include <string.h>
 #include <ucontext.h>
 
-enum { STACK = 64 << 10, CLEARED = 4096 };
+enum { STACK = 64 << 10, WIPED = 1024 };
 
 static char stacks[THREADS][STACK] __attribute__((aligned(64)));
 static void *contexts[THREADS][5]; /* of __builtin_setjmp: frame, label, stack, ... */
 static void *searcher[5];
 static int current;
 
-bool on_a_stack(const void *address)
+int stack_of(const void *address)
 {
     const char *at = address;
-    return at >= stacks[0] && at < stacks[THREADS];
+    bool is_one = at >= stacks[0] && at < stacks[THREADS];
+    return is_one ? (int)((at - stacks[0]) / STACK) : -1;
 }
 
 /* What the explorer's own functions leave behind on a thread's stack would show in the
  * gaps of the frames that come to lie there, and tell equal states apart. */
 __attribute__((noinline, noipa)) void coroutine_wipe(void)
 {
-    char dead[1024];
+    char dead[WIPED];
     memset(dead, 0, sizeof dead);
     __asm__ volatile("" : : "r"(dead) : "memory");
 }
@@ -70,13 +71,23 @@ static char *live_from(int thread)
     return (char *)contexts[thread][2];
 }
 
-/* The rest of the stack is dead; wiping it makes equal states equal byte by byte. */
+uint64_t coroutine_digest(int thread)
+{
+    const char *at = live_from(thread), *end = stacks[thread] + STACK;
+    uint64_t digest = (uint64_t)(end - at), word;
+    for (; at + sizeof word <= end; at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        digest = (digest ^ word) * 0x9e3779b97f4a7c15;
+        digest ^= digest >> 29;
+    }
+    return digest;
+}
+
+/* The rest of the stack is dead. */
 size_t coroutine_save(int thread, unsigned char *into)
 {
     char *from = live_from(thread);
     size_t size = (size_t)(stacks[thread] + STACK - from);
-    char *wiped = from - CLEARED > stacks[thread] ? from - CLEARED : stacks[thread];
-    memset(wiped, 0, (size_t)(from - wiped));
     memcpy(into, contexts[thread], sizeof contexts[thread]);
     memcpy(into + sizeof contexts[thread], from, size);
     return sizeof contexts[thread] + size;
@@ -87,8 +98,6 @@ size_t coroutine_restore(int thread, const unsigned char *saved)
     memcpy(contexts[thread], saved, sizeof contexts[thread]);
     char *from = live_from(thread);
     size_t size = (size_t)(stacks[thread] + STACK - from);
-    char *wiped = from - CLEARED > stacks[thread] ? from - CLEARED : stacks[thread];
-    memset(wiped, 0, (size_t)(from - wiped));
     memcpy(from, saved + sizeof contexts[thread], size);
     return sizeof contexts[thread] + size;
 }

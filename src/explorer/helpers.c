@@ -12,6 +12,7 @@ void expect(bool condition, const char *text)
 void begin_operation(void)
 {
     struct thread *self = &model.thread[model.running];
+    self->turn.steps = 0;
     self->reads = self->spins = self->read_clock = self->read_deadline = 0;
 }
 
@@ -46,9 +47,9 @@ void lock_is_gone(void)
     uint16_t places[MESSAGES];
     model.gone = 1;
     for (uint16_t c = 0; c < known.cells; c++)
-        if (is_of_the_lock(known.cell[c].address) && message_count(c) > 1 &&
+        if (is_of_the_lock(place_of_index(c)->address) && message_count(c) > 1 &&
             store_choices(self, c, places) > 1)
-            expect_there(known.cell[c].address);
+            expect_there(place_of_index(c)->address);
 }
 
 void expect_in_use(const void *address, bool writes)

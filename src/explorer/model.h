@@ -10,10 +10,15 @@
  * one or any later one. A release message carries its writer's view, an acquire read
  * joins it into the reader's. A read-modify-write is attached to the message it read.
  *
- * RACES. `knows` holds for each plain address what the thread knows through
+ * RACES. `knows` holds for each plain place what the thread knows through
  * happens-before: KNOWS_WRITE, the latest write; bit t, thread t's latest read. Full
  * fences order messages but, without a message between them, give no happens-before:
  * they join `at` only.
+ *
+ * QUIET CELLS. A cell whose accesses are all ordered by happens-before behaves as plain
+ * memory does: one value, and nobody can tell when it is accessed. Every cell is taken
+ * for one until a race on it is seen; then it is contended, and the search begins
+ * again. What nobody ever writes is not looked at, likewise.
  */
 #ifndef HASP_EXPLORER_MODEL_H
 #define HASP_EXPLORER_MODEL_H
@@ -25,11 +30,12 @@
 enum {
     THREADS = 5, /* the last one is the client's finish(), after all others */
     FINISHER = THREADS - 1,
-    CELLS = 1536,
-    PLAINS = 256,
+    PLACES = 4096,
+    CELLS = 512, /* contended */
+    PLAINS = 768,
     MESSAGES = 24, /* of a cell that some thread may still read */
     VIEWS = 192,
-    INDEX = 4096, /* places, a power of two */
+    INDEX = 4 * PLACES, /* a power of two */
     READS = 24,
     SLOTS = 48, /* of a pool */
     POOLS = 2,
@@ -89,7 +95,22 @@ struct request {
 };
 
 struct read {
-    uint64_t cell, value;
+    uint32_t place, stale; /* stale: there has been something else to be read */
+    uint64_t value;
+};
+
+/*
+ * A turn of a waiting loop. One that did nothing but read, and is back where it began,
+ * may as well not have been made: the thread has only seen more by it, which leaves it
+ * fewer ways on. Such a turn is explored no further, unless it saw what is newest while
+ * all others wait, so that deadlocks show. (Compare M. Kokologiannakis, X. Ren, V.
+ * Vafeiadis, "Dynamic partial order reductions for spinloops", FMCAD 2021.)
+ */
+struct turn {
+    uint64_t began; /* digest of the thread's stack */
+    uint16_t steps; /* since it waited last */
+    uint8_t idle;   /* nothing but reads so far */
+    uint8_t stale;  /* one of them did not see the newest value */
 };
 
 /* Where a thread stands between two scheduling points; see may_go_on() in search.c. */
@@ -102,6 +123,7 @@ struct thread {
     uint8_t phase, fenced, struck, spins, naps, node, in_child;
     uint8_t read_clock, read_deadline, reads;
     struct read read[READS];
+    struct turn turn; /* no part of the state */
 };
 
 struct plain_state {
@@ -123,43 +145,78 @@ struct model {
     struct pool_state pool[POOLS];
     uint8_t fenced_at[CELLS]; /* what full fences have published */
     struct cell cells[CELLS];
-    uint8_t view_used[VIEWS];
+    uint64_t view_used[VIEWS / 64]; /* one bit each */
     struct view views[VIEWS];
 };
 
 extern struct model model;
 
+/* --- places.c --- */
+struct place {
+    char *address;
+    unsigned size;
+    uint64_t initial;
+    bool is_cell;
+    bool written;         /* ever: the others need no attention */
+    bool contended;       /* a cell, and not quiet */
+    uint16_t cell, plain; /* its index, or that it has none in this search */
+};
+
 /* What is known for all runs of a search, by first touch. Not part of the state. */
 struct known {
-    unsigned cells, plains;
-    uint16_t index[INDEX]; /* of cells by address */
-    struct {
-        const void *address;
-        unsigned size;
-        uint64_t initial;
-    } cell[CELLS];
-    struct {
-        char *address;
-        unsigned size;
-        bool written; /* ever: the others need no attention */
-        uint64_t initial;
-    } plain[PLAINS];
+    unsigned places, cells, plains;
+    uint16_t index[INDEX]; /* of places by address, plus one */
+    struct place place[PLACES];
+    uint16_t cell[CELLS], plain[PLAINS]; /* their places */
     bool fences;  /* somebody uses full fences: relaxed reads must be remembered */
     bool heavy;   /* heavy barriers or forks strike anywhere: every operation is a
-                     step */
-    bool changed; /* one of the above, or `written`: the search begins again */
+                     step, and no cell is quiet */
+    bool changed; /* what is known: the search has to begin again */
 };
 
 extern struct known known;
 
+struct place *place_of(const void *address, unsigned size, bool is_cell);
+struct place *place_of_cell(const void *address, unsigned size);
+struct place *place_of_index(uint16_t cell);
+bool is_quiet(const struct place *place);
+bool is_tracked(const struct place *place); /* as plain memory */
+void place_is_written(struct place *place);
+void place_is_contended(struct place *place);
+unsigned places_learnt(void); /* grows with what is known */
+void places_begin(void); /* a search, with what the last one has learnt */
+void places_reset(void); /* the values of plain memory */
+
+/* --- races.c --- */
+/* True, and recorded, when it is ordered behind all conflicting accesses of others. */
+bool read_is_ordered(unsigned plain, int thread);
+bool write_is_ordered(unsigned plain, int thread);
+uint8_t unordered_readers(unsigned plain, int thread); /* one bit each */
+void races_collect(void);
+
+/* --- quiet.c --- */
+uint64_t value_at(const void *address, unsigned size);
+uint64_t quiet_operation(struct place *place, const struct request *request);
+void quiet_prepare(struct place *place, uint64_t value);
+/* On a cell in a stack, which is its thread's own. */
+uint64_t own_operation(void *address, unsigned size, const struct request *request);
+
+/* --- views.c --- */
+void view_join(struct view *into, const struct view *from);
+void view_copy(struct view *into, const struct view *from);
+uint8_t view_take(void); /* undefined content */
+uint8_t view_new(const struct view *content);
+void view_give(uint8_t view); /* NO_VIEW is fine */
+/* Calls `visit` for every view there is. */
+void views_visit(void (*visit)(struct view *, void *), void *argument);
+/* What was at `from` or behind it in a cell's order is `by` further on. */
+void views_shift(uint16_t cell, unsigned from, int by);
+
 /* --- memory.c --- */
-uint16_t cell_of(const void *address, unsigned size);
-bool store_is_void(const struct thread *thread, const void *address, unsigned size,
-                   uint64_t value);
+bool store_is_void(const struct thread *thread, uint16_t cell, uint64_t value);
 unsigned message_count(uint16_t cell);
 struct message *message_of(uint16_t cell, unsigned index);
 void memory_reset(void);
-void memory_collect(void); /* forgets what nobody can read any more */
 unsigned load_choices(const struct thread *thread, uint16_t cell, uint16_t *choices);
 unsigned store_choices(const struct thread *thread, uint16_t cell, uint16_t *choices);
 unsigned change_choices(const struct thread *thread, const struct request *request,
@@ -168,21 +225,21 @@ uint64_t memory_load(struct thread *thread, uint16_t cell, unsigned index, int o
 void memory_store(struct thread *thread, uint16_t cell, unsigned index, uint64_t value,
                   int order);
 /* Of memory that is nobody else's: the newest value, and all that carries. */
-void memory_prepare(struct thread *thread, uint16_t cell, uint64_t value);
+void memory_prepare(struct thread *thread, struct place *place, uint64_t value);
 /* The new value's message comes right behind `index`. */
 void memory_change(struct thread *thread, uint16_t cell, unsigned index, uint64_t value,
                    int order);
 void memory_fence(struct thread *thread);
 void memory_fork(void); /* the other process: all see what there is, and only that */
 void memory_order_parking(struct thread *thread);
-void view_join(struct view *into, const struct view *from);
-/* Calls `visit` for every view there is. */
-void views_visit(void (*visit)(struct view *, void *), void *argument);
-bool is_live(int thread); /* has begun or will, and has not ended */
-bool changed_since_read(const struct thread *thread);
+bool is_live(int thread);    /* has begun or will, and has not ended */
+bool takes_part(int thread); /* is live, and of this process */
+bool is_stale(const struct thread *thread, const struct read *read);
+
+/* --- collect.c --- */
+void memory_collect(void); /* forgets what nobody can tell any more */
 
 /* --- plain.c --- */
-void plain_reset(void);
 void plain_access(const void *address, unsigned size, bool write);
 
 /* --- steps.c --- */
@@ -191,8 +248,11 @@ enum { KICK = 0x4000 }; /* with PASS_KICK: see kick() in search.c */
 unsigned choices_of(int thread, uint16_t *choices);
 bool perform(int thread, uint16_t choice); /* false: it does not go on yet */
 extern uint64_t result;                    /* of the operation performed last */
+uint64_t changed_value(const struct request *request, unsigned size, uint64_t before);
+void note_read(struct thread *thread, const struct place *place, uint64_t value);
 bool may_go_on(const struct thread *thread, const struct request *request);
 bool gives_way(const struct thread *thread);
+bool was_idle_turn(int thread);
 
 /* --- operations.c --- */
 int running_thread(void);
@@ -202,9 +262,10 @@ void coroutine_start(int thread, void (*body)(void));
 void coroutine_resume(int thread);
 void coroutine_yield(void);
 void coroutine_wipe(void); /* what is below the caller's frame */
+uint64_t coroutine_digest(int thread); /* of its stack */
 size_t coroutine_save(int thread, unsigned char *into);
 size_t coroutine_restore(int thread, const unsigned char *from);
-bool on_a_stack(const void *address);
+int stack_of(const void *address); /* -1: on none */
 
 /* --- pool.c --- */
 void pools_prepare(void);
@@ -213,8 +274,14 @@ void pool_expect_use(const void *address, bool writes);
 bool slot_at(const void *address, int *pool, unsigned *id, size_t *offset);
 
 /* --- state.c --- */
-enum { STATE_BYTES = 2 << 20, STATE_UNHASHED = 8 };
-size_t state_save(unsigned char *into); /* canonical but for its first bytes */
+/* A saved state begins with what is no part of it; at STATE_LAST with who ran last,
+ * which is part of it where preemptions are counted. */
+enum {
+    STATE_BYTES = 2 << 20,
+    STATE_LAST = THREADS * sizeof(struct turn),
+    STATE_HEAD = STATE_LAST + 8,
+};
+size_t state_save(unsigned char *into);
 void state_restore(const unsigned char *from);
 
 /* --- names.c --- */

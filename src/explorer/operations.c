@@ -10,6 +10,17 @@ int running_thread(void)
     return model.running;
 }
 
+enum { RUNAWAY = 4000 };
+
+/* Whoever cannot go on has to say so. */
+static void count_step(const struct request *wanted)
+{
+    struct thread *self = &model.thread[model.running];
+    if (self->turn.steps++ == RUNAWAY)
+        fail("runaway loop", "thread %d made %d operations in a row in %s, not waiting",
+             model.running, RUNAWAY, wanted->function ? wanted->function : "?");
+}
+
 /* On the thread's own stack where nothing is to be chosen, which is most often. */
 static uint64_t request(struct request wanted)
 {
@@ -23,12 +34,43 @@ static uint64_t request(struct request wanted)
     return result;
 }
 
+static uint64_t operate(const void *address, unsigned size, struct request wanted)
+{
+    void *at = (void *)(uintptr_t)address;
+    count_step(&wanted);
+    int stack = stack_of(at);
+    if (stack >= 0 && stack != model.running)
+        fail("stack", "%s: a cell on the stack of thread %d", wanted.function, stack);
+    if (stack >= 0)
+        return own_operation(at, size, &wanted);
+    struct place *place = place_of_cell(at, size);
+    if (is_quiet(place)) {
+        uint64_t before = quiet_operation(place, &wanted);
+        coroutine_wipe();
+        return before;
+    }
+    wanted.cell = place->cell;
+    if (wanted.operation == OP_STORE && wanted.order == CHECKED_RELAXED &&
+        store_is_void(&model.thread[model.running], wanted.cell, wanted.operand))
+        return 0;
+    return request(wanted);
+}
+
+/* Of a cell that somebody sleeps on. */
+static uint16_t contended_cell(const void *address)
+{
+    struct place *place = place_of_cell(address, sizeof(uint32_t));
+    place_is_contended(place);
+    if (is_quiet(place))
+        fail("again", "with what was learnt");
+    return place->cell;
+}
+
 uint64_t checked_load(const void *cell, unsigned size, enum checked_order order,
                       const char *function)
 {
-    return request((struct request){.operation = OP_LOAD,
+    return operate(cell, size, (struct request){.operation = OP_LOAD,
                                     .order = order,
-                                    .cell = cell_of(cell, size),
                                     .function = function});
 }
 
@@ -36,12 +78,8 @@ void checked_store(const void *cell, unsigned size, uint64_t value,
                    enum checked_order order, const char *function)
 {
     uint64_t mask = size == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * size) - 1;
-    if (order == CHECKED_RELAXED &&
-        store_is_void(&model.thread[model.running], cell, size, value & mask))
-        return;
-    request((struct request){.operation = OP_STORE,
+    operate(cell, size, (struct request){.operation = OP_STORE,
                              .order = order,
-                             .cell = cell_of(cell, size),
                              .operand = value & mask,
                              .function = function});
 }
@@ -50,10 +88,9 @@ uint64_t checked_change(const void *cell, unsigned size, enum checked_change cha
                         uint64_t operand, enum checked_order order,
                         const char *function)
 {
-    return request((struct request){.operation = OP_CHANGE,
+    return operate(cell, size, (struct request){.operation = OP_CHANGE,
                                     .change = change,
                                     .order = order,
-                                    .cell = cell_of(cell, size),
                                     .operand = operand,
                                     .function = function});
 }
@@ -62,9 +99,8 @@ uint64_t checked_compare_exchange(const void *cell, unsigned size, uint64_t expe
                                   uint64_t desired, enum checked_order order,
                                   const char *function)
 {
-    return request((struct request){.operation = OP_COMPARE,
+    return operate(cell, size, (struct request){.operation = OP_COMPARE,
                                     .order = order,
-                                    .cell = cell_of(cell, size),
                                     .operand = desired,
                                     .expected = expected,
                                     .function = function});
@@ -103,7 +139,7 @@ bool checked_park(const void *cell, uint32_t expected, enum checked_deadline dea
 {
     return request((struct request){.operation = OP_PARK,
                                     .deadline = deadline,
-                                    .cell = cell_of(cell, sizeof expected),
+                                    .cell = contended_cell(cell),
                                     .expected = expected,
                                     .function = function});
 }
@@ -111,7 +147,7 @@ bool checked_park(const void *cell, uint32_t expected, enum checked_deadline dea
 void checked_unpark(const void *cell, uint32_t count, const char *function)
 {
     request((struct request){.operation = OP_UNPARK,
-                             .cell = cell_of(cell, sizeof(uint32_t)),
+                             .cell = contended_cell(cell),
                              .operand = count,
                              .function = function});
 }
@@ -120,8 +156,8 @@ void checked_requeue(const void *from, uint32_t expected, const void *to,
                      const char *function)
 {
     request((struct request){.operation = OP_REQUEUE,
-                             .cell = cell_of(from, sizeof expected),
-                             .other = cell_of(to, sizeof expected),
+                             .cell = contended_cell(from),
+                             .other = contended_cell(to),
                              .expected = expected,
                              .function = function});
 }
@@ -137,6 +173,7 @@ uint64_t checked_now_ns(void)
 uint32_t checked_spin_limit(void)
 {
     model.thread[model.running].spins = 1;
+    model.thread[model.running].turn.idle = 0;
     return 1;
 }
 

@@ -9,95 +9,31 @@
 
 #include <string.h>
 
-void plain_reset(void)
-{
-    for (unsigned i = 0; i < known.plains; i++)
-        memcpy(known.plain[i].address, &known.plain[i].initial, known.plain[i].size);
-}
-
-struct knowledge {
-    unsigned plain;
-    uint8_t forget;
-};
-
-static void forget(struct view *view, void *argument)
-{
-    const struct knowledge *knowledge = argument;
-    view->knows[knowledge->plain] &= (uint8_t)~knowledge->forget;
-}
-
-static unsigned plain_of(char *address, unsigned size)
-{
-    for (unsigned i = 0; i < known.plains; i++)
-        if (known.plain[i].address == address && known.plain[i].size == size)
-            return i;
-    if (known.plains == PLAINS) {
-        fail("limit", "more than %d plain variables", PLAINS);
-        return 0;
-    }
-    unsigned fresh = known.plains++;
-    views_visit(forget, &(struct knowledge){fresh, 0xff});
-    for (int i = 0; i < VIEWS; i++)
-        model.views[i].knows[fresh] = 0;
-    known.plain[fresh].address = address;
-    known.plain[fresh].size = size;
-    known.plain[fresh].initial = 0;
-    memcpy(&known.plain[fresh].initial, address, size);
-    return fresh;
-}
-
-static void race(unsigned plain, int other, const char *mine, const char *theirs)
+static void race(const struct place *place, int other, const char *mine,
+                 const char *theirs)
 {
     fail("data race", "thread %d %s %s, unordered with what thread %d %s before",
-         running_thread(), mine, cell_name(known.plain[plain].address), other, theirs);
-}
-
-static void read_plain(unsigned plain, int thread)
-{
-    struct plain_state *state = &model.plain[plain];
-    uint8_t *mine = &model.thread[thread].view.knows[plain];
-    if (state->written && !(*mine & KNOWS_WRITE)) {
-        race(plain, state->writer, "reads", "wrote");
-        return;
-    }
-    uint8_t self = (uint8_t)(1u << thread);
-    views_visit(forget, &(struct knowledge){plain, self});
-    state->readers |= self;
-    *mine |= self;
-}
-
-static void write_plain(unsigned plain, int thread)
-{
-    struct plain_state *state = &model.plain[plain];
-    uint8_t *mine = &model.thread[thread].view.knows[plain];
-    if (state->written && !(*mine & KNOWS_WRITE)) {
-        race(plain, state->writer, "writes", "wrote");
-        return;
-    }
-    uint8_t unknown = state->readers & (uint8_t) ~(*mine | 1u << thread);
-    if (unknown) {
-        race(plain, __builtin_ctz(unknown), "writes", "read");
-        return;
-    }
-    views_visit(forget, &(struct knowledge){plain, 0xff});
-    *mine = KNOWS_WRITE;
-    state->written = 1;
-    state->writer = (uint8_t)thread;
-    state->readers = 0;
+         running_thread(), mine, cell_name(place->address), other, theirs);
 }
 
 static void access_granule(char *address, unsigned size, bool write)
 {
-    unsigned plain = plain_of(address, size);
+    struct place *place = place_of(address, size, false);
     int thread = running_thread();
-    if (write && !known.plain[plain].written)
-        known.plain[plain].written = known.changed = true;
-    if (!known.plain[plain].written || failed)
+    if (write) {
+        place_is_written(place);
+        model.thread[thread].turn.idle = 0;
+    }
+    if (!is_tracked(place))
         return;
-    if (write)
-        write_plain(plain, thread);
-    else
-        read_plain(plain, thread);
+    const struct plain_state *state = &model.plain[place->plain];
+    uint8_t readers = unordered_readers(place->plain, thread);
+    bool ordered = write ? write_is_ordered(place->plain, thread)
+                         : read_is_ordered(place->plain, thread);
+    if (!ordered && write && readers)
+        race(place, __builtin_ctz(readers), "writes", "read");
+    else if (!ordered)
+        race(place, state->writer, write ? "writes" : "reads", "wrote");
     trail_add(&(struct trail_step){
         .thread = thread, .operation = write ? OP_WRITE : OP_READ, .address = address});
 }
@@ -107,7 +43,7 @@ void plain_access(const void *address, unsigned size, bool write)
 {
     extern char __data_start, _end; /* of the linker: variables lie between */
     char *at = (char *)(uintptr_t)address;
-    if (running_thread() < 0 || at < &__data_start || at >= &_end || on_a_stack(at))
+    if (running_thread() < 0 || at < &__data_start || at >= &_end || stack_of(at) >= 0)
         return; /* nobody else's, or a constant */
     for (unsigned done = 0; done < size; done += 4)
         access_granule(at + done, size - done < 4 ? size - done : 4, write);

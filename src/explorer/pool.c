@@ -26,12 +26,14 @@ void pools_prepare(void)
 {
     waiter_pool.chunks[0] = slots[index_of(&waiter_pool)];
     part_pool.chunks[0] = slots[index_of(&part_pool)];
-    /* What a slot holds when it is taken is undefined: the id of none that is. */
-    for (int pool = 0; pool < POOLS; pool++)
+    /* What a slot holds when it is taken is undefined: the id of none that is. (In
+     * parts some such words are enough, and the others cost nothing.) */
+    for (unsigned pool = 0; pool < POOLS; pool++)
         for (uint32_t i = 0; i <= SLOTS; i++) {
             uint32_t *words = (uint32_t *)(void *)&slots[pool][i];
             for (unsigned word = 0; word < PART_WORDS; word++)
-                words[word] = SLOTS;
+                if (pool == index_of(&waiter_pool) || word < 2 || word == PARTS_MAX)
+                    words[word] = SLOTS;
             slots[pool][i].link = (struct pool_link){.id = i};
         }
     for (uint32_t i = 0; i <= SLOTS; i++)
@@ -40,17 +42,21 @@ void pools_prepare(void)
 
 static uint16_t order_cell(struct pool_slot *slot)
 {
-    return cell_of(&slot->link.free_next.raw, sizeof slot->link.free_next.raw);
+    struct place *place =
+        place_of_cell(&slot->link.free_next.raw, sizeof slot->link.free_next.raw);
+    place_is_contended(place);
+    if (is_quiet(place))
+        fail("again", "with what was learnt");
+    return place->cell;
 }
 
 /* What part_take() does, but in one step: nobody else can tell yet. */
 static void zero_part(struct pool_slot *slot, int thread)
 {
     struct part *part = (struct part *)slot;
-    for (int i = 0; i < PART_WORDS; i++) {
-        struct atomic_u32 *word = &part->words[i];
-        memory_prepare(&model.thread[thread], cell_of(&word->raw, sizeof word->raw), 0);
-    }
+    for (int i = 0; i < PART_WORDS; i++)
+        memory_prepare(&model.thread[thread],
+                       place_of_cell(&part->words[i].raw, sizeof(uint32_t)), 0);
 }
 
 static struct pool_slot *slot_for(struct pool *pool, int thread)
@@ -76,6 +82,7 @@ struct pool_slot *pool_take(struct pool *pool)
     struct pool_slot *slot = slot_for(pool, thread);
     if (!slot)
         fail("pool exhausted", "more than %d slots in use: a leak?", SLOTS - 1);
+    model.thread[thread].turn.idle = 0;
     uint16_t cell = order_cell(slot);
     memory_load(&model.thread[thread], cell, message_count(cell) - 1, CHECKED_ACQUIRE);
     trail_add(
@@ -93,8 +100,9 @@ static void expect_settled(struct pool *pool, struct pool_slot *slot)
                                         : offsetof(struct waiter, asleep) / 4;
     for (unsigned i = 0; i < words; i++) {
         struct atomic_u32 *word = &((struct part *)slot)->words[i];
-        uint16_t cell = cell_of(&word->raw, sizeof word->raw);
-        if (message_count(cell) > 1 && store_choices(self, cell, places) > 1)
+        const struct place *place = place_of_cell(&word->raw, sizeof word->raw);
+        if (!is_quiet(place) && message_count(place->cell) > 1 &&
+            store_choices(self, place->cell, places) > 1)
             fail("given back early", "%s may still change", cell_name(word));
     }
 }
@@ -106,12 +114,13 @@ void pool_give(struct pool *pool, struct pool_slot *slot)
     uint32_t id = slot->link.id;
     trail_add(
         &(struct trail_step){.thread = thread, .operation = OP_GIVE, .address = slot});
-    if (!id || id > SLOTS || !state->taken[id - 1])
+    if (!id || id > state->carved || !state->taken[id - 1])
         fail("given back twice", "%s is in the pool already", cell_name(slot));
     expect_settled(pool, slot);
     unsigned home = state->home[id - 1];
     state->taken[id - 1] = FREE;
     state->free[home][state->free_count[home]++] = (uint8_t)id;
+    model.thread[thread].turn.idle = 0;
     uint16_t cell = order_cell(slot);
     memory_store(&model.thread[thread], cell, message_count(cell), 0, CHECKED_RELEASE);
 }
@@ -125,7 +134,7 @@ unsigned pool_taken(void)
 {
     unsigned taken = 0;
     for (int pool = 0; pool < POOLS; pool++)
-        for (int i = 0; i < SLOTS; i++)
+        for (int i = 0; i < model.pool[pool].carved; i++)
             taken += model.pool[pool].taken[i] == TAKEN;
     return taken;
 }

@@ -20,15 +20,10 @@ static inline __attribute__((always_inline)) void pass(struct tape *tape, void *
     tape->at += size;
 }
 
-static void pass_view(struct tape *tape, struct view *view, unsigned cells,
-                      unsigned plains)
+static void pass_view(struct tape *tape, struct view *view)
 {
-    pass(tape, view->at, cells);
-    pass(tape, view->knows, plains);
-    if (!tape->saving) { /* it was saved when fewer were known */
-        memset(view->at + cells, 0, known.cells - cells);
-        memset(view->knows + plains, 0, known.plains - plains);
-    }
+    pass(tape, view->at, known.cells);
+    pass(tape, view->knows, known.plains);
 }
 
 static bool is_under_way(const struct thread *thread)
@@ -36,52 +31,53 @@ static bool is_under_way(const struct thread *thread)
     return thread->request.operation != OP_NONE && thread->request.operation != OP_DONE;
 }
 
-static void pass_thread(struct tape *tape, struct thread *thread, unsigned cells,
-                        unsigned plains)
+/* All but its request and its view. */
+static void thread_clear(struct thread *thread)
+{
+    memset(&thread->phase, 0, sizeof *thread - offsetof(struct thread, phase));
+    memset(thread->pending.at, 0, known.cells);
+    memset(thread->pending.knows, 0, known.plains);
+    memset(thread->released.at, 0, known.cells);
+    memset(thread->released.knows, 0, known.plains);
+}
+
+static void pass_thread(struct tape *tape, struct thread *thread)
 {
     pass(tape, &thread->request, sizeof thread->request);
-    pass_view(tape, &thread->view, cells, plains);
-    if (!is_under_way(thread))
+    pass_view(tape, &thread->view);
+    if (!is_under_way(thread)) {
+        if (!tape->saving)
+            thread_clear(thread);
         return;
+    }
     pass(tape, &thread->phase,
          offsetof(struct thread, read) - offsetof(struct thread, phase));
     pass(tape, thread->read, thread->reads * sizeof *thread->read);
     if (known.fences)
-        pass_view(tape, &thread->pending, cells, plains);
+        pass_view(tape, &thread->pending);
     if (thread->fenced)
-        pass_view(tape, &thread->released, cells, plains);
+        pass_view(tape, &thread->released);
 }
 
-static uint8_t free_view(void)
-{
-    for (unsigned i = 1; i < VIEWS; i++)
-        if (!model.view_used[i])
-            return (uint8_t)i;
-    return NO_VIEW; /* there were as many when it was saved */
-}
-
-static void pass_message(struct tape *tape, struct message *message, unsigned cells,
-                         unsigned plains)
+static void pass_message(struct tape *tape, struct message *message)
 {
     uint8_t has_view = message->view != NO_VIEW;
     pass(tape, &message->value, sizeof message->value);
     pass(tape, &message->attached, sizeof message->attached);
     pass(tape, &has_view, sizeof has_view);
-    if (!tape->saving) {
-        message->view = has_view ? free_view() : NO_VIEW;
-        model.view_used[message->view] = 1;
-    }
+    if (!tape->saving)
+        message->view = has_view ? view_take() : NO_VIEW;
     if (has_view)
-        pass_view(tape, &model.views[message->view], cells, plains);
+        pass_view(tape, &model.views[message->view]);
 }
 
-static void pass_cells(struct tape *tape, unsigned cells, unsigned plains)
+static void pass_cells(struct tape *tape)
 {
-    for (uint16_t c = 0; c < cells; c++) {
+    for (uint16_t c = 0; c < known.cells; c++) {
         struct cell *cell = &model.cells[c];
         pass(tape, &cell->count, sizeof cell->count);
         for (unsigned i = 0; i < cell->count; i++)
-            pass_message(tape, &cell->messages[i], cells, plains);
+            pass_message(tape, &cell->messages[i]);
     }
 }
 
@@ -95,44 +91,48 @@ static void pass_pool(struct tape *tape, struct pool_state *pool)
         pass(tape, pool->free[t], pool->free_count[t]);
 }
 
-static void pass_plain(struct tape *tape, unsigned plains)
+static void pass_plain(struct tape *tape)
 {
-    pass(tape, model.plain, plains * sizeof *model.plain);
-    for (unsigned i = 0; i < plains; i++)
-        if (known.plain[i].written)
-            pass(tape, known.plain[i].address, known.plain[i].size);
+    pass(tape, model.plain, known.plains * sizeof *model.plain);
+    for (unsigned i = 0; i < known.plains; i++) {
+        const struct place *place = &known.place[known.plain[i]];
+        pass(tape, place->address, place->size);
+    }
 }
 
-/* The instance of known.written that a saved state was made under must not change while
- * it is in use: search.c begins again when it does. */
-static void pass_state(struct tape *tape, unsigned cells, unsigned plains)
+static void pass_state(struct tape *tape)
 {
     for (int t = 0; t < THREADS; t++)
-        pass_thread(tape, &model.thread[t], cells, plains);
+        pass_thread(tape, &model.thread[t]);
     for (int pool = 0; pool < POOLS; pool++)
         pass_pool(tape, &model.pool[pool]);
-    pass(tape, model.fenced_at, cells);
+    pass(tape, model.fenced_at, known.cells);
     pass(tape, &model.running, sizeof model.running);
     pass(tape, &model.kicks, sizeof model.kicks);
     pass(tape, &model.clock, sizeof model.clock);
     pass(tape, &model.generation, sizeof model.generation);
     pass(tape, &model.gone, sizeof model.gone);
-    pass_plain(tape, plains);
-    pass_cells(tape, cells, plains);
+    pass_plain(tape);
+    pass_cells(tape);
+}
+
+/* What is no part of the state, but has to come back with it; see STATE_LAST. */
+static void pass_head(struct tape *tape)
+{
+    unsigned char *begin = tape->at;
+    for (int t = 0; t < THREADS; t++)
+        pass(tape, &model.thread[t].turn, sizeof(struct turn));
+    tape->at = begin + STATE_LAST;
+    pass(tape, &model.last, sizeof model.last);
+    tape->at = begin + STATE_HEAD;
 }
 
 size_t state_save(unsigned char *into)
 {
     memory_collect();
-    uint16_t cells = (uint16_t)known.cells, plains = (uint16_t)known.plains;
-    int8_t last = (int8_t)model.last;
     struct tape tape = {into, true};
-    pass(&tape, &last, sizeof last);
-    tape.at = into + 2;
-    pass(&tape, &cells, sizeof cells);
-    pass(&tape, &plains, sizeof plains);
-    tape.at = into + STATE_UNHASHED;
-    pass_state(&tape, cells, plains);
+    pass_head(&tape);
+    pass_state(&tape);
     for (int t = 0; t < THREADS; t++)
         if (is_live(t))
             tape.at += coroutine_save(t, tape.at);
@@ -142,17 +142,9 @@ size_t state_save(unsigned char *into)
 void state_restore(const unsigned char *from)
 {
     struct tape tape = {(unsigned char *)(uintptr_t)from, false};
-    uint16_t cells, plains;
-    int8_t last;
-    pass(&tape, &last, sizeof last);
-    tape.at = (unsigned char *)(uintptr_t)from + 2;
-    pass(&tape, &cells, sizeof cells);
-    pass(&tape, &plains, sizeof plains);
-    tape.at = (unsigned char *)(uintptr_t)from + STATE_UNHASHED;
-    memory_reset();
-    plain_reset();
-    pass_state(&tape, cells, plains);
-    model.last = last;
+    memset(model.view_used, 0, sizeof model.view_used);
+    pass_head(&tape);
+    pass_state(&tape);
     for (int t = 0; t < THREADS; t++)
         if (is_live(t))
             tape.at += coroutine_restore(t, tape.at);

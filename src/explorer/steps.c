@@ -9,13 +9,9 @@
  * has not seen a newer one; and every plain store a left mover, because nobody has to
  * see a message and others may still put theirs before it.
  */
-#include "explorer/model.h"
-#include "explorer/trail.h"
+#include "explorer/waiting.h"
 
 #include <string.h>
-
-enum { WAKE_NOW, WAKE_TIMEOUT, WAKE_SPURIOUS };
-enum { CLOCK_LEAPS = 2 };
 
 uint64_t result;
 
@@ -49,71 +45,6 @@ bool gives_way(const struct thread *thread)
     default:
         return false;
     }
-}
-
-static unsigned relax_choices(const struct thread *thread, uint16_t *choices)
-{
-    unsigned found = 0;
-    if (changed_since_read(thread))
-        choices[found++] = PASS_CHANGED;
-    else if (thread->spins)
-        choices[found++] = PASS_SPIN;
-    if (thread->read_deadline && !thread->struck)
-        choices[found++] = PASS_DEADLINE;
-    if (thread->read_clock && model.clock < CLOCK_LEAPS)
-        choices[found++] = PASS_CLOCK;
-    return found;
-}
-
-static bool sleeps_on(int thread, uint16_t cell)
-{
-    const struct request *request = &model.thread[thread].request;
-    return request->operation == OP_ASLEEP && request->cell == cell;
-}
-
-static unsigned sleepers_on(uint16_t cell)
-{
-    unsigned found = 0;
-    for (int t = 0; t < THREADS; t++)
-        found += sleeps_on(t, cell);
-    return found;
-}
-
-/* The futex system calls are fully ordered among themselves: the look at the cell comes
- * after every write that was fenced. */
-static unsigned parking_choices(const struct thread *thread, uint16_t cell,
-                                uint16_t *choices)
-{
-    unsigned found = 0, from = thread->view.at[cell];
-    if (model.fenced_at[cell] > from)
-        from = model.fenced_at[cell];
-    for (unsigned i = message_count(cell); i-- > from;)
-        choices[found++] = (uint16_t)i;
-    return found;
-}
-
-static unsigned unpark_choices(const struct request *request, uint16_t *choices)
-{
-    unsigned found = 0;
-    if (request->operand < sleepers_on(request->cell))
-        for (uint16_t t = 0; t < THREADS; t++)
-            if (sleeps_on(t, request->cell))
-                choices[found++] = t;
-    if (!found)
-        choices[found++] = 0;
-    return found;
-}
-
-static unsigned requeue_choices(const struct thread *thread, uint16_t *choices)
-{
-    uint16_t seen[MESSAGES];
-    unsigned values = parking_choices(thread, thread->request.cell, seen), found = 0;
-    bool nobody = !sleepers_on(thread->request.cell);
-    for (unsigned i = 0; i < values; i++)
-        for (unsigned t = 0; t < THREADS; t++)
-            if ((nobody && t == 0) || sleeps_on((int)t, thread->request.cell))
-                choices[found++] = (uint16_t)(seen[i] | t << 8);
-    return found;
 }
 
 unsigned choices_of(int index, uint16_t *choices)
@@ -160,11 +91,12 @@ unsigned choices_of(int index, uint16_t *choices)
     }
 }
 
-static void note_read(struct thread *thread, uint16_t cell, uint64_t value)
+void note_read(struct thread *thread, const struct place *place, uint64_t value)
 {
+    uint32_t index = (uint32_t)(place - known.place);
     for (unsigned i = 0; i < thread->reads; i++)
-        if (thread->read[i].cell == cell) {
-            thread->read[i].value = value;
+        if (thread->read[i].place == index) {
+            thread->read[i] = (struct read){index, false, value};
             return;
         }
     if (thread->reads == READS) { /* the oldest is in no loop of so few reads */
@@ -172,7 +104,12 @@ static void note_read(struct thread *thread, uint16_t cell, uint64_t value)
             thread->read[i - 1] = thread->read[i];
         thread->reads--;
     }
-    thread->read[thread->reads++] = (struct read){cell, value};
+    thread->read[thread->reads++] = (struct read){index, false, value};
+}
+
+static const void *address_of(uint16_t cell)
+{
+    return cell < known.cells ? place_of_index(cell)->address : NULL;
 }
 
 static struct trail_step step_of(int index)
@@ -182,99 +119,42 @@ static struct trail_step step_of(int index)
                                .operation = request->operation,
                                .order = request->order,
                                .change = request->change,
-                               .address = known.cell[request->cell].address,
-                               .other = known.cell[request->other].address,
+                               .address = address_of(request->cell),
+                               .other = address_of(request->other),
                                .function = request->function};
 }
 
-static uint64_t changed_value(const struct request *request, uint64_t before)
+uint64_t changed_value(const struct request *request, unsigned size, uint64_t before)
 {
     uint64_t after = request->operation == OP_COMPARE      ? request->operand
                      : request->change == CHECKED_EXCHANGE ? request->operand
                      : request->change == CHECKED_ADD      ? before + request->operand
                      : request->change == CHECKED_OR       ? before | request->operand
                                                            : before & request->operand;
-    unsigned bits = 8 * known.cell[request->cell].size;
-    return bits == 64 ? after : after & ((UINT64_C(1) << bits) - 1);
+    return size == 8 ? after : after & ((UINT64_C(1) << 8 * size) - 1);
 }
 
 static void perform_change(struct thread *thread, uint16_t choice,
                            struct trail_step *step)
 {
     const struct request *request = &thread->request;
+    const struct place *place = place_of_index(request->cell);
     uint64_t before = message_of(request->cell, choice)->value;
     step->before = step->after = before;
     step->stale = choice + 1u < message_count(request->cell);
     if (request->operation == OP_COMPARE && before != request->expected) {
         memory_load(thread, request->cell, choice, CHECKED_RELAXED);
-        note_read(thread, request->cell, before);
+        note_read(thread, place, before);
         result = before;
         return;
     }
     expect_in_use(step->address, true);
     step->succeeded = true;
-    step->after = changed_value(request, before);
+    step->after = changed_value(request, place->size, before);
     memory_change(thread, request->cell, choice, step->after, request->order);
-    note_read(thread, request->cell, step->after);
+    note_read(thread, place, step->after);
     thread->phase = PHASE_WRITING;
     result = before;
-}
-
-static bool perform_park(struct thread *thread, uint16_t choice,
-                         struct trail_step *step)
-{
-    struct request *request = &thread->request;
-    memory_order_parking(thread);
-    thread->phase = PHASE_WRITING;
-    uint64_t seen = memory_load(thread, request->cell, choice, CHECKED_RELAXED);
-    step->before = seen;
-    result = true;
-    if (seen != request->expected)
-        return true;
-    if (request->deadline == CHECKED_LONG_AGO ||
-        (request->deadline == CHECKED_ANY_TIME && thread->struck)) {
-        result = false;
-        return true;
-    }
-    step->succeeded = true;
-    request->operation = OP_ASLEEP;
-    return false;
-}
-
-static void wake(int index)
-{
-    model.thread[index].request.operation = OP_WOKEN;
-}
-
-static void perform_unpark(struct thread *thread, uint16_t choice,
-                           struct trail_step *step)
-{
-    const struct request *request = &thread->request;
-    memory_order_parking(thread);
-    uint64_t left = request->operand;
-    for (int i = 0; i < THREADS && left; i++) {
-        int sleeper = (choice + i) % THREADS;
-        if (sleeps_on(sleeper, request->cell)) {
-            wake(sleeper);
-            step->count |= 1u << sleeper;
-            left--;
-        }
-    }
-}
-
-static void perform_requeue(struct thread *thread, uint16_t choice,
-                            struct trail_step *step)
-{
-    const struct request *request = &thread->request;
-    memory_order_parking(thread);
-    int sleeper = choice >> 8;
-    uint64_t seen = memory_load(thread, request->cell, choice & 0xff, CHECKED_RELAXED);
-    step->before = seen;
-    if (seen == request->expected && sleeps_on(sleeper, request->cell)) {
-        model.thread[sleeper].request.cell = request->other;
-        step->count = 1u << sleeper;
-        step->succeeded = true;
-    }
 }
 
 /* Only the caller goes on in the child, and those that begin there. */
@@ -289,17 +169,18 @@ static void perform_fork(int index)
         }
 }
 
-static void perform_relax(struct thread *thread, uint16_t choice)
+static bool only_reads(const struct request *request, uint16_t choice)
 {
-    if (choice == PASS_CHANGED)
-        model.kicks = 0; /* what they were for has come */
-    if (choice == PASS_SPIN)
-        thread->spins--;
-    if (choice == PASS_DEADLINE)
-        thread->struck = 1;
-    if (choice == PASS_CLOCK || (choice == PASS_KICK && thread->read_clock))
-        model.clock++;
-    thread->reads = thread->read_clock = thread->read_deadline = 0;
+    switch (request->operation) {
+    case OP_LOAD:
+        return true;
+    case OP_COMPARE:
+        return message_of(request->cell, choice)->value != request->expected;
+    case OP_DEADLINE:
+        return !choice;
+    default:
+        return false;
+    }
 }
 
 bool perform(int index, uint16_t choice)
@@ -309,13 +190,15 @@ bool perform(int index, uint16_t choice)
     struct trail_step step = step_of(index);
     bool goes_on = true;
     result = 0;
+    if (!only_reads(request, choice))
+        thread->turn.idle = 0;
     switch (request->operation) {
     case OP_LOAD:
         expect_in_use(step.address, false);
         step.stale = choice + 1u < message_count(request->cell);
         result = memory_load(thread, request->cell, choice, request->order);
         step.before = result;
-        note_read(thread, request->cell, result);
+        note_read(thread, place_of_index(request->cell), result);
         break;
     case OP_STORE:
         expect_in_use(step.address, true);
@@ -342,7 +225,7 @@ bool perform(int index, uint16_t choice)
                     memory_fence(&model.thread[t]);
         break;
     case OP_RELAX:
-        perform_relax(thread, choice);
+        perform_relax(index, choice);
         break;
     case OP_DEADLINE:
         result = step.succeeded = choice;
@@ -380,6 +263,7 @@ bool perform(int index, uint16_t choice)
     default:
         break;
     }
+    thread->turn.stale |= step.stale;
     trail_add(&step);
     return goes_on;
 }

@@ -66,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         type=duration_argument,
         default=None,
-        help=f"for each lock and client (default: {SECONDS:g}s)",
+        help=f"CPU time for each lock and client (default: {SECONDS:g}s)",
     )
     add("--quick", action="store_true", help="one preemption, half a second each")
     add("--jobs", metavar="N", type=_positive, help="locks at a time (default: CPUs)")
