@@ -52,15 +52,13 @@ adaptive_wait(struct lock *lock, const struct deadline *deadline)
         limit = spin_limit();
     bool acquired = false;
     while (!acquired && turns < limit) {
-        relax();
-        turns++;
+        turns += relax_at_most(limit - turns);
         acquired = load_relaxed(&lock->word) == 0 && futex_fast(lock);
     }
     if (!acquired && !futex_sleep(lock, deadline))
         return false;
     uint32_t before = load_relaxed(average); /* now it is ours */
-    store_relaxed(average,
-                  before + turns / ADAPTIVE_WEIGHT - before / ADAPTIVE_WEIGHT);
+    store_relaxed(average, before + turns / ADAPTIVE_WEIGHT - before / ADAPTIVE_WEIGHT);
     return true;
 }
 

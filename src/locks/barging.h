@@ -79,8 +79,8 @@ static inline bool barging_spin(struct atomic_u32 *word, uint32_t most, uint32_t
             return true;
         break;
     }
-    for (uint32_t turns = spin_limit(); turns; turns--) {
-        relax();
+    for (uint32_t turns = spin_limit(); turns;) {
+        turns -= relax_at_most(turns);
         seen = load_relaxed(word);
         while (!(seen & BARGING_HELD))
             if (compare_exchange_acquire(
@@ -89,8 +89,8 @@ static inline bool barging_spin(struct atomic_u32 *word, uint32_t most, uint32_t
     }
     while (true) {
         bool held = seen & BARGING_HELD;
-        uint32_t after = (seen - BARGING_SPINNER) |
-                         (held ? BARGING_SLEEPERS : BARGING_HELD | slept);
+        uint32_t after =
+            (seen - BARGING_SPINNER) | (held ? BARGING_SLEEPERS : BARGING_HELD | slept);
         if (compare_exchange_acquire(word, &seen, after))
             return !held;
     }

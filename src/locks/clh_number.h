@@ -44,13 +44,13 @@ static inline bool clh_wait_for_number(struct clh *clh, struct waiter *self,
 {
     struct atomic_u32 *cell = &clh->cell;
     struct spinner spinner = {0, 0};
-    uint32_t turns = may_park(waiting) ? spin_limit() : UINT32_MAX, seen;
+    uint32_t turns = spin_limit(), seen;
     while (((seen = load_acquire(cell)) & ~(uint32_t)CLH_PARKED) != number && turns) {
         if (waiting == SPIN_PREFETCH)
             prefetch_for_write(cell);
-        if (!spinner_turn(&spinner, deadline))
+        if (!(may_park(waiting) ? spinner_turn_of(&spinner, &turns, deadline)
+                                : spinner_turn(&spinner, deadline)))
             return false;
-        turns -= may_park(waiting);
     }
     if (!may_park(waiting))
         return true;

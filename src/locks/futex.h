@@ -114,10 +114,9 @@ static inline void futex_adopt(struct lock *lock, struct waiter *waiter)
 static inline void futex_relock(struct lock *lock, bool biased)
 {
     /* It is awake, and whoever signalled is about to release: spin a little first. */
-    for (uint32_t turns = spin_limit() / 4 + 1; turns; turns--) {
+    for (uint32_t turns = spin_limit() / 4 + 1; turns; turns -= relax_at_most(turns)) {
         if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, 2))
             return;
-        relax();
     }
     futex_wait(lock, biased, NULL);
 }

@@ -122,10 +122,10 @@ static inline bool gcr_join(struct gcr *gcr)
 static inline bool gcr_join_quiet(struct gcr *gcr)
 {
     uint32_t before = load_relaxed(&gcr->admission), seen = before;
-    for (uint32_t turns = spin_limit() / GCR_LOOK; turns; turns--) {
+    for (uint32_t turns = spin_limit() / GCR_LOOK; turns;) {
         if (gcr_full(seen) || seen != before)
             return false;
-        relax();
+        turns -= relax_at_most(turns);
         seen = load_relaxed(&gcr->admission);
     }
     return !gcr_full(before) &&

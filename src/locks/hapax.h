@@ -54,7 +54,7 @@ enum {
     HAPAX_SHARD_SHIFT = 16,
     HAPAX_SHARDS = 64,
     HAPAX_COUNT_SHIFT = 22,
-    HAPAX_SLOTS = 64, /* in the array for each shard */
+    HAPAX_SLOTS = 64,                           /* in the array for each shard */
     HAPAX_PATIENCE = CLOCK_TURNS * CLOCK_TURNS, /* turns without a look at depart */
 };
 
@@ -167,9 +167,8 @@ static inline bool hapax_trylock(struct lock *lock)
 }
 
 /* Gives `mine` up, which waits for `before`. */
-static __attribute__((noinline, unused)) void hapax_leave(struct lock *lock,
-                                                          uint64_t mine,
-                                                          uint64_t before)
+static __attribute__((noinline, unused)) void
+hapax_leave(struct lock *lock, uint64_t mine, uint64_t before)
 {
     struct hapax *own = hapax_of(lock);
     do {
@@ -205,8 +204,8 @@ hapax_wait(struct lock *lock, const struct deadline *deadline)
         if (hapax_take_token(lock, before, &before))
             continue;
         uint32_t patience = HAPAX_PATIENCE;
-        while (patience-- && load_relaxed(slot) == seen)
-            if (!spinner_turn(&spinner, deadline)) {
+        while (patience && load_relaxed(slot) == seen)
+            if (!spinner_turn_of(&spinner, &patience, deadline)) {
                 hapax_leave(lock, mine, before);
                 return false;
             }

@@ -71,12 +71,11 @@ static inline bool malthusian_trylock(struct lock *lock, enum waiting waiting)
 /* Competes for the word by spinning; true when acquired. */
 static inline bool malthusian_spin(struct atomic_u32 *word)
 {
-    for (uint32_t turns = spin_limit(); turns; turns--) {
+    for (uint32_t turns = spin_limit(); turns; turns -= relax_at_most(turns)) {
         uint32_t seen = load_relaxed(word);
         if (!(seen & BARGING_HELD) &&
             compare_exchange_acquire(word, &seen, seen | BARGING_HELD))
             return true;
-        relax();
     }
     return false;
 }

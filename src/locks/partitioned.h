@@ -126,8 +126,9 @@ static inline bool slots_turn(struct lock *lock, uint32_t number, struct slots s
         return spinner_turn(spinner, deadline);
     }
     struct atomic_u32 *slot = slots_of(directory, number, slots);
-    for (uint32_t left = SLOT_PATIENCE; left && load_relaxed(slot) != number; left--)
-        if (!spinner_turn(spinner, deadline))
+    uint32_t left = SLOT_PATIENCE;
+    while (left && load_relaxed(slot) != number)
+        if (!spinner_turn_of(spinner, &left, deadline))
             return false;
     return true;
 }

@@ -69,8 +69,8 @@ static inline bool twa_turn(struct lock *lock, uint32_t number, struct spinner *
     uint32_t patience = TWA_PATIENCE;
     if (number - load_relaxed(serving) <= TWA_NEAR)
         return true;
-    while (patience-- && load_relaxed(slot) == seen)
-        if (!spinner_turn(spinner, deadline))
+    while (patience && load_relaxed(slot) == seen)
+        if (!spinner_turn_of(spinner, &patience, deadline))
             return false;
     return true;
 }

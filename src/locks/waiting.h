@@ -39,13 +39,20 @@ struct spinner {
     uint32_t since_clock, since_yield; /* turns */
 };
 
-/* Waits `turns` turns, at least 1; false when the deadline has passed. */
-static inline bool spinner_turns(struct spinner *spinner, uint32_t turns,
-                                 const struct deadline *deadline)
+/* How many turns, `most` at most, there are until it looks at the clock or yields. */
+static inline uint32_t spinner_rest(const struct spinner *spinner, uint32_t most,
+                                    const struct deadline *deadline)
 {
-    if (turns > 1)
-        pause_for(turns - 1);
-    relax();
+    uint32_t rest = yield_limit() + 1 - spinner->since_yield;
+    if (deadline && CLOCK_TURNS - spinner->since_clock < rest)
+        rest = CLOCK_TURNS - spinner->since_clock;
+    return rest < most ? rest : most;
+}
+
+/* Has waited so many turns; false when the deadline has passed. */
+static inline bool spinner_waited(struct spinner *spinner, uint32_t turns,
+                                  const struct deadline *deadline)
+{
     if (unlikely((spinner->since_yield += turns) > yield_limit())) {
         spinner->since_yield = 0;
         yield();
@@ -54,6 +61,25 @@ static inline bool spinner_turns(struct spinner *spinner, uint32_t turns,
         return true;
     spinner->since_clock = 0;
     return !deadline_passed(deadline);
+}
+
+/* Waits `turns` turns, at least 1; false when the deadline has passed. */
+static inline bool spinner_turns(struct spinner *spinner, uint32_t turns,
+                                 const struct deadline *deadline)
+{
+    if (turns > 1)
+        pause_for(turns - 1);
+    turns += relax_at_most(spinner_rest(spinner, UINT32_MAX, deadline)) - 1;
+    return spinner_waited(spinner, turns, deadline);
+}
+
+/* Waits one turn of those that are left, and takes it off. */
+static inline bool spinner_turn_of(struct spinner *spinner, uint32_t *left,
+                                   const struct deadline *deadline)
+{
+    uint32_t turns = relax_at_most(spinner_rest(spinner, *left, deadline));
+    *left -= turns;
+    return spinner_waited(spinner, turns, deadline);
 }
 
 static inline bool spinner_turn(struct spinner *spinner,
@@ -102,8 +128,8 @@ static inline uint32_t wait_for_turn(struct atomic_u32 *cell, struct atomic_u32 
         return state;
     }
     if (hopeful) {
-        for (uint32_t turns = spin_limit(); turns; turns--) {
-            relax();
+        for (uint32_t turns = spin_limit(); turns;) {
+            turns -= relax_at_most(turns);
             state = load_acquire(cell);
             if (!still_waiting(state))
                 return state;

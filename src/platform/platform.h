@@ -38,10 +38,12 @@
  *
  * WAITING. There are no bare loops. relax() says: what I have read since my last
  * relax() does not let me go on. A platform may suspend the caller until one of those
- * cells changes; natively it is a pause instruction. spin_until(condition) repeats
- * relax() until true. yield() offers the CPU to other threads. pause_for(n) spends the
- * time of about n relax() and expects nothing. prefetch_for_write(c) hints that the
- * caller will soon write the cell's line.
+ * cells changes; natively it is a pause instruction. relax_at_most(n) -> turns is
+ * relax() that may stand for up to n of them, if nothing changes meanwhile, and says
+ * for how many it did; natively for one. Waiting that counts its turns uses that.
+ * spin_until(condition) repeats relax() until true. yield() offers the CPU to other
+ * threads. pause_for(n) spends the time of about n relax() and expects nothing.
+ * prefetch_for_write(c) hints that the caller will soon write the cell's line.
  *
  * PARKING. park(cell, expected, deadline) sleeps if the cell (u32) still holds
  * `expected`, until an unpark on that address, a spurious wake-up, or the deadline

@@ -77,6 +77,7 @@ enum { CACHE_LINE = 128 };
 #define heavy_barrier() checked_heavy_barrier(__func__)
 
 #define relax() checked_relax(__func__)
+#define relax_at_most(turns) (relax(), 1u)
 #define yield() ((void)0)
 #define pause_for(turns) ((void)(turns))
 #define prefetch_for_write(c) ((void)(c))

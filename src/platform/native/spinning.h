@@ -25,6 +25,8 @@ static inline uint32_t spin_limit(void)
     return likely(limit != 0) ? limit : spinning_calibrate();
 }
 
+#define relax_at_most(turns) (relax(), 1u)
+
 static inline void pause_for(uint32_t turns)
 {
     while (turns--)

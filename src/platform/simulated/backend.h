@@ -77,6 +77,7 @@ enum { CACHE_LINE = 128 };
 #define prefetch_for_write(c) simulated_prefetch(&(c)->raw)
 
 #define relax() ((void)simulated_relax(UINT32_MAX))
+#define relax_at_most(turns) simulated_relax(turns)
 #define pause_for(turns) simulated_pause(turns)
 #define yield() simulated_yield()
 
