@@ -73,6 +73,23 @@ def test_the_page_needs_nothing_else(page):
     assert "</script><b>odd" not in text
 
 
+def test_markdown_latex_and_figures(store, tmp_path):
+    folder = tmp_path / "parts"
+    words = ("--latex", folder, "--figures", folder, "--formats", "png,svg,pdf")
+    text = tmp_path / "report.md"
+    assert report(store, "--machine", "big", "--markdown", text, *words) == 0
+    assert "| db | 2.5" in text.read_text()
+    assert "| &lt;/script>&lt;b>odd |" in text.read_text()
+    table = (folder / "big-throughput-harmful.tex").read_text()
+    assert "ttas & 100 & 100 \\\\" in table
+    assert "big max pct" in table
+    heads = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    for kind, head in heads.items():
+        for name in ("coverage", "programs", "superiority", "against-tpp"):
+            content = (folder / f"big-throughput-{name}.{kind}").read_bytes()
+            assert content.startswith(head)
+
+
 def test_files_that_cannot_be_written(store, tmp_path, capsys):
     assert report(store, "--html", tmp_path / "none/report.html") == 2
     assert "cannot write" in capsys.readouterr().err

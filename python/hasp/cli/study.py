@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hasp.output import add_json_option
 
 if TYPE_CHECKING:
+    from hasp.report.study.summary import Summary
     from hasp.study.tables import Table
 
 NAME = "study"
@@ -95,6 +96,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--csv", action="store_true", help="comma-separated values")
     report = verbs.add_parser("report", help="what a store shows, and as a page")
     report.add_argument("--html", type=Path, metavar="FILE", help="one offline page")
+    report.add_argument("--markdown", type=Path, metavar="FILE", help="as Markdown")
+    report.add_argument(
+        "--latex", type=Path, metavar="DIR", help="its tables for LaTeX (booktabs)"
+    )
+    report.add_argument("--figures", type=Path, metavar="DIR", help="its figures")
+    report.add_argument(
+        "--formats",
+        type=_formats,
+        default=["png", "svg", "pdf"],
+        metavar="LIST",
+        help="of the figures: png, svg, pdf (default: all)",
+    )
     report.add_argument("--title", default="", help="of the page")
     report.add_argument("--machine", help="only these, separated by commas")
     for verb in (add, listing, table, report):
@@ -107,6 +120,13 @@ def _sizes(text: str) -> tuple[int, ...]:
     if not all(word.isdecimal() for word in words):
         raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers")
     return tuple(sorted({int(word) for word in words}))
+
+
+def _formats(text: str) -> list[str]:
+    words = text.split(",")
+    if not {*words} <= {"png", "svg", "pdf"}:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of png, svg, pdf")
+    return words
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -200,6 +220,7 @@ def print_report(arguments: argparse.Namespace) -> None:
     from hasp import output, version
     from hasp.report.study.page import as_data, render
     from hasp.report.study.summary import metrics_of, summarise
+    from hasp.report.study.text import markdown
     from hasp.report.study.verdict import sentences
     from hasp.study.samples import open_store
 
@@ -218,10 +239,14 @@ def print_report(arguments: argparse.Namespace) -> None:
         for machine in machines
         for metric in metrics_of(samples, machine) or [""]
     ]
+    title = arguments.title or f"Locks on {', '.join(machines)}"
     if arguments.html:
-        title = arguments.title or f"Locks on {', '.join(machines)}"
         write(arguments.html, render(summaries, title, version()))
         output.note(f"{arguments.html}: the report, {len(summaries)} machine x metric")
+    if arguments.markdown:
+        write(arguments.markdown, markdown(summaries, title))
+    for summary in summaries:
+        write_parts(summary, summaries, arguments)
     if arguments.json:
         records = ({"schema": SCHEMA, **as_data(one)} for one in summaries)
         output.write_json(records, arguments.json)
@@ -232,6 +257,35 @@ def print_report(arguments: argparse.Namespace) -> None:
             console.print()
         for sentence in sentences(summary):
             console.print(sentence)
+
+
+def write_parts(
+    summary: Summary, summaries: list[Summary], arguments: argparse.Namespace
+) -> None:
+    """The LaTeX tables and the figures of one machine and metric."""
+    from hasp.errors import HaspError
+
+    try:
+        if arguments.latex:
+            from hasp.report.study.text import latex
+
+            arguments.latex.mkdir(parents=True, exist_ok=True)
+            latex(summary, arguments.latex)
+        if arguments.figures:
+            from hasp.plots.study import draw_all
+
+            arguments.figures.mkdir(parents=True, exist_ok=True)
+            others = [
+                one
+                for one in summaries
+                if one.machine == summary.machine and one.metric != summary.metric
+            ]
+            draw_all(summary, others, arguments.figures, arguments.formats)
+    except OSError as problem:
+        raise HaspError(
+            f"cannot write {problem.filename}: {problem.strerror}",
+            "name a folder that you may write",
+        ) from None
 
 
 def write(path: Path, text: str) -> None:

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""The figures of a study: coverage and harm, locks on programs, lock against lock, and
+one metric against another (Figures 4 and 6 of "Lock - Unlock: Is That All?", ACM TOCS
+2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy
+
+from hasp.plots.comparison import COLOURS, CURVE_COLOURS, MARKERS, metadata, settings
+from hasp.report.study.summary import Summary, ranking
+from hasp.statistics.grid import Array, best_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg", "pdf")
+POINT_NAMES = {"one": "smallest size", "max": "largest size", "opt": "best size"}
+
+
+def draw_all(
+    summary: Summary, others: list[Summary], folder: Path, formats: list[str]
+) -> list[Path]:
+    """Write every figure of a summary; `others` are other metrics of its machine."""
+    written = []
+    stem = f"{summary.machine}-{summary.metric}".replace("/", "_")
+    figures: list[tuple[str, Callable[[], Figure]]] = [
+        ("coverage", lambda: coverage(summary)),
+        ("programs", lambda: locks_on_programs(summary)),
+        ("superiority", lambda: lock_against_lock(summary)),
+    ]
+    for other in others:
+        name = f"against-{other.metric}".replace("/", "_")
+        figures.append((name, lambda other=other: against(summary, other)))  # type: ignore[misc]
+    for name, make in figures:
+        from matplotlib import rc_context
+
+        with rc_context(settings(9.0)):
+            figure = make()
+            for kind in formats:
+                path = folder / f"{stem}-{name}.{kind}"
+                figure.savefig(path, dpi=150, metadata=metadata(path))
+                written.append(path)
+    return written
+
+
+def _figure(width: float, height: float, title: str) -> tuple[Figure, Axes]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots()
+    axes.set_title(title, loc="left", fontsize=10)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    return figure, axes
+
+
+def coverage(summary: Summary, point: str = "opt") -> Figure:
+    """On how many programs each lock is among the best, and on how many harmful."""
+    figure, axes = _figure(
+        8,
+        4,
+        f"{summary.machine}, {summary.metric}, each lock at its {POINT_NAMES[point]}",
+    )
+    order = ranking(summary.coverage[point])
+    places = numpy.arange(len(order))
+    for shift, (name, values, colour) in enumerate(
+        (
+            ("within 5 % of the best", summary.coverage[point], COLOURS["better"]),
+            ("over 15 % behind", summary.harmful[point], COLOURS["worse"]),
+        )
+    ):
+        axes.bar(places + 0.4 * shift, values[order], 0.38, label=name, color=colour)
+    axes.set_xticks(
+        places + 0.2, [summary.grid.locks[place] for place in order], rotation=90
+    )
+    axes.set_ylabel("% of the lock-sensitive programs")
+    axes.set_ylim(0, 100)
+    axes.legend(frameon=False, ncols=2, loc="upper right")
+    return figure
+
+
+def _map(
+    axes: Axes, figure: Figure, values: Array, rows: list[str], columns: list[str]
+) -> None:
+    image = axes.imshow(values, vmin=0, vmax=100, cmap="viridis", aspect="auto")
+    axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=7)
+    axes.set_yticks(range(len(rows)), rows, fontsize=7)
+    figure.colorbar(image, ax=axes, label="%", fraction=0.03)
+
+
+def locks_on_programs(summary: Summary, point: str = "max") -> Figure:
+    """Each lock's mean as a share of the program's best."""
+    rows = [int(place) for place in numpy.flatnonzero(summary.sensitive)]
+    figure, axes = _figure(
+        8.5,
+        1.8 + 0.17 * max(1, len(rows)),
+        f"{summary.machine}, {summary.metric} at the {POINT_NAMES[point]}: "
+        "% of the program's best",
+    )
+    means = summary.grid.at(point)[rows]
+    _map(
+        axes,
+        figure,
+        100 * means / best_of(means) if rows else means,
+        [summary.grid.programs[place] for place in rows],
+        list(summary.grid.locks),
+    )
+    return figure
+
+
+def lock_against_lock(summary: Summary, point: str = "opt") -> Figure:
+    """On how many percent of the programs the row beats the column."""
+    locks = list(summary.grid.locks)
+    size = 2.2 + 0.19 * len(locks)
+    figure, axes = _figure(
+        size + 0.8,
+        size,
+        f"{summary.machine}, {summary.metric} at the {POINT_NAMES[point]}: "
+        "% of programs where the row beats the column",
+    )
+    _map(axes, figure, summary.superiority[point], locks, locks)
+    return figure
+
+
+def against(summary: Summary, other: Summary, point: str = "max") -> Figure:
+    """Each program and lock in two metrics, both as shares of the program's best."""
+    figure, axes = _figure(
+        7.5,
+        5,
+        f"{summary.machine}: {other.metric} against {summary.metric}, "
+        f"{POINT_NAMES[point]}",
+    )
+    shares = [
+        100 * one.grid.at(point) / best_of(one.grid.at(point))
+        for one in (summary, other)
+    ]
+    for number, lock in enumerate(summary.grid.locks):
+        if lock not in other.grid.locks:
+            continue
+        pairs = [
+            (
+                shares[0][place, number],
+                shares[1][
+                    other.grid.programs.index(program), other.grid.locks.index(lock)
+                ],
+            )
+            for place, program in enumerate(summary.grid.programs)
+            if program in other.grid.programs
+        ]
+        across, up = numpy.array(pairs, dtype=float).reshape(-1, 2).T
+        axes.scatter(
+            across,
+            up,
+            s=14,
+            label=lock,
+            color=CURVE_COLOURS[number % len(CURVE_COLOURS)],
+            marker=MARKERS[number % len(MARKERS)],
+        )
+    axes.set_xlabel(f"{summary.metric}, % of the best")
+    axes.set_ylabel(f"{other.metric}, % of the best")
+    figure.legend(loc="outside right upper", fontsize=6.5, frameon=False)
+    return figure
