@@ -35,7 +35,7 @@ static inline void operate(struct target *target, enum operation operation,
         fetch_add_acq_rel(&target->number, 1);
         break;
     case TAS: /* a flag that nobody clears: all but one fail */
-        test_and_set_acquire(&target->flag);
+        *seen += test_and_set_acquire(&target->flag);
         break;
     case SWAP:
         *seen = exchange_acq_rel(&target->number, *seen);
