@@ -23,6 +23,7 @@
 #define HASP_LOCKS_ADAPTIVE_H
 
 #include "locks/futex.h"
+#include "locks/usual.h"
 
 /* Turns beyond twice the average, so that it can grow; the weight of the past is 1 -
  * 1 / ADAPTIVE_WEIGHT. Both as in glibc. */
@@ -62,16 +63,7 @@ adaptive_wait(struct lock *lock, const struct deadline *deadline)
     return true;
 }
 
-static inline bool adaptive_timedlock(struct lock *lock,
-                                      const struct deadline *deadline)
-{
-    return futex_fast(lock) || adaptive_wait(lock, deadline);
-}
-
-static inline void adaptive_lock(struct lock *lock)
-{
-    adaptive_timedlock(lock, NULL);
-}
+USUAL_LOCK(adaptive)
 
 static inline void adaptive_unlock(struct lock *lock)
 {

@@ -36,6 +36,7 @@
 
 #include "locks/clh_number.h"
 #include "locks/ghosts.h"
+#include "locks/usual.h"
 
 enum { CLH_LEFT_ONCE = 1 }; /* lock->mode: some waiter has timed out */
 static inline void clh_forget(struct lock *lock, bool held)
@@ -49,10 +50,7 @@ static inline void clh_forget(struct lock *lock, bool held)
     store_relaxed(&clh->tail, held ? number + CLH_NUMBER : number);
 }
 
-static inline void clh_before_release(struct lock *lock)
-{
-    ghosts_check_holder(lock, clh_forget);
-}
+USUAL_BEFORE_RELEASE(clh)
 
 static inline bool clh_fast(struct lock *lock)
 {

@@ -37,6 +37,7 @@
 #define HASP_LOCKS_CNA_H
 
 #include "locks/mcs.h"
+#include "locks/usual.h"
 
 enum { CNA_ID_BITS = 20, CNA_ID = (1 << CNA_ID_BITS) - 1, CNA_IN_ORDER = 0xfff };
 
@@ -60,10 +61,7 @@ static inline void cna_forget(struct lock *lock, bool held)
     mcs_forget(lock, held);
 }
 
-static inline void cna_before_release(struct lock *lock)
-{
-    ghosts_check_holder(lock, cna_forget);
-}
+USUAL_BEFORE_RELEASE(cna)
 
 /* Puts the secondary queue, whose last waiter is `last`, before the main one; returns
  * the first of the result. */
@@ -209,15 +207,7 @@ cna_wait(struct lock *lock, const struct deadline *deadline)
     return cna_enter(lock, &lock->state[2], SPIN, deadline);
 }
 
-static inline bool cna_timedlock(struct lock *lock, const struct deadline *deadline)
-{
-    return mcs_fast(lock) || cna_wait(lock, deadline);
-}
-
-static inline void cna_lock(struct lock *lock)
-{
-    cna_timedlock(lock, NULL);
-}
+USUAL_LOCK(cna)
 
 static __attribute__((noinline, unused)) void cna_unlock_queued(struct lock *lock)
 {
@@ -230,9 +220,6 @@ static inline void cna_unlock(struct lock *lock)
         cna_unlock_queued(lock);
 }
 
-static inline void cna_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(cna)
 
 #endif

@@ -40,6 +40,7 @@
 
 #include "locks/mcs.h"
 #include "locks/parts.h"
+#include "locks/usual.h"
 
 enum {
     FC_MCS_SLOTS = HANDOVER_LIMIT < 16 ? HANDOVER_LIMIT + 1 : 16,
@@ -75,10 +76,7 @@ static inline void fc_mcs_forget(struct lock *lock, bool held)
     mcs_forget(lock, held);
 }
 
-static inline void fc_mcs_before_release(struct lock *lock)
-{
-    ghosts_check_holder(lock, fc_mcs_forget);
-}
+USUAL_BEFORE_RELEASE(fc_mcs)
 
 /* A slot that holds the request now, or NULL. */
 static inline struct atomic_u32 *fc_mcs_publish(struct fc_mcs_node *node, uint32_t id)

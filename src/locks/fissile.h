@@ -25,6 +25,7 @@
 #define HASP_LOCKS_FISSILE_H
 
 #include "locks/front.h"
+#include "locks/usual.h"
 
 /* So that two epochs let through as many as a preferred node may be handed in a row. */
 enum { FISSILE_BYPASSES = (HANDOVER_LIMIT + 1) / 2 };
@@ -48,15 +49,7 @@ fissile_wait(struct lock *lock, const struct deadline *deadline)
     return front_wait(lock, &front, deadline);
 }
 
-static inline bool fissile_timedlock(struct lock *lock, const struct deadline *deadline)
-{
-    return front_fast(lock) || fissile_wait(lock, deadline);
-}
-
-static inline void fissile_lock(struct lock *lock)
-{
-    fissile_timedlock(lock, NULL);
-}
+USUAL_LOCK(fissile)
 
 static inline void fissile_unlock(struct lock *lock)
 {
@@ -68,9 +61,6 @@ static inline void fissile_before_release(struct lock *lock)
     front_before_release(lock);
 }
 
-static inline void fissile_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(fissile)
 
 #endif

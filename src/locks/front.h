@@ -32,6 +32,7 @@
 
 #include "locks/cna.h"
 #include "locks/latch.h"
+#include "locks/usual.h"
 
 enum { FRONT_EPOCH = 1 << 6, FRONT_COUNT = FRONT_EPOCH - 1 }; /* in mode */
 
@@ -63,10 +64,7 @@ static inline void front_forget(struct lock *lock, bool held)
     latch_keep_no_more(front_latch(lock));
 }
 
-static inline void front_before_release(struct lock *lock)
-{
-    ghosts_check_holder(lock, front_forget);
-}
+USUAL_BEFORE_RELEASE(front)
 
 static inline bool front_fast(struct lock *lock)
 {

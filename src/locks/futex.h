@@ -28,6 +28,7 @@
 #ifndef HASP_LOCKS_FUTEX_H
 #define HASP_LOCKS_FUTEX_H
 
+#include "locks/usual.h"
 #include "locks/waiting.h"
 
 enum { FUTEX_SHARED = 1 };
@@ -126,9 +127,6 @@ static inline void futex_before_release(struct lock *lock)
     (void)lock; /* no queue, no ghosts */
 }
 
-static inline void futex_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(futex)
 
 #endif

@@ -45,6 +45,7 @@
 #include "locks/mutexee.h"
 #include "locks/parts.h"
 #include "locks/ticket.h"
+#include "locks/usual.h"
 
 enum { GLK_TICKET, GLK_MCS, GLK_BLOCKING };
 
@@ -121,10 +122,7 @@ static __attribute__((noinline, unused)) void glk_forget(struct lock *lock, bool
     glk_level_forget(lock, counts, held);
 }
 
-static inline void glk_before_release(struct lock *lock)
-{
-    ghosts_check_holder(lock, glk_forget);
-}
+USUAL_BEFORE_RELEASE(glk)
 
 /* The lock that seemed to count is the caller's; false, and it is not, if it does
  * not. */
@@ -202,15 +200,7 @@ glk_wait(struct lock *lock, const struct deadline *deadline)
     return acquired;
 }
 
-static inline bool glk_timedlock(struct lock *lock, const struct deadline *deadline)
-{
-    return glk_fast(lock) || glk_wait(lock, deadline);
-}
-
-static inline void glk_lock(struct lock *lock)
-{
-    glk_timedlock(lock, NULL);
-}
+USUAL_LOCK(glk)
 
 static __attribute__((noinline, unused)) void glk_unlock_other(struct lock *lock)
 {

@@ -46,6 +46,7 @@
 
 #include "locks/ghosts.h"
 #include "locks/hapax_tokens.h"
+#include "locks/usual.h"
 
 enum {
     HAPAX_HELD = 1,
@@ -118,10 +119,7 @@ static inline void hapax_forget(struct lock *lock, bool held)
         store_relaxed(&own->depart, last);
 }
 
-static inline void hapax_before_release(struct lock *lock)
-{
-    ghosts_check_holder(lock, hapax_forget);
-}
+USUAL_BEFORE_RELEASE(hapax)
 
 /* Behind the last departure (acquired by the caller), if that was the last arrival. */
 static inline bool hapax_enter(struct lock *lock, uint64_t depart, uint64_t mine)
@@ -233,9 +231,6 @@ static inline void hapax_unlock(struct lock *lock)
         hapax_call(mine);
 }
 
-static inline void hapax_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(hapax)
 
 #endif

@@ -23,6 +23,7 @@
 #define HASP_LOCKS_HBO_H
 
 #include "locks/spinlock.h"
+#include "locks/usual.h"
 
 /* The far pause begins longer, and grows longer, by this factor. */
 enum { HBO_FARTHER = 8 };
@@ -86,9 +87,6 @@ static inline void hbo_before_release(struct lock *lock)
     (void)lock; /* no queue, no ghosts */
 }
 
-static inline void hbo_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(hbo)
 
 #endif

@@ -39,6 +39,7 @@
 
 #include "locks/clh.h"
 #include "locks/parts.h"
+#include "locks/usual.h"
 
 static inline struct atomic_u32 *hclh_directory(struct lock *lock)
 {
@@ -56,10 +57,7 @@ static inline void hclh_forget(struct lock *lock, bool held)
     clh_forget(lock, held);
 }
 
-static inline void hclh_before_release(struct lock *lock)
-{
-    ghosts_check_holder(lock, hclh_forget);
-}
+USUAL_BEFORE_RELEASE(hclh)
 
 static inline bool hclh_fast(struct lock *lock)
 {

@@ -42,6 +42,7 @@
 #define HASP_LOCKS_HEMLOCK_H
 
 #include "locks/clh.h"
+#include "locks/usual.h"
 
 enum { HEMLOCK_RETRY = WAITER_WOKEN + 1, HEMLOCK_LEAVING };
 
@@ -157,15 +158,7 @@ static inline bool hemlock_trylock(struct lock *lock)
     return load_relaxed(&clh->tail) == clh_number(clh) && clh_fast(lock);
 }
 
-static inline bool hemlock_timedlock(struct lock *lock, const struct deadline *deadline)
-{
-    return clh_fast(lock) || hemlock_wait(lock, deadline);
-}
-
-static inline void hemlock_lock(struct lock *lock)
-{
-    hemlock_timedlock(lock, NULL);
-}
+USUAL_LOCK(hemlock)
 
 static __attribute__((noinline, unused)) void hemlock_unlock_queued(struct clh *clh)
 {
@@ -187,9 +180,6 @@ static inline void hemlock_unlock(struct lock *lock)
     }
 }
 
-static inline void hemlock_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(hemlock)
 
 #endif

@@ -29,6 +29,7 @@
 
 #include "locks/barging.h"
 #include "locks/mcs.h"
+#include "locks/usual.h"
 
 /* How often a standby may be passed over: found the lock taken again after it was
  * woken, or for as long as so many sleeps and wake-ups would have taken. */
@@ -52,10 +53,7 @@ static inline void malthusian_forget(struct lock *lock, bool held)
     barging_forget(malthusian_word(lock));
 }
 
-static inline void malthusian_before_release(struct lock *lock)
-{
-    ghosts_check_holder(lock, malthusian_forget);
-}
+USUAL_BEFORE_RELEASE(malthusian)
 
 static inline bool malthusian_fast(struct lock *lock)
 {
@@ -124,9 +122,6 @@ static inline void malthusian_relock(struct lock *lock, enum waiting waiting)
     barging_wait(malthusian_word(lock), waiting, 0, UINT32_MAX, NULL);
 }
 
-static inline void malthusian_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(malthusian)
 
 #endif

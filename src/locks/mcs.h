@@ -31,6 +31,7 @@
 
 #include "locks/ghosts.h"
 #include "locks/places.h"
+#include "locks/usual.h"
 
 struct mcs {
     struct atomic_u32 tail, next;
@@ -51,10 +52,7 @@ static inline void mcs_forget(struct lock *lock, bool held)
     store_relaxed(&mcs->tail, held ? TAIL_HELD : 0);
 }
 
-static inline void mcs_before_release(struct lock *lock)
-{
-    ghosts_check_holder(lock, mcs_forget);
-}
+USUAL_BEFORE_RELEASE(mcs)
 
 static inline bool mcs_fast(struct lock *lock)
 {
@@ -191,9 +189,6 @@ static inline void mcs_adopted(struct lock *lock, struct waiter *waiter)
     mcs_settle(mcs_of(lock), waiter);
 }
 
-static inline void mcs_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(mcs)
 
 #endif

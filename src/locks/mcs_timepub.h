@@ -31,6 +31,7 @@
 #define HASP_LOCKS_MCS_TIMEPUB_H
 
 #include "locks/mcs.h"
+#include "locks/usual.h"
 
 /* In microseconds. A waiter that runs publishes some ten times within one; and a
  * section that takes longer than a context switch is worth a yield. */
@@ -136,16 +137,7 @@ mcs_timepub_wait(struct lock *lock, const struct deadline *deadline)
     return true;
 }
 
-static inline bool mcs_timepub_timedlock(struct lock *lock,
-                                         const struct deadline *deadline)
-{
-    return mcs_fast(lock) || mcs_timepub_wait(lock, deadline);
-}
-
-static inline void mcs_timepub_lock(struct lock *lock)
-{
-    mcs_timepub_timedlock(lock, NULL);
-}
+USUAL_LOCK(mcs_timepub)
 
 /* Takes the first waiter out of the queue; its thread will find out. */
 static inline void mcs_timepub_skip(struct lock *lock, struct waiter *head)

@@ -28,6 +28,7 @@
 
 #include "locks/barging.h"
 #include "locks/ghosts.h"
+#include "locks/usual.h"
 
 /* Any number of spinners. */
 enum { MUTEXEE_SPINNERS = 1 << 24 };
@@ -41,10 +42,7 @@ static inline void mutexee_forget(struct lock *lock, bool held)
     barging_forget(&lock->state[0]);
 }
 
-static inline void mutexee_before_release(struct lock *lock)
-{
-    ghosts_check_holder(lock, mutexee_forget);
-}
+USUAL_BEFORE_RELEASE(mutexee)
 
 static inline bool mutexee_fast(struct lock *lock)
 {
@@ -109,9 +107,6 @@ static inline void mutexee_relock(struct lock *lock, uint32_t spinners)
     mutexee_wait(lock, spinners, false, NULL);
 }
 
-static inline void mutexee_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(mutexee)
 
 #endif

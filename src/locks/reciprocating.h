@@ -40,6 +40,7 @@
 
 #include "locks/ghosts.h"
 #include "locks/places.h"
+#include "locks/usual.h"
 
 enum { DETACHED = TAIL_HELD - 1 }; /* never a waiter's id */
 
@@ -62,10 +63,7 @@ static inline void reciprocating_forget(struct lock *lock, bool held)
     store_relaxed(&own->arrivals, held ? TAIL_HELD : 0);
 }
 
-static inline void reciprocating_before_release(struct lock *lock)
-{
-    ghosts_check_holder(lock, reciprocating_forget);
-}
+USUAL_BEFORE_RELEASE(reciprocating)
 
 static inline bool reciprocating_fast(struct lock *lock)
 {
@@ -138,16 +136,7 @@ reciprocating_wait(struct lock *lock, const struct deadline *deadline)
     return true;
 }
 
-static inline bool reciprocating_timedlock(struct lock *lock,
-                                           const struct deadline *deadline)
-{
-    return reciprocating_fast(lock) || reciprocating_wait(lock, deadline);
-}
-
-static inline void reciprocating_lock(struct lock *lock)
-{
-    reciprocating_timedlock(lock, NULL);
-}
+USUAL_LOCK(reciprocating)
 
 static __attribute__((noinline, unused)) void
 reciprocating_unlock_queued(struct lock *lock)
@@ -185,9 +174,6 @@ static inline void reciprocating_unlock(struct lock *lock)
         reciprocating_unlock_queued(lock);
 }
 
-static inline void reciprocating_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(reciprocating)
 
 #endif

@@ -29,6 +29,7 @@
 #define HASP_LOCKS_SHFL_H
 
 #include "locks/front.h"
+#include "locks/usual.h"
 
 static inline uint32_t shfl_pick(struct mcs *mcs, struct atomic_u32 *order,
                                  uint32_t next)
@@ -90,15 +91,7 @@ shfl_wait(struct lock *lock, const struct deadline *deadline)
     return front_wait(lock, &front, deadline);
 }
 
-static inline bool shfl_timedlock(struct lock *lock, const struct deadline *deadline)
-{
-    return front_fast(lock) || shfl_wait(lock, deadline);
-}
-
-static inline void shfl_lock(struct lock *lock)
-{
-    shfl_timedlock(lock, NULL);
-}
+USUAL_LOCK(shfl)
 
 static inline void shfl_unlock(struct lock *lock)
 {
@@ -110,9 +103,6 @@ static inline void shfl_before_release(struct lock *lock)
     front_before_release(lock);
 }
 
-static inline void shfl_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(shfl)
 
 #endif

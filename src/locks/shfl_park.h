@@ -26,6 +26,7 @@
 
 #include "locks/malthusian.h"
 #include "locks/shfl.h"
+#include "locks/usual.h"
 
 static inline void shfl_park_before_release(struct lock *lock)
 {
@@ -59,16 +60,7 @@ shfl_park_wait(struct lock *lock, const struct deadline *deadline)
     return acquired;
 }
 
-static inline bool shfl_park_timedlock(struct lock *lock,
-                                       const struct deadline *deadline)
-{
-    return malthusian_fast(lock) || shfl_park_wait(lock, deadline);
-}
-
-static inline void shfl_park_lock(struct lock *lock)
-{
-    shfl_park_timedlock(lock, NULL);
-}
+USUAL_LOCK(shfl_park)
 
 static inline void shfl_park_unlock(struct lock *lock)
 {
@@ -85,9 +77,6 @@ static inline void shfl_park_relock(struct lock *lock)
     malthusian_relock(lock, SPIN_THEN_PARK);
 }
 
-static inline void shfl_park_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(shfl_park)
 
 #endif

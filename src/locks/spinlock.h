@@ -18,6 +18,7 @@
 #define HASP_LOCKS_SPINLOCK_H
 
 #include "locks/latch.h"
+#include "locks/usual.h"
 #include "locks/waiting.h"
 
 static inline struct latch *spinlock_latch(struct lock *lock)
@@ -68,9 +69,6 @@ static inline void spinlock_before_release(struct lock *lock)
     (void)lock; /* no queue, no ghosts */
 }
 
-static inline void spinlock_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(spinlock)
 
 #endif

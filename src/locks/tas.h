@@ -30,6 +30,7 @@
 #ifndef HASP_LOCKS_TAS_H
 #define HASP_LOCKS_TAS_H
 
+#include "locks/usual.h"
 #include "locks/waiting.h"
 
 /* How a member tests and waits: | of these. */
@@ -87,9 +88,6 @@ static inline void tas_before_release(struct lock *lock)
     (void)lock; /* no queue, no ghosts */
 }
 
-static inline void tas_destroy(struct lock *lock)
-{
-    (void)lock;
-}
+USUAL_DESTROY(tas)
 
 #endif

@@ -44,6 +44,7 @@
 
 #include "locks/malthusian.h"
 #include "locks/u_scl_accounts.h"
+#include "locks/usual.h"
 
 /* A slice is USCL_NAPS naps, each twice as long as the one before: about 2 ms, as in
  * the paper. */
@@ -146,15 +147,7 @@ static inline bool u_scl_fast(struct lock *lock)
     return likely(!load_relaxed(&lock->mode)) && malthusian_fast(lock);
 }
 
-static inline bool u_scl_timedlock(struct lock *lock, const struct deadline *deadline)
-{
-    return u_scl_fast(lock) || u_scl_wait(lock, deadline);
-}
-
-static inline void u_scl_lock(struct lock *lock)
-{
-    u_scl_timedlock(lock, NULL);
-}
+USUAL_LOCK(u_scl)
 
 static inline bool u_scl_trylock(struct lock *lock)
 {
