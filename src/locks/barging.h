@@ -36,6 +36,11 @@ enum {
     BARGING_SPINNER = 16,
 };
 
+/* How often a spinner looks in the time that it spins for. Each look takes the word's
+ * line from those who come and go, and each that finds it free begins to alternate with
+ * them, which is far slower than a thread by itself. So a spinner must not be quick. */
+enum { BARGING_LOOKS = 16 };
+
 /* After a fork, before anybody in the child waits: those who spin, are impatient or
  * were granted the word are ghosts. A live holder may come and go meanwhile; its
  * release is carried on by the exchange, which tells nothing itself. */
@@ -79,7 +84,11 @@ static inline bool barging_spin(struct atomic_u32 *word, uint32_t most, uint32_t
             return true;
         break;
     }
+    const uint32_t between = spin_limit() / BARGING_LOOKS;
     for (uint32_t turns = spin_limit(); turns;) {
+        uint32_t pause = turns > between ? between : turns - 1;
+        pause_for(pause);
+        turns -= pause;
         turns -= relax_at_most(turns);
         seen = load_relaxed(word);
         while (!(seen & BARGING_HELD))

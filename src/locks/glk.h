@@ -7,7 +7,9 @@
  * when threads outnumber CPUs. So the lock has all three, and a holder that had to wait
  * now and then looks how many waited lately and says which one counts from now on. The
  * paper asks the system how many threads are runnable; here a lock blocks when those
- * that it makes wait, and its holder, outnumber the CPUs by themselves.
+ * that it makes wait, and its holder, outnumber the CPUs by themselves. Until it does,
+ * whoever is one too many tries now and then instead of queueing: to get through a
+ * queue of threads that spin takes a time slice for each.
  *
  *   state[0..2]  the ticket lock, as in tickets.h
  *   mode         which of the locks counts: 0 ticket, 1 mcs, 2 blocking
@@ -182,18 +184,44 @@ static inline void glk_adapt(struct lock *lock, uint32_t level)
     store_relaxed(&glk->count, count);
 }
 
+/* More threads want the lock than there are CPUs, the caller and the holder among
+ * them. */
+static inline bool glk_crowded(struct lock *lock)
+{
+    return load_relaxed(&glk_of(lock)->waiting) >= cpu_count();
+}
+
+/* `level`: the one by which it got the lock. */
+static inline bool glk_acquire(struct lock *lock, uint32_t *level,
+                               const struct deadline *deadline)
+{
+    while (true) {
+        *level = load_relaxed(&lock->mode);
+        bool tries = *level != GLK_BLOCKING && glk_crowded(lock);
+        bool has = tries ? glk_level_trylock(lock, *level)
+                         : glk_level_timedlock(lock, *level, deadline);
+        if (has) {
+            if (glk_confirm(lock, *level))
+                return true;
+        } else if (!tries || (deadline && deadline_passed(deadline))) {
+            return false;
+        } else {
+            relax();
+            yield();
+        }
+    }
+}
+
 static __attribute__((noinline, unused)) bool
 glk_wait(struct lock *lock, const struct deadline *deadline)
 {
+    if (glk_trylock(lock))
+        return true; /* only waits are counted */
     ghosts_check(lock, glk_forget);
     struct atomic_u32 *waiting = &glk_of(lock)->waiting;
     fetch_add_relaxed(waiting, 1);
     uint32_t level;
-    bool acquired;
-    do {
-        level = load_relaxed(&lock->mode);
-        acquired = glk_level_timedlock(lock, level, deadline);
-    } while (acquired && !glk_confirm(lock, level));
+    bool acquired = glk_acquire(lock, &level, deadline);
     fetch_add_relaxed(waiting, UINT32_MAX);
     if (acquired)
         glk_adapt(lock, level);

@@ -16,7 +16,7 @@
  * fork, the form that only spins.
  *
  * Models: src/locks/barging.h barging_fast=ccbda08d barging_trylock=d2ed7775
- * Models: src/locks/barging.h barging_spin=867dfc2f barging_wait=bdc05f9a
+ * Models: src/locks/barging.h barging_spin=6fc14457 barging_wait=bdc05f9a
  * Models: src/locks/barging.h barging_calm_down=eec2e09d barging_release=01e4eccb
  * Models: src/locks/barging.h barging_adopt=646778f3
  * Models: src/locks/mutexee.h mutexee_wait=c4d3bcd8 mutexee_unlock_wanted=95dcd04d
