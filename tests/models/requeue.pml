@@ -15,7 +15,7 @@
  * never runs dry (who finds it empty waits here).
  *
  * Models: src/locks/waiting.h end_condition_stay=06346720 move_to_sleepers=bd235c91
- * Models: src/locks/futex.h futex_adopt=3a8e69a0 futex_relock=be19fec3
+ * Models: src/locks/futex.h futex_adopt=3a8e69a0 futex_relock=789ad13e
  * Models: src/preload/condition.c hand_over=1eb56bea take_again=e2e11a73
  * Models: src/preload/condition.c sleep_in_condition=29b1d996 wait_on=94a04353
  *

@@ -13,7 +13,7 @@
  * Assumed: the queue itself (its links are the checked platform's part). All is about
  * one cell at a time, so the order of accesses to different cells does not matter.
  *
- * Models: src/locks/waiting.h wait_for_turn=5622584b grant=9996179d leave=af69ac56
+ * Models: src/locks/waiting.h wait_for_turn=bc71dbf7 grant=9996179d leave=f9c67d05
  * Models: src/locks/mcs.h mcs_adopt=5f88b9d1 mcs_adopted=d1650ae8
  *
  * Run: sleepers -DTHREADS=4 -DTIMED=6
