@@ -7,9 +7,8 @@
  * when threads outnumber CPUs. So the lock has all three, and a holder that had to wait
  * now and then looks how many waited lately and says which one counts from now on. The
  * paper asks the system how many threads are runnable; here a lock blocks when those
- * that it makes wait, and its holder, outnumber the CPUs by themselves. Until it does,
- * whoever is one too many tries now and then instead of queueing: to get through a
- * queue of threads that spin takes a time slice for each.
+ * that it makes wait, and its holder, outnumber the CPUs by themselves. Until then who
+ * is one too many tries now and then: in a queue each spins for a time slice.
  *
  *   state[0..2]  the ticket lock, as in tickets.h
  *   mode         which of the locks counts: 0 ticket, 1 mcs, 2 blocking
@@ -184,8 +183,7 @@ static inline void glk_adapt(struct lock *lock, uint32_t level)
     store_relaxed(&glk->count, count);
 }
 
-/* More threads want the lock than there are CPUs, the caller and the holder among
- * them. */
+/* The holder and those who wait, the caller among them, outnumber the CPUs. */
 static inline bool glk_crowded(struct lock *lock)
 {
     return load_relaxed(&glk_of(lock)->waiting) >= cpu_count();
