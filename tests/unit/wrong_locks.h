@@ -5,7 +5,7 @@
 
 #include "locks/descriptor.h"
 
-#include "locks/tas.h"
+#include "locks/spinlock.h"
 
 static void wrong_take(struct lock *lock)
 {
@@ -15,14 +15,14 @@ static void wrong_take(struct lock *lock)
 
 static int right_lock(struct lock *lock)
 {
-    tas_lock(lock, TAS_READ_FIRST);
+    spinlock_lock(lock, false);
     wrong_take(lock);
     return 0;
 }
 
 static bool right_trylock(struct lock *lock)
 {
-    if (!tas_trylock(lock, TAS_READ_FIRST))
+    if (!spinlock_trylock(lock, false))
         return false;
     wrong_take(lock);
     return true;
@@ -30,7 +30,7 @@ static bool right_trylock(struct lock *lock)
 
 static bool right_timedlock(struct lock *lock, const struct deadline *deadline)
 {
-    if (!tas_timedlock(lock, TAS_READ_FIRST, deadline))
+    if (!spinlock_timedlock(lock, false, deadline))
         return false;
     wrong_take(lock);
     return true;
@@ -39,7 +39,7 @@ static bool right_timedlock(struct lock *lock, const struct deadline *deadline)
 static int right_unlock(struct lock *lock)
 {
     store_relaxed(&lock->word, 0);
-    tas_unlock(lock, TAS_READ_FIRST);
+    spinlock_unlock(lock, false);
     return 0;
 }
 
@@ -77,7 +77,7 @@ static bool endless_promise_timedlock(struct lock *lock,
 
 static int forgetful_unlock(struct lock *lock)
 {
-    tas_unlock(lock, TAS_READ_FIRST); /* the word still says: held */
+    spinlock_unlock(lock, false); /* the word still says: held */
     return 0;
 }
 
