@@ -159,7 +159,10 @@ BURN = "while True: pass"
 @pytest.mark.timeout(300)
 @needs_two
 def test_a_remote_load_is_steady_on_a_busy_host(hasp: Hasp, tmp_path: Path) -> None:
-    """Ten runs beside two programs that want both CPUs: medians within 5 %."""
+    """Ten runs beside two programs that want both CPUs: medians within 5 %.
+
+    That is the range from the least to the largest median, over their median.
+    """
     burners = [subprocess.Popen([sys.executable, "-c", BURN]) for _ in range(2)]
     try:
         time.sleep(1)

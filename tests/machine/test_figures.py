@@ -40,6 +40,28 @@ def test_a_figure_is_the_median_without_the_empty_region() -> None:
     assert doubts.of_figure("x", found) == []
 
 
+def test_lines_of_two_kinds_give_one_steady_figure() -> None:
+    """Homes near and far: whichever kind has a few more, the figure hardly moves."""
+    found = []
+    for near in (240, 260):
+        bursts = [
+            burst([*normal(200, 10, near), *normal(250, 10, 500 - near)])
+            for _ in range(3)
+        ]
+        result = figure_of(bursts)
+        assert result is not None
+        found.append(result.cycles)
+    assert found[0] == pytest.approx(found[1], rel=0.02)
+    assert 160 < found[0] < 190
+
+
+def test_one_bad_burst_does_not_move_a_figure() -> None:
+    bursts = [burst(normal(250, 8)), burst(normal(290, 8)), burst(normal(251, 8))]
+    found = figure_of(bursts)
+    assert found is not None
+    assert found.cycles == pytest.approx(201, abs=1)
+
+
 def test_a_batch_is_shared_out() -> None:
     row = {"batch": 10, "cycles": [1050.0] * 30, "overheads": [50] * 30}
     found = figure_of([row])

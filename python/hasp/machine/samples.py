@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy
+import numpy.typing
 
 from hasp.statistics import outliers
 
+Array = numpy.typing.NDArray[Any]
+
+TRIMMED_SHARE = 0.1  # at each end of a burst
 # The clock's steps and the pipeline: figures of few cycles scatter by that much.
 SCATTER_CYCLES = 10
 # Two modes: see modes().
@@ -25,7 +29,7 @@ APART_CYCLES = 20
 class Figure:
     """What many samples say, in cycles of one operation."""
 
-    cycles: float  # the median
+    cycles: float  # the median of bursts
     spread: float  # half of the range of the middle half
     low: float  # one sample in twenty is below
     high: float  # one in twenty is above
@@ -56,8 +60,9 @@ def figure_of(bursts: Iterable[Mapping[str, Any]]) -> Figure | None:
     burst's median. A sample is never replaced: it counts, or is dropped and counted.
     """
     kept: list[float] = []
+    origin: list[int] = []  # the burst of each
     lost = 0
-    for burst in bursts:
+    for number, burst in enumerate(bursts):
         batch = burst["batch"]
         empty = float(numpy.median(burst["overheads"])) if "overheads" in burst else 0.0
         without_cpu = set(burst.get("lost_overlap", ()))
@@ -67,26 +72,17 @@ def figure_of(bursts: Iterable[Mapping[str, Any]]) -> Figure | None:
             for place, cycles in enumerate(burst["cycles"])
             if place not in without_cpu
         ]
+        origin += [number] * (len(kept) - len(origin))
     crowds = modes(kept)
-    middle = float(numpy.median(kept)) if kept else 0.0
     # With two crowds, the smaller one would be outliers of the larger.
-    far = (
-        set()
-        if crowds
-        else {
-            place
-            for place in outliers(kept)
-            if abs(kept[place] - middle) > SCATTER_CYCLES
-        }
-    )
-    values = numpy.asarray(
-        [value for place, value in enumerate(kept) if place not in far]
-    )
+    far = set() if crowds else _far(kept)
+    stays = [place not in far for place in range(len(kept))]
+    values = numpy.asarray(kept)[stays]
     if not len(values):
         return None
-    low, lower, median, upper, high = numpy.percentile(values, (5, 25, 50, 75, 95))
+    low, lower, upper, high = numpy.percentile(values, (5, 25, 75, 95))
     return Figure(
-        cycles=float(median),
+        cycles=_middle(values, numpy.asarray(origin)[stays]),
         spread=float(upper - lower) / 2,
         low=float(low),
         high=float(high),
@@ -97,9 +93,31 @@ def figure_of(bursts: Iterable[Mapping[str, Any]]) -> Figure | None:
     )
 
 
-def modes(
-    values: Sequence[float] | numpy.typing.NDArray[Any],
-) -> tuple[float, float] | None:
+def _far(values: Sequence[float]) -> set[int]:
+    middle = float(numpy.median(values)) if values else 0.0
+    return {
+        place
+        for place in outliers(values)
+        if abs(values[place] - middle) > SCATTER_CYCLES
+    }
+
+
+def _middle(values: Array, origin: Array) -> float:
+    """The median of the bursts' trimmed means.
+
+    A median of all samples would not be steady: the distance of a line also depends on
+    where its home is, and where homes are of two kinds, half of the samples lie on
+    either side of a gap that the median falls into.
+    """
+    means = []
+    for number in numpy.unique(origin):
+        ordered = numpy.sort(values[origin == number])
+        tail = int(TRIMMED_SHARE * len(ordered))
+        means.append(float(ordered[tail : len(ordered) - tail].mean()))
+    return float(numpy.median(means))
+
+
+def modes(values: Sequence[float]) -> tuple[float, float] | None:
     """The two values that the samples crowd around, or None.
 
     The cut between them is Otsu's ("A threshold selection method from gray-level

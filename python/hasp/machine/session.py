@@ -29,6 +29,9 @@ WAYS = ("active", "pausing", "parked")
 ABSENT_THIRD = "needs a third CPU"
 
 KIB, MIB = 1 << 10, 1 << 20
+# Each burst has its own pages, and how far a line is depends on where it lies: with few
+# pairs of CPUs there is time to look at more lines.
+PAIR_BURSTS = 8
 DURATION_NS = 20_000_000  # of a contended run
 ENERGY_MS = 1000
 # SSYNC pauses after each operation, so that who has the line does not just use it
@@ -73,13 +76,17 @@ class Session:
         return sum(step.seconds for step in steps)
 
     def _round(self, number: int) -> Iterator[Step]:
+        pairs = plan.pairs(self.target.topology)
+        bursts = 1
+        if not self.target.simulated:
+            bursts = max(1, PAIR_BURSTS // max(1, sum(map(len, pairs.values()))))
+        for holder, others in bursts * list(pairs.items()):
+            seconds = 0.05 + 0.0008 * len(others)
+            words = f"lines of CPU {holder} by {len(others)} others"
+            yield Step(words, seconds, partial(self._pairs, holder, others))
         for cast in self.casts:
             words = f"lines of CPU {cast.holder} by CPU {cast.cpu}"
             yield Step(words, 0.1, partial(self._lines, cast))
-        for holder, others in plan.pairs(self.target.topology).items():
-            seconds = 0.025 + 0.0008 * len(others)
-            words = f"lines of CPU {holder} by {len(others)} others"
-            yield Step(words, seconds, partial(self._pairs, holder, others))
         if self.casts:
             yield from self._crowds()
         yield from self._scheduling()
