@@ -245,6 +245,9 @@ def test_who_plays_which_part() -> None:
     found = {cast.relation: cast for cast in plan.casts(topology)}
     far = found["other package, distance 21"]
     assert (far.cpu, far.holder, far.sharer) == (0, 2, 3)
+    # Threads of a core have one copy together: the sharer is of another core.
+    near = found[CORE]
+    assert (near.cpu, near.holder, near.sharer) == (0, 1, 2)
     two = plan.casts(machine([0, 1], [0, 0]))
     assert [(cast.cpu, cast.holder, cast.sharer) for cast in two] == [
         (0, 1, None),

@@ -46,8 +46,10 @@ def casts(topology: Topology) -> list[Cast]:
 
 
 def third(topology: Topology, cpu: int, holder: int) -> int | None:
-    """Who shares the line with its holder: one as far from who measures as the holder
-    is, and as near to the holder as can be."""
+    """Who shares the line with its holder: one of another core, since the threads of a
+    core have one copy together; as far from who measures as the holder is, and as near
+    to the holder as can be."""
+    cores = {topology.cpu(cpu).core, topology.cpu(holder).core}
     wanted = topology.relation(cpu, holder)
     order = topology.relations()
     others = [
@@ -58,6 +60,7 @@ def third(topology: Topology, cpu: int, holder: int) -> int | None:
     return min(
         others,
         key=lambda other: (
+            topology.cpu(other).core in cores,
             topology.relation(cpu, other) != wanted,
             order.index(topology.relation(holder, other)),
             other,

@@ -85,7 +85,7 @@ static always_inline bool operate(enum operation operation, struct atomic_u32 *l
     case FETCH_ADD:
         return fetch_add_acq_rel(line, 1) == expected;
     case TEST_AND_SET:
-        return exchange_acquire(line, 1) != 0;
+        return test_and_set_acquire(line);
     case EXCHANGE:
         return exchange_acq_rel(line, expected + 1) == expected;
     case EVICT:
