@@ -111,3 +111,28 @@ def test_every_cell_of_table_2_is_measured_again(
 
 def test_the_table_is_whole() -> None:
     assert len(list(cells())) == 173
+
+
+def test_hasp_machine_simulates(hasp: Any, tmp_path: Path) -> None:
+    path = tmp_path / "xeon.jsonl"
+    words = ("machine", "--simulate", "xeon-80", "--json", path)
+    done = hasp(*words, "--plot", tmp_path / "heat.png")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "heat.png").stat().st_size > 1000
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert rows[0]["simulated"]
+    assert [row for row in rows if row["kind"] == "doubt"] == []
+    levels = [row for row in rows if row["kind"] == "level"]
+    names = [name for row in levels for name in row["relations"]]
+    assert names == ["same_die", "one_hop", "two_hops"]
+    # With three CPUs and more nothing is absent, and sharers make a store dearer.
+    assert not any(row["absent"] for row in rows if row["kind"] == "line")
+    stores = {
+        row["sharers"]: row["cycles"]
+        for row in rows
+        if row["kind"] == "crowd" and row["operation"] == "store"
+    }
+    assert stores[max(stores)] > stores[2]
+    again = tmp_path / "again.jsonl"
+    hasp(*words[:-1], again)
+    assert again.read_text().splitlines()[1:] == path.read_text().splitlines()[1:]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NUMBERS_MOST = 12  # CPUs whose map fits as numbers in 80 columns
 WIDTH = 76
-SHADES = " .:-=+*#%@"  # from near to far, without colour
+SHADES = ".,:-=+*#%@"  # from near to far, without colour
 # 256-colour numbers from near to far: a part of the viridis map.
 COLOURS = (226, 190, 154, 112, 71, 36, 30, 24, 60, 54)
 

@@ -90,7 +90,7 @@ class Session:
         if self.casts:
             yield from self._crowds()
         yield from self._scheduling()
-        if number < 3:
+        if number < 3 and not self.target.simulated:
             yield from self._contended()
         if number == 0:
             yield from self._chases()
