@@ -133,6 +133,13 @@ def test_hasp_machine_simulates(hasp: Any, tmp_path: Path) -> None:
         if row["kind"] == "crowd" and row["operation"] == "store"
     }
     assert stores[max(stores)] > stores[2]
+    # One line saturates: many threads get no more done than a few.
+    fai = {
+        row["threads"]: row["throughput_mops"]
+        for row in rows
+        if row["kind"] == "atomic" and row["operation"] == "fai"
+    }
+    assert fai[max(fai)] < max(fai.values())
     again = tmp_path / "again.jsonl"
     hasp(*words[:-1], again)
     assert again.read_text().splitlines()[1:] == path.read_text().splitlines()[1:]

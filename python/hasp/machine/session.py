@@ -32,7 +32,8 @@ KIB, MIB = 1 << 10, 1 << 20
 # Each burst has its own pages, and how far a line is depends on where it lies: with few
 # pairs of CPUs there is time to look at more lines.
 PAIR_BURSTS = 8
-DURATION_NS = 20_000_000  # of a contended run
+# Of a contended run. Nothing disturbs a simulated one.
+DURATION_NS, DURATION_SIMULATED_NS = 20_000_000, 500_000
 ENERGY_MS = 1000
 # SSYNC pauses after each operation, so that who has the line does not just use it
 # again: about as long as the line takes to come back.
@@ -90,7 +91,7 @@ class Session:
         if self.casts:
             yield from self._crowds()
         yield from self._scheduling()
-        if number < 3 and not self.target.simulated:
+        if number < 3:
             yield from self._contended()
         if number == 0:
             yield from self._chases()
@@ -173,9 +174,10 @@ class Session:
 
     def _run(self, workload: str, crew: list[int], *knobs: str) -> Row:
         cpus = ",".join(map(str, crew))
+        duration = DURATION_SIMULATED_NS if self.target.simulated else DURATION_NS
         return self.target.workload(
             *("--workload", workload, "--threads", len(crew), "--cpus", cpus),
-            *("--duration-ns", DURATION_NS, *knobs),
+            *("--duration-ns", duration, "--warm-up-ns", duration // 4, *knobs),
         )
 
     def _atomic(self, operation: str, crew: list[int]) -> None:
