@@ -10,23 +10,37 @@ struct events events;
 
 static const struct event never = {UINT64_MAX, UINT64_MAX};
 
-enum { CHILDREN = 4, FIRST_SPACE = 4096 };
+enum { CHILDREN = 4, FIRST_SPACE = 4096, LINE = 64 };
+
+/* Room for `space` events, aligned so that the children of each share a cache line, and
+ * filled up with events that never come. */
+static void make_room(uint32_t space)
+{
+    const size_t ahead = CHILDREN - 1, all = ahead + space + CHILDREN;
+    struct event *block =
+        aligned_alloc(LINE, (all * sizeof *block + LINE - 1) / LINE * LINE);
+    if (!block)
+        abort();
+    struct event *heap = block + ahead;
+    for (uint32_t i = 0; i < space + CHILDREN; i++)
+        heap[i] = i < events.count ? events.heap[i] : never;
+    if (events.heap)
+        free(events.heap - ahead);
+    events.heap = heap;
+    events.space = space;
+}
 
 void events_start(void)
 {
-    if (!events.heap) {
-        events.space = FIRST_SPACE;
-        events.heap = malloc((FIRST_SPACE + CHILDREN) * sizeof never);
-        if (!events.heap)
-            abort();
-    }
     events.count = 0;
-    events.heap[0] = never;
+    make_room(events.space ? events.space : FIRST_SPACE);
 }
 
+/* Without branches, which nobody could predict. */
+__extension__ typedef unsigned __int128 both;
 static inline bool before(struct event a, struct event b)
 {
-    return a.time < b.time || (a.time == b.time && a.order < b.order);
+    return ((both)a.time << 64 | a.order) < ((both)b.time << 64 | b.order);
 }
 
 static inline struct event decide(uint64_t time, enum event_kind kind, uint32_t subject)
@@ -35,19 +49,10 @@ static inline struct event decide(uint64_t time, enum event_kind kind, uint32_t 
     return (struct event){time, order | (uint64_t)kind << SUBJECT_BITS | subject};
 }
 
-static void grow(void)
-{
-    events.space *= 2;
-    struct event *more = realloc(events.heap, (events.space + CHILDREN) * sizeof *more);
-    if (!more)
-        abort();
-    events.heap = more;
-}
-
 void event_push(uint64_t time, enum event_kind kind, uint32_t subject)
 {
     if (events.count == events.space)
-        grow();
+        make_room(2 * events.space);
     struct event *heap = events.heap;
     const struct event event = decide(time, kind, subject);
     uint32_t at = events.count++;
@@ -67,16 +72,10 @@ static void sink(struct event event)
     struct event *heap = events.heap;
     const uint32_t count = events.count;
     uint32_t at = 0;
-    while (true) {
-        uint32_t child = at * CHILDREN + 1, end = child + CHILDREN;
-        if (child >= count)
-            break;
-        if (end > count)
-            end = count;
-        uint32_t first = child;
-        for (uint32_t other = child + 1; other < end; other++)
-            if (before(heap[other], heap[first]))
-                first = other;
+    for (uint32_t child; (child = at * CHILDREN + 1) < count;) {
+        uint32_t one = child + before(heap[child + 1], heap[child]);
+        uint32_t other = child + 2 + before(heap[child + 3], heap[child + 2]);
+        uint32_t first = before(heap[other], heap[one]) ? other : one;
         if (!before(heap[first], event))
             break;
         heap[at] = heap[first];
@@ -91,10 +90,9 @@ struct event event_take(void)
     if (!events.count)
         return first;
     struct event last = events.heap[--events.count];
+    events.heap[events.count] = never;
     if (events.count)
         sink(last);
-    else
-        events.heap[0] = never;
     return first;
 }
 

@@ -12,6 +12,7 @@ enum event_kind {
     EVENT_RESUME,  /* thread: goes on */
     EVENT_COMMIT,  /* thread: the oldest store of its buffer reaches its line */
     EVENT_LOST,    /* line: who watches it has lost its copy */
+    EVENT_TURN,    /* watch: its thread looks at a line that it has lost */
     EVENT_ARRIVED, /* watch: a watched line is back */
     EVENT_TIMEOUT, /* thread: has waited or slept long enough */
 };
@@ -23,7 +24,7 @@ struct event {
 enum { SUBJECT_BITS = 25, KIND_BITS = 3 };
 
 struct events {
-    struct event *heap; /* each of four children no earlier; ends in a sentinel */
+    struct event *heap; /* each event's four children are no earlier than it */
     uint32_t count, space;
     uint64_t decided;
 };

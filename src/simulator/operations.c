@@ -5,8 +5,17 @@
 #include "simulator/stores.h"
 #include "simulator/watching.h"
 
-static struct line *find_line(const void *address, const struct thread *self)
+static void start_cold(struct thread *self)
 {
+    self->now += self->cold;
+    self->cold = 0;
+    catch_up(self);
+}
+
+static struct line *find_line(const void *address, struct thread *self)
+{
+    if (__builtin_expect(self->cold != 0, 0))
+        start_cold(self);
     return line_used(line_of(address), self);
 }
 

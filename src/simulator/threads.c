@@ -44,32 +44,41 @@ void set_timeout(struct thread *thread, uint64_t time)
     }
 }
 
+/* Lets an event happen; the thread that is to go on, or NULL. */
+static struct thread *happen(struct event event)
+{
+    const uint32_t subject = event_subject(event);
+    if (event.time == UINT64_MAX)
+        report_deadlock();
+    switch (event_kind(event)) {
+    case EVENT_RESUME:
+        return &thread_table[subject];
+    case EVENT_ARRIVED:
+        return line_arrived(subject, event.time);
+    case EVENT_COMMIT:
+        store_commits(&thread_table[subject], event.time);
+        break;
+    case EVENT_LOST:
+        line_lost(subject, event.time);
+        break;
+    case EVENT_TURN:
+        watch_turn(subject, event.time);
+        break;
+    case EVENT_TIMEOUT:
+        timeout(&thread_table[subject], event.time);
+        break;
+    }
+    return NULL;
+}
+
 /* Lets events happen, `event` first, until a thread is to go on: that one. */
 static struct thread *next_thread(struct event event)
 {
-    while (true) {
-        const uint32_t subject = event_subject(event);
-        if (event.time == UINT64_MAX)
-            report_deadlock();
-        switch (event_kind(event)) {
-        case EVENT_RESUME:
-            thread_table[subject].now = event.time;
-            return &thread_table[subject];
-        case EVENT_COMMIT:
-            store_commits(&thread_table[subject], event.time);
-            break;
-        case EVENT_LOST:
-            line_lost(subject, event.time);
-            break;
-        case EVENT_ARRIVED:
-            line_arrived(subject, event.time);
-            break;
-        case EVENT_TIMEOUT:
-            timeout(&thread_table[subject], event.time);
-            break;
-        }
+    struct thread *next;
+    while (!(next = happen(event)))
         event = event_take();
-    }
+    next->now = event.time;
+    return next;
 }
 
 static void go_on_with(struct thread *next)

@@ -68,6 +68,8 @@ struct thread {
 
     uint64_t started, pausing, parked; /* when, and cycles spent so */
 
+    uint64_t cold; /* what the next access costs more, after a long pause */
+
     void (*body)(unsigned index, void *argument);
     void *argument;
 };

@@ -4,7 +4,13 @@
 #include "simulator/deadlock.h"
 #include "simulator/stores.h"
 
+/* Phases are sorted as far as turns are no longer than this. */
 enum { CLOCK_LOOK_TURNS = 32, PHASES = 64 };
+
+static uint32_t watch_number(const struct thread *thread, unsigned index)
+{
+    return thread->index * (uint32_t)SIGHTS_MAX + index + 1;
+}
 
 static struct sight *sight_of(uint32_t watch)
 {
@@ -40,7 +46,7 @@ static void watch(struct thread *thread, unsigned index)
 {
     struct sight *sight = &thread->sight[index];
     struct line *line = line_at(sight->line);
-    uint32_t number = thread->index * (uint32_t)SIGHTS_MAX + index + 1;
+    const uint32_t number = watch_number(thread, index);
     sight->arrives = 0;
     sight->previous = 0;
     sight->next = line->watchers;
@@ -64,12 +70,18 @@ static void unwatch(struct thread *thread, unsigned index)
     sight->arrives = 0;
 }
 
-void stop_watching(struct thread *thread, uint64_t time)
+static void leave_watches(struct thread *thread, uint64_t time)
 {
     for (unsigned i = 0; i < thread->sights; i++)
         unwatch(thread, i);
     thread->pausing += time - thread->since;
     thread->timeout_at = UINT64_MAX;
+    thread->state = THREAD_RUNS;
+}
+
+void stop_watching(struct thread *thread, uint64_t time)
+{
+    leave_watches(thread, time);
     resume_at(thread, time);
 }
 
@@ -111,43 +123,65 @@ static void fetch_again(uint32_t watch, struct thread *thread, struct line *line
     event_push(sight->arrives, EVENT_ARRIVED, watch);
 }
 
-/* When, after the line was lost, the thread's next turn comes. */
-static uint64_t next_turn(const struct thread *thread, uint64_t time)
+/* How long after `time` the thread's next turn comes. */
+static uint32_t until_turn(const struct thread *thread, uint64_t time)
 {
-    uint64_t turn = machine.local.pause, into = (time - thread->since) % turn;
-    return time < thread->since ? thread->since : time + (into ? turn - into : 0);
+    const uint32_t turn = (uint32_t)machine.local.pause;
+    if (time < thread->since)
+        return (uint32_t)(thread->since - time);
+    uint32_t into = (uint32_t)(time - thread->since) % turn;
+    return into ? turn - into : 0;
 }
+
+/* A watch that has lost its line, and when it looks. */
+struct loser {
+    uint32_t watch, wait;
+};
 
 /* All who watch turn to the line within one turn, each in its own phase. */
 void line_lost(uint32_t number, uint64_t time)
 {
-    static uint32_t losers[THREADS_MAX * SIGHTS_MAX],
-        in_order[THREADS_MAX * SIGHTS_MAX];
+    static struct loser losers[THREADS_MAX * SIGHTS_MAX];
+    static uint32_t in_order[THREADS_MAX * SIGHTS_MAX];
     struct line *line = line_at(number);
     uint32_t count = 0, of_phase[PHASES + 1] = {0};
     for (uint32_t i = line->watchers; i; i = sight_of(i)->next)
-        if (has_lost(thread_of(i), sight_of(i), line))
-            losers[count++] = i;
-    const uint64_t turn = machine.local.pause;
-    for (uint32_t i = 0; i < count; i++)
-        of_phase[(next_turn(thread_of(losers[i]), time) - time) * PHASES / (turn + 1) %
-                     PHASES +
-                 1]++;
+        if (has_lost(thread_of(i), sight_of(i), line)) {
+            losers[count] = (struct loser){i, until_turn(thread_of(i), time)};
+            of_phase[losers[count++].wait % PHASES + 1]++;
+        }
     for (int i = 0; i < PHASES; i++)
         of_phase[i + 1] += of_phase[i];
     for (uint32_t i = 0; i < count; i++)
-        in_order[of_phase[(next_turn(thread_of(losers[i]), time) - time) * PHASES /
-                          (turn + 1) % PHASES]++] = losers[i];
+        in_order[of_phase[losers[i].wait % PHASES]++] = i;
     for (uint32_t i = 0; i < count; i++) {
-        struct thread *thread = thread_of(in_order[i]);
+        const struct loser *loser = &losers[in_order[i]];
+        struct thread *thread = thread_of(loser->watch);
         if (thread->state != THREAD_WATCHES)
             continue; /* goes on because of another of its cells here */
-        uint64_t at = next_turn(thread, time);
         if (thread->changes)
-            stop_watching(thread, at);
+            stop_watching(thread, time + loser->wait);
         else
-            fetch_again(in_order[i], thread, line, at);
+            fetch_again(loser->watch, thread, line, time + loser->wait);
     }
+}
+
+/* Events of a watch that is no more find another one, or none: no harm is done by one
+ * look more. */
+void watch_turn(uint32_t watch, uint64_t time)
+{
+    struct thread *thread = thread_of(watch);
+    struct sight *sight = sight_of(watch);
+    if (thread->state != THREAD_WATCHES ||
+        watch > watch_number(thread, 0) + thread->sights - 1u)
+        return;
+    struct line *line = line_at(sight->line);
+    if (!has_lost(thread, sight, line))
+        return;
+    if (thread->changes)
+        stop_watching(thread, time);
+    else
+        fetch_again(watch, thread, line, time);
 }
 
 static bool looks_new(const struct thread *thread, uint32_t line)
@@ -161,18 +195,21 @@ static bool looks_new(const struct thread *thread, uint32_t line)
     return false;
 }
 
-void line_arrived(uint32_t watch, uint64_t time)
+struct thread *line_arrived(uint32_t watch, uint64_t time)
 {
     struct thread *thread = thread_of(watch);
     struct sight *sight = sight_of(watch);
     if (thread->state != THREAD_WATCHES || sight->arrives != time)
-        return; /* it no longer waits for that */
+        return NULL; /* it no longer waits for that */
     sight->arrives = 0;
     struct line *line = line_at(sight->line);
-    if (looks_new(thread, sight->line))
-        stop_watching(thread, time);
-    else if (has_lost(thread, sight, line))
-        watchers_lose(line, later(time, line->ended_until));
+    if (looks_new(thread, sight->line)) {
+        leave_watches(thread, time);
+        return thread;
+    }
+    if (has_lost(thread, sight, line))
+        event_push(later(time, line->ended_until), EVENT_TURN, watch);
+    return NULL;
 }
 
 /* Nothing that it has seen has changed yet; it goes on when that does. */
@@ -186,7 +223,8 @@ static void watch_all(struct thread *self, uint32_t turns)
         if (has_lost(self, &self->sight[i], line)) {
             uint64_t until =
                 readable_at(line, self, self->now) == self->now ? line->ended_until : 0;
-            watchers_lose(line, later(self->now + machine.local.pause, until));
+            event_push(later(self->now + machine.local.pause, until), EVENT_TURN,
+                       watch_number(self, i));
         }
     }
     self->state = THREAD_WATCHES;

@@ -32,7 +32,9 @@ void watchers_miss(struct line *line, const struct thread *thread, uint64_t time
 
 /* The events. */
 void line_lost(uint32_t line, uint64_t time);
-void line_arrived(uint32_t watch, uint64_t time);
+void watch_turn(uint32_t watch, uint64_t time);
+/* The thread that goes on at once, or NULL. */
+struct thread *line_arrived(uint32_t watch, uint64_t time);
 void stop_watching(struct thread *thread, uint64_t time);
 
 #endif

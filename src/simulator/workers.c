@@ -113,7 +113,7 @@ void pause_cycles(uint64_t cycles)
         return;
     self->now += cycles;
     if (machine.model.cold_after && cycles >= machine.model.cold_after)
-        self->now += machine.model.cold_start;
+        self->cold = machine.model.cold_start;
     progress_at = later(progress_at, self->now);
 }
 
