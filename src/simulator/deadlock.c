@@ -2,6 +2,7 @@
 #include "simulator/deadlock.h"
 #include "simulator/cells.h"
 #include "simulator/lines.h"
+#include "simulator/scheduler.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@ uint64_t progress_at;
 /* What a thread that spins waits before it offers its CPU, many times over. */
 static uint64_t patience(void)
 {
-    return (uint64_t)VAIN_TURNS * SPINS * simulated_spin_limit() * machine.local.pause;
+    return (uint64_t)VAIN_TURNS * SPINS * simulated_spin_limit() * machine.local.pause +
+           scheduler_patience();
 }
 
 void look_for_deadlock(uint64_t time)

@@ -4,7 +4,7 @@
 #include "simulator/energy.h"
 #include "platform/workers.h"
 #include "simulator/clock.h"
-#include "simulator/threads.h"
+#include "simulator/scheduler.h"
 
 static uint64_t closed_pj; /* of runs that have ended */
 
@@ -14,28 +14,27 @@ static uint64_t energy(uint64_t cycles, uint64_t milliwatts)
     return ns_of_cycles(cycles) * milliwatts;
 }
 
-static uint64_t energy_of_thread(const struct thread *thread, uint64_t time)
+/* Cycles that threads have spent waiting while they had a CPU. */
+static uint64_t pausing(uint64_t time)
 {
-    const uint64_t end = thread->state == THREAD_ENDED ? thread->now : time;
-    uint64_t pausing = thread->pausing, parked = thread->parked;
-    if (thread->state == THREAD_WATCHES && end > thread->since)
-        pausing += end - thread->since;
-    if (thread->state == THREAD_PARKED && end > thread->since)
-        parked += end - thread->since;
-    const uint64_t idle = pausing + parked, all = end - thread->started;
-    return energy(all > idle ? all - idle : 0, machine.power.active_mw) +
-           energy(pausing, machine.power.pausing_mw) +
-           energy(parked + (time - end), machine.power.parked_mw);
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < thread_count; i++) {
+        const struct thread *thread = &thread_table[i];
+        sum += thread->pausing;
+        if (thread->state == THREAD_WATCHES && schedules[i].on && time > thread->since)
+            sum += time - thread->since;
+    }
+    return sum;
 }
 
 static uint64_t energy_of_run(uint64_t time)
 {
-    const uint64_t elapsed = time - run_started;
-    uint64_t sum = energy(elapsed, machine.power.base_mw);
-    sum += energy(elapsed, machine.power.parked_mw) * (machine.cpus - thread_count);
-    for (unsigned i = 0; i < thread_count; i++)
-        sum += energy_of_thread(&thread_table[i], time);
-    return sum;
+    const uint64_t elapsed = time - run_started, all = elapsed * machine.cpus;
+    const uint64_t busy = scheduler_busy(time), waiting = pausing(time);
+    return energy(elapsed, machine.power.base_mw) +
+           energy(busy > waiting ? busy - waiting : 0, machine.power.active_mw) +
+           energy(waiting, machine.power.pausing_mw) +
+           energy(all > busy ? all - busy : 0, machine.power.parked_mw);
 }
 
 void energy_close_run(void)

@@ -15,6 +15,7 @@ enum event_kind {
     EVENT_TURN,    /* watch: its thread looks at a line that it has lost */
     EVENT_ARRIVED, /* watch: a watched line is back */
     EVENT_TIMEOUT, /* thread: has waited or slept long enough */
+    EVENT_SLICE,   /* CPU: its thread's time is over, if others want it */
 };
 
 /* `order`: number in the order of decisions, kind, subject. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulator/lines.h"
 #include "simulator/routes.h"
+#include "simulator/transactions.h"
 #include "simulator/watching.h"
 
 #include <string.h>
@@ -207,6 +208,8 @@ static void written_by(struct line *line, const struct thread *thread,
 uint64_t request(struct line *line, const struct thread *thread,
                  enum machine_operation operation, uint64_t now)
 {
+    if (__builtin_expect(line->marks != 0, 0))
+        transactions_meet(line, thread, operation != MACHINE_LOAD);
     const struct route route = route_of(line, thread, operation);
     const uint64_t occupancy = machine.protocol == HOME_EXECUTED
                                    ? machine.model.home_occupancy_permille

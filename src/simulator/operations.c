@@ -3,6 +3,7 @@
  * that it needs has come. */
 #include "simulator/cells.h"
 #include "simulator/stores.h"
+#include "simulator/transactions.h"
 #include "simulator/watching.h"
 
 static void start_cold(struct thread *self)
@@ -24,6 +25,8 @@ uint64_t simulated_load(const void *address, unsigned size)
     struct thread *self = running;
     if (!self)
         return cell_value(address, size);
+    if (__builtin_expect(self->in_transaction, 0))
+        return transaction_load(self, address, size);
     catch_up(self);
     struct line *line = find_line(address, self);
     if (self->stores) {
@@ -51,6 +54,11 @@ uint64_t simulated_load(const void *address, unsigned size)
     return value;
 }
 
+static bool is_on_stack(const struct thread *self, const void *address)
+{
+    return (uintptr_t)self->stack_end - (uintptr_t)address <= STACK_BYTES;
+}
+
 void simulated_store(void *address, unsigned size, uint64_t value)
 {
     struct thread *self = running;
@@ -58,7 +66,17 @@ void simulated_store(void *address, unsigned size, uint64_t value)
         set_cell(address, size, value);
         return;
     }
+    if (__builtin_expect(self->in_transaction, 0)) {
+        transaction_store(self, address, size, value);
+        return;
+    }
     catch_up(self);
+    /* What is plain on a stack is not simulated, and must not come first: at once. */
+    if (__builtin_expect(is_on_stack(self, address), 0)) {
+        set_cell(address, size, value);
+        self->now += machine.local.store + machine.local.code;
+        return;
+    }
     store(self, find_line(address, self), address, size, value);
     self->now += machine.local.code;
 }
@@ -143,6 +161,12 @@ uint64_t simulated_change(void *address, unsigned size, enum simulated_change ch
         set_cell(address, size, changed(old, change, operand));
         return old;
     }
+    if (__builtin_expect(self->in_transaction, 0)) {
+        old = transaction_load(self, address, size);
+        value = narrow(changed(old, change, operand), size);
+        transaction_store(self, address, size, value);
+        return old;
+    }
     const struct grip grip = grip_line(self, address, price_of(change));
     old = cell_value(address, size);
     value = narrow(changed(old, change, operand), size);
@@ -161,6 +185,14 @@ bool simulated_compare_exchange(void *address, unsigned size, uint64_t *expected
         equal = seen == narrow(*expected, size);
         if (equal)
             set_cell(address, size, desired);
+        *expected = seen;
+        return equal;
+    }
+    if (__builtin_expect(self->in_transaction, 0)) {
+        seen = transaction_load(self, address, size);
+        equal = seen == narrow(*expected, size);
+        if (equal)
+            transaction_store(self, address, size, narrow(desired, size));
         *expected = seen;
         return equal;
     }
@@ -187,6 +219,8 @@ void simulated_prefetch(void *address)
 {
     struct thread *self = running;
     if (!self)
+        return;
+    if (self->in_transaction)
         return;
     catch_up(self);
     struct line *line = find_line(address, self);

@@ -3,7 +3,9 @@
 #include "simulator/cells.h"
 #include "simulator/clock.h"
 #include "simulator/deadlock.h"
+#include "simulator/scheduler.h"
 #include "simulator/stores.h"
+#include "simulator/transactions.h"
 
 enum { BUCKETS = 256, NONE = UINT16_MAX };
 
@@ -60,7 +62,7 @@ static void wake(struct thread *thread, uint64_t time)
     thread->parked += time - thread->since;
     thread->timeout_at = UINT64_MAX;
     thread->parked_on = NULL;
-    resume_at(thread, time);
+    scheduler_wakes(thread, time);
 }
 
 void stop_sleeping(struct thread *thread, uint64_t time)
@@ -73,6 +75,8 @@ void stop_sleeping(struct thread *thread, uint64_t time)
 /* A system call; it drains the store buffer as atomics do. */
 static void call_kernel(struct thread *self)
 {
+    if (self->in_transaction)
+        transaction_forbids(self);
     simulated_fence();
     self->now += machine.scheduler.futex_call;
     catch_up(self);
@@ -94,6 +98,7 @@ bool simulated_park(void *address, uint32_t expected, const struct deadline *dea
     self->timed_out = false;
     self->state = THREAD_PARKED;
     sleep_on(self, address);
+    scheduler_sleeps(self, self->now);
     if (deadline) {
         set_timeout(self, at);
         progress_at = later(progress_at, at);
@@ -125,6 +130,10 @@ void simulated_requeue(void *from, uint32_t expected, void *to)
 
 void simulated_yield(void)
 {
-    if (running)
-        call_kernel(running);
+    struct thread *self = running;
+    if (!self)
+        return;
+    call_kernel(self);
+    if (scheduler_yields(self, self->now))
+        block();
 }

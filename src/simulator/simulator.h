@@ -11,6 +11,8 @@
  *   operations  what platform/simulated promises, on cells
  *   watching    waiting until a line changes
  *   parking     futexes
+ *   scheduler   which thread has which CPU
+ *   transactions   hardware transactions
  *   clock       time in other units
  *   energy      what is counted
  *   workers     what platform/workers.h promises

@@ -2,6 +2,7 @@
 #include "simulator/stores.h"
 #include "simulator/cells.h"
 #include "simulator/deadlock.h"
+#include "simulator/transactions.h"
 #include "simulator/watching.h"
 
 static struct store *oldest(struct thread *thread)
@@ -12,6 +13,8 @@ static struct store *oldest(struct thread *thread)
 void write_cell(const struct thread *thread, struct line *line, void *address,
                 uint32_t size, uint64_t value, uint64_t time)
 {
+    if (__builtin_expect(line->marks != 0, 0))
+        transactions_meet(line, thread, true);
     line->last_writer = thread->index;
     if (cell_value(address, size) == value)
         return;

@@ -5,10 +5,10 @@
 #include "simulator/energy.h"
 #include "simulator/lines.h"
 #include "simulator/parking.h"
+#include "simulator/scheduler.h"
 #include "simulator/stores.h"
+#include "simulator/transactions.h"
 #include "simulator/watching.h"
-
-enum { STACK_BYTES = 64 << 10 };
 
 struct thread *running;
 struct thread thread_table[THREADS_MAX];
@@ -67,6 +67,10 @@ static struct thread *happen(struct event event)
     case EVENT_TIMEOUT:
         timeout(&thread_table[subject], event.time);
         break;
+    case EVENT_SLICE:
+        scheduler_slice(subject, event.time);
+        look_for_deadlock(event.time);
+        break;
     }
     return NULL;
 }
@@ -75,7 +79,7 @@ static struct thread *happen(struct event event)
 static struct thread *next_thread(struct event event)
 {
     struct thread *next;
-    while (!(next = happen(event)))
+    while (!(next = happen(event)) || !scheduler_resumes(next, event.time))
         event = event_take();
     next->now = event.time;
     return next;
@@ -87,6 +91,8 @@ static void go_on_with(struct thread *next)
     running = next;
     if (next != self)
         switch_stack(&self->stack, next->stack);
+    if (__builtin_expect(running->doomed, 0))
+        transaction_roll_back(running);
 }
 
 void block(void)
@@ -113,13 +119,14 @@ static void thread_main(void)
     drain(self);
     self->state = THREAD_ENDED;
     time_outside = later(time_outside, self->now);
+    scheduler_sleeps(self, self->now);
     if (--threads_left)
         block();
     running = NULL;
     switch_stack(&self->stack, outside);
 }
 
-static void start_thread(unsigned index, unsigned cpu,
+static void start_thread(unsigned index, int cpu,
                          void (*body)(unsigned index, void *argument), void *argument)
 {
     struct thread *thread = &thread_table[index];
@@ -128,25 +135,25 @@ static void start_thread(unsigned index, unsigned cpu,
     *thread = (struct thread){.now = time_outside,
                               .started = time_outside,
                               .index = (uint16_t)index,
-                              .cpu = (uint16_t)cpu,
-                              .core = (uint16_t)(cpu / machine.threads_per_core),
-                              .place = machine.place_of_cpu[cpu],
+                              .stack_end = stacks[index],
                               .timeout_at = UINT64_MAX,
                               .timeout_due = UINT64_MAX,
                               .body = body,
                               .argument = argument};
     thread->stack = new_stack(stacks[index], thread_main);
-    resume_at(thread, time_outside);
+    scheduler_place(thread, cpu, time_outside);
 }
 
 void threads_run(unsigned count, const int *cpus,
                  void (*body)(unsigned index, void *argument), void *argument)
 {
     thread_count = threads_left = count;
+    run_started = time_outside;
     events_start();
+    scheduler_start();
     for (unsigned i = 0; i < count; i++)
-        start_thread(i, (unsigned)cpus[i], body, argument);
-    progress_at = run_started = time_outside;
+        start_thread(i, cpus ? cpus[i] : -1, body, argument);
+    progress_at = time_outside;
     running = next_thread(event_take());
     switch_stack(&outside, running->stack);
     energy_close_run();

@@ -10,7 +10,8 @@
 #include "simulator/events.h"
 #include "simulator/simulator.h"
 
-enum { THREADS_MAX = CPUS_MAX, STORES_MAX = 64, SIGHTS_MAX = 32 };
+enum { THREADS_MAX = CPUS_MAX, STACK_BYTES = 64 << 10 };
+enum { STORES_MAX = 64, SIGHTS_MAX = 32 };
 
 enum thread_state {
     THREAD_RUNS,    /* or its next step is decided */
@@ -42,7 +43,8 @@ struct sight {
 
 struct thread {
     uint64_t now;
-    void *stack; /* where it is not running */
+    void *stack;     /* where it is not running */
+    void *stack_end; /* its upper end */
     uint16_t index, cpu, core, place;
     uint8_t state;
 
@@ -67,6 +69,8 @@ struct thread {
     uint16_t sleepers_next;
 
     uint64_t started, pausing, parked; /* when, and cycles spent so */
+
+    bool in_transaction, doomed; /* doomed: goes back to where it began */
 
     uint64_t cold; /* what the next access costs more, after a long pause */
 
@@ -105,7 +109,8 @@ static inline void resume_at(struct thread *thread, uint64_t time)
 /* An EVENT_TIMEOUT at this time, unless set anew; UINT64_MAX: none. */
 void set_timeout(struct thread *thread, uint64_t time);
 
-/* Makes `count` threads with these bodies, and runs them to their end. */
+/* Makes `count` threads with these bodies, on these CPUs (-1, or NULL: any), and runs
+ * them to their end. */
 void threads_run(unsigned count, const int *cpus,
                  void (*body)(unsigned index, void *argument), void *argument);
 

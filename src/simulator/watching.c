@@ -2,6 +2,7 @@
 #include "simulator/watching.h"
 #include "simulator/cells.h"
 #include "simulator/deadlock.h"
+#include "simulator/scheduler.h"
 #include "simulator/stores.h"
 
 /* Phases are sorted as far as turns are no longer than this. */
@@ -93,7 +94,7 @@ void watchers_lose(struct line *line, uint64_t time)
 void watchers_miss(struct line *line, const struct thread *thread, uint64_t time)
 {
     if (line_exclusive(line, thread) &&
-        (machine.threads_per_core == 1 || !line->watchers))
+        (!cores_are_shared() || !line->watchers))
         return;
     line->epoch++;
     if (line->watchers)

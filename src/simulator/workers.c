@@ -4,6 +4,7 @@
 #include "simulator/clock.h"
 #include "simulator/deadlock.h"
 #include "simulator/lines.h"
+#include "simulator/scheduler.h"
 #include "simulator/stores.h"
 
 #include <errno.h>
@@ -52,46 +53,19 @@ const char *machine_name(void)
     return machine.name;
 }
 
-/* Fills the CPUs that nobody asked for with the workers that do not care. */
-static bool place_workers(unsigned count, const int *wanted, int *cpus)
-{
-    static bool taken[CPUS_MAX];
-    memset(taken, 0, sizeof taken);
-    for (unsigned i = 0; i < count; i++) {
-        cpus[i] = wanted ? wanted[i] : -1;
-        if (cpus[i] < 0)
-            continue;
-        if ((uint64_t)cpus[i] >= machine.cpus)
-            return refuse("%s has CPUs 0 to %d; there is no CPU %d", machine.name,
-                          (int)machine.cpus - 1, cpus[i]);
-        if (taken[cpus[i]])
-            return refuse("two workers on CPU %d: one for each, please", cpus[i]);
-        taken[cpus[i]] = true;
-    }
-    for (unsigned i = 0, cpu = 0; i < count; i++) {
-        if (cpus[i] >= 0)
-            continue;
-        while (taken[cpu])
-            cpu++;
-        cpus[i] = (int)cpu;
-        taken[cpu] = true;
-    }
-    return true;
-}
-
 bool run_workers(unsigned count, const int *cpus,
                  void (*body)(unsigned index, void *argument), void *argument)
 {
-    static int placed[THREADS_MAX];
     if (!have_machine)
         return refuse("there is no machine yet: call use_machine() first");
-    if (count > machine.cpus)
-        return refuse("%u workers, but %s has %d CPUs", count, machine.name,
-                      (int)machine.cpus);
-    if (!place_workers(count, cpus, placed))
-        return false;
+    if (count > THREADS_MAX)
+        return refuse("%u workers are more than %d", count, THREADS_MAX);
+    for (unsigned i = 0; cpus && i < count; i++)
+        if (cpus[i] >= 0 && (uint64_t)cpus[i] >= machine.cpus)
+            return refuse("%s has CPUs 0 to %d; there is no CPU %d", machine.name,
+                          (int)machine.cpus - 1, cpus[i]);
     if (count)
-        threads_run(count, placed, body, argument);
+        threads_run(count, cpus, body, argument);
     return true;
 }
 
@@ -158,8 +132,18 @@ void arrive_together(struct meeting *meeting, uint32_t count)
     if (fetch_add_acq_rel(&meeting->arrived, 1) + 1 == count) {
         store_relaxed(&meeting->arrived, 0);
         store_release(&meeting->generation, generation + 1);
+        if (scheduler_shares)
+            unpark(&meeting->generation, count);
     } else {
-        spin_until(load_acquire(&meeting->generation) != generation);
+        /* Those still to come may need this very CPU. */
+        uint32_t turns = spin_limit();
+        while (load_acquire(&meeting->generation) == generation)
+            if (!scheduler_shares)
+                relax();
+            else if (turns)
+                turns -= relax_at_most(turns);
+            else
+                park(&meeting->generation, generation, NULL);
     }
 }
 
