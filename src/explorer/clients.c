@@ -1,97 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "explorer/clients.h"
-
-#include "locks/waiting.h"
-
-#define operations client_operations
-
-struct lock client_lock;
-const struct lock_operations *client_operations;
-
-/* What the lock guards: the compiler reports every access, and the explorer finds the
- * unordered ones. */
-static uint32_t inside, sections;
-static struct atomic_u32 flag;
-static struct waiter *sleeper;
-/* Relaxed: they say when, and order nothing. */
-static struct atomic_u32 arrived, served;
-
-const char *client_variable(const void *address);
-const char *client_variable(const void *address)
-{
-    return address == &inside     ? "inside"
-           : address == &sections ? "sections"
-           : address == &flag     ? "flag"
-           : address == &sleeper  ? "sleeper"
-           : address == &arrived  ? "arrived"
-           : address == &served   ? "served"
-                                  : NULL;
-}
-
-static void section(void)
-{
-    expect(inside == 0, "two threads are in the critical section");
-    inside = 1;
-    sections++;
-    inside = 0;
-}
-
-static void lock(void)
-{
-    begin_operation();
-    operations->lock(&client_lock);
-}
-
-static bool trylock(void)
-{
-    begin_operation();
-    return operations->trylock(&client_lock);
-}
-
-static bool timedlock(void)
-{
-    begin_operation();
-    return operations->timedlock(&client_lock, new_deadline());
-}
-
-static void unlock(void)
-{
-    begin_operation();
-    operations->unlock(&client_lock);
-}
-
-static void take_turn(void)
-{
-    lock();
-    section();
-    unlock();
-}
-
-static void take_turn_if_in_time(void)
-{
-    if (!timedlock())
-        return;
-    section();
-    unlock();
-}
-
-static void take_turn_in_the_end(void)
-{
-    if (!timedlock())
-        lock();
-    section();
-    unlock();
-}
-
-/* Whatever was done to it, it has to be as good as new in the end. */
-static void finish(void)
-{
-    expect(trylock(), "trylock fails on the free lock in the end");
-    section();
-    unlock();
-    begin_operation();
-    operations->destroy(&client_lock);
-}
+#include "explorer/turns.h"
 
 static void exclusion(unsigned thread)
 {
@@ -103,7 +11,7 @@ static void exclusion(unsigned thread)
 static void finish_exclusion(void)
 {
     expect(sections == 4, "a critical section was lost");
-    finish();
+    finish_free();
 }
 
 static void with_trylock(unsigned thread)
@@ -144,74 +52,6 @@ static void two_timeouts(unsigned thread)
         take_turn_if_in_time();
 }
 
-/* Threads after the first arrive one by one while it has the lock: the queue is there
- * without a preemption that the search would have to find. */
-static void wait_for_arrivals(unsigned count)
-{
-    spin_until(load_relaxed(&arrived) == count);
-}
-
-static void arrive(unsigned thread)
-{
-    wait_for_arrivals(thread - 1);
-    store_relaxed(&arrived, thread);
-}
-
-static void serve(void)
-{
-    lock();
-    store_relaxed(&served, 1);
-    section();
-    unlock();
-}
-
-static void hold_until_arrived(unsigned count)
-{
-    lock();
-    wait_for_arrivals(count);
-    section();
-    unlock();
-}
-
-/* Two queue behind the first, which comes back when the next has the lock. */
-static void queue_of_two(unsigned thread)
-{
-    if (thread == 0) {
-        hold_until_arrived(2);
-        spin_until(load_relaxed(&served));
-        take_turn();
-    } else {
-        arrive(thread);
-        serve();
-    }
-}
-
-/* Three queue behind the first, which comes back at once, or then, and may give up. */
-static void queue_of_three(unsigned thread)
-{
-    if (thread == 0) {
-        hold_until_arrived(3);
-        if (choose(2))
-            spin_until(load_relaxed(&served));
-        take_turn_if_in_time();
-    } else {
-        arrive(thread);
-        serve();
-    }
-}
-
-/* Two of those who queue may give up. */
-static void queue_of_leavers(unsigned thread)
-{
-    if (thread == 0) {
-        hold_until_arrived(2);
-        take_turn();
-    } else {
-        arrive(thread);
-        take_turn_if_in_time();
-    }
-}
-
 /* Whoever finds that it is the last user destroys the lock, when the other one may
  * still be about to return from its unlock. */
 static void last_destroys(unsigned thread)
@@ -224,7 +64,7 @@ static void last_destroys(unsigned thread)
     if (!last)
         return;
     begin_operation();
-    operations->destroy(&client_lock);
+    client_operations->destroy(&client_lock);
     lock_is_gone();
 }
 
@@ -249,77 +89,6 @@ static void unlock_by_another(unsigned thread)
     }
 }
 
-/* A slot of the pool on a condition variable once more, this thread's or another's:
- * nobody may be at work on it any more. */
-static void use_again(void)
-{
-    struct waiter *next = waiter_take();
-    next->epoch += 1u << 8;
-    waiter_give(next);
-}
-
-static uint32_t waiting_cell(const struct waiter *waiter)
-{
-    return WAITER_IN_CONDITION | waiter->epoch;
-}
-
-/* As src/preload/condition.c does it, with the queue in `sleeper`. */
-static void wait_on_condition(void)
-{
-    lock();
-    struct waiter *waiter = waiter_take();
-    waiter->lock = &client_lock;
-    waiter->epoch += 1u << 8;
-    const uint32_t cell = waiting_cell(waiter);
-    store_relaxed(&waiter->cell, cell);
-    sleeper = waiter;
-    store_release(&flag, 1);
-    unlock();
-    begin_operation();
-    store_relaxed(&waiter->asleep, 1);
-    do
-        park(&waiter->cell, cell, NULL);
-    while (load_acquire(&waiter->cell) == cell);
-    uint32_t state = load_acquire(&waiter->cell) & 0xff;
-    if (state != WAITER_WOKEN && state != WAITER_REQUEUED) {
-        wait_for_turn(&waiter->cell, &waiter->asleep, SPIN_THEN_PARK, false, NULL);
-        operations->adopted(&client_lock, waiter);
-    } else {
-        waiter_give(waiter);
-        use_again();
-        if (state == WAITER_REQUEUED)
-            operations->relock(&client_lock);
-        else
-            operations->lock(&client_lock);
-    }
-    section();
-    unlock();
-    use_again();
-}
-
-static void signal_condition(void)
-{
-    spin_until(load_acquire(&flag));
-    lock();
-    struct waiter *waiter = sleeper;
-    if (operations->adopt)
-        operations->adopt(&client_lock, waiter);
-    else if (end_condition_stay(waiter, WAITER_WOKEN))
-        unpark(&waiter->cell, 1);
-    section();
-    unlock();
-}
-
-static void condition(unsigned thread)
-{
-    if (thread == 0)
-        wait_on_condition();
-    else if (thread == 1)
-        signal_condition();
-    else
-        take_turn();
-}
-
 static void migration(unsigned thread)
 {
     lock();
@@ -327,20 +96,6 @@ static void migration(unsigned thread)
     section();
     unlock();
     (void)thread;
-}
-
-/* The holder forks while two others are under way; in the child a new thread comes. */
-static void fork_while_held(unsigned thread)
-{
-    if (thread == 0) {
-        lock();
-        section();
-        fork_here();
-        section();
-        unlock();
-    } else {
-        take_turn();
-    }
 }
 
 static bool parks(const struct lock_descriptor *lock)
@@ -353,186 +108,127 @@ static bool is_numa(const struct lock_descriptor *lock)
     return lock->numa;
 }
 
+#define BIT(thread) (1 << (thread))
+
 const struct client clients[] = {
-    {"pair",
-     "two threads lock and unlock, the first one twice",
-     2,
-     NULL,
-     exclusion,
-     finish,
-     {0},
-     0,
-     0,
-     false},
-    {"exclusion",
-     "three threads lock and unlock, the first one twice",
-     3,
-     NULL,
-     exclusion,
-     finish_exclusion,
-     {0},
-     0,
-     0,
-     false},
-    {"trylock",
-     "a trylock among two lockers",
-     3,
-     NULL,
-     with_trylock,
-     finish,
-     {0},
-     0,
-     0,
-     false},
-    {"timeout",
-     "a timed lock among two lockers, and a lock after its failure",
-     3,
-     NULL,
-     with_timeout,
-     finish,
-     {0},
-     0,
-     0,
-     false},
-    {"timeouts",
-     "two timed locks and a locker",
-     3,
-     NULL,
-     two_timeouts,
-     finish,
-     {0},
-     0,
-     0,
-     false},
-    {"another",
-     "unlocked by another thread while a third waits",
-     3,
-     NULL,
-     unlock_by_another,
-     finish,
-     {0},
-     0,
-     0,
-     false},
-    {"timed",
-     "two timed locks, the first one by a thread that comes back",
-     2,
-     NULL,
-     timed_pair,
-     finish,
-     {0},
-     0,
-     0,
-     false},
-    {"queue",
-     "two threads queue, and the holder comes back behind them",
-     3,
-     NULL,
-     queue_of_two,
-     finish,
-     {0},
-     0,
-     0,
-     false},
-    {"leavers",
-     "two threads queue that may give up, and the holder comes back",
-     3,
-     NULL,
-     queue_of_leavers,
-     finish,
-     {0},
-     0,
-     0,
-     false},
-    {"long-queue",
-     "three threads queue, and the holder comes back behind them",
-     4,
-     NULL,
-     queue_of_three,
-     finish,
-     {0},
-     0,
-     0,
-     false},
-    {"node-queue",
-     "two threads of two NUMA nodes queue, and the holder comes back",
-     3,
-     is_numa,
-     queue_of_two,
-     finish,
-     {0, 1, 0, 0},
-     0,
-     0,
-     false},
-    {"long-node-queue",
-     "three threads of two NUMA nodes queue, and the holder comes back",
-     4,
-     is_numa,
-     queue_of_three,
-     finish,
-     {0, 1, 0, 1},
-     0,
-     0,
-     false},
-    {"last",
-     "the last user destroys the lock, whoever has just released it",
-     2,
-     NULL,
-     last_destroys,
-     finish_nothing,
-     {0},
-     0,
-     0,
-     true},
-    {"condition",
-     "the holder hands a condvar's waiter to the lock; a third competes",
-     3,
-     NULL,
-     condition,
-     finish,
-     {0},
-     0,
-     0,
-     false},
-    {"spurious",
-     "three threads, each of which may wake up once for no reason",
-     3,
-     parks,
-     exclusion,
-     finish,
-     {0},
-     1,
-     0,
-     false},
-    {"nodes",
-     "three threads on two NUMA nodes, the first one locks twice",
-     3,
-     is_numa,
-     exclusion,
-     finish,
-     {0, 1, 0, 0},
-     0,
-     0,
-     false},
-    {"migration",
-     "three threads on two NUMA nodes that move while they hold the lock",
-     3,
-     is_numa,
-     migration,
-     finish,
-     {0, 1, 0, 0},
-     0,
-     0,
-     false},
-    {"fork",
-     "the holder forks among two lockers, who vanish; a new one comes",
-     4,
-     NULL,
-     fork_while_held,
-     finish,
-     {0},
-     0,
-     3,
-     true},
+    {.name = "pair",
+     .summary = "two threads lock and unlock, the first one twice",
+     .threads = 2,
+     .body = exclusion,
+     .finish = finish_free},
+    {.name = "exclusion",
+     .summary = "three threads lock and unlock, the first one twice",
+     .threads = 3,
+     .body = exclusion,
+     .finish = finish_exclusion,
+     .alike = BIT(1) | BIT(2)},
+    {.name = "trylock",
+     .summary = "a trylock among two lockers",
+     .threads = 3,
+     .body = with_trylock,
+     .finish = finish_free,
+     .alike = BIT(0) | BIT(1)},
+    {.name = "timeout",
+     .summary = "a timed lock among two lockers, and a lock after its failure",
+     .threads = 3,
+     .body = with_timeout,
+     .finish = finish_free,
+     .alike = BIT(0) | BIT(1)},
+    {.name = "timeouts",
+     .summary = "two timed locks and a locker",
+     .threads = 3,
+     .body = two_timeouts,
+     .finish = finish_free,
+     .alike = BIT(1) | BIT(2)},
+    {.name = "another",
+     .summary = "unlocked by another thread while a third waits",
+     .threads = 3,
+     .body = unlock_by_another,
+     .finish = finish_free},
+    {.name = "timed",
+     .summary = "two timed locks, the first one by a thread that comes back",
+     .threads = 2,
+     .body = timed_pair,
+     .finish = finish_free},
+    {.name = "queue",
+     .summary = "two threads queue, and the holder comes back behind them",
+     .threads = 3,
+     .body = queue_of_two,
+     .finish = finish_free},
+    {.name = "leavers",
+     .summary = "two threads queue that may give up, and the holder comes back",
+     .threads = 3,
+     .body = queue_of_leavers,
+     .finish = finish_free},
+    {.name = "long-queue",
+     .summary = "three threads queue, and the holder comes back behind them",
+     .threads = 4,
+     .body = queue_of_three,
+     .finish = finish_free},
+    {.name = "node-queue",
+     .summary = "two threads of two NUMA nodes queue, and the holder comes back",
+     .threads = 3,
+     .suits = is_numa,
+     .body = queue_of_two,
+     .finish = finish_free,
+     .nodes = {0, 1, 0, 0}},
+    {.name = "long-node-queue",
+     .summary = "three threads of two NUMA nodes queue, and the holder comes back",
+     .threads = 4,
+     .suits = is_numa,
+     .body = queue_of_three,
+     .finish = finish_free,
+     .nodes = {0, 1, 0, 1}},
+    {.name = "last",
+     .summary = "the last user destroys the lock, whoever has just released it",
+     .threads = 2,
+     .body = last_destroys,
+     .finish = finish_nothing,
+     .every_step = true,
+     .alike = BIT(0) | BIT(1)},
+    {.name = "condition",
+     .summary = "the holder hands a condvar's waiter to the lock; a third competes",
+     .threads = 3,
+     .body = condition,
+     .finish = finish_free},
+    {.name = "spurious",
+     .summary = "three threads, each of which may wake up once for no reason",
+     .threads = 3,
+     .suits = parks,
+     .body = exclusion,
+     .finish = finish_free,
+     .naps = 1,
+     .alike = BIT(1) | BIT(2)},
+    {.name = "nodes",
+     .summary = "three threads on two NUMA nodes, the first one locks twice",
+     .threads = 3,
+     .suits = is_numa,
+     .body = exclusion,
+     .finish = finish_free,
+     .nodes = {0, 1, 0, 0}},
+    {.name = "migration",
+     .summary = "three threads on two NUMA nodes that move while they hold the lock",
+     .threads = 3,
+     .suits = is_numa,
+     .body = migration,
+     .finish = finish_free,
+     .nodes = {0, 1, 0, 0},
+     .alike = BIT(0) | BIT(2)},
+    {.name = "fork",
+     .summary = "the holder forks among two lockers, who vanish; a new one comes",
+     .threads = 4,
+     .body = fork_while_held,
+     .finish = finish_free,
+     .child = 3,
+     .every_step = true,
+     .alike = BIT(1) | BIT(2)},
+    {.name = "fork-grant",
+     .summary = "the lock is granted to a thread that a fork leaves behind",
+     .threads = 4,
+     .body = fork_after_grant,
+     .finish = finish_free,
+     .nodes = {0, 0, 1, 0},
+     .child = 3,
+     .every_step = true},
 };
 const unsigned client_count = sizeof clients / sizeof clients[0];

@@ -16,6 +16,9 @@ struct client {
     uint8_t naps;         /* spurious wake-ups that each thread may have */
     uint8_t child;        /* if not 0: forks; the first thread that begins after it */
     bool every_step; /* is one of its own: where somebody looks on from outside */
+    /* One bit each: threads that may be told apart by their ids alone. They begin in
+     * this order, where the lock makes no difference between ids. */
+    uint8_t alike;
 };
 
 extern const struct client clients[];
@@ -31,6 +34,9 @@ unsigned choose(unsigned alternatives);
 void move_to_node(unsigned node);
 /* The other threads are gone, wherever they were; their waiters stay in the queues. */
 void fork_here(void);
+/* If these (one bit each) waited at watch_waiters(), and have not gone on since. */
+bool fork_here_if_unmoved(unsigned threads);
+void watch_waiters(void);
 /* The lock's memory is somebody else's from now on: nobody may touch it. */
 void lock_is_gone(void);
 /* An operation begins: what was read before it is no reason for it to wait. */

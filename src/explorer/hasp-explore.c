@@ -67,16 +67,24 @@ static void print_finding(const char *lock, const struct client *client,
     fprintf(stderr, "%s: %s\n\n", outcome->verdict, outcome->detail);
 }
 
+/* Their slots are looked through in the order of the ids that chose them. */
+static bool ids_matter(const char *lock)
+{
+    return strstr(lock, "fc-mcs") || strstr(lock, "u-scl");
+}
+
 static int check(const struct lock_descriptor *lock, const struct arguments *arguments)
 {
     int status = 0;
+    struct limits limits = arguments->limits;
+    limits.ids_matter = ids_matter(lock->name);
     client_operations = &lock->operations;
     for (unsigned i = 0; i < client_count && !search_interrupted; i++) {
         const struct client *client = &clients[i];
         if (!chosen(arguments->client, client->name) ||
             (client->suits && !client->suits(lock)))
             continue;
-        struct outcome outcome = search(client, &arguments->limits);
+        struct outcome outcome = search(client, &limits);
         print_outcome(lock->name, client, &outcome);
         if (strcmp(outcome.verdict, "ok") != 0) {
             status = EXIT_FINDING;

@@ -12,7 +12,7 @@ void expect(bool condition, const char *text)
 void begin_operation(void)
 {
     struct thread *self = &model.thread[model.running];
-    self->turn.steps = 0;
+    self->turn.steps = self->turn.writes = 0;
     self->reads = self->spins = self->read_clock = self->read_deadline = 0;
 }
 
@@ -26,6 +26,14 @@ const struct deadline *new_deadline(void)
 void move_to_node(unsigned node)
 {
     model.thread[model.running].node = (uint8_t)node;
+}
+
+void watch_waiters(void)
+{
+    for (int t = 0; t < FINISHER; t++) {
+        uint8_t operation = model.thread[t].request.operation;
+        model.thread[t].watched = operation == OP_RELAX || operation == OP_ASLEEP;
+    }
 }
 
 static bool is_of_the_lock(const void *address)

@@ -54,6 +54,11 @@ static void insert(struct thread *thread, uint16_t index, unsigned at,
                    struct message message)
 {
     struct cell *cell = touched(index);
+    thread->turn.writes++;
+    if (cell->count == MESSAGES && thread->turn.writes >= MESSAGES)
+        fail("runaway loop", "thread %d has written %d times, not waiting, last to %s",
+             (int)(thread - model.thread), thread->turn.writes,
+             cell_name(place_of_index(index)->address));
     if (cell->count == MESSAGES) {
         fail("limit", "more than %d values of %s that can still be read", MESSAGES,
              cell_name(place_of_index(index)->address));

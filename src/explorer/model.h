@@ -109,6 +109,7 @@ struct read {
 struct turn {
     uint64_t began; /* digest of the thread's stack */
     uint16_t steps; /* since it waited last */
+    uint16_t writes; /* of messages */
     uint8_t idle;   /* nothing but reads so far */
     uint8_t stale;  /* one of them did not see the newest value */
 };
@@ -121,6 +122,8 @@ struct thread {
     struct view view, pending; /* pending: seen by relaxed reads, until a fence */
     struct view released;      /* at its last fence */
     uint8_t phase, fenced, struck, spins, naps, node, in_child;
+    uint8_t before; /* threads that have to begin before it, one bit each */
+    uint8_t watched; /* it waited, and has not gone on since */
     uint8_t read_clock, read_deadline, reads;
     struct read read[READS];
     struct turn turn; /* no part of the state */

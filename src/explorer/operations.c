@@ -192,6 +192,12 @@ void fork_here(void)
     request((struct request){.operation = OP_FORK, .function = __func__});
 }
 
+bool fork_here_if_unmoved(unsigned threads)
+{
+    return request((struct request){
+        .operation = OP_FORK, .operand = threads, .function = __func__});
+}
+
 uint32_t checked_node(void)
 {
     return model.thread[model.running].node;

@@ -43,7 +43,10 @@ static void launch(int thread, void (*body)(void))
     model.thread[thread].node = thread < 4 ? run.client->nodes[thread] : 0;
     model.thread[thread].naps = run.client->naps;
     model.thread[thread].in_child =
-        run.client->child && thread >= run.client->child;
+        run.client->child && thread >= run.client->child && thread != FINISHER;
+    if (run.client->alike & 1u << thread && !run.ids_matter)
+        model.thread[thread].before =
+            (uint8_t)(run.client->alike & ((1u << thread) - 1));
     coroutine_start(thread, body);
     model.running = -1;
 }
@@ -62,7 +65,7 @@ void run_begin(void)
 static bool clients_done(void)
 {
     for (int t = 0; t < FINISHER; t++)
-        if (is_live(t))
+        if (takes_part(t))
             return false;
     return true;
 }
@@ -92,6 +95,7 @@ bool run_advance(struct choice choice)
     struct thread *thread = &model.thread[choice.thread];
     if (model.running < 0) {
         thread->phase = PHASE_READING;
+        thread->watched = 0;
         model.kicks = (uint8_t)(model.kicks + ((choice.what & KICK) != 0));
     }
     run.preemptions += choice.costs;

@@ -15,6 +15,7 @@ struct choice {
 
 struct run {
     const struct client *client;
+    bool ids_matter; /* threads that are alike may begin in any order */
     unsigned preemptions, bound;
     bool cut; /* some way on would have been beyond the bound */
 };

@@ -204,6 +204,7 @@ struct outcome search(const struct client *client, const struct limits *limits)
     static const unsigned bounds[] = {0, 1, 2, 3, 4, 6, UNBOUNDED};
     found = &outcome;
     run.client = client;
+    run.ids_matter = limits->ids_matter;
     failed = out_of_limits = false;
     memset(&known, 0, sizeof known);
     memset(&model, 0, sizeof model);

@@ -13,6 +13,7 @@ struct limits {
     unsigned preemptions; /* UNBOUNDED: any number */
     double seconds;
     uint64_t states;
+    bool ids_matter; /* the lock does one thing or another for a thread's id */
 };
 
 struct outcome {

@@ -47,6 +47,14 @@ bool gives_way(const struct thread *thread)
     }
 }
 
+static bool is_next(const struct thread *thread)
+{
+    for (int t = 0; t < THREADS; t++)
+        if (thread->before & 1u << t && model.thread[t].request.operation == OP_START)
+            return false;
+    return true;
+}
+
 unsigned choices_of(int index, uint16_t *choices)
 {
     const struct thread *thread = &model.thread[index];
@@ -58,7 +66,7 @@ unsigned choices_of(int index, uint16_t *choices)
         return 0;
     case OP_START:
         choices[0] = 0;
-        return !thread->in_child || model.generation;
+        return (!thread->in_child || model.generation) && is_next(thread);
     case OP_LOAD:
         return load_choices(thread, request->cell, choices);
     case OP_STORE:
@@ -158,8 +166,11 @@ static void perform_change(struct thread *thread, uint16_t choice,
 }
 
 /* Only the caller goes on in the child, and those that begin there. */
-static void perform_fork(int index)
+static bool perform_fork(int index)
 {
+    for (int t = 0; t < FINISHER; t++)
+        if (model.thread[index].request.operand & 1u << t && !model.thread[t].watched)
+            return false;
     memory_fork();
     model.generation++;
     for (int t = 0; t < FINISHER; t++)
@@ -167,6 +178,7 @@ static void perform_fork(int index)
             memset(&model.thread[t], 0, sizeof model.thread[t]);
             model.thread[t].request.operation = OP_DONE;
         }
+    return true;
 }
 
 static bool only_reads(const struct request *request, uint16_t choice)
@@ -250,7 +262,7 @@ bool perform(int index, uint16_t choice)
         result = true;
         break;
     case OP_FORK:
-        perform_fork(index);
+        result = step.succeeded = perform_fork(index);
         break;
     case OP_UNPARK:
         perform_unpark(thread, choice, &step);

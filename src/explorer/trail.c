@@ -96,6 +96,8 @@ static bool describe(const struct trail_step *step, char *operation, char *outco
         return true;
     case OP_FORK:
         snprintf(operation, size, "fork: the others vanish");
+        if (!step->succeeded)
+            snprintf(operation, size, "(no fork: somebody has gone on)");
         return true;
     case OP_HEAVY:
         snprintf(operation, size, "heavy_barrier");

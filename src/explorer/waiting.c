@@ -43,11 +43,11 @@ void perform_relax(int index, uint16_t choice)
     thread->reads = thread->read_clock = thread->read_deadline = 0;
 }
 
-static bool waits(int index)
+static bool goes_on_by_itself(int index)
 {
-    const struct thread *thread = &model.thread[index];
     uint16_t choices[THREADS * MESSAGES];
-    return thread->request.operation == OP_RELAX || !choices_of(index, choices);
+    return model.thread[index].request.operation != OP_RELAX &&
+           choices_of(index, choices);
 }
 
 bool was_idle_turn(int index)
@@ -58,7 +58,7 @@ bool was_idle_turn(int index)
         return false;
     bool all_wait = true;
     for (int t = 0; t < THREADS; t++)
-        all_wait &= t == index || waits(t);
+        all_wait &= t == index || !goes_on_by_itself(t);
     return turn->stale || !all_wait;
 }
 
@@ -119,7 +119,7 @@ bool perform_park(struct thread *thread, uint16_t choice,
     struct request *request = &thread->request;
     memory_order_parking(thread);
     thread->phase = PHASE_WRITING;
-    thread->turn.steps = 0;
+    thread->turn.steps = thread->turn.writes = 0;
     uint64_t seen = memory_load(thread, request->cell, choice, CHECKED_RELAXED);
     step->before = seen;
     result = true;

@@ -24,6 +24,7 @@
     X(LEAVES_WITHOUT_A_WORD)                                                           \
     X(ADOPTS_NOBODY)                                                                   \
     X(ONLY_BY_THE_OWNER)                                                               \
+    X(WAITS_WITHOUT_A_WORD)                                                            \
     X(GRANTS_BY_THE_TAIL)                                                              \
     X(TIDIES_UP_LATE)
 #define EACH_SLEEPING(X)                                                               \

@@ -25,6 +25,7 @@ enum bug {
     LEAVES_WITHOUT_A_WORD,
     ADOPTS_NOBODY,
     ONLY_BY_THE_OWNER,
+    WAITS_WITHOUT_A_WORD,
     GRANTS_BY_THE_TAIL,
     TIDIES_UP_LATE,
     /* the futex lock */
@@ -77,6 +78,10 @@ static inline bool queue_timedlock(struct lock *lock, const struct deadline *dea
     struct waiter *self = waiter_take();
     if (queue_enter(lock, self, bug))
         while (queue_turn(self, bug) != WAITER_GRANTED) {
+            if (bug == WAITS_WITHOUT_A_WORD) {
+                fetch_add_relaxed(&lock->state[3], 1);
+                continue;
+            }
             relax();
             if (deadline && bug == LEAVES_WITHOUT_A_WORD && deadline_passed(deadline))
                 return false;

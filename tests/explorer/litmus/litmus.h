@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A litmus test: a few threads, what they may see, and what the explorer has to say.
+ * The outcome is what `r` holds in the end; each of its words is of one thread, or of
+ * the finishing function.
+ */
+#ifndef HASP_TESTS_EXPLORER_LITMUS_H
+#define HASP_TESTS_EXPLORER_LITMUS_H
+
+#include "explorer/clients.h"
+
+enum { REGISTERS = 4, VALUES = 4 };
+
+struct litmus {
+    const char *name; /* NULL behind the last of a list */
+    unsigned threads;
+    void (*body)(unsigned);
+    void (*finish)(void); /* one of those below */
+    bool (*allowed)(const uint32_t *); /* exactly these outcomes */
+    const char *verdict;
+};
+
+extern const struct litmus ordering_tests[], cells_tests[], plain_data_tests[],
+    sleeping_tests[];
+
+extern struct atomic_u32 x, y, z;
+extern uint32_t r[REGISTERS];
+
+/* Note the outcome; first, as named, the last values of y and x as r[2] and r[3], or of
+ * one of them as r[3]. */
+void finish_seen(void);
+void finish_x(void);
+void finish_y(void);
+void finish_xy(void);
+
+bool nothing(const uint32_t *values); /* all are 0 */
+
+#endif
