@@ -17,10 +17,10 @@ void part_give(struct part *part)
     pool_give(&part_pool, (struct pool_slot *)part);
 }
 
-struct part *part_of(struct atomic_u32 *cell)
+struct part *part_make(struct atomic_u32 *cell)
 {
-    uint32_t id = load_acquire(cell);
-    while (unlikely(!id)) {
+    uint32_t id = 0;
+    while (!id) {
         struct part *fresh = part_take();
         /* Release: whoever reads the id sees zeroed words. */
         if (compare_exchange_release(cell, &id, fresh->link.id))
@@ -29,11 +29,6 @@ struct part *part_of(struct atomic_u32 *cell)
         id = load_acquire(cell); /* the exchange failed relaxed */
     }
     return part_at(id);
-}
-
-struct part *parts_get(struct atomic_u32 *directory, uint32_t index)
-{
-    return part_of(&part_of(directory)->words[index]);
 }
 
 struct part *parts_look(struct atomic_u32 *directory, uint32_t index)

@@ -48,13 +48,23 @@ struct part *part_take(void);
 
 void part_give(struct part *part);
 
+/* For part_of(). */
+struct part *part_make(struct atomic_u32 *cell);
+
 /* The part that `cell` names; if none, a new one, which all threads then agree on.
  * Acquire: pairs with the release that published the part. */
-struct part *part_of(struct atomic_u32 *cell);
+static inline struct part *part_of(struct atomic_u32 *cell)
+{
+    uint32_t id = load_acquire(cell);
+    return likely(id != 0) ? part_at(id) : part_make(cell);
+}
 
 /* The part number `index` (below PARTS_ALL) of a directory, made where it is missing.
  */
-struct part *parts_get(struct atomic_u32 *directory, uint32_t index);
+static inline struct part *parts_get(struct atomic_u32 *directory, uint32_t index)
+{
+    return part_of(&part_of(directory)->words[index]);
+}
 
 /* The same, or NULL where it is missing and there are too many parts (parts_scarce). */
 struct part *parts_get_unless_scarce(struct atomic_u32 *directory, uint32_t index);

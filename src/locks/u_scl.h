@@ -21,7 +21,7 @@
  *   owner       of the slice: 1 + number of its account, 0 nobody yet
  *   holder      while held: 1 + number of the account that pays, 0 none
  *   start       while held: since when
- *   uses        how many were accounted
+ *   uses        how many of the owner were accounted
  *   sharers     accounts in use, counted when a slice begins
  *   nobody      always 0: naps are sleeps on it
  *   account     since: when its last slice began; used: for how long it has held the
@@ -50,6 +50,10 @@
  * the paper. */
 enum { USCL_NAPS = (HANDOVER_LIMIT + 15) / 16, USCL_NAP_NS = 130000 };
 
+/* Before each nap the standby looks so often, within the time that parking costs,
+ * whether the owner has left the lock alone since the look before. */
+enum { USCL_LOOKS = (HANDOVER_LIMIT + 7) / 8 };
+
 static inline void u_scl_before_release(struct lock *lock)
 {
     malthusian_before_release(lock);
@@ -69,7 +73,7 @@ static inline bool u_scl_stay_away(struct lock *lock,
                                    const struct u_scl_account *account,
                                    const struct deadline *deadline)
 {
-    uint64_t ns = (uint64_t)u_scl_ban(lock, account) * USCL_UNIT_NS;
+    uint64_t ns = u_scl_ban(lock, account);
     while (ns) {
         uint64_t nap = deadline && ns > USCL_NAP_NS ? USCL_NAP_NS : ns;
         if (!u_scl_nap(lock, nap, deadline))
@@ -84,21 +88,29 @@ static inline bool u_scl_is_free(struct lock *lock)
     return !(load_relaxed(malthusian_word(lock)) & BARGING_HELD);
 }
 
+/* Looks on for a while: does the owner come back? */
+static inline bool u_scl_is_left(struct lock *lock)
+{
+    struct u_scl *scl = u_scl_of(lock);
+    for (int look = 0; look < USCL_LOOKS; look++) {
+        uint32_t uses = load_relaxed(&scl->uses);
+        pause_for(spin_limit() / USCL_LOOKS + 1);
+        if (u_scl_is_free(lock) && load_relaxed(&scl->uses) == uses)
+            return true;
+    }
+    return false;
+}
+
 /* By the standby: lets the owner have its slice. */
 static inline bool u_scl_await_slice(struct lock *lock, uint32_t number,
                                      const struct deadline *deadline)
 {
-    struct u_scl *scl = u_scl_of(lock);
-    uint32_t owner = load_relaxed(&scl->owner);
-    for (int nap = -1; owner && owner != number + 1 && nap < USCL_NAPS; nap++) {
-        uint32_t uses = load_relaxed(&scl->uses);
-        if (nap < 0)
-            pause_for(spin_limit());
-        else if (!u_scl_nap(lock, (uint64_t)USCL_NAP_NS << nap, deadline))
+    uint32_t owner = load_relaxed(&u_scl_of(lock)->owner);
+    if (!owner || owner == number + 1)
+        return true;
+    for (int nap = 0; nap < USCL_NAPS && !u_scl_is_left(lock); nap++)
+        if (!u_scl_nap(lock, (uint64_t)USCL_NAP_NS << nap, deadline))
             return false;
-        if (u_scl_is_free(lock) && load_relaxed(&scl->uses) == uses)
-            break; /* it does not come back */
-    }
     return true;
 }
 
@@ -119,6 +131,7 @@ static inline bool u_scl_stand_by(struct lock *lock, uint32_t number,
     store_relaxed(&account->since, now ? now : 1); /* now it is not counted itself */
     store_relaxed(&account->used, 0);
     store_relaxed(&scl->sharers, u_scl_sharers(lock, now));
+    u_scl_begin(lock, number, now);
     return true;
 }
 
@@ -126,19 +139,22 @@ static __attribute__((noinline, unused)) bool
 u_scl_wait(struct lock *lock, const struct deadline *deadline)
 {
     ghosts_check(lock, malthusian_forget);
-    uint32_t number = u_scl_mine(), now = u_scl_now();
+    uint32_t number = u_scl_mine();
+    struct u_scl *scl = u_scl_of(lock);
+    if (load_relaxed(&scl->owner) == number + 1 &&
+        malthusian_spin(malthusian_word(lock))) {
+        u_scl_begin(lock, number, u_scl_now());
+        return true;
+    }
     struct u_scl_account *account = u_scl_account(lock, number);
+    uint32_t now = u_scl_now();
     store_relaxed(&account->asked, now ? now : 1);
     store_relaxed(&lock->mode, 1);
-    bool acquired = load_relaxed(&u_scl_of(lock)->owner) == number + 1 &&
-                    malthusian_trylock(lock, SPIN_THEN_PARK);
-    if (!acquired && u_scl_stay_away(lock, account, deadline) &&
-        mcs_timedlock(lock, SPIN_THEN_PARK, deadline)) {
-        acquired = u_scl_stand_by(lock, number, deadline);
-        mcs_unlock(lock, SPIN_THEN_PARK); /* the next waiter stands by */
-    }
-    if (acquired)
-        u_scl_begin(lock, number);
+    if (!u_scl_stay_away(lock, account, deadline) ||
+        !mcs_timedlock(lock, SPIN_THEN_PARK, deadline))
+        return false;
+    bool acquired = u_scl_stand_by(lock, number, deadline);
+    mcs_unlock(lock, SPIN_THEN_PARK); /* the next waiter stands by */
     return acquired;
 }
 
@@ -154,7 +170,7 @@ static inline bool u_scl_trylock(struct lock *lock)
     if (!malthusian_trylock(lock, SPIN_THEN_PARK))
         return false;
     if (unlikely(load_relaxed(&lock->mode)))
-        u_scl_begin(lock, u_scl_mine());
+        u_scl_begin(lock, u_scl_mine(), u_scl_now());
     return true;
 }
 
@@ -175,7 +191,7 @@ static inline void u_scl_relock(struct lock *lock)
 {
     malthusian_relock(lock, SPIN_THEN_PARK);
     if (load_relaxed(&lock->mode))
-        u_scl_begin(lock, u_scl_mine());
+        u_scl_begin(lock, u_scl_mine(), u_scl_now());
 }
 
 static inline void u_scl_destroy(struct lock *lock)

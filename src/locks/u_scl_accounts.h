@@ -10,13 +10,10 @@
 #include "locks/lock.h"
 #include "locks/parts.h"
 
-/* Times of accounts, in units of 64 ns: so 32 bits wrap around in minutes. That may ban
+/* Times of accounts are in units of 64 ticks: each use reads the clock twice, and does
+ * not even convert what it reads. 32 bits wrap around in a minute or more; that may ban
  * for no reason, but not for longer than the longest ban. */
-enum {
-    USCL_UNIT_NS = 64,
-    USCL_LATELY = 200000000 / USCL_UNIT_NS,
-    USCL_LONGEST_BAN = 500000000 / USCL_UNIT_NS,
-};
+enum { USCL_UNIT = 64, USCL_LATELY_NS = 200000000, USCL_LONGEST_BAN_NS = 500000000 };
 
 struct u_scl_account {
     struct atomic_u32 since, used, asked;
@@ -56,7 +53,12 @@ static inline uint32_t u_scl_mine(void)
 
 static inline uint32_t u_scl_now(void)
 {
-    return (uint32_t)(ticks_to_ns(ticks()) / USCL_UNIT_NS);
+    return (uint32_t)(ticks() / USCL_UNIT);
+}
+
+static inline uint64_t u_scl_ns(uint64_t units)
+{
+    return ticks_to_ns(units * USCL_UNIT);
 }
 
 /* Asked for lately, and again since its last slice began: a thread that exits after a
@@ -65,7 +67,7 @@ static inline bool u_scl_shares(const struct u_scl_account *account, uint32_t no
 {
     uint32_t asked = load_relaxed(&account->asked);
     uint32_t since = load_relaxed(&account->since);
-    return asked && now - asked < USCL_LATELY &&
+    return asked && u_scl_ns(now - asked) < USCL_LATELY_NS &&
            (!since || (int32_t)(asked - since) > 0);
 }
 
@@ -84,11 +86,11 @@ static inline uint32_t u_scl_sharers(struct lock *lock, uint32_t now)
 }
 
 /* The holder begins to pay. */
-static inline void u_scl_begin(struct lock *lock, uint32_t number)
+static inline void u_scl_begin(struct lock *lock, uint32_t number, uint32_t now)
 {
     struct u_scl *scl = u_scl_of(lock);
     store_relaxed(&scl->holder, number + 1);
-    store_relaxed(&scl->start, u_scl_now());
+    store_relaxed(&scl->start, now);
 }
 
 /* And at the end it has paid. */
@@ -97,25 +99,27 @@ static __attribute__((noinline, unused)) void u_scl_end(struct lock *lock)
     struct u_scl *scl = u_scl_of(lock);
     uint32_t holder = load_relaxed(&scl->holder);
     if (holder) {
-        struct atomic_u32 *used = &u_scl_account(lock, holder - 1)->used;
-        uint32_t held = u_scl_now() - load_relaxed(&scl->start);
-        store_relaxed(used, load_relaxed(used) + held);
+        struct u_scl_account *account = u_scl_account(lock, holder - 1);
+        uint32_t start = load_relaxed(&scl->start), held = u_scl_now() - start;
+        store_relaxed(&account->used, load_relaxed(&account->used) + held);
+        store_relaxed(&account->asked, start ? start : 1);
         store_relaxed(&scl->holder, 0);
+        if (holder == load_relaxed(&scl->owner))
+            store_relaxed(&scl->uses, load_relaxed(&scl->uses) + 1);
     }
-    store_relaxed(&scl->uses, load_relaxed(&scl->uses) + 1);
 }
 
-/* How much longer the account may not be used: its share of the time since its last
- * slice began is to have been as much as it has used. */
-static inline uint32_t u_scl_ban(struct lock *lock, const struct u_scl_account *account)
+/* For how many nanoseconds the account may not be used: its share of the time since its
+ * last slice began is to have been as much as it has used. */
+static inline uint64_t u_scl_ban(struct lock *lock, const struct u_scl_account *account)
 {
     uint32_t since = load_relaxed(&account->since), used = load_relaxed(&account->used);
     uint64_t due = (uint64_t)used * load_relaxed(&u_scl_of(lock)->sharers);
     uint32_t passed = u_scl_now() - since;
     if (!since || due <= passed)
         return 0;
-    return due - passed < USCL_LONGEST_BAN ? (uint32_t)(due - passed)
-                                           : (uint32_t)USCL_LONGEST_BAN;
+    uint64_t ns = u_scl_ns(due - passed);
+    return ns < USCL_LONGEST_BAN_NS ? ns : (uint64_t)USCL_LONGEST_BAN_NS;
 }
 
 #endif
