@@ -33,8 +33,8 @@
  * at no cost; known is false where it cannot tell.
  *
  * A simulated program keeps its cells in memory of shared_pages() or map_pages(), in
- * static variables or on the workers' stacks, not in what malloc() gave. Outside of
- * workers it runs in no time. One that can never end says who waits for whom, and exits
+ * static variables or, where nobody else looks, on a worker's stack, not in what
+ * malloc() gave. Outside of workers it runs in no time. One that can never end says who waits for whom, and exits
  * with status 1.
  */
 #ifndef HASP_PLATFORM_WORKERS_H

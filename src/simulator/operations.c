@@ -20,10 +20,21 @@ static struct line *find_line(const void *address, struct thread *self)
     return line_used(line_of(address), self);
 }
 
+/* Outside of workers nothing takes time; on the own stack nobody else looks. */
+static bool is_private(struct thread *self, const void *address)
+{
+    if (!self)
+        return true;
+    if (!on_own_stack(self, address))
+        return false;
+    self->now += machine.local.l1 + machine.local.code;
+    return true;
+}
+
 uint64_t simulated_load(const void *address, unsigned size)
 {
     struct thread *self = running;
-    if (!self)
+    if (is_private(self, address))
         return cell_value(address, size);
     if (__builtin_expect(self->in_transaction, 0))
         return transaction_load(self, address, size);
@@ -40,8 +51,8 @@ uint64_t simulated_load(const void *address, unsigned size)
     uint64_t at = readable_at(line, self, self->now);
     uint32_t epoch = line->epoch;
     if (at == self->now) {
-        if (!has(holders_of(line), self->core))
-            epoch--; /* of the epoch before: lost by now */
+        if (!has(holders_of(line), self->core) || at < line->written_at)
+            epoch--; /* of the epoch before: lost by now, or about to be */
         self->now += machine.local.l1;
     } else {
         if (at == UINT64_MAX)
@@ -54,15 +65,10 @@ uint64_t simulated_load(const void *address, unsigned size)
     return value;
 }
 
-static bool is_on_stack(const struct thread *self, const void *address)
-{
-    return (uintptr_t)self->stack_end - (uintptr_t)address <= STACK_BYTES;
-}
-
 void simulated_store(void *address, unsigned size, uint64_t value)
 {
     struct thread *self = running;
-    if (!self) {
+    if (is_private(self, address)) {
         set_cell(address, size, value);
         return;
     }
@@ -71,12 +77,6 @@ void simulated_store(void *address, unsigned size, uint64_t value)
         return;
     }
     catch_up(self);
-    /* What is plain on a stack is not simulated, and must not come first: at once. */
-    if (__builtin_expect(is_on_stack(self, address), 0)) {
-        set_cell(address, size, value);
-        self->now += machine.local.store + machine.local.code;
-        return;
-    }
     store(self, find_line(address, self), address, size, value);
     self->now += machine.local.code;
 }
@@ -86,7 +86,6 @@ struct grip {
     struct line *line;
     uint32_t epoch;
     bool came; /* by a request, whose latency has the atomic in it */
-    bool hit;  /* was there */
 };
 
 /* Gets hold of the line, with all earlier stores done. */
@@ -101,8 +100,7 @@ static struct grip grip_line(struct thread *self, const void *address,
     if (grip.came)
         at = request(grip.line, self, operation, self->now);
     grip.epoch = grip.line->epoch;
-    grip.hit = at == self->now;
-    if (!grip.hit)
+    if (at > self->now)
         block_until(self, at);
     return grip;
 }
@@ -111,7 +109,7 @@ static void release_grip(struct thread *self, const struct grip *grip, void *add
                          unsigned size, uint64_t value)
 {
     write_cell(self, grip->line, address, size, value, self->now);
-    if (grip->hit)
+    if (!grip->came)
         watchers_miss(grip->line, self, self->now);
     see(self, grip->line, grip->epoch, address, size, value);
     self->changes = true;
@@ -156,7 +154,7 @@ uint64_t simulated_change(void *address, unsigned size, enum simulated_change ch
 {
     struct thread *self = running;
     uint64_t old, value;
-    if (!self) {
+    if (is_private(self, address)) {
         old = cell_value(address, size);
         set_cell(address, size, changed(old, change, operand));
         return old;
@@ -180,7 +178,7 @@ bool simulated_compare_exchange(void *address, unsigned size, uint64_t *expected
     struct thread *self = running;
     uint64_t seen;
     bool equal;
-    if (!self) {
+    if (is_private(self, address)) {
         seen = cell_value(address, size);
         equal = seen == narrow(*expected, size);
         if (equal)
@@ -218,7 +216,7 @@ void simulated_fence(void)
 void simulated_prefetch(void *address)
 {
     struct thread *self = running;
-    if (!self)
+    if (is_private(self, address))
         return;
     if (self->in_transaction)
         return;

@@ -38,16 +38,16 @@ static uint64_t due(struct thread *thread, uint64_t now)
 {
     struct line *line = line_at(oldest(thread)->line);
     uint64_t at = writable_at(line, thread, now);
-    return at == UINT64_MAX ? request(line, thread, MACHINE_STORE, now) : at;
+    thread->store_requested = at == UINT64_MAX;
+    return thread->store_requested ? request(line, thread, MACHINE_STORE, now) : at;
 }
 
-/* `hit`: without a request. */
-static void apply_oldest(struct thread *thread, uint64_t time, bool hit)
+static void apply_oldest(struct thread *thread, uint64_t time)
 {
     const struct store *store = oldest(thread);
     struct line *line = line_at(store->line);
     write_cell(thread, line, store->address, store->size, store->value, time);
-    if (hit)
+    if (!thread->store_requested)
         watchers_miss(line, thread, time);
     thread->stores_first = (uint8_t)((thread->stores_first + 1) % STORES_MAX);
     thread->stores--;
@@ -55,14 +55,14 @@ static void apply_oldest(struct thread *thread, uint64_t time, bool hit)
 
 void store_commits(struct thread *thread, uint64_t time)
 {
-    apply_oldest(thread, time, false);
+    apply_oldest(thread, time);
     while (thread->stores) {
         uint64_t at = due(thread, time);
         if (at > time) {
             event_push(at, EVENT_COMMIT, thread->index);
             break;
         }
-        apply_oldest(thread, time, true);
+        apply_oldest(thread, time);
     }
     if (thread->state == THREAD_STORES ||
         (thread->state == THREAD_DRAINS && !thread->stores))

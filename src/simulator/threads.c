@@ -16,7 +16,7 @@ unsigned thread_count;
 uint64_t time_outside = 1000000; /* not 0: locks may take that for "never" */
 uint64_t run_started;
 
-static void *stacks[THREADS_MAX]; /* upper ends; a thread gets its predecessor's */
+static char *stacks[THREADS_MAX]; /* a thread gets its predecessor's */
 static void *outside;             /* the stack of threads_run's caller */
 static unsigned threads_left;
 
@@ -131,16 +131,16 @@ static void start_thread(unsigned index, int cpu,
 {
     struct thread *thread = &thread_table[index];
     if (!stacks[index])
-        stacks[index] = (char *)memory_stack(STACK_BYTES) + STACK_BYTES;
+        stacks[index] = memory_stack(STACK_BYTES);
     *thread = (struct thread){.now = time_outside,
                               .started = time_outside,
                               .index = (uint16_t)index,
-                              .stack_end = stacks[index],
+                              .stack_end = stacks[index] + STACK_BYTES,
                               .timeout_at = UINT64_MAX,
                               .timeout_due = UINT64_MAX,
                               .body = body,
                               .argument = argument};
-    thread->stack = new_stack(stacks[index], thread_main);
+    thread->stack = new_stack(thread->stack_end, thread_main);
     scheduler_place(thread, cpu, time_outside);
 }
 

@@ -50,6 +50,7 @@ struct thread {
 
     /* Store buffer, in order. */
     uint8_t stores_first, stores;
+    bool store_requested; /* the oldest one's line was not here */
     struct store store[STORES_MAX];
 
     /* Since the last relax(). */
@@ -108,6 +109,13 @@ static inline void resume_at(struct thread *thread, uint64_t time)
 
 /* An EVENT_TIMEOUT at this time, unless set anew; UINT64_MAX: none. */
 void set_timeout(struct thread *thread, uint64_t time);
+
+/* What lies on its own stack is the thread's alone. It is written at once: in a store
+ * buffer it would outlive the function that it belongs to. */
+static inline bool on_own_stack(const struct thread *self, const void *address)
+{
+    return (uintptr_t)self->stack_end - (uintptr_t)address <= STACK_BYTES;
+}
 
 /* Makes `count` threads with these bodies, on these CPUs (-1, or NULL: any), and runs
  * them to their end. */
