@@ -117,7 +117,8 @@ static void fetch_again(uint32_t watch, struct thread *thread, struct line *line
 {
     struct sight *sight = sight_of(watch);
     if (has(holders_of(line), thread->core)) /* it, or another of its core, did */
-        sight->arrives = later(time, line->free_at) + machine.local.l1;
+        sight->arrives =
+            later(time, later(line->free_at, line->written_at)) + machine.local.l1;
     else
         sight->arrives = request(line, thread, MACHINE_LOAD, time);
     sight->epoch = line->epoch;
