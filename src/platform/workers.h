@@ -29,13 +29,13 @@
  * MEETING. arrive_together(meeting, count) returns once `count` workers have called it;
  * they may meet again. Zeroed memory is a meeting.
  *
- * COUNTS. platform_counts_now(counts) fills in what the platform has counted so far,
- * at no cost; known is false where it cannot tell.
+ * COUNTS. platform_counts_now(counts) fills in what the platform has counted so far, at
+ * no cost; known is false where it cannot tell.
  *
  * A simulated program keeps its cells in memory of shared_pages() or map_pages(), in
  * static variables or, where nobody else looks, on a worker's stack, not in what
- * malloc() gave. Outside of workers it runs in no time. One that can never end says who waits for whom, and exits
- * with status 1.
+ * malloc() gave. Outside of workers it runs in no time. One that can never end says who
+ * waits for whom, and exits with status 1.
  */
 #ifndef HASP_PLATFORM_WORKERS_H
 #define HASP_PLATFORM_WORKERS_H
