@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""The simulated multicore: the same bytes each time, exclusion, order, who waits."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import native_program
+
+from hasp.machines.flat import flatten
+from hasp.machines.machine import load
+
+# Each protocol, and several threads in a core under two of them.
+MACHINES = ("opteron-48", "xeon-80", "niagara-64", "tilera-36", "i7-4770", "epyc-2x64")
+
+
+@pytest.fixture(scope="module")
+def flat(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("machines")
+    files = {name: folder / f"{name}.flat" for name in MACHINES}
+    for name, path in files.items():
+        path.write_text(flatten(load(name)))
+    return files
+
+
+def run(machine: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    program = native_program("simulator-engine")
+    return subprocess.run(
+        [program, machine, *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+@pytest.mark.parametrize("threads", [2, 8, 36, 80])
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_lock_excludes(flat: dict[str, Path], machine: str, threads: int) -> None:
+    if threads > load(machine).topology.cpus:
+        pytest.skip("the machine has fewer CPUs")
+    done = run(flat[machine], "exclusion", "all", threads)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_lock_that_excludes_nobody_is_found_out(flat: dict[str, Path]) -> None:
+    done = run(flat["opteron-48"], "no-exclusion")
+    assert done.returncode == 3
+    assert "two threads are in the critical section" in done.stderr
+
+
+@pytest.mark.parametrize("machine", ["opteron-48", "niagara-64"])
+def test_the_same_bytes_each_time(flat: dict[str, Path], machine: str) -> None:
+    """Also where the system puts the program elsewhere each time."""
+    first, *others = (run(flat[machine], "exclusion", "all", 12) for _ in range(3))
+    assert first.stdout.count("\n") > 30
+    assert {other.stdout for other in others} == {first.stdout}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_stores_wait_in_a_buffer_and_fences_empty_it(
+    flat: dict[str, Path], machine: str
+) -> None:
+    done = run(flat[machine], "order")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_nobody_waits_for_ever(flat: dict[str, Path], machine: str) -> None:
+    done = run(flat[machine], "watching")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("machine", ["opteron-48", "niagara-64"])
+def test_deadlines_strike(flat: dict[str, Path], machine: str) -> None:
+    done = run(flat[machine], "timeout")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("lock", ["futex", "mcs", "ticket", "tas", "mcs-park"])
+def test_a_deadlock_is_told(flat: dict[str, Path], lock: str) -> None:
+    done = run(flat["xeon-80"], "deadlock", lock)
+    assert done.returncode == 1
+    first, *rest = done.stderr.splitlines()
+    assert first == "hasp: the simulated program can never end:"
+    for thread in (0, 1):
+        who = [line for line in rest if line.startswith(f"  thread {thread} on CPU")]
+        assert who and re.search(r"waits for|sleeps on", who[0])
+    assert "last written by thread" in done.stderr
+
+
+def broken(path: Path, old: str, new: str, folder: Path) -> Path:
+    text = path.read_text()
+    assert old in text
+    wrong = folder / "wrong.flat"
+    wrong.write_text(text.replace(old, new, 1))
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("local.l1 5\n", "", "the key local.l1 is missing"),
+        ("local.l1 5", "local.l1 -5", 'local.l1 is "-5"; it should be a whole number'),
+        ("local.l1 5", "local.l1 5 6", '"6" behind the value of local.l1'),
+        ("local.l1 5", "local.l0 5", "unknown key local.l0"),
+        ("local.l1 5", "local.l1 5\nlocal.l1 5", "local.l1 is given twice"),
+        ("latency load modified", "latency load mangled", 'that was "mangled"'),
+        ("latency load modified", "#latency", "the key latency load modified is"),
+        ("between_places 3 ", "between_places 99 ", 'between_places is "99"'),
+        ("protocol mesif-inclusive", "protocol msi", 'protocol is "msi"'),
+    ],
+)
+def test_a_wrong_machine_file_is_refused_by_line_and_key(
+    flat: dict[str, Path], tmp_path: Path, old: str, new: str, complaint: str
+) -> None:
+    wrong = broken(flat["xeon-80"], old, new, tmp_path)
+    done = run(wrong, "watching")
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    where = re.match(re.escape(str(wrong)) + r":(\d+: )?", done.stderr)
+    assert where, done.stderr
+
+
+def test_more_workers_than_cpus_are_refused_or_scheduled(flat: dict[str, Path]) -> None:
+    done = run(flat["i7-4770"], "exclusion", "mcs", 9)
+    assert done.returncode in (0, 3)
+    if done.returncode:
+        assert "9 workers, but i7-4770 has 8 CPUs" in done.stderr
