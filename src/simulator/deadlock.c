@@ -55,8 +55,11 @@ static void describe(const struct thread *thread)
             fprintf(stderr, i ? "\n    and for" : "");
             say_cell(thread->sight[i].address, thread->sight[i].size);
         }
-    } else {
+    } else if (!thread->waited_for.address) {
         fprintf(stderr, " runs, but changes nothing");
+    } else {
+        fprintf(stderr, " looks again and again at");
+        say_cell(thread->waited_for.address, thread->waited_for.size);
     }
     fprintf(stderr, "\n");
 }

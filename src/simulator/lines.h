@@ -34,7 +34,7 @@ struct line {
     uint8_t state;    /* enum machine_state */
     bool touched;
     uint16_t marks; /* transactions that have read or written it */
-    bool kept; /* the owner held it before, and may read meanwhile */
+    bool kept;      /* the owner held it before, and may read meanwhile */
     /* Sets of cores: holders, and those of the epoch before; of places: where holders
      * are. See line_sets. */
     uint64_t sets[];

@@ -60,8 +60,8 @@ static void enqueue(struct thread *thread, uint64_t now)
 /* Takes the thread behind `before`, for NO_THREAD the first one, out of the queue. */
 static struct thread *dequeue(struct seat *seat, uint16_t before)
 {
-    uint16_t *link = before == NO_THREAD ? &seat->first_waiting
-                                         : &schedules[before].next;
+    uint16_t *link =
+        before == NO_THREAD ? &seat->first_waiting : &schedules[before].next;
     uint16_t taken = *link;
     *link = schedules[taken].next;
     if (seat->last_waiting == taken)

@@ -62,9 +62,10 @@ struct thread {
     struct sight sight[SIGHTS_MAX];
 
     /* Waiting. */
-    uint64_t since;       /* watching or parked */
-    uint64_t timeout_at;  /* UINT64_MAX: never */
-    uint64_t timeout_due; /* when the next EVENT_TIMEOUT comes */
+    uint64_t since;          /* watching or parked */
+    struct sight waited_for; /* one of those that it waited for last */
+    uint64_t timeout_at;     /* UINT64_MAX: never */
+    uint64_t timeout_due;    /* when the next EVENT_TIMEOUT comes */
     const void *parked_on;
     bool timed_out;
     uint16_t sleepers_next;

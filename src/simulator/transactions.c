@@ -165,8 +165,8 @@ static void mark(struct thread *self, struct line *line, enum mark kind)
     if (place->marks & kind)
         return;
     place->marks |= kind;
-    uint64_t *count = kind == MARK_READ ? &transaction->lines_read
-                                        : &transaction->lines_written;
+    uint64_t *count =
+        kind == MARK_READ ? &transaction->lines_read : &transaction->lines_written;
     uint64_t most = kind == MARK_READ ? machine.transactions.read_lines
                                       : machine.transactions.write_lines;
     if (++*count > most)
@@ -237,8 +237,8 @@ void transaction_store(struct thread *self, void *address, unsigned size,
     if (!write) {
         if (transaction->write_count == transaction->write_space) {
             transaction->write_space += FIRST_PLACES;
-            transaction->writes = more(transaction->writes,
-                                       transaction->write_space * sizeof *write);
+            transaction->writes =
+                more(transaction->writes, transaction->write_space * sizeof *write);
         }
         write = &transaction->writes[transaction->write_count++];
     }
@@ -281,8 +281,8 @@ static void copy_stacks(void)
 static __attribute__((noinline)) void save_stack(struct transaction *transaction)
 {
     if (!helper)
-        helper = new_stack((char *)memory_stack(HELPER_STACK) + HELPER_STACK,
-                           copy_stacks);
+        helper =
+            new_stack((char *)memory_stack(HELPER_STACK) + HELPER_STACK, copy_stacks);
     copied = transaction;
     saving = true;
     switch_stack(&transaction->stack, helper);

@@ -93,8 +93,7 @@ void watchers_lose(struct line *line, uint64_t time)
 
 void watchers_miss(struct line *line, const struct thread *thread, uint64_t time)
 {
-    if (line_exclusive(line, thread) &&
-        (!cores_are_shared() || !line->watchers))
+    if (line_exclusive(line, thread) && (!cores_are_shared() || !line->watchers))
         return;
     line->epoch++;
     if (line->watchers)
@@ -218,6 +217,7 @@ struct thread *line_arrived(uint32_t watch, uint64_t time)
 static void watch_all(struct thread *self, uint32_t turns)
 {
     self->since = self->now;
+    self->waited_for = self->sight[0];
     for (unsigned i = 0; i < self->sights; i++)
         watch(self, i);
     for (unsigned i = 0; i < self->sights; i++) {

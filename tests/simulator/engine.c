@@ -240,7 +240,8 @@ int main(int count, char **arguments)
     for (int i = 0; i < 2; i++)
         flags[i] = shared_pages(sizeof *flags[i], 0);
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (strcmp(cases[i].name, arguments[2]) == 0 && count == 3 + cases[i].arguments) {
+        if (strcmp(cases[i].name, arguments[2]) == 0 &&
+            count == 3 + cases[i].arguments) {
             cases[i].run(arguments + 3);
             return 0;
         }
