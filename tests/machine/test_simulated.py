@@ -94,7 +94,7 @@ def test_every_cell_of_table_2_is_measured_again(
     ):
         cast = casts[distance]
         cpus = f"--cpus={cast.cpu},{cast.holder},{cast.sharer}"
-        words = ("coherence", cpus, "--samples=20", "--batch=1")
+        words = ("coherence", cpus, "--samples=20", "--batch=1", "--lines=4")
         found = {
             (row["operation"], row["state"]): statistics.median(row["cycles"])
             - statistics.median(row["overheads"])
@@ -114,17 +114,17 @@ def test_the_table_is_whole() -> None:
 
 
 def test_hasp_machine_simulates(hasp: Any, tmp_path: Path) -> None:
-    path = tmp_path / "xeon.jsonl"
-    words = ("machine", "--simulate", "xeon-80", "--json", path)
+    path = tmp_path / "i-20.jsonl"
+    words = ("machine", "--simulate", "i-20", "--json", path)
     done = hasp(*words, "--plot", tmp_path / "heat.png")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
     assert (tmp_path / "heat.png").stat().st_size > 1000
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert rows[0]["simulated"]
     assert [row for row in rows if row["kind"] == "doubt"] == []
     levels = [row for row in rows if row["kind"] == "level"]
     names = [name for row in levels for name in row["relations"]]
-    assert names == ["same_die", "one_hop", "two_hops"]
+    assert names == ["same_die", "one_hop"]
     # With three CPUs and more nothing is absent, and sharers make a store dearer.
     assert not any(row["absent"] for row in rows if row["kind"] == "line")
     stores = {

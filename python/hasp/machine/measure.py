@@ -224,7 +224,9 @@ class Progress:
 
     def show(self, words: str, elapsed: float, total: float) -> None:
         """Say what is being done, and how much time is left."""
-        left = format_duration(round(max(1.0, total - elapsed)))
+        left = "not much"
+        if total - elapsed > 1:
+            left = format_duration(round(total - elapsed))
         if self.live:
             line = f"hasp: {left} left: {words}"[: output.COLUMNS - 1]
             print(f"\r{line:<{self.width}}", end="", file=sys.stderr, flush=True)

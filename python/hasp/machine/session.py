@@ -60,6 +60,7 @@ class Session:
         self.bursts: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
         self.runs: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
         self.energy: list[Row] = []
+        self.pause: int | None = None
         self.cycles_per_second = 0
         self.machine = ""
 
@@ -115,6 +116,7 @@ class Session:
         lists = [word for cpu in others for word in ("--cpus", f"{cpu},{holder}")]
         for row in self.target.bursts("coherence", "--cases", "load:modified", *lists):
             self.bursts["pair", row["cpu"], holder].append(row)
+        self.pause = None
 
     def _crowds(self) -> Iterator[Step]:
         cpu = self.casts[0].cpu
@@ -152,12 +154,14 @@ class Session:
 
     def pause_cycles(self) -> int:
         """After a contended operation: see PAUSE_FACTOR."""
-        costs = [
-            figure.cycles
-            for key, bursts in self.bursts.items()
-            if key[0] == "pair" and (figure := figure_of(bursts)) is not None
-        ]
-        return round(PAUSE_FACTOR * max(costs, default=0.0))
+        if self.pause is None:
+            costs = [
+                figure.cycles
+                for key, bursts in self.bursts.items()
+                if key[0] == "pair" and (figure := figure_of(bursts)) is not None
+            ]
+            self.pause = round(PAUSE_FACTOR * max(costs, default=0.0))
+        return self.pause
 
     def _contended(self) -> Iterator[Step]:
         crews = plan.crews(self.target.topology)

@@ -101,7 +101,7 @@ class SimulatedMachine:
         argv = [str(native.program("hasp-machine-simulated")), *map(str, words)]
         argv += ["--machine", str(self.flat), "--samples", "16"]
         if words[0] == "coherence":
-            argv += ["--batch", "1"]
+            argv += ["--batch", "1", "--lines", "4"]
         return _rows(argv)
 
     def workload(self, *words: object) -> Row:

@@ -18,8 +18,7 @@
 enum {
     PAGE = 4096,
     LINE = 64,
-    PAGES_LEAST = 64,
-    PAGES_MOST = 2 * BATCH_MAX,
+    PAGES_MOST = LINES_MAX > 2 * BATCH_MAX ? LINES_MAX : 2 * BATCH_MAX,
     SETTLE_CYCLES = 300,     /* for the turn's own line to come to rest */
     LOST_PER_SECOND = 50000, /* a turn of 20 us and more: a thread had no CPU */
     FINE_NS = 4,             /* a clock of such steps can time a single operation */
@@ -304,7 +303,8 @@ static void set_up(struct burst *burst, const struct request *request)
         return;
     burst->batch = request->batch ? request->batch : batch_for_clock();
     burst->samples = request->samples;
-    burst->pages = burst->batch < PAGES_LEAST ? PAGES_LEAST : 2 * burst->batch;
+    burst->pages =
+        2 * burst->batch > request->lines ? 2 * burst->batch : request->lines;
     burst->warm_up = 2 * burst->pages / burst->batch;
     burst->cycles = numbers(burst->samples);
     burst->overheads = numbers(burst->samples);

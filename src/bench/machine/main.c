@@ -73,6 +73,7 @@ static void print_usage(FILE *file)
           "  --cases LIST       coherence: load:modified,cas:shared (default: all)\n"
           "  --samples N        how many (default: as below)\n"
           "  --batch N          coherence: lines in a sample (default: by the clock)\n"
+          "  --lines N          coherence: how many different ones (default 64)\n"
           "  --bytes N          chase: how much memory\n"
           "  --milliseconds N   slice and wait: how long (default 100)\n"
           "  --node N           NUMA node of the memory (default: of its first touch)\n"
@@ -135,6 +136,7 @@ static struct request parse_options(int count, char **words)
         {"cases", required_argument, NULL, 'k'},
         {"samples", required_argument, NULL, 's'},
         {"batch", required_argument, NULL, 'b'},
+        {"lines", required_argument, NULL, 'L'},
         {"bytes", required_argument, NULL, 'm'},
         {"milliseconds", required_argument, NULL, 't'},
         {"node", required_argument, NULL, 'n'},
@@ -143,7 +145,7 @@ static struct request parse_options(int count, char **words)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    struct request common = {.node = -1, .milliseconds = 100};
+    struct request common = {.node = -1, .milliseconds = 100, .lines = LINES_DEFAULT};
     int option;
     while ((option = getopt_long(count, words, "h", options, NULL)) != -1) {
         switch (option) {
@@ -159,6 +161,9 @@ static struct request parse_options(int count, char **words)
             break;
         case 'b':
             common.batch = (unsigned)parse_number("--batch", optarg, 1, BATCH_MAX);
+            break;
+        case 'L':
+            common.lines = (unsigned)parse_number("--lines", optarg, 1, LINES_MAX);
             break;
         case 'm':
             common.bytes = parse_number("--bytes", optarg, 1, 1ull << 36);
@@ -206,6 +211,7 @@ int main(int count, char **words)
         request.cases = common.cases;
         request.samples = common.samples ? common.samples : measure->samples;
         request.batch = common.batch;
+        request.lines = common.lines;
         request.bytes = common.bytes;
         request.milliseconds = common.milliseconds;
         request.node = common.node;

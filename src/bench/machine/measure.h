@@ -13,7 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CPUS_MAX = 1024, SAMPLES_MAX = 100000, BATCH_MAX = 256 };
+enum {
+    CPUS_MAX = 1024,
+    SAMPLES_MAX = 100000,
+    BATCH_MAX = 256,
+    LINES_DEFAULT = 64,
+    LINES_MAX = 1024,
+};
 
 #define always_inline inline __attribute__((always_inline))
 
@@ -23,6 +29,7 @@ struct request {
     unsigned cpu_count;
     unsigned samples;
     unsigned batch; /* lines in one timed region; 0: as the clock's resolution needs */
+    unsigned lines; /* at least so many different ones, if not twice a batch */
     uint64_t bytes; /* chase: how much memory */
     uint64_t milliseconds;
     int node; /* of the memory; -1: of who first touches it */
