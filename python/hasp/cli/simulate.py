@@ -26,6 +26,7 @@ examples:
   hasp simulate --machine ./machine.toml --threads 1,2      what `hasp machine` wrote
   hasp simulate --list
   hasp simulate --validate              every published claim, and whether it holds
+  hasp simulate --scenario all          exact results: has the performance changed?
 
 The code that runs is the code that ships, compiled for the simulator. The same seed
 gives the same bytes on any host. docs/hasp-simulate.md says what can be believed of it.
@@ -105,6 +106,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add("--jobs", metavar="N", type=_positive, help="runs at a time (default: CPUs)")
     add("--list", action="store_true", help="the machines, the workloads, their knobs")
+    add(
+        "--scenario",
+        metavar="LIST",
+        help="run scenarios with exact results: names, files, or `all`",
+    )
+    add("--update", action="store_true", help="expect what they come to from now on")
     add("--plot", metavar="FILE", help="curves of all locks: FILE.png or FILE.svg")
     add("--validate", action="store_true", help="check the claims of published studies")
     add_json_option(parser)
@@ -120,6 +127,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.list:
         return print_listing(arguments.json)
+    if arguments.scenario:
+        from hasp.simulate import scenario
+
+        return scenario.check(arguments.scenario, arguments.update, arguments.jobs)
     if arguments.validate:
         from hasp.simulate.validation.session import validate
 

@@ -35,7 +35,10 @@ def number_of(topology: Topology, name: str) -> int:
 
 
 def at_distance(topology: Topology, name: str) -> tuple[int, int, int]:
-    """A CPU that measures, and two of the same place, or core, so far away from it."""
+    """A CPU that measures, one so far away from it, and another one beside that.
+
+    That one is equally far away, unless only one is, as at the corner of a mesh.
+    """
     wanted = number_of(topology, name)
     for measurer in range(topology.cpus):
         far = [
@@ -43,10 +46,10 @@ def at_distance(topology: Topology, name: str) -> tuple[int, int, int]:
             for cpu in range(topology.cpus)
             if cpu != measurer and distance(topology, measurer, cpu) == wanted
         ]
-        for holder in far:
-            beside = [cpu for cpu in _nearest(topology, holder) if cpu in far]
-            if beside:
-                return measurer, holder, beside[0]
+        if far:
+            others = [cpu for cpu in _nearest(topology, far[0]) if cpu != measurer]
+            beside = [cpu for cpu in others if cpu in far] or others
+            return measurer, far[0], beside[0]
     raise ValueError(name)
 
 

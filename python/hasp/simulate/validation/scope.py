@@ -30,6 +30,7 @@ OUT_OF_SCOPE = {
     "S26": "there is no ticket lock with prefetchw on top of its back-off here",
     "S45": "says how an experiment was set up",
     "S48": "says how an experiment was set up",
+    "S49, S50 on the Tilera": "its messages go over the hardware network",
     "S51": "the Tilera's hardware network is not modelled",
     "S52": "the Tilera's hardware network is not modelled",
     "T29": "the cost of the study's own table of locks, which Hasp does not have",

@@ -7,22 +7,19 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any
 
 from hasp import output
 from hasp.errors import EXIT_FINDING, HaspError, Interrupted
 from hasp.output import STDOUT, check_writable, note, write_json
 from hasp.simulate.pool import Progress
-from hasp.simulate.validation.causes import cause_of
 from hasp.simulate.validation.claim import KINDS, Claim, Verdict, judge
 from hasp.simulate.validation.lab import Lab, Unanswered
 from hasp.simulate.validation.scope import CLAIMS, OUT_OF_SCOPE, Score, scores
+from hasp.simulate.validation.verdicts import record, why
 
-SCHEMA = "hasp.validate/1"
 # Claims wait for runs that others may have asked for, too; the pool decides how many
 # of these run at a time.
 CLAIMS_AT_A_TIME = 24
-UNKNOWN_CAUSE = "cause not known"
 
 
 def chosen(machines: Sequence[str]) -> list[Claim]:
@@ -90,32 +87,6 @@ def report(verdicts: Sequence[Verdict], destination: str | None) -> int:
         print_scores(found)
     missed = any(score.reached == "missed" for score in found)
     return EXIT_FINDING if missed else 0
-
-
-def record(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as a JSON object."""
-    claim = verdict.claim
-    return {
-        "schema": SCHEMA,
-        "id": claim.id,
-        "source": claim.group,
-        "machine": claim.machine,
-        "kind": claim.kind,
-        "claim": claim.says,
-        "paper": claim.paper,
-        "simulated": verdict.simulated,
-        "deviation": verdict.deviation,
-        "agrees": verdict.agrees,
-        "why": why(verdict),
-    }
-
-
-def why(verdict: Verdict) -> str:
-    """How the answer came about, and for a miss what its cause is."""
-    if verdict.agrees is not False:
-        return verdict.why
-    cause = cause_of(verdict.claim.id) or UNKNOWN_CAUSE
-    return f"{verdict.why}; {cause}" if verdict.why else cause
 
 
 WORDS = {True: "yes", False: "no", None: "tie"}

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Simulated performance is as it was, to the last operation, and can be relied on."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hasp.errors import HaspError
+from hasp.machines.flat import flatten
+from hasp.machines.machine import load
+from hasp.simulate.job import Job
+from hasp.simulate.pool import run_jobs
+from hasp.simulate.scenario import differences, find, names, read, run
+
+HASP = [sys.executable, "-m", "hasp", "simulate"]
+
+
+def simulator_is_built() -> bool:
+    from hasp.simulate.job import engine
+
+    try:
+        engine()
+    except HaspError:
+        return False
+    return True
+
+
+pytestmark = pytest.mark.skipif(
+    not simulator_is_built(), reason="a build with a sanitizer has no simulator"
+)
+
+
+@pytest.mark.parametrize("name", names())
+def test_results_are_exactly_those_expected(name: str) -> None:
+    scenario = read(find(name)[0])
+    assert list(differences(scenario.expected, run(scenario))) == [], (
+        "if that is meant: hasp simulate --scenario all --update"
+    )
+
+
+def test_a_change_of_performance_is_a_finding(tmp_path: Path) -> None:
+    copy = tmp_path / "copy.toml"
+    shutil.copy(find("free-lock")[0], copy)
+    text = copy.read_text()
+    before, after = re.findall(r'("mcs/2" = \{ operations = )(\d+)', text)[0]
+    copy.write_text(text.replace(before + after, f"{before}{int(after) + 1}"))
+    done = subprocess.run(
+        [*HASP, "--scenario", str(copy)], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "mcs/2: operations" in done.stdout and "is now" in done.stdout
+    done = subprocess.run([*HASP, "--scenario", str(copy), "--update"])
+    assert done.returncode == 0
+    assert copy.read_text() == text
+
+
+def test_a_slower_machine_shows_in_every_run(tmp_path: Path) -> None:
+    text = load("xeon-80").path.read_text()
+    slower = tmp_path / "xeon-80.toml"
+    slower.write_text(text.replace("one_hop = 324", "one_hop = 424"))
+    scenario = tmp_path / "scenario.toml"
+    original = find("free-lock")[0].read_text()
+    scenario.write_text(original.replace('"xeon-80"', f'"{slower}"'))
+    read_back = read(scenario)
+    said = list(differences(read_back.expected, run(read_back)))
+    assert any(line.startswith("mcs/2: operations") for line in said), said
+    assert not any("/1:" in line for line in said), said
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("threads = 3", "threads: no list of numbers"),
+        ("colour = 3", "colour: unknown key"),
+        ("schema = 9", "schema: another version"),
+    ],
+)
+def test_a_wrong_scenario_is_refused_with_its_line(
+    tmp_path: Path, line: str, words: str
+) -> None:
+    key = line.partition(" ")[0]
+    lines = find("free-lock")[0].read_text().splitlines()
+    lines = [line if text.startswith(f"{key} ") else text for text in lines]
+    if line not in lines:
+        lines.insert(2, line)
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text("\n".join(lines))
+    done = subprocess.run(
+        [*HASP, "--scenario", str(wrong)], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert f"{wrong}:{lines.index(line) + 1}: {words}" in done.stderr
+
+
+def command(machine: Path, seed: int, *, lock: str = "ttas", threads: int = 20) -> Job:
+    return Job(
+        machine=str(machine),
+        workload="one-lock",
+        lock=lock,
+        threads=threads,
+        cpus=tuple(range(threads)),
+        seed=seed,
+        warm_up_ns=50_000,
+        duration_ns=200_000,
+    )
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+    machine = tmp_path / "m"
+    machine.write_text(flatten(load("opteron-48")))
+
+    def bytes_of(seed: int) -> bytes:
+        words = command(machine, seed).command
+        return subprocess.run(words, capture_output=True, check=True).stdout
+
+    assert bytes_of(1) == bytes_of(1) != bytes_of(2)
+
+
+def test_a_thousand_cores_run(tmp_path: Path) -> None:
+    text = load("arm-128").path.read_text()
+    text = text.replace("cpus = 128", "cpus = 1024").replace("[8, 4]", "[16, 16]")
+    large = tmp_path / "large.toml"
+    large.write_text(text)
+    machine = tmp_path / "m"
+    machine.write_text(flatten(load(str(large))))
+    (record,) = run_jobs([command(machine, 1, lock="mcs", threads=1024)])
+    assert record["operations"] > 50

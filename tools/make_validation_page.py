@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Write docs/validation.md from docs/data/validation.jsonl.
+
+That file comes from `hasp simulate --validate --json docs/data/validation.jsonl`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "docs/data/validation.jsonl"
+PAGE = ROOT / "docs/validation.md"
+sys.path.insert(0, str(ROOT / "python"))
+
+from hasp.simulate.validation.claim import KINDS  # noqa: E402
+from hasp.simulate.validation.scope import (  # noqa: E402
+    CLAIMS,
+    OUT_OF_SCOPE,
+    Score,
+    scores,
+)
+from hasp.simulate.validation.verdicts import from_record  # noqa: E402
+
+HEAD = """\
+# What the simulator agrees with
+
+Made by `tools/make_validation_page.py` from the results of
+
+    hasp simulate --validate --json docs/data/validation.jsonl
+
+Every figure under *simulated* is simulated, with the locks as they ship. A numeric
+claim agrees within 25 %; an order is a tie within 5 %. What each kind is worth:
+
+- **by-table**: the machine file has the figure or its parts, so agreement says that the
+  engine works, not that the model is good;
+- **fitted**: a constant of the model was chosen by this very claim;
+- **predicted**: neither; this is what the model is worth;
+- **ordering**: which of two is larger.
+
+The [constants](machines.md#constants) were frozen and committed after the Opteron, the
+Xeon and the A-64 had been looked at, before the Niagara and the Tilera were run for any
+claim. None was changed since.
+"""
+
+WORDS = {True: "yes", False: "**no**", None: "tie"}
+
+
+def page(records: list[dict[str, Any]]) -> str:
+    """The whole page."""
+    parts = [HEAD, "\n## Levels\n", levels(scores(list(map(from_record, records))))]
+    parts.append("\nBy machine and kind:\n")
+    parts.append(by_machine(records))
+    for kind in KINDS:
+        own = [record for record in records if record["kind"] == kind]
+        parts += [f"\n## {kind.capitalize()}\n", table(own)]
+    parts += ["\n## Misses, and why\n", misses(records)]
+    parts += ["\n## Not asked\n"]
+    parts += [f"- {identity}: {reason}." for identity, reason in OUT_OF_SCOPE.items()]
+    return "\n".join(parts) + "\n"
+
+
+def levels(found: list[Score]) -> str:
+    """What was to be reached."""
+    lines = ["| level | agree | of | ties | share | must | goal | reached |"]
+    lines.append("|---|--:|--:|--:|--:|--:|--:|---|")
+    for score in found:
+        counted = score.agree + score.disagree
+        lines.append(
+            f"| {score.level.name} | {score.agree} | {counted} | {score.ties} "
+            f"| {score.share:.0%} | {score.level.must:.0%} | {score.level.goal:.0%} "
+            f"| {score.reached} |"
+        )
+    return "\n".join(lines)
+
+
+def by_machine(records: list[dict[str, Any]]) -> str:
+    """Agreeing of asked, so that no sum hides where the misses are."""
+    machines = list(dict.fromkeys(record["machine"] for record in records))
+    lines = [f"| machine | {' | '.join(KINDS)} |", "|---|" + "--:|" * len(KINDS)]
+    for machine in machines:
+        cells = []
+        for kind in KINDS:
+            own = [
+                record["agrees"]
+                for record in records
+                if record["machine"] == machine and record["kind"] == kind
+            ]
+            cells.append(f"{own.count(True)} of {len(own)}" if own else "")
+        lines.append(f"| `{machine}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def table(records: list[dict[str, Any]]) -> str:
+    """The claims of a kind."""
+    lines = ["| claim | machine | says | paper | simulated | agrees |"]
+    lines.append("|---|---|---|---|---|---|")
+    for record in records:
+        paper = "" if record["paper"] == record["claim"] else record["paper"]
+        lines.append(
+            f"| {record['id']} | {record['machine']} | {record['claim']} | {paper} "
+            f"| {record['simulated']} | {WORDS[record['agrees']]} |"
+        )
+    return "\n".join(lines)
+
+
+def misses(records: list[dict[str, Any]]) -> str:
+    """Each miss with what is known of its cause."""
+    return "\n".join(
+        f"- **{record['id']}** ({record['machine']}): {one_line(record['why'])}."
+        for record in records
+        if record["agrees"] is False
+    )
+
+
+def one_line(text: str) -> str:
+    """Without the end of a sentence, and on a line."""
+    return " ".join(text.split()).rstrip(".")
+
+
+def main() -> int:
+    """Write the page; with --check say whether it is as the data have it."""
+    records = [json.loads(line) for line in DATA.read_text().splitlines()]
+    known = {(claim.id, claim.machine) for claim in CLAIMS}
+    asked = {(record["id"], record["machine"]) for record in records}
+    if known != asked:
+        print(f"{DATA}: not the claims of today: {known ^ asked}", file=sys.stderr)
+        return 1
+    text = page(records)
+    if sys.argv[1:] == ["--check"]:
+        return int(PAGE.read_text() != text)
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
