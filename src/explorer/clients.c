@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "explorer/turns.h"
 
+#include <string.h>
+
 static void exclusion(unsigned thread)
 {
     take_turn();
@@ -101,6 +103,13 @@ static void migration(unsigned thread)
 static bool parks(const struct lock_descriptor *lock)
 {
     return lock->parks;
+}
+
+/* Two who wait for one grant queue in one place. In glk one may wait for the mode to
+ * change; restricted threads wait in front of the lock. */
+static bool queues_in_one_place(const struct lock_descriptor *lock)
+{
+    return strcmp(lock->name, "glk") != 0 && strncmp(lock->name, "gcr+", 4) != 0;
 }
 
 static bool is_numa(const struct lock_descriptor *lock)
@@ -225,6 +234,7 @@ const struct client clients[] = {
     {.name = "fork-grant",
      .summary = "the lock is granted to a thread that a fork leaves behind",
      .threads = 4,
+     .suits = queues_in_one_place,
      .body = fork_after_grant,
      .finish = finish_free,
      .nodes = {0, 0, 1, 0},

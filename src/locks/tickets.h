@@ -197,7 +197,10 @@ tickets_wait(struct lock *lock, const struct ticket_kind *kind,
         if (unlikely(load_relaxed(&tickets->left) != 0) && !load_relaxed(&lock->word) &&
             ++turns % kind->turns_per_look == 0) {
             retire_tokens(lock, kind);
-        } else if (!kind->turn(lock, mine, &spinner, deadline)) {
+            if (kind->served(lock, mine))
+                break;
+        }
+        if (!kind->turn(lock, mine, &spinner, deadline)) {
             tickets_leave(lock, mine, kind);
             return false;
         }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the compiler's instrumentation makes of __atomic_load_n and __atomic_store_n of
+ * a pointer, which is no cell: src/locks/pool.c publishes its chunks so. Where the
+ * value is ordered anyway that code reads it plainly; so it is kept as plain data, too.
+ */
+#include "explorer/model.h"
+
+#include <string.h>
+
+uint64_t __tsan_atomic64_load(const volatile uint64_t *address, int order);
+uint64_t __tsan_atomic64_load(const volatile uint64_t *address, int order)
+{
+    return checked_load((const void *)(uintptr_t)address, sizeof *address,
+                        order == __ATOMIC_RELAXED ? CHECKED_RELAXED : CHECKED_ACQUIRE,
+                        "__atomic_load_n");
+}
+
+void __tsan_atomic64_store(volatile uint64_t *address, uint64_t value, int order);
+void __tsan_atomic64_store(volatile uint64_t *address, uint64_t value, int order)
+{
+    plain_access((const void *)(uintptr_t)address, sizeof *address, true);
+    checked_store((const void *)(uintptr_t)address, sizeof *address, value,
+                  order == __ATOMIC_RELAXED ? CHECKED_RELAXED : CHECKED_RELEASE,
+                  "__atomic_store_n");
+    memcpy((void *)(uintptr_t)address, &value, sizeof value);
+}
