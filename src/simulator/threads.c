@@ -28,7 +28,7 @@ static void timeout(struct thread *thread, uint64_t time)
     if (thread->timeout_at > time) {
         set_timeout(thread, thread->timeout_at);
     } else if (thread->state == THREAD_WATCHES) {
-        stop_watching(thread, time);
+        give_up_watching(thread, time);
         look_for_deadlock(time);
     } else if (thread->state == THREAD_PARKED) {
         stop_sleeping(thread, time);

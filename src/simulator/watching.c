@@ -213,6 +213,26 @@ struct thread *line_arrived(uint32_t watch, uint64_t time)
     return NULL;
 }
 
+/* The cell has changed, its thread does not know, and no event is to tell it. */
+static bool is_forgotten(const struct thread *thread, const struct sight *sight,
+                         uint64_t time)
+{
+    enum { SOON = 1000 };
+    const struct line *line = line_at(sight->line);
+    if (sight->arrives || cell_value(sight->address, sight->size) == sight->value)
+        return false;
+    return !has_lost(thread, sight, line) ||
+           time > later(progress_at, line->free_at) + SOON;
+}
+
+void give_up_watching(struct thread *thread, uint64_t time)
+{
+    for (unsigned i = 0; i < thread->sights; i++)
+        if (is_forgotten(thread, &thread->sight[i], time))
+            simulated_die("the simulator has lost a wake-up: that is a bug of its own");
+    stop_watching(thread, time);
+}
+
 /* Nothing that it has seen has changed yet; it goes on when that does. */
 static void watch_all(struct thread *self, uint32_t turns)
 {

@@ -37,4 +37,8 @@ void watch_turn(uint32_t watch, uint64_t time);
 struct thread *line_arrived(uint32_t watch, uint64_t time);
 void stop_watching(struct thread *thread, uint64_t time);
 
+/* It has waited long enough. Dies if it need not have: what it waits for has changed,
+ * and nobody was going to tell it. */
+void give_up_watching(struct thread *thread, uint64_t time);
+
 #endif
