@@ -208,7 +208,11 @@ static void ping_pong(unsigned index, void *argument)
     for (uint32_t i = 0; i < ROUNDS; i++) {
         if (index == 0)
             store_release(flags[0], i + 1);
-        spin_until(load_acquire(flags[index == 0]) == i + 1);
+        /* The answer comes about now; the second look may see what the first one did
+         * not. */
+        pause_cycles(index == 0 ? i % 701 : 0);
+        for (; load_acquire(flags[index == 0]) != i + 1; relax())
+            (void)load_relaxed(flags[index == 0]);
         if (index == 1)
             store_release(flags[1], i + 1);
     }
