@@ -38,8 +38,9 @@ enum {
 
 /* How often a spinner looks in the time that it spins for. Each look takes the word's
  * line from those who come and go, and each that finds it free begins to alternate with
- * them, which is far slower than a thread by itself. So a spinner must not be quick. */
-enum { BARGING_LOOKS = 16 };
+ * them, which is far slower than a thread by itself. So a spinner must not be quick;
+ * nor so slow that threads which only ever try keep it out. */
+enum { BARGING_LOOKS = 64 };
 
 /* After a fork, before anybody in the child waits: those who spin, are impatient or
  * were granted the word are ghosts. A live holder may come and go meanwhile; its
