@@ -120,6 +120,19 @@ def test_a_batch_stands_for_several_operations(program: str) -> None:
     assert total > 4 * cost(one)
 
 
+@needs_two
+def test_no_prefetcher_knows_the_next_line(program: str) -> None:
+    """Lines of a batch, one after the other, cost what they cost one by one."""
+    words = ("coherence", f"--cpus={CPUS[0]},{CPUS[1]}", "--cases=load:modified")
+    one, many = (
+        statistics.median(
+            cost(measure(program, *words, f"--batch={batch}")[0]) for _ in range(5)
+        )
+        for batch in (1, 64)
+    )
+    assert 0.7 < many / one < 1.5
+
+
 def test_a_larger_chase_takes_longer(program: str) -> None:
     cpu = f"--cpus={CPUS[0]}"
     small, large = (

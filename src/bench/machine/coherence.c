@@ -47,7 +47,8 @@ struct burst {
     unsigned warm_up; /* samples before them that are not kept */
     unsigned batch;
     unsigned pages;
-    struct atomic_u32 *lines[PAGES_MOST]; /* in no order */
+    char *memory;
+    uint32_t places[PAGES_MOST]; /* of lines in it, in no order */
     uint64_t lost_cycles;
     enum operation operation; /* the timed one */
     uint64_t *cycles;
@@ -57,15 +58,26 @@ struct burst {
     unsigned lost_count __attribute__((aligned(CACHE_LINE)));
 };
 
-/* The lines of a sample. Volatile: finding one costs the same whether it is used. */
+/* The lines of a sample: where in the memory each is. Not an array of pointers, which
+ * some processors follow ahead of the program (Vicarte et al., "Augury: Using data
+ * memory-dependent prefetchers to leak data at rest", IEEE S&P 2022): with one, remote
+ * loads of a batch took 75 instead of 180 cycles on a recent Xeon. Volatile: finding a
+ * line costs the same whether or not it is used. */
 struct lines {
-    struct atomic_u32 *volatile at[BATCH_MAX];
+    char *memory;
+    volatile uint32_t place[BATCH_MAX];
 };
 
 static void find_lines(const struct burst *burst, unsigned sample, struct lines *lines)
 {
+    lines->memory = burst->memory;
     for (unsigned i = 0; i < burst->batch; i++)
-        lines->at[i] = burst->lines[(sample * burst->batch + i) % burst->pages];
+        lines->place[i] = burst->places[(sample * burst->batch + i) % burst->pages];
+}
+
+static inline struct atomic_u32 *line_of(const struct lines *lines, unsigned i)
+{
+    return (struct atomic_u32 *)(lines->memory + lines->place[i]);
 }
 
 /* Does one operation on a line that holds `expected`; true if it saw that. */
@@ -102,7 +114,7 @@ static always_inline uint64_t region(enum operation operation, bool really,
 {
     uint64_t from = cycles_ordered(), to = from;
     for (unsigned i = 0; i < batch; i++) {
-        struct atomic_u32 *line = lines->at[i];
+        struct atomic_u32 *line = line_of(lines, i);
         if (really)
             *right &= operate(operation, line, expected);
         if (operation == STORE)
@@ -165,7 +177,7 @@ static bool prepare(struct burst *burst, enum operation operation,
 {
     bool right = true;
     for (unsigned i = 0; i < burst->batch; i++)
-        right &= operate(operation, lines->at[i], expected);
+        right &= operate(operation, line_of(lines, i), expected);
     full_fence();
     if (operation == EVICT && !right)
         store_relaxed(&burst->cannot_evict, 1);
@@ -284,15 +296,13 @@ static uint64_t *numbers(unsigned count)
 }
 
 /* A line in each page, and the pages, in no order: prefetchers follow strides, too. */
-static void choose_lines(struct burst *burst, char *memory)
+static void choose_lines(struct burst *burst)
 {
     uint64_t state = GENERATOR_SEED;
     for (unsigned i = 0; i < burst->pages; i++) {
         unsigned place = random_below(&state, i + 1);
-        burst->lines[i] = burst->lines[place];
-        size_t line = random_below(&state, PAGE / LINE);
-        burst->lines[place] =
-            (struct atomic_u32 *)(memory + (size_t)i * PAGE + line * LINE);
+        burst->places[i] = burst->places[place];
+        burst->places[place] = i * PAGE + random_below(&state, PAGE / LINE) * LINE;
     }
 }
 
@@ -309,10 +319,10 @@ static void set_up(struct burst *burst, const struct request *request)
     burst->cycles = numbers(burst->samples);
     burst->overheads = numbers(burst->samples);
     burst->lost = numbers(burst->samples);
-    char *memory = shared_pages((size_t)burst->pages * PAGE, request->node);
-    if (!memory)
+    burst->memory = shared_pages((size_t)burst->pages * PAGE, request->node);
+    if (!burst->memory)
         refuse("no memory for %u pages", burst->pages);
-    choose_lines(burst, memory);
+    choose_lines(burst);
 }
 
 static bool measure_case(struct burst *burst, const struct request *request,
