@@ -69,6 +69,7 @@ struct cohort {
 /* Lies over the words of a part. */
 struct cohort_node {
     struct lock local;
+    char apart[64 - sizeof(struct lock)]; /* from what the local lock's waiters watch */
     struct atomic_u32 handovers;
     struct atomic_u32 deserted, skipper; /* of an adaptive one */
 };
@@ -272,6 +273,34 @@ COHORT_LEVEL(cohort_backoff, spinlock, cohort_no_queue, NULL, (lock, true),
              (lock, true, deadline))
 COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock, MUTEXEE_SPINNERS),
              (lock, MUTEXEE_SPINNERS, deadline))
+/* A leader's turn: while the holder has a cohort of its own to serve, whose hand-overs
+ * write what lies beside the global number, there is no point in looking often. */
+static inline void leader_ticket_serve(struct lock *lock, uint32_t number)
+{
+    ticket_serve(lock, number);
+}
+
+static inline bool leader_ticket_turn(struct lock *lock, uint32_t number,
+                                      struct spinner *spinner,
+                                      const struct deadline *deadline)
+{
+    (void)number;
+    uint32_t turns = 1, most = 2 * spin_limit();
+    if (load_relaxed(&lock->mode))
+        turns = 2 + spinner->since_yield / 2;
+    turns = turns < most ? turns : most;
+    return spinner_turns(spinner, turns, deadline);
+}
+
+DEFINE_TICKET_LOCK(leader_ticket, tickets_served, CLOCK_TURNS)
+
+static inline void leader_ticket_destroy(struct lock *lock)
+{
+    tickets_destroy(lock);
+}
+
+COHORT_LEVEL(cohort_leader_ticket, leader_ticket, leader_ticket_forget, NULL, (lock),
+             (lock, deadline))
 COHORT_LEVEL(cohort_ticket, ticket, ticket_forget, tickets_queued, (lock),
              (lock, deadline))
 COHORT_LEVEL(cohort_partitioned, partitioned, partitioned_forget, NULL, (lock),
@@ -283,7 +312,7 @@ COHORT_LEVEL(cohort_mcs_park, mcs, mcs_forget, cohort_mcs_queued,
 
 COHORT(c_bo_mcs, cohort_backoff, cohort_mcs, false)
 COHORT(c_bo_mcs_park, cohort_mutexee, cohort_mcs_park, false)
-COHORT(c_tkt_tkt, cohort_ticket, cohort_ticket, false)
+COHORT(c_tkt_tkt, cohort_leader_ticket, cohort_ticket, false)
 COHORT(c_ptl_tkt, cohort_partitioned, cohort_ticket, false)
 
 /* The holder moves a thread asleep on a condition variable to the sleepers of the

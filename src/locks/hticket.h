@@ -5,9 +5,10 @@
  * its backoff after J. Mellor-Crummey, M. Scott, "Algorithms for scalable
  * synchronization on shared-memory multiprocessors", TOCS 1991.
  *
- * Idea: the cohort of two ticket locks (cohort.h) whose waiters, at both levels, stay
- * away from the cache line of the served number for a time proportional to their
- * distance from it.
+ * Idea: the cohort of two ticket locks (cohort.h) whose waiters stay away from the
+ * cache line of the served number: in a node for a time proportional to their distance
+ * from it, its leader, as in every cohort of ticket locks, ever longer while another
+ * node has the lock.
  *
  *   state[0..2]  {next, serving, left} of the global numbers (ticket.h)
  *   state[3]  directory of the local locks (parts.h)
@@ -35,6 +36,6 @@
 COHORT_LEVEL(cohort_ticket_backoff, ticket_backoff, ticket_backoff_forget,
              tickets_queued, (lock), (lock, deadline))
 
-COHORT(hticket, cohort_ticket_backoff, cohort_ticket_backoff, false)
+COHORT(hticket, cohort_leader_ticket, cohort_ticket_backoff, false)
 
 #endif

@@ -126,6 +126,9 @@ static inline bool slots_turn(struct lock *lock, uint32_t number, struct slots s
         return spinner_turn(spinner, deadline);
     }
     struct atomic_u32 *slot = slots_of(directory, number, slots);
+    /* A short turn first: from then on it waits for the slot alone. */
+    if (!spinner_turns(spinner, 2, deadline))
+        return false;
     uint32_t left = SLOT_PATIENCE;
     while (left && load_relaxed(slot) != number)
         if (!spinner_turn_of(spinner, &left, deadline))

@@ -63,13 +63,17 @@ static inline bool spinner_waited(struct spinner *spinner, uint32_t turns,
     return !deadline_passed(deadline);
 }
 
-/* Waits `turns` turns, at least 1; false when the deadline has passed. */
+/* Waits `turns` turns, at least 1; false when the deadline has passed. One turn may
+ * last until something changes; of several, none looks before the last. */
 static inline bool spinner_turns(struct spinner *spinner, uint32_t turns,
                                  const struct deadline *deadline)
 {
-    if (turns > 1)
+    if (turns > 1) {
         pause_for(turns - 1);
-    turns += relax_at_most(spinner_rest(spinner, UINT32_MAX, deadline)) - 1;
+        relax();
+    } else {
+        turns = relax_at_most(spinner_rest(spinner, UINT32_MAX, deadline));
+    }
     return spinner_waited(spinner, turns, deadline);
 }
 
