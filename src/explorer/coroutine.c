@@ -19,7 +19,7 @@ static int current;
 int stack_of(const void *address)
 {
     const char *at = address;
-    bool is_one = at >= stacks[0] && at < stacks[THREADS];
+    bool is_one = at >= stacks[0] && at < stacks[0] + sizeof stacks;
     return is_one ? (int)((at - stacks[0]) / STACK) : -1;
 }
 

@@ -42,7 +42,7 @@
 #include "locks/places.h"
 #include "locks/usual.h"
 
-enum { DETACHED = TAIL_HELD - 1 }; /* never a waiter's id */
+#define DETACHED (TAIL_HELD - 1) /* never a waiter's id */
 
 struct reciprocating {
     struct atomic_u32 arrivals, next;

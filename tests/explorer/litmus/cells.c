@@ -61,7 +61,7 @@ static bool read_then_write(const uint32_t *v)
             store_relaxed(&y, 1);                                                      \
             store_release(&x, 1);                                                      \
         } else if (thread == 1) {                                                      \
-            second;                                                                    \
+            (void)(second);                                                            \
         } else {                                                                       \
             r[0] = load_acquire(&x);                                                   \
             r[1] = load_relaxed(&y);                                                   \
