@@ -140,6 +140,11 @@ def test_hasp_machine_simulates(hasp: Any, tmp_path: Path) -> None:
         if row["kind"] == "atomic" and row["operation"] == "fai"
     }
     assert fai[max(fai)] < max(fai.values())
+    assert {row["name"] for row in rows if row["kind"] == "wait"} == {
+        *("pause", "switch", "wake")
+    }
+    watts = {row["way"]: row["watts"] for row in rows if row["kind"] == "energy"}
+    assert watts["active"] > watts["pausing"] > watts["parked"] > 0
     again = tmp_path / "again.jsonl"
     hasp(*words[:-1], again)
     assert again.read_text().splitlines()[1:] == path.read_text().splitlines()[1:]
