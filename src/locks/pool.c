@@ -44,6 +44,7 @@ static struct pool_slot *carve(struct pool *pool)
 
 static struct pool_slot *pop(struct pool *pool, struct pool_shard *shard)
 {
+    prefetch_for_write(&shard->head); /* else the line would have to come twice */
     uint64_t head = load_acquire(&shard->head);
     while ((uint32_t)head) {
         struct pool_slot *slot = pool_at(pool, (uint32_t)head);
@@ -74,6 +75,8 @@ struct pool_slot *pool_take(struct pool *pool)
 void pool_give(struct pool *pool, struct pool_slot *slot)
 {
     struct pool_shard *shard = &pool->shards[slot->link.home];
+    prefetch_for_write(&slot->link.free_next);
+    prefetch_for_write(&shard->head);
     uint64_t head = load_relaxed(&shard->head);
     do
         store_relaxed(&slot->link.free_next, (uint32_t)head);

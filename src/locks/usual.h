@@ -20,10 +20,12 @@
         prefix##_timedlock(lock, NULL);                                                \
     }
 
-/* Ghosts may be queued. */
+/* Ghosts may be queued. Those who came meanwhile have taken the lock's line away; to
+ * read it first would fetch it twice. */
 #define USUAL_BEFORE_RELEASE(prefix)                                                   \
     static inline void prefix##_before_release(struct lock *lock)                      \
     {                                                                                  \
+        prefetch_for_write(&lock->generation);                                         \
         ghosts_check_holder(lock, prefix##_forget);                                    \
     }
 
