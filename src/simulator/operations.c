@@ -17,7 +17,10 @@ static struct line *find_line(const void *address, struct thread *self)
 {
     if (__builtin_expect(self->cold != 0, 0))
         start_cold(self);
-    return line_used(line_of(address), self);
+    struct line *line = line_used(line_of(address), self);
+    if (__builtin_expect(line->marks != 0, 0))
+        transactions_meet(line, self, false);
+    return line;
 }
 
 /* Outside of workers nothing takes time; on the own stack nobody else looks. */

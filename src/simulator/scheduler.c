@@ -218,12 +218,14 @@ bool scheduler_yields(struct thread *thread, uint64_t now)
 void scheduler_slice(unsigned cpu, uint64_t now)
 {
     struct seat *seat = &seats[cpu];
-    seat->ticking = false;
-    if (!seat->waiting)
+    if (!seat->waiting) {
+        seat->ticking = false;
         return;
+    }
     struct thread *thread = &thread_table[seat->current];
     unseat(thread, now);
     enqueue(thread, now);
+    seat->ticking = false; /* the next one's slice begins when it has the CPU */
     seat_next(cpu, now);
 }
 

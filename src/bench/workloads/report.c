@@ -119,7 +119,7 @@ bool report_print(const struct run *run, const char *lock)
            "\"seed\":%llu",
            machine_name(), run->workload->name, quote, lock ? lock : "null", quote,
            run->threads, (unsigned long long)run->seed);
-    put("throughput_mops", (double)all.operations * 1e3 / window_ns);
+    printf(",\"throughput_mops\":%.6f", (double)all.operations * 1e3 / window_ns);
     put_if(all.operations, "jain_fairness", all.operations ? jain(&all) : 0);
     put_histogram(&all.acquire, "acquire");
     put_if(all.handover.count, "handover_ns",

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Flattened machine files, and programs that read them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hasp.machines import flat, machine
+
+Flatten = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def flatten(tmp_path_factory: pytest.TempPathFactory) -> Flatten:
+    """flatten(name, **changes): a machine's file, with other values of some keys."""
+    folder = tmp_path_factory.mktemp("machines")
+
+    def write(name: str, changes: dict[str, object] | None = None) -> Path:
+        lines = flat.flatten(machine.load(name)).splitlines()
+        for key, value in (changes or {}).items():
+            assert sum(line.split()[0] == key for line in lines) == 1
+            lines = [
+                f"{key} {value}" if line.split()[0] == key else line for line in lines
+            ]
+        path = folder / f"{name}-{len(list(folder.iterdir()))}"
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def opteron(flatten: Flatten) -> Path:
+    return flatten("opteron-48")
+
+
+@pytest.fixture(scope="session")
+def simulate(build_dir: Path) -> Callable[..., dict[str, Any]]:
+    """simulate(machine file, workload, *arguments): the line, as a record."""
+    program = str(next(build_dir.rglob("hasp-simulate")))
+
+    def run(machine_file: Path, workload: str, *arguments: object) -> dict[str, Any]:
+        completed = subprocess.run(
+            [
+                *(program, f"--machine={machine_file}", f"--workload={workload}"),
+                *("--timeout=50", *map(str, arguments)),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=55,
+        )
+        assert (completed.returncode, completed.stderr) == (0, "")
+        record: dict[str, Any] = json.loads(completed.stdout)
+        return record
+
+    return run

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""More threads than CPUs in the simulator: shares, slices, waking and their costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Simulate = Callable[..., dict[str, Any]]
+Flatten = Callable[..., Path]
+
+# Threads that compute and hardly ever meet: an operation takes 100 us and little more.
+COMPUTING = ("n-locks:1000", "--lock=mcs", "think_ns=100000", "--duration-ns=300000000")
+
+
+def throughput_of(cpus: str, simulate: Simulate, machine: Path) -> dict[str, Any]:
+    threads = cpus.count(",") + 1
+    return simulate(machine, *COMPUTING, f"--cpus={cpus}", f"--threads={threads}")
+
+
+def test_threads_on_one_cpu_share_it(simulate: Simulate, opteron: Path) -> None:
+    alone = throughput_of("0", simulate, opteron)
+    shared = throughput_of("0,0,0", simulate, opteron)
+    apart = throughput_of("0,1,2", simulate, opteron)
+    assert shared["throughput_mops"] == pytest.approx(alone["throughput_mops"], rel=0.1)
+    assert apart["throughput_mops"] == pytest.approx(
+        3 * alone["throughput_mops"], rel=0.1
+    )
+    assert shared["jain_fairness"] > 0.98
+
+
+def test_threads_that_may_go_anywhere_use_all_cpus(
+    simulate: Simulate, opteron: Path
+) -> None:
+    few = simulate(opteron, *COMPUTING, "--cpus=any", "--threads=48")
+    many = simulate(opteron, *COMPUTING, "--cpus=any", "--threads=96")
+    assert many["throughput_mops"] == pytest.approx(few["throughput_mops"], rel=0.1)
+
+
+def test_switching_takes_its_time(simulate: Simulate, flatten: Flatten) -> None:
+    slow = {"scheduler.switch": 2100000, "scheduler.slice": 6300000}  # 1 and 3 ms
+    fast = {"scheduler.switch": 0, "scheduler.slice": 6300000}
+    lost = throughput_of("0,0", simulate, flatten("opteron-48", slow))
+    kept = throughput_of("0,0", simulate, flatten("opteron-48", fast))
+    ratio = lost["throughput_mops"] / kept["throughput_mops"]
+    assert ratio == pytest.approx(0.75, rel=0.02)
+
+
+def test_a_slice_bounds_how_long_a_thread_waits(
+    simulate: Simulate, flatten: Flatten
+) -> None:
+    def longest_gap_ms(slice_ms: int) -> float:
+        machine = flatten("opteron-48", {"scheduler.slice": slice_ms * 2100000})
+        return float(throughput_of("0,0", simulate, machine)["longest_gap_ns"]) / 1e6
+
+    assert longest_gap_ms(2) == pytest.approx(2, rel=0.2)
+    assert longest_gap_ms(8) == pytest.approx(8, rel=0.2)
+
+
+def contended(simulate: Simulate, machine: Path, lock: str, threads: int) -> float:
+    record = simulate(
+        *(machine, "oversubscribed", f"--lock={lock}", f"--threads={threads}"),
+        "--duration-ns=50000000",
+    )
+    return float(record["throughput_mops"])
+
+
+def test_spinning_collapses_where_parking_does_not(
+    simulate: Simulate, opteron: Path
+) -> None:
+    spinning = [contended(simulate, opteron, "ticket", n) for n in (48, 192)]
+    parking = [contended(simulate, opteron, "futex", n) for n in (48, 192)]
+    assert spinning[1] < spinning[0] / 3
+    assert parking[1] > 0.7 * parking[0]
+
+
+def test_waking_takes_its_time(simulate: Simulate, flatten: Flatten) -> None:
+    """A FIFO lock whose waiters sleep hands over to a thread that has to wake up."""
+
+    def handover_ns(wake_cycles: int) -> float:
+        machine = flatten("opteron-48", {"scheduler.futex_wake": wake_cycles})
+        arguments = ("--lock=mcs-park", "--threads=8", "cs_ns=100000")
+        return float(simulate(machine, "one-lock", *arguments)["handover_ns"])
+
+    quick, slow = handover_ns(2100), handover_ns(21000)
+    assert slow - quick == pytest.approx(9000, rel=0.1)
+
+
+def test_energy_goes_by_what_cpus_do(simulate: Simulate, flatten: Flatten) -> None:
+    def joules(state: str, lock: str) -> float:
+        others = {"active", "pausing", "parked", "base"} - {state}
+        changes: dict[str, object] = {f"power.{other}_mw": 0 for other in others}
+        changes |= {f"power.transfer_{place}_pj": 0 for place in ("local", "remote")}
+        machine = flatten("opteron-48", {**changes, f"power.{state}_mw": 1000})
+        arguments = (f"--lock={lock}", "--threads=8", "cs_ns=100000")
+        record = simulate(machine, "one-lock", *arguments)
+        energy: float = record["energy_nj_per_op"] * record["operations"] * 1e-9
+        return energy
+
+    seconds = 0.01
+    # One works at a time; seven wait, spinning (and sometimes offering their CPU,
+    # which is work) or asleep; forty CPUs do nothing.
+    assert joules("active", "futex") == pytest.approx(seconds, rel=0.05)
+    assert joules("pausing", "mcs") == pytest.approx(7 * seconds, rel=0.05)
+    assert joules("pausing", "futex") < 0.1 * seconds
+    assert joules("parked", "mcs") == pytest.approx(40 * seconds, rel=0.05)
+    assert joules("base", "mcs") == pytest.approx(seconds, rel=0.05)
+    assert joules("parked", "futex") == pytest.approx(47 * seconds, rel=0.05)

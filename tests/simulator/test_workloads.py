@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""hasp-simulate: each workload under locks of all kinds, the same each time."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lock_list import representatives
+
+Simulate = Callable[..., dict[str, Any]]
+
+UNDER_LOCKS = (
+    ("one-lock", "cs_lines=4", "cs_ns=100", "jitter_percent=50"),
+    ("n-locks:16",),
+    ("hash-table:12", "put_percent=40", "remove_percent=40"),
+    ("barrier",),
+    ("pipeline:3", "capacity=2"),
+    ("rcl-micro", "think_cycles=10000"),
+)
+WITHOUT_LOCKS = (
+    ("messages", "pattern=one-way"),
+    ("messages", "pattern=round-trip", "write_intent=1"),
+    ("messages", "pattern=client-server", "servers=3"),
+    ("atomics", "operation=cas-fai"),
+    ("atomics", "operation=fai"),
+)
+SHORT = ("--warm-up-ns=50000", "--duration-ns=300000")
+
+
+@pytest.mark.parametrize("lock", sorted(representatives()))
+@pytest.mark.parametrize("arguments", UNDER_LOCKS, ids=" ".join)
+def test_under_a_lock_of_each_kind(
+    simulate: Simulate, opteron: Path, arguments: tuple[str, ...], lock: str
+) -> None:
+    record = simulate(opteron, *arguments, f"--lock={lock}", "--threads=12", *SHORT)
+    assert record["operations"] > 0
+    assert 0 < record["acquire_p50_ns"] <= record["acquire_p99_ns"]
+    assert record["transfers_local"] + record["transfers_remote"] > 0
+    assert record["energy_nj_per_op"] > 0
+    assert record["simulated_ns"] > record["measured_ns"] == 300000
+
+
+@pytest.mark.parametrize("arguments", WITHOUT_LOCKS, ids=" ".join)
+def test_without_a_lock(
+    simulate: Simulate, opteron: Path, arguments: tuple[str, ...]
+) -> None:
+    assert simulate(opteron, *arguments, "--threads=12", *SHORT)["operations"] > 0
+
+
+@pytest.mark.parametrize("workload", ["one-lock", "n-locks:64", "oversubscribed"])
+def test_the_seed_decides_everything(
+    simulate: Simulate, opteron: Path, workload: str
+) -> None:
+    def run(seed: int) -> dict[str, Any]:
+        arguments = ("--lock=ttas", "--threads=60", "--cpus=any", "jitter_percent=30")
+        return simulate(opteron, workload, *arguments, f"--seed={seed}", *SHORT)
+
+    first, again, other = run(1), run(1), run(2)
+    assert first == again
+    other["seed"] = 1
+    assert first != other
+
+
+@pytest.mark.parametrize(
+    "workload", ["one-lock", "n-locks:2", "hash-table:1", "barrier", "pipeline:2"]
+)
+def test_a_lock_that_does_not_exclude_is_a_finding(
+    build_dir: Path, opteron: Path, workload: str
+) -> None:
+    completed = subprocess.run(
+        [
+            str(next(build_dir.rglob("wrong-simulate"))),
+            *(f"--machine={opteron}", f"--workload={workload}", "--threads=8", *SHORT),
+            *([] if "lock" in workload or "table" in workload else ["work_cycles=0"]),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert completed.returncode == 1
+    assert completed.stdout == ""
+    assert any(
+        words in completed.stderr
+        for words in (
+            *("does not exclude", "wrongly or twice", "keys were put in"),
+            "can never end",
+        )
+    )
+
+
+def test_what_the_machine_does_not_have(
+    build_dir: Path, opteron: Path, tmp_path: Path
+) -> None:
+    program = str(next(build_dir.rglob("hasp-simulate")))
+
+    def refusal(*arguments: str) -> str:
+        completed = subprocess.run(
+            [program, "--workload=one-lock", *arguments], capture_output=True, text=True
+        )
+        assert (completed.returncode, completed.stdout) == (2, "")
+        return completed.stderr
+
+    assert "--machine" in refusal()
+    assert "no CPU 48" in refusal(f"--machine={opteron}", "--cpus=0,48")
+    assert "node" in refusal(f"--machine={opteron}", "home=8")
+    assert "missing" in refusal(f"--machine={tmp_path / 'missing'}")
