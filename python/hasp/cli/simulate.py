@@ -24,6 +24,7 @@ examples:
   hasp simulate --machine tilera-36 --workload hash-table --knob put_percent=40
   hasp simulate --machine a-64 --workload oversubscribed --threads 32,64,128
   hasp simulate --machine ./machine.toml --threads 1,2      what `hasp machine` wrote
+  hasp simulate --machine ./machine.toml --locks spins --native --knob think_cycles=1000
   hasp simulate --list
   hasp simulate --validate              every published claim, and whether it holds
   hasp simulate --scenario all          exact results: has the performance changed?
@@ -112,6 +113,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="run scenarios with exact results: names, files, or `all`",
     )
     add("--update", action="store_true", help="expect what they come to from now on")
+    add(
+        "--native",
+        action="store_true",
+        help="run the same on this host, too, and print both side by side",
+    )
     add("--plot", metavar="FILE", help="curves of all locks: FILE.png or FILE.svg")
     add("--validate", action="store_true", help="check the claims of published studies")
     add_json_option(parser)
@@ -145,20 +151,23 @@ def run(arguments: argparse.Namespace) -> int:
         value = getattr(arguments, name)
         if value is not None:
             knobs[name] = value
-    return simulate(
-        Options(
-            machine=machine.load(arguments.machine),
-            workload=arguments.workload,
-            locks=select(arguments.locks),
-            threads=arguments.threads,
-            placement=arguments.placement,
-            seeds=arguments.seeds,
-            warm_up_ns=round(min(WARM_UP, arguments.duration) * 1e9),
-            duration_ns=round(arguments.duration * 1e9),
-            knobs=knobs,
-            jobs=arguments.jobs,
-            json=arguments.json,
-            plot=arguments.plot,
-            command=shlex.join(["hasp", *sys.argv[1:]]),
-        )
+    options = Options(
+        machine=machine.load(arguments.machine),
+        workload=arguments.workload,
+        locks=select(arguments.locks),
+        threads=arguments.threads,
+        placement=arguments.placement,
+        seeds=arguments.seeds,
+        warm_up_ns=round(min(WARM_UP, arguments.duration) * 1e9),
+        duration_ns=round(arguments.duration * 1e9),
+        knobs=knobs,
+        jobs=arguments.jobs,
+        json=arguments.json,
+        plot=arguments.plot,
+        command=shlex.join(["hasp", *sys.argv[1:]]),
     )
+    if arguments.native:
+        from hasp.simulate.beside import beside_native
+
+        return beside_native(options)
+    return simulate(options)
