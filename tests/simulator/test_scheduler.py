@@ -32,6 +32,22 @@ def test_threads_on_one_cpu_share_it(simulate: Simulate, opteron: Path) -> None:
     assert shared["jain_fairness"] > 0.98
 
 
+def test_what_a_thread_computes_stops_while_it_is_off(
+    simulate: Simulate, opteron: Path
+) -> None:
+    """Pauses of several slices each: two threads must not pause at the same time."""
+    arguments = ("n-locks:1000", "think_ns=10000000", "--duration-ns=2000000000")
+    record = simulate(opteron, *arguments, "--threads=2", "--cpus=0,0")
+    assert record["operations"] == pytest.approx(200, abs=5)
+
+
+def test_an_idle_cpu_takes_threads_over(simulate: Simulate, opteron: Path) -> None:
+    """Without that, who waits for a busy CPU falls behind: Jain's index 0.87."""
+    arguments = ("pipeline", "--lock=futex", "work_cycles=1000000", "--cpus=any")
+    record = simulate(opteron, *arguments, "--threads=192", "--duration-ns=100000000")
+    assert record["jain_fairness"] > 0.93
+
+
 def test_threads_that_may_go_anywhere_use_all_cpus(
     simulate: Simulate, opteron: Path
 ) -> None:
