@@ -263,3 +263,12 @@ uint64_t scheduler_patience(void)
         most = seats[cpu].waiting > most ? seats[cpu].waiting : most;
     return most ? ROUNDS * (most + 1) * machine.scheduler.slice : 0;
 }
+
+bool scheduler_all_watch(void)
+{
+    for (unsigned cpu = 0; cpu < machine.cpus; cpu++)
+        if (seats[cpu].current != NO_THREAD &&
+            thread_table[seats[cpu].current].state != THREAD_WATCHES)
+            return false;
+    return true;
+}

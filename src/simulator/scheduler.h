@@ -71,6 +71,9 @@ bool scheduler_yields(struct thread *thread, uint64_t now);
 /* EVENT_SLICE: the time of the thread on that CPU is over. */
 void scheduler_slice(unsigned cpu, uint64_t now);
 
+/* Whether all threads that have CPUs wait for a line to change. */
+bool scheduler_all_watch(void);
+
 /* How long a thread may wait for a CPU, about. */
 uint64_t scheduler_patience(void);
 
