@@ -121,7 +121,9 @@ def test_one_cpu_is_enough(hasp: Hasp) -> None:
     cpu = min(os.sched_getaffinity(0))
     done = hasp("machine", "--quick", "--cpus", cpu, "--json")
     assert done.returncode == 0, done.stderr
-    kinds = {json.loads(line)["kind"] for line in done.stdout.splitlines()}
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = {row["kind"] for row in found}
+    assert "one_cpu" in {row.get("doubt") for row in found}
     assert {"load", "wait", "atomic"} <= kinds
     assert "pair" not in kinds
 

@@ -151,6 +151,12 @@ def test_steal_throttling_and_load() -> None:
     assert doubts.of_load(0.2, 2) == []
 
 
+def test_what_there_was_not() -> None:
+    assert doubts.of_means(True, 2) == []
+    found = doubts.of_means(False, 1)
+    assert [doubt.doubt for doubt in found] == ["no_real_time", "one_cpu"]
+
+
 def test_threads_that_ran_one_after_the_other() -> None:
     assert [doubt.doubt for doubt in doubts.of_gap("fai", 7e6)] == ["lost_overlap"]
     assert doubts.of_gap("fai", 2e4) == []

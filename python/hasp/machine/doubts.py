@@ -106,6 +106,19 @@ def of_interference(period: Interference) -> list[Doubt]:
     return found
 
 
+def of_means(real_time: bool, cpus: int) -> list[Doubt]:
+    """What the measurement had to do without."""
+    found = []
+    if not real_time:
+        words = "bursts ran as ordinary threads, so others came in between; "
+        words += "run as root, or with CAP_SYS_NICE, for real time"
+        found.append(Doubt("no_real_time", "this host", words))
+    if cpus < 2:
+        words = "one CPU: nothing that takes two of them is measured"
+        found.append(Doubt("one_cpu", "this host", words))
+    return found
+
+
 def of_load(load: float, cpus: float) -> list[Doubt]:
     """Other programs at the start."""
     if load <= 0.5 * cpus:

@@ -154,6 +154,7 @@ def _measured(target: Target, options: Options) -> tuple[list[Row], int]:
         output.note("interrupted; what follows was measured until then")
     more: list[Doubt] = []
     if not target.simulated:
+        more += doubts.of_means(getattr(target, "real_time", False), count)
         more += doubts.of_load(facts.load_average, facts.cpus)
         more += doubts.of_interference(host.interference() - before)
     rows = Results(session).rows(more)

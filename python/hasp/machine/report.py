@@ -35,7 +35,8 @@ def show(out: Console, rows: Sequence[Row]) -> None:
     if not first["simulated"]:
         name = first["host"]["cpu_model"]
     simulated = "simulated: " if first["simulated"] else ""
-    out.print(f"{simulated}{name}, {cpus} CPUs; {rate:.3f} cycles a ns", style="bold")
+    count = f"{cpus} CPU{'' if cpus == 1 else 's'}"
+    out.print(f"{simulated}{name}, {count}; {rate:.3f} cycles a ns", style="bold")
     out.print()
     _levels(out, rows, rate)
     heat.show(out, rows)
