@@ -42,7 +42,7 @@ CAUSES: dict[str, str] = {
         "to 48 cycles here, while the code path of the published locks is dearer"
     ),
     "S34": _LOOKS_FIRST,
-    "S35/niagara": "the in-order core's other instructions, about 75 cycles, are left out",
+    "S35/niagara": "the in-order core's other instructions are left out",
     "S35/tilera": _LOOKS_FIRST,
     "S38": (
         "an LLC bank that is busy for all of an operation's latency; a third of that "
@@ -60,12 +60,12 @@ CAUSES: dict[str, str] = {
     "S44": _BARGING,
     "S27": (
         "without write intent a poll shares the line, and the store that follows asks "
-        "all dies: within a die that costs 244 cycles for 83. Real polls may often come "
+        "all dies: within a die that costs 244 cycles for 83. Real polls may come "
         "too late to share it (suspected)"
     ),
     "S49/niagara": (
-        "flag and payload are separate stores and loads, each executed at the bank, and "
-        "a transfer that they are compared with is only 24 cycles"
+        "flag and payload are separate stores and loads, each executed at the bank; a "
+        "transfer that they are compared with is only 24 cycles"
     ),
     "S50/niagara": "as S49",
     "S53/inside": (
@@ -86,12 +86,12 @@ CAUSES: dict[str, str] = {
         "than all 64 wait"
     ),
     "T48/spinlock": (
-        "hand-overs of a spinlock scatter widely, and the median is here; the study has "
-        "a mean (suspected), of an application"
+        "hand-overs of a spinlock scatter widely, and the median is here; the study "
+        "has a mean (suspected), of an application"
     ),
     "fig7c/spinlock/low": (
-        "the cold start is charged to the first access after the pause, and the "
-        "spinlock looks before it exchanges: two misses. The constant was found with one"
+        "the cold start is charged to the first access after a pause, and spinlock "
+        "looks before it exchanges: two misses; the constant was found with one"
     ),
 }
 

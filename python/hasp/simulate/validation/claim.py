@@ -71,8 +71,8 @@ class Claim:
         if self.kind == ORDERING or self.least == self.most == 0:
             return self.says
         if self.least == self.most:
-            return f"{self.least:g} {self.unit}".strip()
-        return f"{self.least:g} to {self.most:g} {self.unit}".strip()
+            return f"{figure(self.least)} {self.unit}".strip()
+        return f"{figure(self.least)} to {figure(self.most)} {self.unit}".strip()
 
 
 @dataclass(frozen=True)
@@ -86,19 +86,24 @@ class Verdict:
     deviation: float | None = field(default=None)  # of numeric ones, as a share
 
 
+def figure(value: float) -> str:
+    """Four digits, and no exponent."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
 def judge(claim: Claim, answer: Measured | Order) -> Verdict:
     """Whether the simulated answer agrees with the claim."""
     if isinstance(answer, Order):
         agrees = None if abs(answer.margin) < TIE else answer.margin > 0
-        simulated = f"{answer.larger:.4g} against {answer.smaller:.4g}"
+        simulated = f"{figure(answer.larger)} against {figure(answer.smaller)}"
         return Verdict(claim, simulated, agrees, answer.words)
     slack = 0.0 if claim.loose else TOLERANCE
     good = claim.least * (1 - slack) <= answer.value <= claim.most * (1 + slack)
     nearest = min(max(answer.value, claim.least), claim.most)
     low, high = answer.bounds
-    simulated = f"{answer.value:.4g}"
+    simulated = figure(answer.value)
     if high - low > TIE * answer.value:
-        simulated += f" ({low:.4g} to {high:.4g})"
+        simulated += f" ({figure(low)} to {figure(high)})"
     return Verdict(
         claim,
         f"{simulated} {claim.unit}".strip(),

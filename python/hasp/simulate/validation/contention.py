@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from hasp.simulate.validation.claim import ORDERING, PREDICTED, Claim, Measured, Order
-from hasp.simulate.validation.lab import Lab
+from hasp.simulate.validation.lab import DURATION_NS, Lab
 from hasp.simulate.validation.lock_sets import (
     HIERARCHICAL,
     MUTEX,
@@ -31,6 +31,7 @@ from hasp.simulate.validation.places import (
 ONE_LOCK = "one-lock"
 MANY_LOCKS = 512
 SLOW_NS = 20_000_000  # long enough for what takes 720,000 cycles a time
+MANY_NS = 1_000_000  # many locks: tens of thousands of acquisitions, even so
 # Half an order of magnitude on either side of ten times.
 MAGNITUDE = (10**0.5, 10**1.5)
 
@@ -60,7 +61,12 @@ def _throughputs(
     ours = locks_of(machine)
     chosen = [name for name in ours if names is None or name in names]
     found = lab.compare(
-        machine, workload, [ours[name] for name in chosen], threads, knobs
+        machine,
+        workload,
+        [ours[name] for name in chosen],
+        threads,
+        knobs,
+        duration_ns=DURATION_NS if workload == ONE_LOCK else MANY_NS,
     )
     return {name: found[ours[name]].mops for name in chosen}
 
