@@ -6,15 +6,6 @@
 
 struct model model;
 
-/* A relaxed store of what a cell holds anyway, when nobody can read anything else: it
- * is as if it had not happened. Pools' users prepare their slots like that. */
-bool store_is_void(const struct thread *thread, uint16_t cell, uint64_t value)
-{
-    const struct message *message = message_of(cell, 0);
-    return !thread->fenced && message_count(cell) == 1 && message->value == value &&
-           message->view == NO_VIEW;
-}
-
 unsigned message_count(uint16_t cell)
 {
     return model.cells[cell].count ? model.cells[cell].count : 1;

@@ -216,7 +216,6 @@ void views_visit(void (*visit)(struct view *, void *), void *argument);
 void views_shift(uint16_t cell, unsigned from, int by);
 
 /* --- memory.c --- */
-bool store_is_void(const struct thread *thread, uint16_t cell, uint64_t value);
 unsigned message_count(uint16_t cell);
 struct message *message_of(uint16_t cell, unsigned index);
 void memory_reset(void);

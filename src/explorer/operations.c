@@ -50,9 +50,6 @@ static uint64_t operate(const void *address, unsigned size, struct request wante
         return before;
     }
     wanted.cell = place->cell;
-    if (wanted.operation == OP_STORE && wanted.order == CHECKED_RELAXED &&
-        store_is_void(&model.thread[model.running], wanted.cell, wanted.operand))
-        return 0;
     return request(wanted);
 }
 
