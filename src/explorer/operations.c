@@ -16,9 +16,11 @@ enum { RUNAWAY = 4000 };
 static void count_step(const struct request *wanted)
 {
     struct thread *self = &model.thread[model.running];
-    if (self->turn.steps++ == RUNAWAY)
-        fail("runaway loop", "thread %d made %d operations in a row in %s, not waiting",
-             model.running, RUNAWAY, wanted->function ? wanted->function : "?");
+    if (self->turn.steps++ != RUNAWAY)
+        return;
+    fail(self->turn.stale ? "limit" : "runaway loop",
+         "thread %d made %d operations in a row in %s, not waiting", model.running,
+         RUNAWAY, wanted->function ? wanted->function : "?");
 }
 
 /* On the thread's own stack where nothing is to be chosen, which is most often. */
