@@ -142,12 +142,14 @@ class Checker:
         if done.returncode:
             raise BuildError(done.stderr)
 
-    def explore(self, program: Path, lock: str, states: int) -> Verdict:
-        """Every client with this limit of states, until one finds something. A limit in
+    def explore(
+        self, program: Path, lock: str, states: int, clients: list[str]
+    ) -> Verdict:
+        """Each client with this limit of states, until one finds something. A limit in
         seconds would mean little on a busy machine."""
         total = Verdict()
         crashes = []
-        for client in self.clients:
+        for client in clients:
             row = self._client(program, lock, client, states)
             if row is None:
                 continue
@@ -185,11 +187,19 @@ class Checker:
         row: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         return row
 
-    def check(self, lock: str, file: str, text: str, states: int) -> Verdict:
-        """What the clients say of a lock with `text` for the file (none: as it is)."""
+    def check(
+        self,
+        lock: str,
+        file: str,
+        text: str,
+        states: int,
+        clients: list[str] | None = None,
+    ) -> Verdict:
+        """What the clients (None: all) say of a lock with `text` for the file (none: as
+        it is)."""
         with tempfile.TemporaryDirectory(prefix="hasp-mutant-") as folder:
             program = self.make(Path(folder), lock, file, text)
-            return self.explore(program, lock, states)
+            return self.explore(program, lock, states, clients or self.clients)
 
 
 def strip_outputs(words: list[str]) -> list[str]:

@@ -261,7 +261,16 @@ def run_all(options: argparse.Namespace, tasks: list[Task]) -> list[dict[str, An
     done = []
     with ThreadPoolExecutor(options.jobs) as pool:
         try:
-            running = [pool.submit(run, checker, task, limits) for task in wanted]
+            running = [
+                # Where it may survive for a reason, a long search would be in vain.
+                pool.submit(
+                    run,
+                    checker,
+                    task,
+                    limits[: 1 if reasons.reason(task.mutant.key) else 2],
+                )
+                for task in wanted
+            ]
             for finished in as_completed(running):
                 row = finished.result()
                 done.append(row)
