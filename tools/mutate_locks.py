@@ -198,9 +198,9 @@ def parse() -> argparse.Namespace:
     add(
         "--states",
         type=int,
-        default=100_000,
+        default=1_000_000,
         metavar="N",
-        help="for each client that the quick pass leaves open (100000)",
+        help="for each client that the quick pass leaves open (1000000)",
     )
     add("--build", type=Path, metavar="FOLDER", help="the Meson build folder (build)")
     add(
