@@ -25,8 +25,8 @@ STUCK_SECONDS = 120
 
 # Clients in this order: the first ones are small, and catch most.
 FIRST_CLIENTS = (
-    *("pair", "timed", "trylock", "another", "last"),
-    *("exclusion", "condition", "queue", "leavers", "timeouts"),
+    *("pair", "timed", "another", "last", "queue", "leavers", "node-queue"),
+    *("long-queue", "long-node-queue", "condition", "fork", "trylock"),
 )
 
 FINDINGS = 1  # exit status of hasp-explore
