@@ -56,6 +56,7 @@ class Mutant:
     start: int
     end: int
     replacement: str
+    within: str  # text of the function
 
     @property
     def key(self) -> str:
@@ -142,8 +143,12 @@ def find_mutants(file: str, text: str) -> list[Mutant]:
     functions = functions_of(code)
     mutants, seen = [], dict[tuple[str, str], int]()
     for found in OPERATION.finditer(code):
-        inside = [name for start, name in functions if start <= found.start()]
-        function = inside[-1] if inside else "file"
+        before = [
+            at for at, (start, _) in enumerate(functions) if start <= found.start()
+        ]
+        start, function = functions[before[-1]] if before else (0, "file")
+        behind = functions[len(before) :]
+        within = text[start : behind[0][0] if behind else len(text)]
         end = closing(code, found.end() - 1)
         arguments = text[found.end() - 1 : end]
         operation = " ".join(re.sub(r"\\\n", " ", text[found.start() : end]).split())
@@ -162,6 +167,7 @@ def find_mutants(file: str, text: str) -> list[Mutant]:
                     start=found.start(),
                     end=end,
                     replacement=replacement,
+                    within=within,
                 )
             )
     return mutants

@@ -7,7 +7,7 @@ explorer's clients. It is caught, or it survives; survivors need a reason in
 src/locks/mutants.toml. docs/mutation.md is made from the results (--table).
 
 Results are kept in docs/data/mutants.jsonl, one line for each mutant; a mutant is run
-again when its file has changed, or with --again.
+again when its function has changed, or with --again.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class Task:
 
     @property
     def digest(self) -> str:
-        return digest(self.text)
+        """Of its function. What else may change it is for the tests to find out."""
+        return digest(self.mutant.within)
 
 
 def locks_of(file: str) -> tuple[str, ...]:

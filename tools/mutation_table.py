@@ -182,11 +182,11 @@ def relaxed(reasons: Reasons) -> Iterator[str]:
 
 
 def page(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> str:
-    """docs/mutation.md. `current` is the digest of each mutant's file."""
+    """docs/mutation.md. `current` is the digest of each mutant's function."""
     live = {key: row for key, row in rows.items() if row["digest"] == current.get(key)}
     lines = [HEAD, *table(scores(live, current, reasons)), ""]
     text = (
-        "Open: without a reason yet, or not run since the file has changed. A survivor"
+        "Open: without a reason yet, or not run since its function has changed. A survivor"
         " without a reason may need more states than the run looked at, rather than be"
         " harmless: docs/data/mutants.jsonl says how far each client came."
     )
