@@ -40,6 +40,8 @@ DROPPED = {
 
 # What starts at the margin: a definition, or a macro.
 DEFINITION = re.compile(r"^#define (\w+)|^[A-Za-z_][^;{}=#]*", re.MULTILINE)
+# Macros without a semicolon may stand before it.
+CALLS = re.compile(r"(?:[A-Z][A-Z0-9_]*\((?:[^()]|\([^()]*\))*\)\s+)*")
 ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\)\)?", re.DOTALL)
 
 
@@ -129,11 +131,14 @@ def functions_of(code: str) -> list[tuple[int, str]]:
     """(offset, name) of every function, and of macros that stand for some."""
     found = []
     for definition in DEFINITION.finditer(code):
-        name = re.search(r"\b(\w+)\(", ATTRIBUTE.sub("", definition.group()))
         if definition[1]:
             found.append((definition.start(), definition[1]))
-        elif name:
-            found.append((definition.start(), name[1]))
+            continue
+        calls = CALLS.match(definition.group())
+        start = calls.end() if calls else 0
+        name = re.search(r"\b(\w+)\(", ATTRIBUTE.sub("", definition.group()[start:]))
+        if name:
+            found.append((definition.start() + start, name[1]))
     return found
 
 

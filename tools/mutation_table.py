@@ -186,9 +186,9 @@ def page(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> str
     live = {key: row for key, row in rows.items() if row["digest"] == current.get(key)}
     lines = [HEAD, *table(scores(live, current, reasons)), ""]
     text = (
-        "Open: without a reason yet, or not run since its function has changed. A survivor"
-        " without a reason may need more states than the run looked at, rather than be"
-        " harmless: docs/data/mutants.jsonl says how far each client came."
+        "Open: without a reason yet, or not run since its function has changed. A"
+        " survivor without a reason may need more states than the run looked at, rather"
+        " than be harmless: docs/data/mutants.jsonl says how far each client came."
     )
     lines += [wrapped(text), ""]
     lines += ["## Survivors", *survivors(live, current, reasons), ""]

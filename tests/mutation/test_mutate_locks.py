@@ -26,6 +26,7 @@ x_unlock(struct lock *lock)
     fence_seq_cst();
 }
 
+USUAL(x, (1))
 static bool x_fast(struct lock *lock)
 {
     return acquire_if(&lock->word, 0, 1) || acquire_if(&lock->word, 0, 1);
