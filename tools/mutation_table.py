@@ -42,6 +42,9 @@ does not model, or the order is not needed by the memory model but kept on purpo
 Whole classes that the explorer does not model are *not run*, by a rule. An order that
 nothing needs has been *relaxed* in the source, and is no mutant any more. What several
 locks share is counted once, under its own file, and run under one lock of each kind.
+
+`make test` tries a few of them; `make test-all` refuses open ones, and tries all again
+that were caught.
 """
 
 
