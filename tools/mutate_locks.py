@@ -34,6 +34,7 @@ RESULTS = ROOT / "docs/data/mutants.jsonl"
 SHARED = {
     "barging.h": ["mutexee", "malthusian-park", "spinbit"],
     "cna.h": ["cna", "fissile", "shfl"],
+    "latch.h": ["spinlock", "fissile", "hbo"],
     "waiting.h": ["mcs-park", "mutexee", "clh-park", "reciprocating"],
     "ghosts.h": ["mcs", "mutexee", "ticket"],
     "parts.c": ["c-bo-mcs", "partitioned", "hmcs"],
