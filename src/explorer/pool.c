@@ -34,7 +34,7 @@ void pools_prepare(void)
             uint32_t *words = (uint32_t *)(void *)&slots[pool][i];
             for (unsigned word = 0; word < PART_WORDS; word++)
                 if (pool == index_of(&waiter_pool) || word < 2 || word == PARTS_MAX ||
-                    word == link || word == link + 1)
+                    word == PARTS_FLAG || word == link || word == link + 1)
                     words[word] = SLOTS;
             slots[pool][i].link = (struct pool_link){.id = i};
         }
