@@ -5,7 +5,7 @@
  * again, as there; what happened before a give happens before the take.
  */
 #include "locks/descriptor.h"
-#include "locks/gcr.h"
+#include "locks/parts.h"
 
 #include "explorer/clients.h"
 #include "explorer/model.h"
@@ -28,13 +28,13 @@ void pools_prepare(void)
     part_pool.chunks[0] = slots[index_of(&part_pool)];
     /* What a slot holds when it is taken is undefined: the id of none that is. (In
      * parts it is enough where locks keep ids, and the others cost nothing.) */
-    const unsigned link = offsetof(struct gcr, next) / sizeof(uint32_t);
+    enum { LINK = 12, KEY }; /* in struct gcr */
     for (unsigned pool = 0; pool < POOLS; pool++)
         for (uint32_t i = 0; i <= SLOTS; i++) {
             uint32_t *words = (uint32_t *)(void *)&slots[pool][i];
             for (unsigned word = 0; word < PART_WORDS; word++)
                 if (pool == index_of(&waiter_pool) || word < 2 || word == PARTS_MAX ||
-                    word == PARTS_FLAG || word == link || word == link + 1)
+                    word == PARTS_FLAG || word == LINK || word == KEY)
                     words[word] = SLOTS;
             slots[pool][i].link = (struct pool_link){.id = i};
         }
