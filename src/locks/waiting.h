@@ -70,7 +70,7 @@ static inline bool spinner_turns(struct spinner *spinner, uint32_t turns,
 {
     if (turns > 1) {
         pause_for(turns - 1);
-        relax();
+        (void)relax_at_most(1);
     } else {
         turns = relax_at_most(spinner_rest(spinner, UINT32_MAX, deadline));
     }
