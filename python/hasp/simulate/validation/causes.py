@@ -9,8 +9,8 @@ from __future__ import annotations
 
 _OWN_QUEUES = (
     "Hasp's queue locks keep the holder's state in the lock itself (so that any thread "
-    "may unlock, and a holder may exit), and move 11 to 14 lines at a contended hand-"
-    "over of mcs and clh where the published forms move five or six"
+    "may unlock, and a holder may exit), and so move more lines at a contended hand-"
+    "over than the published forms"
 )
 _BARGING = (
     "the mutex here is one that running threads overtake (Jain's index 0.1 with 48 "
