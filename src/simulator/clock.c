@@ -32,8 +32,10 @@ static uint64_t look_at_clock(void)
     struct thread *self = running;
     if (!self)
         return time_outside;
-    self->asked_clock = true;
     self->now += machine.local.timer;
+    if (self->asked_clock) /* again without waiting: it is busy, not waiting in vain */
+        progress_at = later(progress_at, self->now);
+    self->asked_clock = true;
     return self->now;
 }
 
