@@ -134,6 +134,7 @@ def axis(browser, figure):
     )
 
 
+@pytest.mark.slow
 def test_the_page_in_a_browser(browser, page):
     browser.get(f"file://{page}")
     assert {row[0] for row in rows(browser)} == {"db", "</script><b>odd"}
@@ -159,6 +160,7 @@ def test_the_page_in_a_browser(browser, page):
     assert browser.get_log("browser") == []
 
 
+@pytest.mark.slow
 def test_the_page_on_a_phone(browser, page):
     browser.set_window_size(500, 900)
     browser.get(f"file://{page}")
@@ -173,6 +175,7 @@ def test_the_page_on_a_phone(browser, page):
         assert before[1] <= after[0] + 1
 
 
+@pytest.mark.slow
 def test_the_screenshot_shows_figures(browser, page, tmp_path):
     """Not one colour: what draws nothing or throws would leave the paper white."""
     from matplotlib.image import imread
