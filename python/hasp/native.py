@@ -96,6 +96,18 @@ def program(name: str) -> Path:
 
 
 @cache
+def engine(name: str) -> str:
+    """The path of a program that builds with a sanitizer leave out."""
+    try:
+        return str(program(name))
+    except HaspError:
+        raise HaspError(
+            f"{name} is not here: it is left out of builds with a sanitizer",
+            "build Hasp without -Db_sanitize, or name such a build in HASP_NATIVE_DIR",
+        ) from None
+
+
+@cache
 def library() -> Path:
     """The interposer, libhasp.so."""
     return _find("libhasp.so")

@@ -48,23 +48,19 @@ class _Work:
     stopped: bool = False
 
 
-def engine() -> str:
-    """The path of the model checker, or why there is none."""
-    try:
-        return str(native.program(ENGINE))
-    except HaspError:
-        raise HaspError(
-            f"{ENGINE} is not here: it is left out of builds with a sanitizer",
-            "build Hasp without -Db_sanitize, or name such a build in HASP_NATIVE_DIR",
-        ) from None
+def _clients() -> list[Record]:
+    listing = subprocess.run(
+        [native.engine(ENGINE), "--list-clients"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [json.loads(line) for line in listing.stdout.splitlines()]
 
 
 def list_clients(destination: str | None) -> int:
     """Print what is checked of a lock."""
-    listing = subprocess.run(
-        [engine(), "--list-clients"], capture_output=True, text=True, check=True
-    )
-    records = [json.loads(line) for line in listing.stdout.splitlines()]
+    records = _clients()
     if destination:
         write_json(records, destination)
     else:
@@ -80,10 +76,7 @@ def check_locks(options: Options) -> int:
         raise HaspError(
             "glibc's mutex is not ours to check", "`hasp list` names the locks"
         )
-    known = subprocess.run(
-        [engine(), "--list-clients"], capture_output=True, text=True, check=True
-    )
-    names = [json.loads(line)["client"] for line in known.stdout.splitlines()]
+    names = [record["client"] for record in _clients()]
     if options.client not in ("all", *names):
         raise HaspError(
             f"there is no client {options.client!r}", f"clients: {', '.join(names)}"
@@ -161,7 +154,14 @@ def _feed(work: _Work) -> None:
 def _check_one(work: _Work, name: str) -> None:
     options = work.options
     bound = "all" if options.preemptions is None else str(options.preemptions)
-    command = [engine(), "--lock", name, "--client", options.client, "--quiet"]
+    command = [
+        native.engine(ENGINE),
+        "--lock",
+        name,
+        "--client",
+        options.client,
+        "--quiet",
+    ]
     command += ["--preemptions", bound, "--time-limit", str(options.seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         work.running.add(process)

@@ -123,9 +123,11 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 def _formats(text: str) -> list[str]:
+    from hasp.plots.study import FORMATS
+
     words = text.split(",")
-    if not {*words} <= {"png", "svg", "pdf"}:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of png, svg, pdf")
+    if not {*words} <= {*FORMATS}:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of {', '.join(FORMATS)}")
     return words
 
 

@@ -36,7 +36,13 @@ class Job:
     @property
     def command(self) -> list[str]:
         """The words to run."""
-        words = [engine(), "--machine", self.machine, "--workload", self.workload]
+        words = [
+            native.engine(ENGINE),
+            "--machine",
+            self.machine,
+            "--workload",
+            self.workload,
+        ]
         if self.lock is not None:
             words += ["--lock", self.lock]
         words += ["--threads", str(self.threads), "--seed", str(self.seed)]
@@ -44,18 +50,6 @@ class Job:
         words += ["--warm-up-ns", str(self.warm_up_ns)]
         words += ["--duration-ns", str(self.duration_ns)]
         return words + [f"{name}={value}" for name, value in self.knobs]
-
-
-@cache
-def engine() -> str:
-    """The path of the simulator."""
-    try:
-        return str(native.program(ENGINE))
-    except HaspError:
-        raise HaspError(
-            f"{ENGINE} is not here: it is left out of builds with a sanitizer",
-            "build Hasp without -Db_sanitize, or name such a build in HASP_NATIVE_DIR",
-        ) from None
 
 
 @dataclass(frozen=True)
@@ -76,7 +70,7 @@ class Workload:
 def workloads() -> tuple[Workload, ...]:
     """All of them."""
     listing = subprocess.run(
-        [engine(), "--list"], capture_output=True, text=True, check=True
+        [native.engine(ENGINE), "--list"], capture_output=True, text=True, check=True
     )
     found = []
     for line in listing.stdout.splitlines():

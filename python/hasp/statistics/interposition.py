@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy
 from scipy.stats import bootstrap, ttest_rel
 
-CONFIDENCE = 0.95
-RESAMPLES = 4000
+from hasp.statistics.ratio import CONFIDENCE, RESAMPLES
+
 TINY = 1e-12  # what rounding leaves of equal differences
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy
 from scipy.stats import t as student
 
-CONFIDENCE = 0.95
+from hasp.statistics.ratio import CONFIDENCE
 
 
 def half_width(values: Sequence[float]) -> float:

@@ -84,7 +84,7 @@ def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
     store = create_or_open(folder)
     left_out = set()
     for program in campaign.programs:
-        lack = missing(program) or refusal(program)
+        lack = refusal(program)  # also where it is missing
         if lack:
             note(f"{program.name} is left out: {lack}")
             left_out.add(program.name)
