@@ -14,6 +14,7 @@ import pytest
 from hasp.errors import HaspError
 from hasp.machines.flat import flatten
 from hasp.machines.machine import load
+from hasp.native import engine
 from hasp.simulate.job import Job
 from hasp.simulate.pool import run_jobs
 from hasp.simulate.scenario import differences, find, names, read, run
@@ -22,10 +23,8 @@ HASP = [sys.executable, "-m", "hasp", "simulate"]
 
 
 def simulator_is_built() -> bool:
-    from hasp.simulate.job import engine
-
     try:
-        engine()
+        engine("hasp-simulate")
     except HaspError:
         return False
     return True
