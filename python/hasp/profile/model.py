@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""A profile: what one process did with its locks, in nanoseconds and words.
+
+Made from a trace (hasp.trace) by hasp.profile.build; everything that explains, draws,
+exports or advises reads this and nothing else. Times are nanoseconds, shares are
+fractions of 1. What was not measured is None, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from hasp.profile.distribution import Distribution
+
+
+class Kind(str, Enum):
+    """What sort of lock."""
+
+    MUTEX = "mutex"
+    RWLOCK = "rwlock"
+    SPINLOCK = "spinlock"
+    CONDITION = "condvar"
+    BARRIER = "barrier"
+
+
+class Operation(str, Enum):
+    """What was done with it; each has its own counts and distributions."""
+
+    LOCK = "lock"
+    READ = "read"
+    WRITE = "write"
+    WAIT = "wait"  # on a condition variable
+    BARRIER = "barrier"
+    RELOCK = "relock"  # of a mutex, after a wait on a condition variable
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One return address, or an inlined call at it; the innermost comes first."""
+
+    address: int
+    module: str  # file name, "" if not known
+    offset: int  # address in the module's file
+    function: str  # demangled; "" if not known
+    file: str | None
+    line: int | None
+    inlined: bool = False
+
+
+Stack = tuple[Frame, ...]
+
+
+@dataclass(frozen=True)
+class Use:
+    """One operation on all locks of a site, summed over threads, or for one thread."""
+
+    acquisitions: int
+    contended: int
+    wait: Distribution
+    hold: Distribution
+    handover: Distribution
+    trylocks: int = 0
+    trylock_failures: int = 0
+    longest_failing_run: int = 0
+    timeouts: int = 0
+    signals: int = 0
+    broadcasts: int = 0
+    owner_changes: int = 0
+    node_changes: int = 0
+    nested: int = 0
+    spinning: float | None = None  # share of sampled waits that were on a CPU
+    cache_misses: float | None = None  # per section
+
+
+@dataclass(frozen=True)
+class Lock:
+    """One lock object."""
+
+    number: int
+    address: int
+    kind: Kind
+    flags: frozenset[str]  # recursive, errorcheck, shared, robust, priority, static
+    born_ns: int  # since the profile began
+    died_ns: int | None
+    lives: int
+    bytes: int
+    acquisitions: int
+    contended: int
+    wait_ns: int
+    hold_ns: int
+    owner_changes: int
+    waiters_mean: float | None  # over the samples of the whole run
+    waiters_p95: float | None
+    waiters_max: int | None
+
+
+@dataclass(frozen=True)
+class Site:
+    """The locks that one place of the program made."""
+
+    number: int
+    kind: Kind
+    name: str  # "db.c:88 &db->mu": the place and, where known, the lock in the
+    # program's own words
+    place: str  # "db.c:88", or "server+0x1234" without debug information
+    expression: str | None  # "&db->mu", a global's name, or type.field
+    created: Stack  # () where no init was seen
+    first: Stack  # the first acquisition
+    locks: Sequence[Lock]
+    uses: Mapping[Operation, Use]
+    threads: Mapping[int, Mapping[Operation, Use]]  # by thread; 0: others
+    share: float  # of all threads' time: in acquire, section and release
+    waiters_mean: float | None
+    waiters_p95: float | None
+    waiters_max: int | None
+
+    @property
+    def total(self) -> Use | None:
+        """The main operation: lock for a mutex, read and write for a rwlock..."""
+        from hasp.profile.distribution import combined
+
+        return combined(self)
+
+
+@dataclass(frozen=True)
+class Thread:
+    """One thread, or several that used one record in turn."""
+
+    number: int
+    tid: int
+    name: str
+    began_ns: int
+    ended_ns: int | None
+    section_ns: int
+    wait_ns: int
+    idle_ns: int
+    cpu_ns: int
+    voluntary: int
+    involuntary: int
+    minor_faults: int
+    major_faults: int
+    migrations: int
+    long_holds: int
+    preempted_holds: int
+    waiting_for: int | None  # lock number, at the end of the trace
+    waiting_since_ns: int | None
+    held: tuple[int, ...]  # lock numbers
+
+
+@dataclass(frozen=True)
+class Edge:
+    """`inner` was acquired while `outer` was held."""
+
+    outer: int  # lock numbers
+    inner: int
+    count: int
+    by_try: bool
+    stack: Stack
+
+
+@dataclass(frozen=True)
+class Event:
+    """A finding of the recorder, or of the order of locks."""
+
+    kind: str  # self-deadlock, foreign-unlock, unlock-refused, destroyed-held,
+    # initialised-held, exited-holding, held-at-exit, destroyed-waited, order-inversion
+    thread: int
+    lock: int
+    other: int
+    count: int
+    at_ns: int
+    stack: Stack
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """What the tool itself cost, by its calibration at the start."""
+
+    share: float  # of the threads' time
+    counted_ns: float  # for one operation that is counted
+    timed_ns: float  # and for one that is timed
+    stack_ns: float
+
+
+@dataclass(frozen=True)
+class Weight:
+    """Time by stack."""
+
+    lock: int
+    stack: Stack
+    wait_ns: int
+    hold_ns: int
+
+
+@dataclass(frozen=True)
+class WaiterSample:
+    """How many threads waited for a lock at one moment."""
+
+    at_ns: int
+    lock: int
+    waiters: int
+    holder: int  # thread, or 0
+    weight: int
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The process at one moment; sums since its start."""
+
+    at_ns: int
+    threads: int
+    waiting: int
+    runnable: int | None
+    cpu_ns: int
+    system_ns: int
+    minor_faults: int
+    involuntary: int
+    locks_created: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One process."""
+
+    command: Sequence[str]
+    executable: str
+    pid: int
+    lock: str  # the lock it ran under
+    mode: str  # full or sampled
+    cpus: int
+    nodes: int
+    duration_ns: int
+    began: float  # seconds since the epoch
+    ended: bool  # False: killed, or still running
+    section_share: float  # of all threads' time in critical sections, nested once
+    threads: Sequence[Thread]
+    sites: Sequence[Site]  # by share, the largest first
+    edges: Sequence[Edge]
+    events: Sequence[Event]
+    weights: Sequence[Weight]
+    waiters: Sequence[WaiterSample]
+    moments: Sequence[Moment]
+    overhead: Overhead
+    locks_created: int
+    locks_destroyed: int
+    warnings: Sequence[str]  # doubts in words: what was lost, cut or not measured
+    others: Sequence[str] = field(default=())  # traces of the same run's other processes
