@@ -185,8 +185,8 @@ enum trace_lock_flags {
     TRACE_STATIC = 32, /* no init was seen: initialised in place */
 };
 
-/* A lock: from its init, or from its first use where there was none, to its destroy. One
- * that is made again at the same address by the same site keeps its record. */
+/* A lock: from its init, or from its first use where there was none, to its destroy.
+ * One that is made again at the same address by the same site keeps its record. */
 struct trace_lock {
     uint64_t address;
     uint32_t kind;

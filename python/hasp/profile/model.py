@@ -246,4 +246,6 @@ class Profile:
     locks_created: int
     locks_destroyed: int
     warnings: Sequence[str]  # doubts in words: what was lost, cut or not measured
-    others: Sequence[str] = field(default=())  # traces of the same run's other processes
+    others: Sequence[str] = field(
+        default=()
+    )  # traces of the same run's other processes
