@@ -55,6 +55,7 @@ USUAL_BEFORE_RELEASE(clh)
 static inline bool clh_fast(struct lock *lock)
 {
     struct clh *clh = clh_of(lock);
+    prefetch_for_write(&clh->tail); /* to read first would fetch the line twice */
     uint32_t number = load_acquire(&clh->cell) & ~(uint32_t)CLH_PARKED;
     return acquire_if(&clh->tail, number, number + CLH_NUMBER);
 }

@@ -36,6 +36,7 @@ struct latch {
 /* One attempt, without a look at `taken` before. */
 static inline bool latch_take(struct latch *latch)
 {
+    prefetch_for_write(&latch->taken); /* to read first would fetch the line twice */
     uint32_t seen = load_acquire(&latch->released);
     return acquire_if(&latch->taken, seen, seen + LATCH_STEP);
 }

@@ -139,6 +139,8 @@ static inline __attribute__((always_inline)) bool
 tickets_fast(struct lock *lock, const struct ticket_kind *kind)
 {
     struct tickets *tickets = tickets_of(lock);
+    /* The line is about to be written: to read it first would fetch it twice. */
+    prefetch_for_write(&tickets->next);
     /* Not a look at `next`: that would have to wait for the last exchange of it. */
     uint32_t serving = load_relaxed(&tickets->serving);
     return kind->served(lock, serving) &&

@@ -17,8 +17,14 @@ _BARGING = (
     "threads), which costs it no line transfers; and " + _OWN_QUEUES
 )
 _LOOKS_FIRST = (
-    "ticket, clh and spinlock look at their line before they exchange it: on a line "
-    "that another core has written, that is two transfers instead of one"
+    "ticket and clh look at their line before they exchange it: that is two trips to "
+    "the line's home instead of one, and no prefetch for writing makes them one, where "
+    "atomics run at the home"
+)
+_SHOWS_HOLDER = (
+    "Hasp's ticket lock shows that it is held, and by whom, on the line that its "
+    "waiters watch, and tries to take it at once before it draws a number: each "
+    "acquisition disturbs all waiters several times instead of once"
 )
 _ONE_EXCHANGE = (
     "Hasp's form of the lock takes a free lock with one exchange, whatever its "
@@ -27,7 +33,7 @@ _ONE_EXCHANGE = (
 
 # By claim, or by the beginning of its id up to a slash.
 CAUSES: dict[str, str] = {
-    "S25": _LOOKS_FIRST + ", and one more disturbance of all waiters at each arrival",
+    "S25": _SHOWS_HOLDER,
     "S30": (
         "how soon one line is saturated depends on how long a bank is busy with an "
         "operation; a third of what is frozen gives 8 and 12 cores"
@@ -36,12 +42,10 @@ CAUSES: dict[str, str] = {
         "requests are served first come, first served, so that one compare-and-set of "
         "all that are under way succeeds in a round; real cores bound how many are"
     ),
-    "S32": _LOOKS_FIRST,
     "S33": (
-        _LOOKS_FIRST + "; and the local acquisition that it is compared with costs 42 "
-        "to 48 cycles here, while the code path of the published locks is dearer"
+        "the local acquisition that it is compared with costs 26 to 48 cycles here, "
+        "while the code path of the published locks is dearer"
     ),
-    "S34": _LOOKS_FIRST,
     "S35/niagara": "the in-order core's other instructions are left out",
     "S35/tilera": _LOOKS_FIRST,
     "S38": (
@@ -55,7 +59,7 @@ CAUSES: dict[str, str] = {
         "instruction is cheap: waiters fetch the line at each arrival and hand-over"
     ),
     "S41/tilera": "both collapse alike: each hand-over is followed by 35 loads in turn",
-    "S42": _LOOKS_FIRST + "; tas takes one",
+    "S42": _LOOKS_FIRST,
     "S43": _BARGING,
     "S44": _BARGING,
     "S27": (
@@ -88,10 +92,6 @@ CAUSES: dict[str, str] = {
     "T48/spinlock": (
         "hand-overs of a spinlock scatter widely, and the median is here; the study "
         "has a mean (suspected), of an application"
-    ),
-    "fig7c/spinlock/low": (
-        "the cold start is charged to the first access after a pause, and spinlock "
-        "looks before it exchanges: two misses; the constant was found with one"
     ),
 }
 
