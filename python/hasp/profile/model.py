@@ -186,11 +186,13 @@ class Overhead:
 
 @dataclass(frozen=True)
 class Weight:
-    """Time by stack."""
+    """Waits and holds by stack: how many, and their time."""
 
     lock: int
     stack: Stack
+    waits: int
     wait_ns: int
+    holds: int
     hold_ns: int
 
 
