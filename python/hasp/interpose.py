@@ -14,7 +14,12 @@ from hasp.executable import Program, examine, find
 from hasp.process import capture
 
 LIBRARY = "libhasp.so"
-SETTINGS = ("HASP_LOCK", "HASP_PARK_NS")
+PROFILER = "libhasp-profile.so"
+TRACE_SETTINGS = (
+    *("HASP_TRACE", "HASP_TRACE_SESSION", "HASP_TRACE_MODE"),
+    *("HASP_TRACE_LIMIT", "HASP_TRACE_LOCK"),
+)
+SETTINGS = ("HASP_LOCK", "HASP_PARK_NS", *TRACE_SETTINGS)
 # These insist on being first, and what they do not see they report as a race. With
 # theirs before ours, they see the calls and pass them on to us.
 SANITIZERS = (
@@ -43,21 +48,38 @@ def original_environment() -> dict[str, str]:
 
 
 def environment(
-    lock: str, base: Mapping[str, str], command: Sequence[str]
+    lock: str,
+    base: Mapping[str, str],
+    command: Sequence[str],
+    trace_settings: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """The environment that puts `command` and its children under `lock`.
 
-    Raises HaspError when that is impossible: unknown lock, or a program that cannot be
-    interposed. For the reference the program runs natively, with whatever else `base`
+    With `trace_settings` (of TRACE_SETTINGS) they are profiled, too. Raises HaspError
+    when that is impossible: unknown lock, or a program that cannot be interposed. For
+    the reference, unprofiled, the program runs natively, with whatever else `base`
     preloads.
     """
     info = native.lock(lock)
-    if info.is_reference:
-        find(command[0], base)
-        return without_hasp(base)
-    program = examine(command[0], base)
     result = without_hasp(base)
-    result["HASP_LOCK"] = info.name
+    if info.is_reference and trace_settings is None:
+        find(command[0], base)
+        return result
+    program = examine(command[0], base)
+    libraries = []
+    if trace_settings is not None:
+        # Before the locks: it calls the next definition, whoever's that is.
+        libraries.append(native.profiler())
+        result.update(trace_settings)
+    if not info.is_reference:
+        libraries.append(native.library())
+        result.update(_lock_settings(info, base))
+    result["LD_PRELOAD"] = preload(program, result, libraries)
+    return result
+
+
+def _lock_settings(info: native.LockInfo, base: Mapping[str, str]) -> dict[str, str]:
+    result = {"HASP_LOCK": info.name}
     if "HASP_PARK_NS" in base:
         result["HASP_PARK_NS"] = base["HASP_PARK_NS"]
     elif info.parks or info.is_wrapped:
@@ -66,17 +88,16 @@ def environment(
         cost = park_ns()
         if cost is not None:
             result["HASP_PARK_NS"] = str(cost)
-    result["LD_PRELOAD"] = preload(program, result)
     return result
 
 
 def without_hasp(base: Mapping[str, str]) -> dict[str, str]:
-    """`base` without Hasp's own library and settings: what runs there runs natively."""
+    """`base` without Hasp's libraries and settings: what runs there runs natively."""
     result = {name: value for name, value in base.items() if name not in SETTINGS}
     if "LD_PRELOAD" in result:
         others = _preloaded(result)
         # Left as it was written, unless something must go.
-        if any(Path(entry).name == LIBRARY for entry in _entries(result)):
+        if any(_is_ours(entry) for entry in _entries(result)):
             result["LD_PRELOAD"] = ":".join(others)
         if not result["LD_PRELOAD"]:
             del result["LD_PRELOAD"]
@@ -90,28 +111,38 @@ def _entries(environment: Mapping[str, str]) -> list[str]:
 
 
 def _preloaded(environment: Mapping[str, str]) -> list[str]:
-    return [entry for entry in _entries(environment) if Path(entry).name != LIBRARY]
+    return [entry for entry in _entries(environment) if not _is_ours(entry)]
+
+
+def _is_ours(path: str) -> bool:
+    return Path(path).name in (LIBRARY, PROFILER)
 
 
 def _is_sanitizer(path: str) -> bool:
     return Path(path).name.startswith(SANITIZERS)
 
 
-def preload(program: Program, environment: Mapping[str, str]) -> str:
-    """The value of LD_PRELOAD for a program, after a check that the loader takes it."""
-    ours = str(preloadable(native.library()))
+def preload(
+    program: Program, environment: Mapping[str, str], libraries: Sequence[Path]
+) -> str:
+    """The value of LD_PRELOAD for a program, after a check that the loader takes it.
+
+    `libraries` are Hasp's own, in their order.
+    """
+    ours = [str(preloadable(library)) for library in libraries]
     others = _preloaded(environment)
     first = [entry for entry in others if _is_sanitizer(entry)]
     rest = [entry for entry in others if not _is_sanitizer(entry)]
-    loaded = trace(program, {**environment, "LD_PRELOAD": ":".join([ours, *others])})
-    _refuse_unless_loaded(program, ours, loaded)
+    loaded = trace(program, {**environment, "LD_PRELOAD": ":".join([*ours, *others])})
+    for library in ours:
+        _refuse_unless_loaded(program, library, loaded)
     for line in loaded.splitlines():
         name, _, path = line.strip().partition(" => ")
         path = path.partition(" (0x")[0]
         if _is_sanitizer(name) and path.startswith("/"):
             already = {Path(entry).name for entry in first}
             first += [path] if Path(path).name not in already else []
-    return ":".join([*first, ours, *rest])
+    return ":".join([*first, *ours, *rest])
 
 
 def trace(program: Program, environment: Mapping[str, str]) -> str:
@@ -157,7 +188,7 @@ def preloadable(library: Path) -> Path:
             "install Hasp in another folder, or let XDG_CACHE_HOME name one without",
         )
     version = library.stat()
-    link = home / f"{version.st_dev:x}-{version.st_ino:x}" / LIBRARY
+    link = home / f"{version.st_dev:x}-{version.st_ino:x}" / library.name
     link.parent.mkdir(mode=0o700, exist_ok=True)
     if not link.is_symlink() or link.readlink() != library:
         temporary = link.with_suffix(f".{os.getpid()}")

@@ -113,6 +113,12 @@ def library() -> Path:
     return _find("libhasp.so")
 
 
+@cache
+def profiler() -> Path:
+    """The recorder, libhasp-profile.so."""
+    return _find("libhasp-profile.so")
+
+
 def _lock_of(record: dict[str, Any]) -> LockInfo:
     known = {field.name: record[field.name] for field in fields(LockInfo)}
     known["aliases"] = tuple(known["aliases"])

@@ -12,7 +12,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 
-from hasp import interpose
+from hasp import interpose, native
 from hasp.doctor import FINE, LACK, NOTE, Finding
 from hasp.errors import HaspError
 from hasp.executable import Program, examine, find
@@ -80,7 +80,7 @@ def diagnose(word: str, environment: Mapping[str, str]) -> tuple[list[Finding], 
     base = interpose.without_hasp(environment)
     try:
         program = examine(word, base)
-        preload = interpose.preload(program, base)
+        preload = interpose.preload(program, base, [native.library()])
     except HaspError as problem:
         words = f"{problem.message}; {problem.remedy}"
         found.append(Finding(TOPIC, "can be interposed", "no", LACK, words))
