@@ -8,9 +8,11 @@ fractions of 1. What was not measured is None, never 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from enum import Enum
+from functools import reduce
+from typing import Any
 
 from hasp.profile.distribution import Distribution
 
@@ -58,9 +60,9 @@ class Use:
 
     acquisitions: int
     contended: int
-    wait: Distribution
+    wait: Distribution  # of those that were contended
     hold: Distribution
-    handover: Distribution
+    handover: Distribution  # release to the next acquire, somebody waiting
     trylocks: int = 0
     trylock_failures: int = 0
     longest_failing_run: int = 0
@@ -70,8 +72,32 @@ class Use:
     owner_changes: int = 0
     node_changes: int = 0
     nested: int = 0
-    spinning: float | None = None  # share of sampled waits that were on a CPU
-    cache_misses: float | None = None  # per section
+    samples_spinning: int = 0  # of waits, by the sampler
+    samples_parked: int = 0
+    cache_misses_counted: int = 0  # in `counted_sections` critical sections
+    counted_sections: int = 0
+
+    @property
+    def spinning(self) -> float | None:
+        """The share of sampled waits that were on a CPU."""
+        samples = self.samples_spinning + self.samples_parked
+        return self.samples_spinning / samples if samples else None
+
+    @property
+    def cache_misses(self) -> float | None:
+        """Cache misses per critical section."""
+        sections = self.counted_sections
+        return self.cache_misses_counted / sections if sections else None
+
+    def __add__(self, other: Use) -> Use:
+        def pair(name: str) -> Any:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            return max(mine, theirs) if name in LARGEST else mine + theirs
+
+        return Use(**{field.name: pair(field.name) for field in fields(self)})
+
+
+LARGEST = {"longest_failing_run"}  # fields of Use that do not add up
 
 
 @dataclass(frozen=True)
@@ -118,10 +144,16 @@ class Site:
 
     @property
     def total(self) -> Use | None:
-        """The main operation: lock for a mutex, read and write for a rwlock..."""
-        from hasp.profile.distribution import combined
+        """All acquisitions: lock and relock of a mutex, read and write of a rwlock.
 
-        return combined(self)
+        A condition variable's and a barrier's are their waits. None without any.
+        """
+        return sum_of(self.uses.values())
+
+
+def sum_of(uses: Iterable[Use]) -> Use | None:
+    """Several uses as one."""
+    return reduce(Use.__add__, uses) if (uses := list(uses)) else None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""The layout of a trace: src/profiler/trace.h as numpy types.
+
+The names are those of the header, which says what each field means. A test compares
+every offset and every number with what the C compiler makes of it.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Records = NDArray[np.void]  # an array of one of the structs below
+
+MAGIC = b"hasptrc\0"
+VERSION = 1
+CHUNK = 1 << 16
+BYTE_ORDER = 0x01020304
+FRAMES = 14
+HELD = 12
+BUCKETS = 128
+
+
+class ChunkKind(IntEnum):
+    """enum trace_kind."""
+
+    FREE = 0
+    THREADS = 1
+    LOCKS = 2
+    STACKS = 3
+    MODULES = 4
+    COUNTS = 5
+    USES = 6
+    EDGES = 7
+    WAITERS = 8
+    MOMENTS = 9
+    WEIGHTS = 10
+    EVENTS = 11
+    BODY = 12
+
+
+class Mode(IntEnum):
+    """enum trace_mode."""
+
+    FULL = 1
+    SAMPLED = 2
+
+
+class End(IntEnum):
+    """enum trace_end."""
+
+    RUNNING = 0
+    EXITED = 1
+    REPLACED = 2
+
+
+class Operation(IntEnum):
+    """enum trace_operation."""
+
+    IDLE = 0
+    LOCK = 1
+    READ = 2
+    WRITE = 3
+    WAIT = 4
+    BARRIER = 5
+    RELOCK = 6
+
+
+class LockKind(IntEnum):
+    """enum trace_lock_kind."""
+
+    MUTEX = 1
+    RWLOCK = 2
+    SPINLOCK = 3
+    CONDITION = 4
+    BARRIER_OBJECT = 5
+
+
+class LockFlag(IntFlag):
+    """enum trace_lock_flags."""
+
+    RECURSIVE = 1
+    ERRORCHECK = 2
+    SHARED = 4
+    ROBUST = 8
+    PRIORITY = 16
+    STATIC = 32
+
+
+class EventKind(IntEnum):
+    """enum trace_event_kind."""
+
+    SELF_DEADLOCK = 1
+    FOREIGN_UNLOCK = 2
+    UNLOCK_REFUSED = 3
+    DESTROYED_HELD = 4
+    INITIALISED_HELD = 5
+    EXITED_HOLDING = 6
+    HELD_AT_EXIT = 7
+    DESTROYED_WAITED = 8
+
+
+def _struct(*fields: tuple[Any, str]) -> np.dtype[np.void]:
+    """A C struct: each field is (type, names), a name may be `name[length]`."""
+    listed: list[Any] = []
+    for kind, names in fields:
+        for name in names.split():
+            name, _, length = name.rstrip("]").partition("[")
+            listed.append((name, kind, int(length)) if length else (name, kind))
+    return np.dtype(listed, align=True)
+
+
+_16, _32, _64 = np.uint16, np.uint32, np.uint64
+
+CLOCK = _struct((_64, "ticks monotonic_ns wall_ns"))
+HEADER = _struct(
+    ("S8", "magic"),
+    (_32, "version byte_order chunk_bytes chunks"),
+    (_64, "bytes_limit session"),
+    (_32, "pid parent_pid cpus nodes mode sample_of sampler_hz ended"),
+    (CLOCK, "begin latest"),
+    (_64, "counted_cost_ps timed_cost_ps stack_cost_ps"),
+    (_64, "lost_locks lost_counts lost_uses lost_stacks lost_edges lost_others"),
+    (_64, "locks_created locks_destroyed"),
+    (_32, "full stopped_by"),
+    (_64, "reserved[16]"),
+    ("S64", "lock"),
+    ("V4096", "command"),
+    ("S1024", "executable"),
+)
+CHUNK_HEAD = _struct(
+    (_32, "kind record_bytes first used writer follow"), (_64, "reserved[5]")
+)
+HISTOGRAM = _struct((_32, f"bucket[{BUCKETS}]"))
+THREAD = _struct(
+    (_32, "tid reused"),
+    ("S16", "name"),
+    (_64, "began ended"),
+    (_32, "waiting_for waiting_to"),
+    (_64, "waiting_since"),
+    (_32, f"depth held[{HELD}] stack"),
+    (_64, "section_ticks wait_ticks idle_ticks counted timed stacks cpu_ns"),
+    (_64, "voluntary involuntary minor_faults major_faults migrations"),
+    (_64, "preempted_holds long_holds counts reserved[6]"),
+)
+LOCK = _struct(
+    (_64, "address"),
+    (_32, "kind flags created_stack first_stack site lives"),
+    (_64, "born died"),
+    (_32, "creator bytes"),
+    (_64, "acquisitions contended wait_ticks hold_ticks"),
+    (_64, "owner_changes node_changes reserved[4]"),
+)
+STACK = _struct((_32, "depth hash"), (_64, f"frame[{FRAMES}]"))
+MODULE = _struct(
+    (_64, "begin end bias"),
+    (_32, "build_id_bytes"),
+    (np.uint8, "build_id[20]"),
+    ("S208", "path"),
+)
+COUNT = _struct(
+    (_64, "address"),
+    (_32, "lock site"),
+    (_64, "acquisitions"),
+    (_32, "contended timed"),
+    (_64, "wait_ticks hold_ticks"),
+    (_32, "owner_changes node_changes"),
+    (_64, "private"),
+)
+USE = _struct(
+    (_32, "thread site operation lock_kind"),
+    (_64, "acquisitions contended wait_ticks wait_most hold_ticks hold_most timed"),
+    (_64, "handovers handover_ticks handover_most"),
+    (_64, "trylocks trylock_failures longest_failing_run timeouts"),
+    (_64, "signals broadcasts owner_changes node_changes"),
+    (_64, "samples_spinning samples_parked nested"),
+    (_64, "cache_misses counted_sections reserved[8]"),
+    (HISTOGRAM, "wait hold handover"),
+)
+EDGE = _struct(
+    (_32, "outer inner stack thread"), (_64, "count"), (_32, "by_try reserved")
+)
+WAITERS = _struct(
+    (_64, "ticks"),
+    (_32, "lock"),
+    (_16, "waiters spinning looked weight"),
+    (_32, "holder"),
+)
+MOMENT = _struct(
+    (_64, "ticks"),
+    (_32, "threads waiting runnable weight"),
+    (_64, "cpu_ns system_ns minor_faults major_faults voluntary involuntary"),
+    (_64, "locks_created locks_destroyed"),
+)
+WEIGHT = _struct((_32, "lock stack"), (_64, "waits wait_ticks holds hold_ticks"))
+EVENT = _struct((_64, "ticks"), (_32, "kind thread lock other stack count"))
+
+RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
+    ChunkKind.THREADS: THREAD,
+    ChunkKind.LOCKS: LOCK,
+    ChunkKind.STACKS: STACK,
+    ChunkKind.MODULES: MODULE,
+    ChunkKind.COUNTS: COUNT,
+    ChunkKind.USES: USE,
+    ChunkKind.EDGES: EDGE,
+    ChunkKind.WAITERS: WAITERS,
+    ChunkKind.MOMENTS: MOMENT,
+    ChunkKind.WEIGHTS: WEIGHT,
+    ChunkKind.EVENTS: EVENT,
+}
+
+
+def bucket_edges() -> tuple[int, ...]:
+    """Where the buckets of a histogram begin, in ticks; the last number is an end."""
+    octaves = ((1 << (5 + k)) // 4 * (4 + q) for k in range(32) for q in range(4))
+    return (0, *octaves)[: BUCKETS + 1]
+
+
+def bucket_of(ticks: int) -> int:
+    """The bucket that counts a duration: trace_bucket()."""
+    if ticks < 32:
+        return 0
+    octave = ticks.bit_length() - 1
+    quarter = ticks >> (octave - 2) & 3
+    return min(1 + 4 * (octave - 5) + quarter, BUCKETS - 1)

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: MIT
+"""Profiles made up in memory, for tests of what reads profiles.
+
+One tick of their clock is one nanosecond. Durations are drawn at random, always the
+same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from hasp.profile.distribution import NOTHING, Distribution
+from hasp.profile.model import (
+    Edge,
+    Event,
+    Frame,
+    Kind,
+    Lock,
+    Moment,
+    Operation,
+    Overhead,
+    Profile,
+    Site,
+    Stack,
+    Thread,
+    Use,
+    WaiterSample,
+    Weight,
+    sum_of,
+)
+from hasp.trace.format import BUCKETS, bucket_edges, bucket_of
+
+SECOND = 1_000_000_000
+DURATION = 10 * SECOND
+MAIN_OPERATION = {
+    Kind.MUTEX: Operation.LOCK,
+    Kind.SPINLOCK: Operation.LOCK,
+    Kind.RWLOCK: Operation.WRITE,
+    Kind.CONDITION: Operation.WAIT,
+    Kind.BARRIER: Operation.BARRIER,
+}
+
+
+def distribution(
+    durations: Iterable[float], number: int | None = None, total: int | None = None
+) -> Distribution:
+    """The histogram of these durations in ns, perhaps a sample of `number`."""
+    timed = [int(duration) for duration in durations]
+    counts = [0] * BUCKETS
+    for duration in timed:
+        counts[bucket_of(duration)] += 1
+    return Distribution(
+        tuple(counts),
+        bucket_edges(),
+        sum(timed) if total is None else total,
+        max(timed, default=0),
+        len(timed) if number is None else number,
+    )
+
+
+def around(mean: float, number: int, seed: int = 1) -> Distribution:
+    """`number` durations of that mean, skewed as waits are; at most 2000 are drawn."""
+    drawn = np.random.default_rng(seed).gamma(1.5, mean / 1.5, min(number, 2000))
+    return distribution(drawn, number, int(mean * number))
+
+
+def stack(*places: str, module: str = "server") -> Stack:
+    """Frames from "function file.c:line", the innermost first."""
+    frames = []
+    for depth, place in enumerate(places):
+        function, _, position = place.partition(" ")
+        file, _, line = position.partition(":")
+        offset = 0x1000 + sum(place.encode()) * 16 + depth
+        frames.append(
+            Frame(
+                *(0x555555550000 + offset, module, offset, function),
+                f"/src/{file}" if file else None,
+                int(line) if line else None,
+            )
+        )
+    return tuple(frames)
+
+
+def use(acquisitions: int, contended: int, wait: float, hold: float) -> Use:
+    """So many acquisitions, waits and holds of these means in ns."""
+    return Use(
+        acquisitions,
+        contended,
+        wait=around(wait, contended, 1),
+        hold=around(hold, acquisitions, 2),
+        handover=around(min(wait, 2000) + 1, contended, 3),
+        samples_spinning=contended // 3,
+        samples_parked=contended - contended // 3,
+    )
+
+
+def site(
+    number: int,
+    name: str,
+    summed: Use,
+    share: float,
+    *,
+    kind: Kind = Kind.MUTEX,
+    instances: int = 1,
+    threads: int = 4,
+    waiters: tuple[float, float, int] | None = None,
+) -> Site:
+    """A site whose locks shared what was done evenly; so did its threads."""
+    place, _, expression = name.partition(" ")
+    mean, p95, most = waiters or (None, None, None)
+    locks = tuple(
+        Lock(
+            *(number * 100_000 + index, 0x7F0000000000 + index * 64, kind),
+            *(frozenset[str](), index, None, 1, 40),
+            *(summed.acquisitions // instances, summed.contended // instances),
+            *(summed.wait.total_ns // instances, summed.hold.total_ns // instances),
+            *(summed.owner_changes // instances, summed.node_changes // instances),
+            *(mean, p95, most),
+        )
+        for index in range(instances)
+    )
+    operation = MAIN_OPERATION[kind]
+    part = use(
+        summed.acquisitions // threads,
+        summed.contended // threads,
+        summed.wait.mean_ns or 0,
+        summed.hold.mean_ns or 0,
+    )
+    return Site(
+        number,
+        kind,
+        name,
+        place,
+        expression or None,
+        created=stack(f"make_it {place}", "main server.c:20"),
+        first=stack("use_it server.c:55", "work server.c:70"),
+        locks=locks,
+        uses={operation: summed},
+        threads={t: {operation: part} for t in range(2, 2 + threads)},
+        share=share,
+        waiters_mean=mean,
+        waiters_p95=p95,
+        waiters_max=most,
+    )
+
+
+def thread(number: int, section_ns: int = 0, wait_ns: int = 0) -> Thread:
+    return Thread(
+        *(number, 1000 + number, "server" if number == 1 else f"worker-{number}"),
+        *(0, DURATION, section_ns, wait_ns, 0),
+        cpu_ns=DURATION - wait_ns,
+        voluntary=100,
+        involuntary=10,
+        minor_faults=50,
+        major_faults=0,
+        migrations=3,
+        long_holds=4,
+        preempted_holds=0,
+        waiting_for=None,
+        waiting_since_ns=None,
+        held=(),
+    )
+
+
+def moments() -> tuple[Moment, ...]:
+    return tuple(
+        Moment(
+            *(second * SECOND, 5, 2, 2),
+            *(second * SECOND * 2, second * 10_000_000, 50 * second, 10 * second, 12),
+        )
+        for second in range(10)
+    )
+
+
+def profile(sites: Sequence[Site], section_share: float, threads: int = 4) -> Profile:
+    """A program of ten seconds whose threads spent their time alike."""
+    section = int(section_share * DURATION)
+    total = sum_of(whole for each in sites if (whole := each.total))
+    waited = total.wait.total_ns // threads if total else 0
+    return Profile(
+        command=("./server", "--threads", str(threads)),
+        executable="/usr/bin/server",
+        pid=4242,
+        lock="glibc",
+        mode="full",
+        cpus=4,
+        nodes=1,
+        duration_ns=DURATION,
+        began=1_700_000_000.0,
+        ended=True,
+        section_share=section_share,
+        threads=(
+            thread(1),
+            *(thread(number, section, waited) for number in range(2, 2 + threads)),
+        ),
+        sites=tuple(sorted(sites, key=lambda each: -each.share)),
+        edges=(),
+        events=(),
+        weights=(),
+        waiters=(),
+        moments=moments(),
+        overhead=Overhead(0.004, 3.5, 42.0, 900.0),
+        locks_created=sum(len(each.locks) for each in sites),
+        locks_destroyed=0,
+        warnings=(),
+    )
+
+
+def hot_lock() -> Profile:
+    """Four threads fight for one mutex; two others hardly matter."""
+    hot = site(
+        *(1, "db.c:88 &db->mu", use(2_000_000, 900_000, 20_000, 4000), 0.62),
+        waiters=(2.4, 3.0, 3),
+    )
+    log = site(2, "log.c:12 &log_lock", use(40_000, 90, 900, 300), 0.002)
+    pool = site(
+        3, "pool.cc:140 Pool::mutex_", use(9000, 3, 700, 120), 0.0004, instances=8
+    )
+    waits = stack("db_put db.c:120", "work server.c:70")
+    samples = tuple(
+        WaiterSample(at * 10_000_000, hot.locks[0].number, 2 + at % 2, 2 + at % 4, 1)
+        for at in range(1000)
+    )
+    return replace(
+        profile([hot, log, pool], 0.64),
+        weights=(
+            Weight(hot.locks[0].number, waits, 16 * SECOND, 7 * SECOND),
+            Weight(
+                *(hot.locks[0].number, stack("db_get db.c:141", "work server.c:70")),
+                *(2 * SECOND, SECOND),
+            ),
+        ),
+        waiters=samples,
+    )
+
+
+def many_locks() -> Profile:
+    """A hash table with 10,000 locks: nobody waits, all is overhead."""
+    buckets = site(
+        *(1, "table.c:31 &bucket->lock", use(30_000_000, 400, 800, 60), 0.21),
+        instances=10_000,
+    )
+    return profile([buckets], 0.21)
+
+
+def trylock_storm() -> Profile:
+    """Threads that poll a lock with trylock."""
+    polled = replace(
+        use(500_000, 20_000, 3000, 9000),
+        trylocks=8_000_000,
+        trylock_failures=7_600_000,
+        longest_failing_run=5000,
+    )
+    return profile([site(1, "queue.c:77 &queue->lock", polled, 0.41)], 0.41)
+
+
+def readers() -> Profile:
+    """A rwlock that is mostly read, and a condition variable."""
+    table = site(
+        *(1, "cache.cc:9 Cache::lock_", use(10_000, 4000, 50_000, 20_000), 0.18),
+        kind=Kind.RWLOCK,
+        waiters=(0.7, 2.0, 4),
+    )
+    reads = {Operation.READ: use(900_000, 9000, 15_000, 2500)}
+    wake = site(
+        *(2, "queue.c:12 &queue->wake", use(5000, 5000, 900_000, 0), 0.0),
+        kind=Kind.CONDITION,
+    )
+    signalled = replace(wake.uses[Operation.WAIT], hold=NOTHING, signals=5200)
+    wake = replace(wake, uses={Operation.WAIT: signalled})
+    return profile([replace(table, uses={**table.uses, **reads}), wake], 0.18)
+
+
+def idle() -> Profile:
+    """A program without contention."""
+    return profile([site(1, "main.c:5 &lock", use(200, 0, 0, 100), 0.00001)], 0.00001)
+
+
+def unlocked() -> Profile:
+    """A program that used no lock at all."""
+    return profile([], 0.0)
+
+
+def deadlock() -> Profile:
+    """Two threads that took two locks in opposite order, and hang."""
+    first = site(1, "bank.c:10 &from->lock", use(1001, 1, 5, 80), 0.5, threads=2)
+    second = site(2, "bank.c:10 &to->lock", use(1001, 1, 5, 80), 0.5, threads=2)
+    a, b = first.locks[0].number, second.locks[0].number
+    forth, back = stack("pay bank.c:31"), stack("refund bank.c:44")
+    hanging = [
+        replace(
+            thread(number, SECOND, 8 * SECOND),
+            ended_ns=None,
+            waiting_for=wanted,
+            waiting_since_ns=2 * SECOND,
+            held=(held,),
+        )
+        for number, held, wanted in ((2, a, b), (3, b, a))
+    ]
+    base = profile([first, second], 0.5, threads=2)
+    return replace(
+        base,
+        ended=False,
+        threads=(thread(1), *hanging),
+        edges=(Edge(a, b, 500, False, forth), Edge(b, a, 20, False, back)),
+        events=(
+            Event("order-inversion", 2, b, 3, 20, SECOND, forth),
+            Event("held-at-exit", 3, b, 0, 1, DURATION, back),
+        ),
+        warnings=("the program was killed or still runs: the trace ends in mid-air",),
+    )
+
+
+SAMPLES = {
+    made.__name__: made
+    for made in (
+        *(hot_lock, many_locks, trylock_storm, readers, idle, unlocked, deadlock),
+    )
+}
