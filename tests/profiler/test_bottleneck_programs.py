@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""The corpus by itself: every row runs, checks itself, and notices a wrong lock."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+from lock_list import BUILD
+from profiler.corpus import PROGRAM, Row, rows
+
+SECONDS = 0.03
+
+
+def run(
+    command: list[str], environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
+def test_row_runs_and_checks_itself(row: Row) -> None:
+    finished = run(row.command(SECONDS))
+    assert finished.returncode == 0, finished.stderr
+    report = json.loads(finished.stdout)
+    assert report["threads"] == row.threads
+    assert report["operations"] > 0
+    assert report["operations_per_second"] > 0
+
+
+def test_names_are_told_apart() -> None:
+    names = [row.name for row in rows()]
+    assert len(set(names)) == len(names)
+    assert sum(row.table17 for row in rows()) == 24
+
+
+@pytest.mark.parametrize("part", ["hot:hold=500,think=0", "striped:locks=1,hold=500"])
+def test_notices_a_lock_that_does_not_exclude(part: str) -> None:
+    library = BUILD / "tests" / "programs" / "libbad_locks.so"
+    environment = {"LD_PRELOAD": str(library), "BUG": "lock-does-nothing"}
+    finished = run([str(PROGRAM), "--seconds=0.2", part], environment)
+    assert finished.returncode == 1
+    assert "wanted" in finished.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["cold"],
+        ["hot:grip=1"],
+        ["hot:hold=-1"],
+        ["hot:hold=x"],
+        ["hot", "hot"],
+        ["--threads=0", "hot"],
+        ["--seconds=0", "hot"],
+    ],
+    ids=" ".join,
+)
+def test_refuses(words: list[str]) -> None:
+    finished = run([str(PROGRAM), *words])
+    assert finished.returncode == 2
+    assert finished.stderr.startswith("bottleneck: ")
+    assert finished.stdout == ""

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program that shows one bottleneck of locks, or a mix of several: the parts named on
+ * its command line, of each of which every thread does one step in turn, until the time
+ * is over. corpus.toml says which parts with which knobs show what.
+ *
+ * Work is counted in turns, about a nanosecond each: a fixed amount of it, not of time,
+ * so that a thread that lost its processor inside a critical section still has to do
+ * the rest.
+ */
+#ifndef CORPUS_H
+#define CORPUS_H
+
+#include <stdint.h>
+
+#include "../check.h"
+
+struct worker {
+    unsigned index;
+    uint64_t random;
+    uint64_t steps;
+} __attribute__((aligned(128)));
+
+struct knob {
+    const char *name;
+    uint64_t value; /* the default, until the command line says otherwise */
+    uint64_t least, most;
+};
+
+enum { KNOBS_MOST = 4 };
+
+struct part {
+    const char *name, *summary;
+    struct knob knobs[KNOBS_MOST];
+    /* Before the threads start, or NULL. */
+    void (*prepare)(struct part *part, unsigned threads, uint64_t seed);
+    /* Once in each round of each thread. */
+    void (*step)(struct part *part, struct worker *worker);
+    /* When the time is over: nobody may wait for others any more. NULL: nobody does. */
+    void (*wind_up)(struct part *part);
+    /* After the threads have ended, with the steps of all: what must hold then does. */
+    void (*check)(struct part *part, uint64_t steps);
+};
+
+extern struct part hot, polled, owned, striped, queue, phases, start, churn, stream;
+
+/* G. Marsaglia's xorshift64 (Journal of Statistical Software, 2003); never 0. */
+static inline uint64_t random_next(struct worker *worker)
+{
+    worker->random ^= worker->random << 13;
+    worker->random ^= worker->random >> 7;
+    worker->random ^= worker->random << 17;
+    return worker->random;
+}
+
+static inline uint64_t random_below(struct worker *worker, uint64_t below)
+{
+    return (random_next(worker) >> 32) * below >> 32;
+}
+
+/* A chain of multiplications: nothing overlaps, nothing leaves the core. */
+static inline void work(uint64_t turns)
+{
+    uint64_t value = turns | 1;
+    for (uint64_t i = 0; i < turns; i++) {
+        value *= 0x9e3779b97f4a7c15u;
+        __asm__ volatile("" : "+r"(value));
+    }
+}
+
+/* Half to one and a half times as much: threads do not fall into step. */
+static inline void work_about(struct worker *worker, uint64_t turns)
+{
+    work(turns / 2 + random_below(worker, turns + 1));
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Phases that all threads begin together, behind a barrier made of a mutex and a
+ * condition variable, as programs made them before pthread_barrier_t. */
+#include "corpus.h"
+
+enum { WORK };
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t begins;
+    unsigned threads, arrived;
+    uint64_t phase;
+    int closed;
+} barrier = {.mutex = PTHREAD_MUTEX_INITIALIZER, .begins = PTHREAD_COND_INITIALIZER};
+
+static void phases_prepare(struct part *part, unsigned threads, uint64_t seed)
+{
+    (void)part, (void)seed;
+    barrier.threads = threads;
+}
+
+static void phases_step(struct part *part, struct worker *worker)
+{
+    work_about(worker, part->knobs[WORK].value);
+    CHECK_OK(pthread_mutex_lock(&barrier.mutex));
+    uint64_t phase = barrier.phase;
+    if (++barrier.arrived == barrier.threads) {
+        barrier.arrived = 0;
+        barrier.phase++;
+        CHECK_OK(pthread_cond_broadcast(&barrier.begins));
+    }
+    while (barrier.phase == phase && !barrier.closed)
+        CHECK_OK(pthread_cond_wait(&barrier.begins, &barrier.mutex));
+    CHECK(barrier.phase - phase <= 1);
+    CHECK_OK(pthread_mutex_unlock(&barrier.mutex));
+}
+
+static void phases_wind_up(struct part *part)
+{
+    (void)part;
+    CHECK_OK(pthread_mutex_lock(&barrier.mutex));
+    barrier.closed = 1;
+    CHECK_OK(pthread_cond_broadcast(&barrier.begins));
+    CHECK_OK(pthread_mutex_unlock(&barrier.mutex));
+}
+
+static void phases_check(struct part *part, uint64_t steps)
+{
+    (void)part;
+    CHECK_EQUAL(barrier.phase * barrier.threads + barrier.arrived, steps);
+}
+
+struct part phases = {
+    .name = "phases",
+    .summary = "all threads wait for each other, with a condition variable",
+    .knobs = {{"work", 10000, 0, 1000000000}},
+    .prepare = phases_prepare,
+    .step = phases_step,
+    .wind_up = phases_wind_up,
+    .check = phases_check,
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Items handed from thread to thread through a short queue with condition variables:
+ * threads stop and start for nearly every item, and the lock is handed to threads that
+ * first have to be scheduled. Even threads put, odd ones take. */
+#include "corpus.h"
+
+enum { CAPACITY, WORK };
+enum { CAPACITY_MOST = 1024 };
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t not_full, not_empty;
+    uint64_t items[CAPACITY_MOST];
+    uint64_t put, taken;
+    uint64_t put_sum, taken_sum;
+    int closed;
+} jobs = {
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .not_full = PTHREAD_COND_INITIALIZER,
+    .not_empty = PTHREAD_COND_INITIALIZER,
+};
+
+static void put(uint64_t capacity, uint64_t item)
+{
+    CHECK_OK(pthread_mutex_lock(&jobs.mutex));
+    while (jobs.put - jobs.taken == capacity && !jobs.closed)
+        CHECK_OK(pthread_cond_wait(&jobs.not_full, &jobs.mutex));
+    if (!jobs.closed) {
+        jobs.items[jobs.put++ % capacity] = item;
+        jobs.put_sum += item;
+        CHECK_OK(pthread_cond_signal(&jobs.not_empty));
+    }
+    CHECK_OK(pthread_mutex_unlock(&jobs.mutex));
+}
+
+static void take(uint64_t capacity)
+{
+    CHECK_OK(pthread_mutex_lock(&jobs.mutex));
+    while (jobs.put == jobs.taken && !jobs.closed)
+        CHECK_OK(pthread_cond_wait(&jobs.not_empty, &jobs.mutex));
+    if (jobs.put != jobs.taken) {
+        jobs.taken_sum += jobs.items[jobs.taken++ % capacity];
+        CHECK_OK(pthread_cond_signal(&jobs.not_full));
+    }
+    CHECK_OK(pthread_mutex_unlock(&jobs.mutex));
+}
+
+static void queue_step(struct part *part, struct worker *worker)
+{
+    work_about(worker, part->knobs[WORK].value);
+    if (worker->index % 2 == 0)
+        put(part->knobs[CAPACITY].value, random_next(worker));
+    else
+        take(part->knobs[CAPACITY].value);
+}
+
+static void queue_wind_up(struct part *part)
+{
+    (void)part;
+    CHECK_OK(pthread_mutex_lock(&jobs.mutex));
+    jobs.closed = 1;
+    CHECK_OK(pthread_cond_broadcast(&jobs.not_full));
+    CHECK_OK(pthread_cond_broadcast(&jobs.not_empty));
+    CHECK_OK(pthread_mutex_unlock(&jobs.mutex));
+}
+
+static void queue_check(struct part *part, uint64_t steps)
+{
+    uint64_t left = 0, capacity = part->knobs[CAPACITY].value;
+    for (uint64_t i = jobs.taken; i != jobs.put; i++)
+        left += jobs.items[i % capacity];
+    CHECK_EQUAL(jobs.taken_sum + left, jobs.put_sum);
+    CHECK_COMPARE(jobs.put + jobs.taken, <=, steps);
+}
+
+struct part queue = {
+    .name = "queue",
+    .summary = "even threads hand items to odd ones, with condition variables",
+    .knobs = {{"capacity", 1, 1, CAPACITY_MOST}, {"work", 1000, 0, 1000000000}},
+    .step = queue_step,
+    .wind_up = queue_wind_up,
+    .check = queue_check,
+};
