@@ -76,9 +76,12 @@ def stack(*places: str, module: str = "server") -> Stack:
         offset = 0x1000 + sum(place.encode()) * 16 + depth
         frames.append(
             Frame(
-                *(0x555555550000 + offset, module, offset, function),
-                f"/src/{file}" if file else None,
-                int(line) if line else None,
+                address=0x555555550000 + offset,
+                module=module,
+                offset=offset,
+                function=function,
+                file=f"/src/{file}" if file else None,
+                line=int(line) if line else None,
             )
         )
     return tuple(frames)
@@ -113,12 +116,22 @@ def site(
     mean, p95, most = waiters or (None, None, None)
     locks = tuple(
         Lock(
-            *(number * 100_000 + index, 0x7F0000000000 + index * 64, kind),
-            *(frozenset[str](), index, None, 1, 40),
-            *(summed.acquisitions // instances, summed.contended // instances),
-            *(summed.wait.total_ns // instances, summed.hold.total_ns // instances),
-            *(summed.owner_changes // instances, summed.node_changes // instances),
-            *(mean, p95, most),
+            number=number * 100_000 + index,
+            address=0x7F0000000000 + index * 64,
+            kind=kind,
+            flags=frozenset(),
+            born_ns=index,
+            died_ns=None,
+            lives=1,
+            bytes=40,
+            acquisitions=summed.acquisitions // instances,
+            contended=summed.contended // instances,
+            wait_ns=summed.wait.total_ns // instances,
+            hold_ns=summed.hold.total_ns // instances,
+            owner_changes=summed.owner_changes // instances,
+            waiters_mean=mean,
+            waiters_p95=p95,
+            waiters_max=most,
         )
         for index in range(instances)
     )
@@ -149,8 +162,14 @@ def site(
 
 def thread(number: int, section_ns: int = 0, wait_ns: int = 0) -> Thread:
     return Thread(
-        *(number, 1000 + number, "server" if number == 1 else f"worker-{number}"),
-        *(0, DURATION, section_ns, wait_ns, 0),
+        number=number,
+        tid=1000 + number,
+        name="server" if number == 1 else f"worker-{number}",
+        began_ns=0,
+        ended_ns=DURATION,
+        section_ns=section_ns,
+        wait_ns=wait_ns,
+        idle_ns=0,
         cpu_ns=DURATION - wait_ns,
         voluntary=100,
         involuntary=10,
@@ -168,8 +187,15 @@ def thread(number: int, section_ns: int = 0, wait_ns: int = 0) -> Thread:
 def moments() -> tuple[Moment, ...]:
     return tuple(
         Moment(
-            *(second * SECOND, 5, 2, 2),
-            *(second * SECOND * 2, second * 10_000_000, 50 * second, 10 * second, 12),
+            at_ns=second * SECOND,
+            threads=5,
+            waiting=2,
+            runnable=2,
+            cpu_ns=second * SECOND * 2,
+            system_ns=second * 10_000_000,
+            minor_faults=50 * second,
+            involuntary=10 * second,
+            locks_created=12,
         )
         for second in range(10)
     )
@@ -219,19 +245,18 @@ def hot_lock() -> Profile:
     pool = site(
         3, "pool.cc:140 Pool::mutex_", use(9000, 3, 700, 120), 0.0004, instances=8
     )
+    number = hot.locks[0].number
     waits = stack("db_put db.c:120", "work server.c:70")
+    gets = stack("db_get db.c:141", "work server.c:70")
     samples = tuple(
-        WaiterSample(at * 10_000_000, hot.locks[0].number, 2 + at % 2, 2 + at % 4, 1)
+        WaiterSample(at * 10_000_000, number, 2 + at % 2, 2 + at % 4, 1)
         for at in range(1000)
     )
     return replace(
         profile([hot, log, pool], 0.64),
         weights=(
-            Weight(hot.locks[0].number, waits, 16 * SECOND, 7 * SECOND),
-            Weight(
-                *(hot.locks[0].number, stack("db_get db.c:141", "work server.c:70")),
-                *(2 * SECOND, SECOND),
-            ),
+            Weight(number, waits, 800_000, 16 * SECOND, 1_600_000, 7 * SECOND),
+            Weight(number, gets, 100_000, 2 * SECOND, 400_000, SECOND),
         ),
         waiters=samples,
     )
