@@ -54,7 +54,6 @@ enum trace_kind {
     TRACE_MOMENTS, /* struct trace_moment: the time line of the process */
     TRACE_WEIGHTS, /* struct trace_weight */
     TRACE_EVENTS,  /* struct trace_event */
-    TRACE_BODY,    /* the chunk continues the one before it (large tables) */
 };
 
 /* Two readings of both clocks; the second is renewed as long as the process runs. */
@@ -89,7 +88,8 @@ struct trace_header {
     uint64_t locks_created, locks_destroyed; /* of all kinds, by init and destroy */
     uint32_t full;       /* 1: the disk was full, 2: bytes_limit was reached */
     uint32_t stopped_by; /* a signal that killed the process, where it was caught */
-    uint64_t reserved[16];
+    uint64_t looks;      /* of the sampler at all threads, so far */
+    uint64_t reserved[15];
     char lock[64];       /* the lock the process runs under: a name of `hasp list` */
     char command[4096];  /* /proc/self/cmdline: arguments, each with its 0; cut */
     char executable[1024];
@@ -104,7 +104,8 @@ struct trace_chunk {
     uint32_t first;        /* number of its first record, or 0 if not numbered */
     uint32_t used;         /* records that are complete */
     uint32_t writer;       /* thread, or 0: several */
-    uint32_t follow;       /* TRACE_BODY chunks behind this one that belong to it */
+    uint32_t follow;       /* chunks behind this one that its records run on through,
+                              without a head of their own */
     uint64_t reserved[5];
 };
 
@@ -142,7 +143,7 @@ struct trace_thread {
     uint32_t tid;
     uint32_t reused;
     char name[16];
-    uint64_t began, ended; /* ticks; ended 0: alive */
+    uint64_t began, ended; /* ticks, of the latest thread; ended 0: alive */
     /* Published while it waits. The sampler and whoever looks at a hanging process read
      * these: `waiting_for` is stored last before the wait, and 0 first behind it. */
     uint32_t waiting_for; /* lock */
@@ -165,7 +166,8 @@ struct trace_thread {
     uint64_t preempted_holds; /* holds in which an involuntary switch was seen */
     uint64_t long_holds;      /* holds that were looked at for that: over 100 us */
     uint64_t counts;          /* chunk that begins its table of counts, or 0 */
-    uint64_t reserved[6];
+    uint64_t earlier_ticks;   /* what the record's earlier threads lived */
+    uint64_t reserved[5];
 };
 
 enum trace_lock_kind {
@@ -270,7 +272,8 @@ struct trace_edge {
     uint32_t reserved;
 };
 
-/* A lock for which threads waited when the sampler looked. Old samples are thinned out
+/* A lock for which threads waited when the sampler looked; those of one look have the
+ * same `ticks`. A look at which nobody waited leaves none. Old samples are thinned out
  * when there are too many: `weight` is how many looks one stands for. */
 struct trace_waiters {
     uint64_t ticks;
