@@ -41,6 +41,7 @@ def rows_of(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.slow
 def test_every_case_has_a_row_for_every_lock(hasp: Hasp) -> None:
     completed = hasp("bench", "locks", "--runs=2", "--locks=futex,mcs-park", "--json")
     assert completed.returncode == 0, completed.stderr

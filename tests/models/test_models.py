@@ -27,6 +27,12 @@ needs_spin = pytest.mark.skipif(
 CORRECT = [run for m in models() for run in runs(m)]
 LONG = [run for m in models() for run in runs(m, "Slow")]
 SLOW = [pytest.param(run, marks=pytest.mark.slow) for run in LONG]
+# Each takes a second or two to compile; the first of every model shows it can fail.
+BUGS = [
+    pytest.param(bug, marks=[pytest.mark.slow] if number else [])
+    for m in models()
+    for number, bug in enumerate(bugs(m))
+]
 
 
 @needs_spin
@@ -39,7 +45,7 @@ def test_model_is_free_of_errors(run: Run, tmp_path: Path) -> None:
 
 
 @needs_spin
-@pytest.mark.parametrize("run", [bug for m in models() for bug in bugs(m)], ids=str)
+@pytest.mark.parametrize("run", BUGS, ids=str)
 def test_seeded_bug_is_refused(run: Run, tmp_path: Path) -> None:
     assert search(run, tmp_path).error == run.error
 

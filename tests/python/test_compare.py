@@ -212,9 +212,12 @@ def alive(marker: str) -> list[str]:
 @pytest.mark.parametrize(
     "child",
     [
-        "sleep {time}",
-        "setsid sleep {time}",
-        "sh -c 'trap \"\" TERM; sleep {time}; sleep {time}'",
+        pytest.param("sleep {time}", marks=pytest.mark.slow),
+        pytest.param("setsid sleep {time}", marks=pytest.mark.slow),
+        pytest.param(
+            "sh -c 'trap \"\" TERM; sleep {time}; sleep {time}'",
+            marks=pytest.mark.slow,
+        ),
         "eval 'trap \"\" TERM; sleep {time}; sleep {time}'",
         "sh -c 'setsid sh -c \"sleep {time} & sleep {time}\" & sleep {time}'",
     ],
