@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""From measures to a verdict: which rules fire, and what follows for each site."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hasp.advisor.choose import Choice, choose, satisfies
+from hasp.advisor.evaluate import Evaluation, Fired, evaluate
+from hasp.advisor.features import Features, SiteFeatures
+from hasp.advisor.rules import Advice, Rules
+from hasp.advisor.verdict import SiteVerdict, Verdict
+from hasp.advisor.words import BOTTLENECKS, evidence, sentence
+from hasp.native import LockInfo
+
+ALTERNATIVES = 4  # locks named beside the recommended one
+EXAMPLES = 4  # locks named for a property to avoid
+OTHER_LEVEL = {"high": "extreme", "extreme": "high"}
+REPLACEABLE = ("mutex",)  # kinds of lock that Hasp can put another in place of
+
+
+def judge(
+    features: Features,
+    rules: Rules,
+    locks: Sequence[LockInfo],
+    objective: str = "throughput",
+) -> Verdict:
+    """Apply the rules to what was measured."""
+    found = evaluate(features, rules, objective)
+    sites = [
+        _site(site, found, rules, locks, features)
+        for site in features.sites
+        if _concerned(site, found)
+    ]
+    sites.sort(key=_weight, reverse=True)
+    lead = _lead(sites, features)
+    program = [item.rule for item in found.fired if item.site is None]
+    first = sites[0] if sites else None
+    trouble = [BOTTLENECKS[name] for name in first.bottlenecks] if first else []
+    if first and not trouble:
+        trouble = ["moderate contention" if first.level else "hardly anybody waits"]
+    names = {site.site: site.name for site in features.sites}
+    return Verdict(
+        sentence=sentence(
+            features,
+            lead,
+            first.bottlenecks if first else (),
+            f"{', '.join(trouble)}; {_answer(first)}",
+            not found.locks_matter or first is None,
+        ),
+        evidence=tuple(evidence(found.fired, names)),
+        locks_matter=found.locks_matter and bool(sites),
+        bottlenecks=_distinct([name for site in sites for name in site.bottlenecks]),
+        fired=found.fired,
+        unknown=found.unknown,
+        hints=_distinct([rule.hint for rule in program]),
+        cautions=_distinct([rule.caution for rule in program]),
+        sites=tuple(sites),
+        features=features,
+        objective=objective,
+    )
+
+
+def _distinct(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in words if word))
+
+
+def _concerned(site: SiteFeatures, found: Evaluation) -> bool:
+    """Whether there is anything to say of a site: it is hot, or has a bottleneck."""
+    return site.site in found.hot or any(
+        item.site == site.site and item.rule.bottleneck for item in found.fired
+    )
+
+
+def _lead(sites: Sequence[SiteVerdict], features: Features) -> SiteFeatures | None:
+    if sites:
+        return sites[0].features
+    return max(features.sites, key=lambda site: site.share or 0.0, default=None)
+
+
+def _weight(site: SiteVerdict) -> tuple[bool, float]:
+    measured = site.features
+    shares = (measured.wait_share, measured.share, measured.operation_share)
+    return bool(site.bottlenecks), max((share or 0.0) for share in shares)
+
+
+def _site(
+    site: SiteFeatures,
+    found: Evaluation,
+    rules: Rules,
+    locks: Sequence[LockInfo],
+    features: Features,
+) -> SiteVerdict:
+    fired = [item for item in found.fired if item.site == site.site]
+    choice = choose(fired, rules, locks)
+    loud = [item.rule for item in fired if not item.rule.silent]
+    asked = [pair for pair in choice.advice if not _silent(pair[0], fired)]
+    bottlenecks = _distinct([rule.bottleneck for rule in loud])
+    answerable = site.kind in REPLACEABLE and bool(asked or _ranked(fired))
+    names = [lock.name for lock in choice.locks] if answerable else []
+    cautions = [rule.caution for rule in loud]
+    if bottlenecks and site.kind not in REPLACEABLE:
+        cautions.append(f"Hasp replaces mutexes; this {site.kind} stays glibc's")
+    recommended = names[0] if names else None
+    alternatives = names[1 : 1 + ALTERNATIVES]
+    if any(rule.id == "E6.band" for rule in loud) and answerable:
+        alternatives = _both(fired, names, rules, locks, features.nodes)
+    return SiteVerdict(
+        site=site.site,
+        name=site.name,
+        kind=site.kind,
+        features=site,
+        level=next((rule.level for rule in loud if rule.level), ""),
+        bottlenecks=bottlenecks,
+        advice=tuple(advice.words for _, advice in asked),
+        recommendation=None if recommended == features.lock else recommended,
+        alternatives=tuple(alternatives),
+        avoid=_distinct([_avoid(item, rules, locks) for _, item in asked])
+        if answerable
+        else (),
+        why=tuple(rule.title for rule in loud) + _reasons(choice),
+        hints=_distinct([rule.hint for rule in loud]),
+        cautions=_distinct(cautions),
+        conflicts=tuple(
+            f"{advice.words} ({source})" for source, advice in choice.conflicts
+        ),
+    )
+
+
+def _silent(source: str, fired: Sequence[Fired]) -> bool:
+    return any(item.rule.id == source and item.rule.silent for item in fired)
+
+
+def _ranked(fired: Sequence[Fired]) -> bool:
+    return any(item.rule.order for item in fired)
+
+
+def _reasons(choice: Choice) -> tuple[str, ...]:
+    return tuple(item.why for item in choice.applied)
+
+
+def _avoid(advice: Advice, rules: Rules, locks: Sequence[LockInfo]) -> str:
+    """What a piece of advice excludes, with examples."""
+    others = [
+        lock.name
+        for lock in locks
+        if not lock.is_reference and not satisfies(lock, advice, rules)
+    ]
+    if not others:
+        return ""
+    shown = ", ".join(others[:EXAMPLES])
+    more = ", ..." if len(others) > EXAMPLES else ""
+    without = "without " if advice.wanted else ""
+    return f"locks {without}{advice.quality} ({shown}{more})"
+
+
+def _both(
+    fired: Sequence[Fired],
+    names: Sequence[str],
+    rules: Rules,
+    locks: Sequence[LockInfo],
+    nodes: int,
+) -> list[str]:
+    """Inside the hysteresis band, the other level's answer comes second."""
+    level = next((item for item in fired if item.rule.level in OTHER_LEVEL), None)
+    if level is None:
+        return list(names[1 : 1 + ALTERNATIVES])
+    other = OTHER_LEVEL[level.rule.level]
+    found = [
+        rule for rule in rules.rules if rule.level == other and rule.speaks_of(nodes)
+    ]
+    swapped = [
+        Fired(rule, item.site, item.numbers)
+        for item in fired
+        for rule in (found if item is level else (item.rule,))
+    ]
+    answer = [lock.name for lock in choose(swapped, rules, locks).locks]
+    ordered = [answer[0], *names[1:], *answer[1:]]
+    return [name for name in dict.fromkeys(ordered) if name != names[0]][:ALTERNATIVES]
+
+
+def _answer(site: SiteVerdict | None) -> str:
+    """What to do about the worst site."""
+    if site is None:
+        return ""
+    if site.recommendation:
+        return f"take {site.recommendation}"
+    if site.hints:
+        return f"consider: {site.hints[0]}"
+    return "keep the lock it has"

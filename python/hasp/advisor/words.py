@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""Verdicts in the user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hasp.advisor.evaluate import Fired, Number
+from hasp.advisor.features import Features, SiteFeatures, measures
+from hasp.durations import format_duration, three_digits
+
+# Bottlenecks by the study's names, and how a sentence says them.
+BOTTLENECKS = {
+    "contention:high": "high contention",
+    "contention:extreme": "extreme contention",
+    "trylock-contention": "trylocks that fail again and again",
+    "many-uncontended": "very many uncontended acquisitions",
+    "lock-holder-preemption": "holders preempted",
+    "lock-handover": "slow handovers",
+    "memory-footprint:page-erase": "memory for very many locks",
+    "memory-footprint:kernel-lock-in-page-fault": "locks created all the time",
+    "memory-contention": "memory contention",
+}
+
+
+def percent(share: float) -> str:
+    """A share as people read it."""
+    if 0 < share < 0.01:
+        return "less than 1 %"
+    return f"{100 * share:.0f} %"
+
+
+def quantity(value: float, unit: str) -> str:
+    """A measure with its unit."""
+    if unit == "share":
+        return f"{100 * value:.1f} %" if value < 0.1 else f"{100 * value:.0f} %"
+    if unit == "ns":
+        return format_duration(value / 1e9)
+    if unit == "x":
+        return f"{value:,.0f}x" if value >= 100 else f"{three_digits(value)}x"
+    number = f"{value:,.0f}" if value >= 1000 else three_digits(value)
+    return f"{number}{unit if unit.startswith('/') else ' ' + unit}".rstrip()
+
+
+BOUNDS = {">=": "{} or more", ">": "over {}", "<=": "up to {}", "<": "under {}"}
+
+
+def numbers_words(numbers: Sequence[Number]) -> str:
+    """`threads waiting ...: 34 % (16 % or more, up to 63 %)`, each measure once."""
+    words: dict[str, list[str]] = {}
+    for number in numbers:
+        _, about, unit = measures()[number.measure]
+        bound = BOUNDS[number.comparison].format(quantity(number.limit, unit))
+        value = f"{about}: {quantity(number.value, unit)}"
+        words.setdefault(value, []).append(bound)
+    return "; ".join(
+        f"{value} ({', '.join(bounds)})" for value, bounds in words.items()
+    )
+
+
+def sentence(
+    features: Features,
+    lead: SiteFeatures | None,
+    bottlenecks: Sequence[str],
+    answer: str,
+    stopped: bool,
+) -> str:
+    """The one sentence: which lock, what is wrong with it, what to do."""
+    if lead is not None and not stopped:
+        return f"{_cost(lead, bottlenecks)}: {answer}"
+    words = f"locks are not your bottleneck: {percent(features.section_share or 0.0)} "
+    words += "of thread time is spent in critical sections"
+    if lead is not None and lead.share:
+        words += f", most of it ({percent(lead.share)}) at {lead.name}"
+    return words
+
+
+def _cost(site: SiteFeatures, bottlenecks: Sequence[str]) -> str:
+    """What the site costs, by the measure that its first bottleneck is about."""
+    waiting = site.wait_share or 0.0
+    first = bottlenecks[0] if bottlenecks else ""
+    if first.startswith("memory-footprint") and site.locks:
+        faults = site.lock_fault_share
+        cost = f", {percent(faults)} of the run in page faults" if faults else ""
+        return f"{site.locks:,.0f} locks are made at {site.name}{cost}"
+    if first == "trylock-contention" and site.trylock_failure_share is not None:
+        return (
+            f"{percent(site.trylock_failure_share)} of the trylocks of {site.name} fail"
+        )
+    if first == "many-uncontended" and site.operation_share is not None:
+        share = percent(site.operation_share)
+        return f"{share} of CPU time goes into taking {site.name}"
+    if waiting >= 0.01:
+        return f"{percent(waiting)} of thread time is spent waiting for {site.name}"
+    share = percent(site.share or 0.0)
+    return f"{share} of thread time is spent in the sections of {site.name}"
+
+
+def evidence(fired: Sequence[Fired], names: dict[int, str]) -> list[str]:
+    """A line for each rule that fired: what it means, the numbers, the source."""
+    lines = []
+    for item in fired:
+        if item.rule.silent or not item.numbers:
+            continue
+        where = f"{names[item.site]}: " if item.site is not None else ""
+        numbers = numbers_words(item.numbers)
+        rule = f"{item.rule.id}, {item.rule.source}"
+        lines.append(f"{where}{item.rule.title}. {numbers} [{rule}]")
+    return lines

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""From the measures of Table 17's rows to its advice, and that each rule is needed."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from advisor.table17 import APPLICATIONS, features
+
+from hasp import native
+from hasp.advisor.judge import judge
+from hasp.advisor.rules import Rules, load
+from hasp.advisor.verdict import Verdict
+from hasp.errors import HaspError
+
+TABLE = Path(__file__).with_name("table17.csv")
+# The study's words, and ours.
+PROPERTIES = {
+    "fifo": "fifo",
+    "light": "light",
+    "parking": "parks",
+    "hierarchical": "numa",
+    "contention-hardened-trylock": "trylock_hardened",
+    "low-memory-footprint": "small",
+    "low-memory-traffic": "throttles",
+}
+BOTTLENECKS = {
+    "scheduling:lock-handover": {"lock-handover"},
+    "scheduling:lock-holder-preemption": {"lock-holder-preemption"},
+    "contention:extreme(mixed lock+trylock)": {
+        "contention:extreme",
+        "trylock-contention",
+    },
+    "contention:extreme(trylock)": {"contention:extreme", "trylock-contention"},
+    "contention:many-uncontended": {"many-uncontended"},
+}
+VERBS = {"require": "prefer", "exclude": "avoid"}
+
+with TABLE.open(encoding="utf-8", newline="") as file:
+    ROWS = {row["application"]: row for row in csv.DictReader(file)}
+
+
+def printed_advice(application: str) -> set[str]:
+    row = ROWS[application]
+    names = row["lock_properties"].split(";")
+    return {f"{row['advice_verb']} {PROPERTIES[name]}" for name in names}
+
+
+def printed_bottlenecks(application: str) -> set[str]:
+    names = ROWS[application]["bottlenecks"].split(";")
+    return {part for name in names for part in BOTTLENECKS.get(name, {name})}
+
+
+def given_advice(verdict: Verdict) -> set[str]:
+    """What the first site is advised, in the two verbs of the study."""
+    found = set()
+    for words in verdict.sites[0].advice if verdict.sites else ():
+        verb, quality = words.split(" ")
+        found.add(f"{VERBS.get(verb, verb)} {quality}")
+    return found
+
+
+def agrees(application: str, rules: Rules) -> bool:
+    """Whether bottlenecks, advice and the recommended lock are as printed.
+
+    65 % of the threads (linear_regression) are filed as high although 40 of 64 are the
+    limit: inside the hysteresis band the other level's answer counts too.
+    """
+    verdict = judge(features(application), rules, native.locks())
+    advice, bottlenecks = given_advice(verdict), set(verdict.bottlenecks)
+    printed = printed_advice(application)
+    if (advice, bottlenecks) == (printed, printed_bottlenecks(application)):
+        return True
+    banded = any(item.rule.id == "E6.band" for item in verdict.fired)
+    other = "mcs" if "avoid light" in printed else "ahmcs"
+    return banded and other in verdict.sites[0].alternatives
+
+
+def test_every_row_is_described() -> None:
+    assert set(ROWS) == set(APPLICATIONS)
+    assert len(ROWS) == 24
+
+
+@pytest.mark.parametrize("application", ROWS)
+def test_advice_is_that_of_the_study(application: str) -> None:
+    verdict = judge(features(application), load(), native.locks())
+    assert agrees(application, load()), (
+        f"printed: {printed_bottlenecks(application)}, {printed_advice(application)}; "
+        f"here: {verdict.bottlenecks}, {given_advice(verdict)}"
+    )
+    site = verdict.sites[0]
+    assert site.recommendation is not None
+    assert site.recommendation in verdict.sentence
+
+
+# The rules that Table 17 rests on: without any one of them a row goes wrong.
+NEEDED = (
+    *("E1.threads", "E2.handover", "E3.start", "E3.throughout", "E4.trylock"),
+    *("E5.memory", "E6.uncontended", "E6.high", "E6.extreme", "E6.band"),
+    *("E7.preemption", "E7.handover", "E7.trylock", "E7.light"),
+)
+
+
+@pytest.mark.parametrize("dropped", NEEDED)
+def test_no_rule_can_be_dropped(dropped: str) -> None:
+    rules = load().without(dropped)
+    wrong = [name for name in ROWS if not agrees(name, rules)]
+    assert wrong
+
+
+def test_on_one_node_no_hierarchical_lock_is_advised() -> None:
+    verdict = judge(features("upscaledb", nodes=1), load(), native.locks())
+    site = verdict.sites[0]
+    assert site.bottlenecks == ("contention:extreme",)
+    assert site.recommendation == "mcs"
+    named = [native.lock(name) for name in site.alternatives]
+    assert not any(lock.numa for lock in named)
+    assert any("NUMA nodes" in caution for caution in site.cautions)
+
+
+@pytest.mark.parametrize(
+    ("share", "first", "also"), [(0.60, "mcs", "ahmcs"), (0.66, "ahmcs", "mcs")]
+)
+def test_both_answers_between_high_and_extreme(
+    share: float, first: str, also: str
+) -> None:
+    measured = features("linear_regression", waiters_share=share)
+    site = judge(measured, load(), native.locks()).sites[0]
+    assert site.recommendation == first
+    assert site.alternatives[0] == also
+    assert any("both answers" in caution for caution in site.cautions)
+
+
+@pytest.mark.parametrize("share", [0.54, 0.71])
+def test_one_answer_outside_of_the_band(share: float) -> None:
+    measured = features("linear_regression", waiters_share=share)
+    site = judge(measured, load(), native.locks()).sites[0]
+    assert not any("both answers" in caution for caution in site.cautions)
+
+
+def test_contention_level_gives_way_before_memory() -> None:
+    """Memory asks for malthusian or backoff, high contention for no light lock."""
+    locks = [lock for lock in native.locks() if lock.name in ("backoff", "mcs", "clh")]
+    measured = features("memcached-new", memory_stalls=2.0)
+    site = judge(measured, load(), locks).sites[0]
+    assert site.recommendation == "backoff"
+    assert site.conflicts == ("avoid light (E6.high)",)
+
+
+def test_thresholds_can_be_set() -> None:
+    measured = features("memcached-new")
+    strict = load().set(["high-from=0.5"])
+    assert judge(measured, load(), native.locks()).bottlenecks == ("contention:high",)
+    assert judge(measured, strict, native.locks()).bottlenecks == ()
+    with pytest.raises(HaspError, match="there is no threshold"):
+        load().set(["high-form=0.5"])
+    with pytest.raises(HaspError, match="no number"):
+        load().set(["high-from=half"])
+
+
+def test_unknown_measures_neither_fire_nor_refute() -> None:
+    measured = features("pca", memory_stalls=None, interleave_gain=None)
+    verdict = judge(measured, load(), native.locks())
+    assert verdict.bottlenecks == ()
+    assert "E5.memory" in {item.rule.id for item in verdict.unknown}
+
+
+def test_little_time_in_sections_is_no_bottleneck() -> None:
+    quiet = {"section_share": 0.19, "active_share": 0.19, "share": 0.19}
+    verdict = judge(features("memcached-new", **quiet), load(), native.locks())
+    assert not verdict.locks_matter
+    assert verdict.sentence.startswith("locks are not your bottleneck")
+    # But many locks, trylocks and uncontended acquisitions matter all the same.
+    for application in ("dedup", "memcached-old", "fluidanimate"):
+        verdict = judge(features(application, **quiet), load(), native.locks())
+        assert verdict.locks_matter, application
+
+
+def test_latency_prefers_fifo() -> None:
+    measured = features("upscaledb", share=0.9)
+    throughput = judge(measured, load(), native.locks()).sites[0]
+    latency = judge(measured, load(), native.locks(), "latency").sites[0]
+    assert native.lock(throughput.recommendation or "").numa
+    assert native.lock(latency.recommendation or "").fifo
