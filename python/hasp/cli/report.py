@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""`hasp report`: what a trace says about a program's locks, in every form."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hasp.errors import EXIT_FINDING
+from hasp.output import STDOUT, note
+
+if TYPE_CHECKING:
+    from hasp.profile.model import Profile
+    from hasp.report.profile.conditions import Condition
+
+NAME = "report"
+HELP = "show what `hasp profile` recorded: which lock hurts, and why"
+
+EPILOG = """\
+examples:
+  hasp report hasp.trace                       the verdict, its numbers, the locks
+  hasp report --expand db.c:88 --histogram db.c:88 hasp.trace
+  hasp report --folded wait hasp.trace | flamegraph.pl > wait.svg
+  hasp report --fail-if 'wait.p99 > 1ms' --fail-if 'db.c*: contended > 5%' hasp.trace
+
+A FILE of `-`, or none, is the standard output. Without TRACE it is hasp.trace here.
+
+exit status: 0 fine; 1 when a --fail-if holds; 2 usage, or a file that is no trace.
+"""
+TOP = 10
+
+
+def _top(text: str) -> int | None:
+    if text == "all":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor `all`")
+    return int(text)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `hasp report`."""
+    parser.usage = "hasp report [options] [TRACE]"
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("trace", nargs="?", metavar="TRACE", help="what `hasp profile` wrote")
+    add(
+        "--process",
+        metavar="PID|N",
+        help="another process of the run: its process id, or the number of its file",
+    )
+    shown = parser.add_argument_group("what is shown")
+    add = shown.add_argument
+    add(
+        "--sort",
+        metavar="METRIC",
+        default="share",
+        help="order of the locks (default: share): wait, wait.p99, hold.max, "
+        "contended, acquisitions, waiters...",
+    )
+    add(
+        "--top",
+        metavar="N",
+        type=_top,
+        default=TOP,
+        help=f"so many lines of each table, or `all` (default: {TOP})",
+    )
+    add(
+        "--expand",
+        metavar="SITE",
+        help="one site: its stacks and each of its locks; a name, a part of it, or *",
+    )
+    add("--threads", action="store_true", help="the threads")
+    add("--histogram", metavar="SITE", help="wait, hold and handover times of a site")
+    files = parser.add_argument_group("other forms, each to FILE or stdout")
+    add = files.add_argument
+
+    def add_form(name: str, words: str) -> None:
+        add(f"--{name}", nargs="?", const=STDOUT, metavar="FILE", help=words)
+
+    add_form("json", "everything, as one object of the schema hasp.report/1")
+    add_form("csv", "a row for each site, with every figure")
+    add_form("markdown", "the first screen")
+    add(
+        "--folded",
+        nargs="+",
+        metavar=("wait|hold", "FILE"),
+        help="stacks in flamegraph.pl's format, by time waited or held",
+    )
+    add_form("speedscope", "stacks, for speedscope")
+    add_form("chrome-trace", "waiters and holders over time, for Perfetto")
+    add_form("pprof", "stacks, for `go tool pprof`")
+    parser.add_argument(
+        "--fail-if",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help="end with 1 if it holds for a lock: [SITE:] METRIC OPERATOR VALUE",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the trace, or write it in other forms."""
+    from hasp.report.profile.conditions import condition
+    from hasp.report.profile.figures import metric
+    from hasp.report.profile.outputs import outputs, write
+    from hasp.report.profile.source import open_profile, trace_named
+
+    conditions = [condition(text) for text in arguments.fail_if]
+    order = metric(arguments.sort)
+    trace = trace_named(arguments)
+    wanted = outputs(arguments, trace)
+    profile = open_profile(trace, arguments.process)
+    for output in wanted:
+        write(profile, output, order, arguments.top)
+    if not wanted:
+        _print(profile, arguments)
+    return _judge(profile, conditions)
+
+
+def _print(profile: Profile, arguments: argparse.Namespace) -> None:
+    from hasp.output import console
+    from hasp.report.profile import details
+    from hasp.report.profile.figures import metric
+    from hasp.report.profile.text import Choice, print_report, say
+    from hasp.report.profile.verdict import EMPTY, is_empty
+
+    top: int | None = arguments.top
+    if is_empty(profile):
+        say(console(), EMPTY)
+        return
+    parts: list[Callable[[], None]] = []
+    if arguments.expand:
+        parts.append(lambda: details.print_site(profile, arguments.expand, top))
+    if arguments.histogram:
+        parts.append(lambda: details.print_histograms(profile, arguments.histogram))
+    if arguments.threads:
+        parts.append(lambda: details.print_threads(profile, top))
+    if not parts:
+        choice = Choice(metric(arguments.sort), top)
+        parts.append(lambda: print_report(profile, choice))
+    for place, part in enumerate(parts):
+        if place:
+            print()
+        part()
+
+
+def _judge(profile: Profile, conditions: list[Condition]) -> int:
+    from hasp.report.profile.conditions import unmet
+    from hasp.report.profile.figures import rows
+
+    found = rows(profile)
+    for words in unmet(conditions, found):
+        note(words)
+    failures = [words for one in conditions for words in one.fails(found)]
+    for words in failures:
+        note(words)
+    return EXIT_FINDING if failures else 0

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""Waiters and holders over time in the Trace Event Format, which Perfetto opens.
+
+Two processes: the program itself, with a track for each thread and counters; and its
+locks, with a track for each whose slices are its holders, and a counter of its waiters.
+Both come from the sampler, so a slice is what several looks in a row saw, and what is
+shorter than the time between two of them may be missed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import groupby, pairwise
+from statistics import median
+from typing import Any
+
+from hasp import version
+from hasp.profile.model import Profile, WaiterSample
+from hasp.report.profile.findings import Names
+
+Event = dict[str, Any]
+MOST_LOCKS = 200  # those with the most waiting; a viewer shows no more
+MOST_EVENTS = 400_000
+
+
+def chrome_trace(profile: Profile) -> dict[str, Any]:
+    """The file: events with times in microseconds since the profile began."""
+    names = Names(profile)
+    program = profile.pid or 1
+    locks = program + 1  # a process of its own in the viewer
+    events: list[Event] = [
+        _named("process_name", program, 0, profile.executable or "program"),
+        _named("process_name", locks, 0, "locks: who holds, how many wait"),
+        *_threads(profile, program),
+        *_moments(profile, program),
+        *_locks(profile, names, locks),
+    ]
+    return {
+        "traceEvents": events[:MOST_EVENTS],
+        "displayTimeUnit": "ms",
+        "otherData": {
+            "exporter": f"hasp {version()}",
+            "command": " ".join(profile.command),
+            "cut": max(0, len(events) - MOST_EVENTS),
+        },
+    }
+
+
+def chrome_text(profile: Profile) -> str:
+    """The file."""
+    return json.dumps(chrome_trace(profile), separators=(",", ":")) + "\n"
+
+
+def _named(what: str, pid: int, tid: int, name: str) -> Event:
+    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}}
+
+
+def _us(ns: float) -> float:
+    return ns / 1000
+
+
+def _threads(profile: Profile, pid: int) -> Iterator[Event]:
+    for thread in profile.threads:
+        tid = thread.tid or thread.number
+        end = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
+        yield _named("thread_name", pid, tid, thread.name or f"thread {thread.number}")
+        yield {
+            "ph": "X",
+            "name": "alive",
+            "cat": "thread",
+            "pid": pid,
+            "tid": tid,
+            "ts": _us(thread.began_ns),
+            "dur": _us(max(0, end - thread.began_ns)),
+            "args": {
+                "in sections, ms": thread.section_ns / 1e6,
+                "waiting for locks, ms": thread.wait_ns / 1e6,
+                "idle, ms": thread.idle_ns / 1e6,
+                "CPU, ms": thread.cpu_ns / 1e6,
+            },
+        }
+
+
+def _moments(profile: Profile, pid: int) -> Iterator[Event]:
+    for moment in profile.moments:
+        values = {"waiting": moment.waiting, "others": moment.threads - moment.waiting}
+        yield _counter("threads", pid, moment.at_ns, values)
+        if moment.runnable is not None:
+            runnable = {"runnable": moment.runnable}
+            yield _counter("runnable threads", pid, moment.at_ns, runnable)
+
+
+def _counter(name: str, pid: int, at_ns: float, values: dict[str, int]) -> Event:
+    return {"ph": "C", "name": name, "pid": pid, "ts": _us(at_ns), "args": values}
+
+
+def tick_ns(samples: Iterable[WaiterSample]) -> float:
+    """The usual time between two looks of the sampler."""
+    moments = sorted({sample.at_ns for sample in samples})
+    gaps = [after - before for before, after in pairwise(moments)]
+    return float(median(gaps)) if gaps else 1e7
+
+
+def _locks(profile: Profile, names: Names, pid: int) -> Iterator[Event]:
+    by_lock: dict[int, list[WaiterSample]] = {}
+    for sample in profile.waiters:
+        by_lock.setdefault(sample.lock, []).append(sample)
+    tick = tick_ns(profile.waiters)
+    busiest = sorted(
+        by_lock,
+        key=lambda lock: sum(one.waiters * one.weight for one in by_lock[lock]),
+        reverse=True,
+    )
+    for lock in busiest[:MOST_LOCKS]:
+        samples = sorted(by_lock[lock], key=lambda one: one.at_ns)
+        name = names.lock(lock)
+        yield _named("thread_name", pid, lock, name)
+        yield from _waiters(samples, f"waiters of {name}", pid, tick)
+        yield from _holders(samples, names, pid, lock, tick)
+
+
+def _waiters(
+    samples: list[WaiterSample], name: str, pid: int, tick: float
+) -> Iterator[Event]:
+    """A counter; a lock for which nobody waits has no sample, so the counter falls."""
+    end: float | None = None
+    for sample in samples:
+        if end is not None and sample.at_ns - end > tick / 2:
+            yield _counter(name, pid, end, {"waiters": 0})
+        yield _counter(name, pid, sample.at_ns, {"waiters": sample.waiters})
+        end = sample.at_ns + tick * sample.weight
+    if end is not None:
+        yield _counter(name, pid, end, {"waiters": 0})
+
+
+def _holders(
+    samples: list[WaiterSample], names: Names, pid: int, lock: int, tick: float
+) -> Iterator[Event]:
+    runs: list[tuple[int, float, float]] = []  # holder, from, to
+    for holder, group in groupby(samples, key=lambda one: one.holder):
+        if not holder:
+            continue
+        for sample in group:
+            start = float(sample.at_ns)
+            end = start + tick * sample.weight
+            if runs and runs[-1][0] == holder and start - runs[-1][2] < tick / 2:
+                runs[-1] = (holder, runs[-1][1], end)
+            else:
+                runs.append((holder, start, end))
+    for place, (holder, start, end) in enumerate(runs):
+        # A sample may be a little late; slices of a track must not overlap.
+        until = min(end, runs[place + 1][1]) if place + 1 < len(runs) else end
+        yield {
+            "ph": "X",
+            "name": names.thread(holder),
+            "cat": "holder",
+            "pid": pid,
+            "tid": lock,
+            "ts": _us(start),
+            "dur": _us(until - start),
+        }

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""What a profile found to be wrong in the program: sentences, each with its stacks."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from hasp.profile.model import Edge, Event, Frame, Profile, Site, Stack, Thread
+from hasp.report.profile.words import plural
+
+INVERSION = "order-inversion"
+FRAMES = 8  # of a stack, in text
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A stack, and what happened there."""
+
+    words: str
+    stack: Stack
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One bug of the program."""
+
+    kind: str
+    words: str
+    event: Event
+    traces: tuple[Trace, ...]
+    sites: tuple[int, ...]  # numbers of the sites of the locks concerned
+
+
+class Names:
+    """What locks and threads are called, by their numbers."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+
+    @cached_property
+    def sites(self) -> Mapping[int, Site]:
+        """The site of each lock."""
+        return {
+            lock.number: site for site in self._profile.sites for lock in site.locks
+        }
+
+    @cached_property
+    def threads(self) -> Mapping[int, Thread]:
+        """The threads by number."""
+        return {thread.number: thread for thread in self._profile.threads}
+
+    def lock(self, number: int) -> str:
+        """A lock by its site, and by its number where the site made several."""
+        site = self.sites.get(number)
+        if site is None:
+            return f"lock {number}" if number else "a lock"
+        return site.name if len(site.locks) == 1 else f"{site.name} (lock {number})"
+
+    def thread(self, number: int) -> str:
+        """A thread by its number and name."""
+        known = self.threads.get(number)
+        if known is None:
+            return f"thread {number}" if number else "a thread"
+        return f"thread {number} ({known.name})" if known.name else f"thread {number}"
+
+
+SENTENCES = {
+    "self-deadlock": "{thread} locks {lock}, which it already holds: it waits for "
+    "itself",
+    "foreign-unlock": "{thread} unlocks {lock}, which {other} holds",
+    "unlock-refused": "{thread} tries to unlock {lock}, which it does not hold; the "
+    "call failed with EPERM",
+    "destroyed-held": "{thread} destroys {lock} while {other} holds it",
+    "initialised-held": "{lock} is initialised anew, or its memory used again, while "
+    "{other} holds it",
+    "exited-holding": "{thread} ended while it held {lock}: whoever locks it next "
+    "waits for ever",
+    "held-at-exit": "{lock} was still held by {other} when the process ended",
+    "destroyed-waited": "{thread} destroys {lock} while threads wait for it",
+}
+
+
+def findings(profile: Profile, names: Names | None = None) -> list[Finding]:
+    """The bugs of a profile; inversions of the order of locks apart: see inversions."""
+    known = names or Names(profile)
+    return [
+        _finding(event, known) for event in profile.events if event.kind != INVERSION
+    ]
+
+
+def _finding(event: Event, names: Names) -> Finding:
+    # At exit the holder is the thread concerned, where no other is known.
+    other = event.other or (event.thread if event.kind == "held-at-exit" else 0)
+    sentence = SENTENCES.get(event.kind, f"{{thread}}, {{lock}}: {event.kind}")
+    words = sentence.format(
+        thread=names.thread(event.thread),
+        lock=names.lock(event.lock),
+        other=names.thread(other) if other else "another thread",
+    )
+    if not sentence.startswith("{lock}"):  # a name keeps its letters
+        words = words[0].upper() + words[1:]
+    again = f" ({plural(event.count, 'time')})" if event.count > 1 else ""
+    traces = (Trace("there", event.stack),) if event.stack else ()
+    return Finding(
+        event.kind, f"{words}{again}.", event, traces, _sites((event.lock,), names)
+    )
+
+
+def inversions(profile: Profile, names: Names | None = None) -> list[Finding]:
+    """Locks that are taken in one order here and in another there.
+
+    Two threads that do so at the same time wait for each other for ever, even if it
+    has never happened yet.
+    """
+    known = names or Names(profile)
+    after: dict[int, list[Edge]] = {}
+    for edge in profile.edges:
+        after.setdefault(edge.outer, []).append(edge)
+    return [
+        _inversion(event, after, known)
+        for event in profile.events
+        if event.kind == INVERSION
+    ]
+
+
+def _inversion(event: Event, after: Mapping[int, list[Edge]], names: Names) -> Finding:
+    circle = path(after, event.lock, event.other) + path(after, event.other, event.lock)
+    if not _closed(circle):
+        circle = path(after, event.lock, event.lock)
+    ring = [names.lock(edge.outer) for edge in circle]
+    if len(ring) > 2:
+        order = ", then ".join([*ring, ring[0]])
+        words = f"Locks are taken in a circle: {order}."
+    elif ring:
+        words = f"{ring[0]} and {ring[-1]} are taken in both orders."
+    else:
+        words = f"{names.lock(event.lock)} is taken in both orders with another lock."
+    words += " Threads that do so at the same time wait for each other for ever."
+    traces = tuple(
+        Trace(
+            f"holding {names.lock(edge.outer)}, takes {names.lock(edge.inner)}"
+            f" ({plural(edge.count, 'time')})",
+            edge.stack,
+        )
+        for edge in circle
+    )
+    if not traces and event.stack:
+        traces = (Trace("there", event.stack),)
+    concerned = [edge.outer for edge in circle] or [event.lock]
+    return Finding(INVERSION, words, event, traces, _sites(concerned, names))
+
+
+def _closed(circle: Sequence[Edge]) -> bool:
+    return bool(circle) and circle[-1].inner == circle[0].outer
+
+
+def path(after: Mapping[int, list[Edge]], start: int, end: int) -> list[Edge]:
+    """The fewest edges from one lock to another or itself, none that is only tried."""
+    came: dict[int, Edge] = {}
+    waiting = deque([start])
+    while waiting and end not in came:
+        for edge in after.get(waiting.popleft(), ()):
+            if not edge.by_try and edge.inner not in came:
+                came[edge.inner] = edge
+                waiting.append(edge.inner)
+    if end not in came:
+        return []
+    found = [came[end]]
+    while found[-1].outer != start:
+        found.append(came[found[-1].outer])
+    return found[::-1]
+
+
+def _sites(locks: Iterable[int], names: Names) -> tuple[int, ...]:
+    found = (names.sites.get(lock) for lock in locks)
+    return tuple(dict.fromkeys(site.number for site in found if site))
+
+
+def frame_words(frame: Frame) -> str:
+    """`put at db.c:88`, `server+0x1234`."""
+    if frame.file:
+        short = frame.file.rsplit("/", 1)[-1]
+        place = f"{short}:{frame.line}" if frame.line else short
+    else:
+        place = f"{frame.module.rsplit('/', 1)[-1] or '?'}+{frame.offset:#x}"
+    inlined = " (inlined)" if frame.inlined else ""
+    return f"{frame.function} at {place}{inlined}" if frame.function else place
+
+
+def stack_words(stack: Stack) -> Iterator[str]:
+    """A stack, the innermost call first, as far as it helps."""
+    for frame in stack[:FRAMES]:
+        yield frame_words(frame)
+    if len(stack) > FRAMES:
+        yield f"... {plural(len(stack) - FRAMES, 'outer call')}"

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""The first screen: verdict, evidence, the table of sites, findings, overhead."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from hasp.output import console, table
+from hasp.profile.model import Overhead, Profile
+from hasp.report.profile.figures import Metric, Row, idle_rows, rows, statistic
+from hasp.report.profile.findings import (
+    Finding,
+    Names,
+    findings,
+    inversions,
+    stack_words,
+)
+from hasp.report.profile.verdict import verdict
+from hasp.report.profile.words import (
+    count,
+    few,
+    listed,
+    plural,
+    share,
+    short_time,
+    time,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+FINDINGS = 10
+# Metrics that have a column; another one that is sorted by gets one of its own.
+SHOWN = frozenset(
+    ("acquisitions", "contended", "share", "waiters.mean", "hold.p50", "hold.p99")
+) | {f"wait.{name}" for name in ("total", "p50", "p99", "max")}
+CUT = ("wait\np50", "wai-\nters")  # the columns that make room for it
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which rows are shown, and in which order."""
+
+    by: Metric
+    top: int | None = 10  # None: all
+
+
+def print_report(profile: Profile, choice: Choice) -> None:
+    """The whole first screen on stdout."""
+    out = console()
+    names = Names(profile)
+    said = verdict(profile)
+    say(out, said.sentence, style="bold")
+    for line in said.evidence:
+        say(out, line, "  ")
+    out.print()
+    for line in headline(profile):
+        say(out, line)
+    print_table(profile, choice, out)
+    print_idle(profile, choice.top, out)
+    print_findings("bugs", findings(profile, names), choice.top, out)
+    print_findings("order of locks", inversions(profile, names), choice.top, out)
+    out.print()
+    say(out, overhead_words(profile.overhead))
+    if profile.others:
+        say(out, others_words(profile.others))
+    for warning in profile.warnings:
+        say(out, f"warning: {warning}")
+
+
+def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
+    """A paragraph; its further lines begin below the first word."""
+    blank = " " * len(indent)
+    lines = wrap(text, out.width, initial_indent=indent, subsequent_indent=blank)
+    out.print("\n".join(lines), style=style or None, soft_wrap=True)
+
+
+def headline(profile: Profile) -> list[str]:
+    """What was recorded, in two lines."""
+    command = shlex.join(profile.command) or profile.executable
+    command = command.encode(errors="replace").decode()
+    began = datetime.fromtimestamp(profile.began).astimezone()
+    nodes = f", {profile.nodes} NUMA nodes" if profile.nodes > 1 else ""
+    ended = "" if profile.ended else ", killed or still running"
+    return [
+        command if len(command) <= 240 else f"{command[:237]}...",
+        f"pid {profile.pid}, {time(profile.duration_ns)} from {began:%Y-%m-%d %H:%M:%S}"
+        f", {plural(len(profile.threads), 'thread')} on {plural(profile.cpus, 'CPU')}"
+        f"{nodes}, lock {profile.lock}, {profile.mode} recording{ended}",
+    ]
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """A line of the table of sites."""
+    use, site = row.use, row.site
+    return (
+        row.name,
+        count(use.acquisitions),
+        share(use.contended / use.acquisitions if use.acquisitions else None),
+        short_time(statistic(use.wait, "total"), 3),
+        *(short_time(statistic(use.wait, name)) for name in ("p50", "p99", "max")),
+        *(short_time(statistic(use.hold, name)) for name in ("p50", "p99")),
+        few(site.waiters_mean),
+        share(site.share),
+    )
+
+
+HEADINGS = (
+    *("lock", "taken", "con-\ntended", "wait\ntotal", "wait\np50", "wait\np99"),
+    *("wait\nmax", "hold\np50", "hold\np99", "wai-\nters", "share"),
+)
+
+
+def figure(row: Row, metric: Metric) -> str:
+    """A metric as narrow as it gets."""
+    value = row.value(metric)
+    if metric.unit == "ns":
+        return short_time(value)
+    return share(value) if metric.unit == "share" else count(value)
+
+
+def print_table(profile: Profile, choice: Choice, out: Console) -> None:
+    """The sites, the most important first."""
+    found = rows(profile, choice.by)
+    if not found:
+        return
+    shown = found[: choice.top]
+    extra = choice.by.name not in SHOWN
+    kept = [
+        place for place, name in enumerate(HEADINGS) if not extra or name not in CUT
+    ]
+    form = table()
+    form.padding = (0, 0, 0, 0)  # eleven columns: one blank between them must do
+    form.add_column(HEADINGS[0], overflow="fold")
+    for place in kept[1:]:
+        form.add_column(HEADINGS[place], justify="right", no_wrap=True)
+    if extra:
+        form.add_column(choice.by.name.replace(".", "\n"), justify="right")
+    for row in shown:
+        line = cells(row)
+        last = (figure(row, choice.by),) if extra else ()
+        form.add_row(*(line[place] for place in kept), *last)
+    out.print()
+    out.print(form)
+    if len(found) > len(shown):
+        left = found[len(shown) :]
+        part = sum(row.site.share for row in left)
+        more = plural(len(left), "more site")
+        say(out, f"and {more} with {share(part, ' ')} of the threads' time: --top all")
+
+
+def print_idle(profile: Profile, top: int | None, out: Console) -> None:
+    """Condition variables and barriers: threads that wait for events, not locks."""
+    found = idle_rows(profile)
+    if not found:
+        return
+    form = table(title="waits for condition variables and barriers (idle time)")
+    form.add_column("site", overflow="fold")
+    for heading in ("waits", "total", "p50", "p99", "signals", "broad-\ncasts"):
+        form.add_column(heading, justify="right", no_wrap=True)
+    form.add_column("time-\nouts", justify="right", no_wrap=True)
+    for row in found[: None if top is None else max(1, top // 2)]:
+        use = row.use
+        form.add_row(
+            row.name,
+            count(use.acquisitions),
+            short_time(use.wait.total_ns, 3),
+            *(short_time(statistic(use.wait, name)) for name in ("p50", "p99")),
+            *map(count, (use.signals, use.broadcasts, use.timeouts)),
+        )
+    out.print()
+    out.print(form)
+
+
+def print_findings(
+    title: str, found: Sequence[Finding], top: int | None, out: Console
+) -> None:
+    """Bugs in words, with the places."""
+    if not found:
+        return
+    out.print()
+    out.print(f"{title}: {len(found):,}", style="bold")
+    limit = None if top is None else FINDINGS
+    for finding in found[:limit]:
+        say(out, finding.words, "- ")
+        for trace in finding.traces:
+            say(out, f"{trace.words}:", "    ")
+            for line in stack_words(trace.stack):
+                say(out, line, "      ")
+    if limit and len(found) > limit:
+        out.print(f"and {len(found) - limit:,} more: --top all")
+
+
+def overhead_words(overhead: Overhead) -> str:
+    """What the tool itself cost."""
+    return (
+        f"Recording took {share(overhead.share, ' ')} of the threads' time, by its "
+        f"calibration at the start ({time(overhead.counted_ns)} for a counted "
+        f"acquisition, {time(overhead.timed_ns)} for a timed one, "
+        f"{time(overhead.stack_ns)} for a stack)."
+    )
+
+
+def others_words(others: Sequence[str]) -> str:
+    """The other processes of the run."""
+    short = [name.rsplit("/", 1)[-1] for name in others]
+    return f"The run had other processes: {listed(short)}; --process PID shows one."

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""What `hasp report` prints on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import profile_samples
+import pytest
+from profile_samples import SAMPLES, hot_lock, site, use
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_sample_fits_80_columns(name, report):
+    status, out, _ = report(name)
+    assert status == 0
+    assert out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_the_verdict_comes_first_and_the_warnings_last(report):
+    profile = replace(hot_lock(), warnings=("12 stacks were lost",))
+    _, out, _ = report(profile)
+    lines = out.splitlines()
+    assert "db.c:88 &db->mu" in lines[0] + lines[1]
+    assert lines[-1] == "warning: 12 stacks were lost"
+    table = next(place for place, line in enumerate(lines) if "taken" in line)
+    assert table > 3
+    assert "Recording took 0.4 % of the threads' time" in words(out)
+
+
+def test_the_table_has_the_figures(report):
+    _, out, _ = report("hot_lock")
+    row = next(line for line in out.splitlines() if line.startswith("db.c:88 "))
+    assert "2.00M" in row and "45%" in row and "18.0s" in row and "62%" in row
+    # p50, p99 and maximum of the waits, then of the holds.
+    assert "16us  78us 150us 3.1us  15us" in row
+
+
+def test_sort_and_top(report):
+    _, out, _ = report("hot_lock", "--sort", "instances", "--top", "1")
+    assert words(out).count("pool.cc:140") == 1
+    assert "log.c:12" not in out
+    assert "and 2 more sites with 62 % of the threads' time: --top all" in out
+    heads = next(line for line in out.splitlines() if "taken" in line)
+    assert heads.endswith("instances")
+    status, _, err = report("hot_lock", "--sort", "speed")
+    assert status == 2
+    assert "no metric 'speed'" in err and "acquisitions" in err
+
+
+def test_idle_waits_have_a_table_of_their_own(report):
+    _, out, _ = report("readers")
+    above, below = out.split("idle time")
+    assert "&queue->wake" not in above
+    assert "queue.c:12 &queue->wake" in words(below)
+    assert "5,200" in below
+
+
+def test_expand_shows_the_locks_of_a_site(report):
+    _, out, _ = report("hot_lock", "--expand", "pool", "--top", "3")
+    assert "8 locks" in out
+    assert out.count("0x7f") == 3
+    assert "and 5 more: --top all" in out
+    assert "make_it at pool.cc:140" in out
+    status, _, err = report("hot_lock", "--expand", "nowhere")
+    assert status == 2
+    assert "no site 'nowhere'" in err and "db.c:88 &db->mu" in err
+
+
+def test_threads(report):
+    _, out, _ = report("deadlock", "--threads")
+    assert "at the end thread 2 (worker-2) waits for bank.c:10 &to->lock" in words(out)
+    assert "holds bank.c:10 &from->lock" in words(out)
+
+
+def test_histograms_are_text(report):
+    _, out, _ = report("hot_lock", "--histogram", "db.c:88")
+    bars = [line for line in out.splitlines() if "|" in line]
+    assert any("#" * 40 in bar for bar in bars)
+    waits = out.split("\n\n")[0].splitlines()[1:]
+    numbers = [int(line.split("|")[2].split()[0].replace(",", "")) for line in waits]
+    assert sum(numbers) == 2000  # what was timed
+    assert numbers.index(max(numbers)) not in (0, len(numbers) - 1)
+
+
+def test_bugs_in_words_with_stacks(report):
+    _, out, _ = report("deadlock")
+    assert "bank.c:10 &to->lock was still held by thread 3 (worker-3)" in words(out)
+    assert "refund at bank.c:44" in out
+
+
+def test_an_inversion_shows_both_stacks(report):
+    _, out, _ = report("deadlock")
+    part = words(out.split("order of locks: 1")[1])
+    assert "are taken in both orders" in part
+    assert "pay at bank.c:31" in part
+    assert "refund at bank.c:44" in part
+
+
+def test_no_lock_at_all_is_a_sentence_not_an_error(report):
+    status, out, _ = report("unlocked")
+    assert status == 0
+    assert "used no lock" in out
+    assert "taken" not in out
+
+
+def test_a_long_name_is_folded_not_cut(report):
+    name = "storage_engine.cc:1234 Storage::Engine::Partition::mutex_"
+    profile = profile_samples.profile([site(1, name, use(10, 1, 5, 5), 0.1)], 0.1)
+    _, out, _ = report(profile)
+    table = out.split("share\n")[1].split("\n\n")[0]
+    shown = "".join(line.split()[0] for line in table.splitlines()[1:])
+    assert shown == name.replace(" ", "")
+
+
+def test_a_trace_that_is_not_there(capsys, tmp_path):
+    from hasp.cli.main import main
+
+    assert main(["report", str(tmp_path / "none.trace")]) == 2
+    err = capsys.readouterr().err
+    assert "none.trace: there is no such file" in err
+    assert "hasp profile -- ./program" in err
+
+
+def test_other_processes_of_the_run(report, traces, capsys):
+    from hasp.cli.main import main
+
+    second = traces("hasp.trace.2", replace(profile_samples.readers(), pid=77))
+    first = replace(hot_lock(), others=(str(second),))
+    _, out, _ = report(first)
+    assert "other processes: hasp.trace.2" in out
+    for chosen in ("2", "77"):
+        _, out, _ = report(first, "--process", chosen)
+        assert "cache.cc:9" in out
+    status, _, err = report(first, "--process", "5")
+    assert status == 2
+    assert "4242 (hasp.trace), 77 (hasp.trace.2)" in words(err)
+    assert main(["report", "--process", "x", str(second)]) == 2
+    assert "is no number" in capsys.readouterr().err
