@@ -6,13 +6,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tomli
 from lock_list import BUILD
 
+if TYPE_CHECKING:
+    from hasp.advisor.verdict import Verdict
+
 FOLDER = Path(__file__).parents[1] / "programs" / "bottlenecks"
 PROGRAM = BUILD / "tests" / "programs" / "bottlenecks" / "bottleneck"
+
+
+# The study's words for locks, and the advisor's.
+PROPERTIES = {
+    "fifo": "fifo",
+    "light": "light",
+    "parking": "parks",
+    "hierarchical": "numa",
+    "contention-hardened-trylock": "trylock_hardened",
+    "low-memory-footprint": "small",
+    "low-memory-traffic": "throttles",
+}
+VERBS = {"require": "prefer", "exclude": "avoid"}
 
 
 @dataclass(frozen=True)
@@ -28,10 +44,35 @@ class Row:
     site: str | None  # the file whose lock the verdict has to name
     table17: bool
 
+    @property
+    def advice(self) -> set[str]:
+        """As `advice_of` gives it."""
+        return {f"{self.verb} {PROPERTIES[name]}" for name in self.locks}
+
     def command(self, seconds: float, seed: int = 1) -> list[str]:
         """The command line, for so long."""
         options = [f"--threads={self.threads}", f"--seconds={seconds}"]
         return [str(PROGRAM), *options, f"--seed={seed}", *self.parts]
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The same on a simulated machine: arguments of `hasp simulate`."""
+
+    name: str
+    arguments: tuple[str, ...]
+    bottlenecks: frozenset[str]
+    advice: frozenset[str]
+
+
+def advice_of(verdict: Verdict) -> set[str]:
+    """What the worst site is advised, in the two verbs of the study: "avoid fifo"."""
+    words = [advice.split(" ") for advice in _first_advice(verdict)]
+    return {f"{VERBS.get(verb, verb)} {name}" for verb, name in words}
+
+
+def _first_advice(verdict: Verdict) -> tuple[str, ...]:
+    return verdict.sites[0].advice if verdict.sites else ()
 
 
 def _row(record: dict[str, Any]) -> Row:
@@ -48,7 +89,28 @@ def _row(record: dict[str, Any]) -> Row:
 
 
 @cache
+def _file() -> dict[str, Any]:
+    return tomli.loads((FOLDER / "corpus.toml").read_text(encoding="utf-8"))
+
+
+@cache
 def rows() -> tuple[Row, ...]:
     """All of them, in the file's order."""
-    text = (FOLDER / "corpus.toml").read_text(encoding="utf-8")
-    return tuple(map(_row, tomli.loads(text)["program"]))
+    return tuple(map(_row, _file()["program"]))
+
+
+@cache
+def simulated_rows() -> tuple[Simulated, ...]:
+    """Those that are simulated."""
+    return tuple(
+        Simulated(
+            name=record["name"],
+            arguments=tuple(record["arguments"]),
+            bottlenecks=frozenset(record["bottlenecks"]),
+            advice=frozenset(
+                f"{record['verb']} {PROPERTIES[name]}"
+                for name in record.get("locks", ())
+            ),
+        )
+        for record in _file()["simulated"]
+    )

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""At 64 CPUs, simulated: the advisor names what each workload was built to show."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from profiler.corpus import Simulated, advice_of, simulated_rows
+from profiler.simulated import features
+
+from hasp import native
+from hasp.advisor.judge import judge
+from hasp.advisor.rules import load
+
+MACHINE, CPUS, NODES = "a-64", 64, 8
+
+Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
+Simulate = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def simulate(hasp: Hasp) -> Simulate:
+    def run(*arguments: str) -> dict[str, Any]:
+        settings = [f"--machine={MACHINE}", "--locks=mcs", "--duration=1ms", "--json"]
+        finished = hasp("simulate", *settings, *arguments)
+        assert finished.returncode == 0, finished.stderr
+        record: dict[str, Any] = json.loads(finished.stdout)
+        return record
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def free_ns(simulate: Simulate) -> float:
+    """What it takes to acquire a lock that nobody holds, last held by another."""
+    found: float = simulate("--workload=uncontended", "--threads=2")["acquire_mean_ns"]
+    return found
+
+
+def cases() -> list[Any]:
+    """One of them in `make test`: each takes a second."""
+    quick = "high-contention"
+    return [
+        pytest.param(
+            row, id=row.name, marks=() if row.name == quick else pytest.mark.slow
+        )
+        for row in simulated_rows()
+    ]
+
+
+@pytest.mark.parametrize("row", cases())
+def test_names_the_bottleneck(
+    row: Simulated, simulate: Simulate, free_ns: float
+) -> None:
+    run = simulate(*row.arguments)
+    verdict = judge(features(run, free_ns, CPUS, NODES), load(), native.locks())
+    assert set(verdict.bottlenecks) == row.bottlenecks, verdict.evidence
+    assert verdict.locks_matter is bool(row.bottlenecks)
+    assert advice_of(verdict) >= row.advice, verdict.sites[0].advice
