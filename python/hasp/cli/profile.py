@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""`hasp profile`: run a program and record what it does with its locks."""
+
+from __future__ import annotations
+
+import argparse
+
+from hasp.durations import duration_argument
+from hasp.errors import HaspError
+from hasp.recording import target
+
+NAME = "profile"
+HELP = "run a program and record what it does with its locks"
+
+EXAMPLES = """\
+examples:
+  hasp profile -- ./server -p 8080           writes hasp.trace
+  hasp profile --sample -- ./server          cheaper: one acquisition in many
+  hasp profile --lock mcs -- ./server        under another lock
+  hasp profile --hang-after 10s -- ./tests   says who waits for whom if it hangs
+
+The program has the terminal, its input and output, and the signals; Hasp ends with its
+status. Ctrl-\\ shows who waits for whom, and the program goes on; twice is for the
+program. `hasp report` shows what was recorded, `hasp top` shows it while it happens.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `hasp profile`."""
+    parser.usage = "hasp profile [options] [--] COMMAND..."
+    parser.epilog = EXAMPLES
+    target.add_options(parser)
+    add = parser.add_argument
+    add(
+        "--hang-after",
+        metavar="TIME",
+        type=duration_argument,
+        help="say who waits for whom when nothing has moved for so long",
+    )
+    add(
+        "--kill-on-hang",
+        action="store_true",
+        help="and end the program then, with status 1 (needs --hang-after)",
+    )
+    add("--report", action="store_true", help="print the report at the end, on stderr")
+    add("command", nargs=argparse.REMAINDER, metavar="COMMAND", help=argparse.SUPPRESS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Record the program, and end as it did."""
+    from hasp.recording.session import Session
+
+    if not arguments.command:
+        raise HaspError(
+            "which program should be recorded?", "for example: hasp profile -- ls -l"
+        )
+    if arguments.kill_on_hang and arguments.hang_after is None:
+        raise HaspError(
+            "--kill-on-hang needs to know what a hang is", "add --hang-after 10s"
+        )
+    session = Session(
+        target.prepare(arguments),
+        arguments.hang_after,
+        kill_on_hang=arguments.kill_on_hang,
+    )
+    return session.run(with_report=arguments.report)

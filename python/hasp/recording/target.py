@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""What is to be recorded, and where: the options that `profile` and `top` share."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from hasp.errors import HaspError
+from hasp.native import REFERENCE
+from hasp.sizes import format_size, size_argument
+
+LEAST_LIMIT = 1 << 20  # bytes; in less, not even the tables of a few threads fit
+DEFAULT_TRACE = "hasp.trace"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say how to record."""
+    add = parser.add_argument
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=DEFAULT_TRACE,
+        help="record into FILE; further processes add .2, .3, ... [%(default)s]",
+    )
+    add(
+        "--sample",
+        action="store_true",
+        help="record one uncontended acquisition in many, and all contended ones",
+    )
+    add(
+        "-l",
+        "--lock",
+        metavar="LOCK",
+        default=REFERENCE,
+        help="run under a lock of `hasp list` (default: glibc's own)",
+    )
+    add(
+        "--limit",
+        metavar="SIZE",
+        type=size_argument,
+        default="256M",
+        help="let no file grow beyond this [%(default)s]",
+    )
+
+
+@dataclass(frozen=True)
+class Target:
+    """A command, ready to be started with the recorder in it."""
+
+    command: list[str]
+    path: str  # of what the command starts
+    environment: dict[str, str]
+    trace: Path
+    session: int
+
+
+def prepare(arguments: argparse.Namespace) -> Target:
+    """Check everything, and remove old traces; an error says what cannot be."""
+    from hasp import executable, interpose
+    from hasp.recording import files
+
+    if arguments.limit < LEAST_LIMIT:
+        raise HaspError(
+            f"a trace of {format_size(arguments.limit)} would hold next to nothing",
+            f"give --limit at least {format_size(LEAST_LIMIT)}",
+        )
+    trace = Path(arguments.output).absolute()
+    session = files.new_session()
+    base = interpose.original_environment()
+    settings = {
+        "HASP_TRACE": str(trace),
+        "HASP_TRACE_SESSION": f"{session:016x}",
+        "HASP_TRACE_MODE": "sample" if arguments.sample else "full",
+        "HASP_TRACE_LIMIT": str(arguments.limit),
+        "HASP_TRACE_LOCK": arguments.lock,
+    }
+    command: list[str] = arguments.command
+    environment = interpose.environment(arguments.lock, base, command, settings)
+    path = executable.to_execute(command[0], base)
+    files.clear(trace)
+    return Target(command, path, environment, trace, session)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""`hasp profile` at a terminal: Ctrl-C, Ctrl-Z, Ctrl-\\ and `fg`, on a real pty."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+# What a shell does for a job: a process group of its own that has the terminal. Tells
+# on descriptor 3 what becomes of the job, and obeys SIGUSR1 as `fg`.
+SHELL = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+def foreground(*_):
+    os.tcsetpgrp(0, job)
+    os.killpg(job, signal.SIGCONT)
+signal.signal(signal.SIGUSR1, foreground)
+def say(*words):
+    os.write(3, (" ".join(map(str, words)) + "\\n").encode())
+job = os.posix_spawn(sys.executable, [sys.executable, *sys.argv[1:]], os.environ,
+                     setpgroup=0, setsigdef=[signal.SIGTTOU])
+os.tcsetpgrp(0, job)
+while True:
+    _, status = os.waitpid(job, os.WUNTRACED)
+    os.tcsetpgrp(0, os.getpgrp())
+    if not os.WIFSTOPPED(status):
+        break
+    say("stopped", os.WSTOPSIG(status))
+say("ended", os.waitstatus_to_exitcode(status))
+"""
+HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"
+# Says when it is ready and what it gets; reads from the terminal.
+PROGRAM = """
+import os, signal, sys, time
+def got(number, _):
+    print("got", signal.Signals(number).name, flush=True)
+handled = [signal.Signals[name] for name in sys.argv[1:]]
+for number in handled:
+    signal.signal(number, got)
+print("ready", flush=True)
+for line in sys.stdin:
+    print("read", line.strip(), flush=True)
+    if line.strip() == "end":
+        sys.exit(5)
+"""
+
+
+class Terminal:
+    """A terminal with a shell in it, and the shell's word on the job."""
+
+    def __init__(self, environment: dict[str, str], folder: str, *words: str) -> None:
+        reader, writer = os.pipe()
+        self.shell, self.screen = pty.fork()
+        if self.shell == 0:
+            os.chdir(folder)
+            # Else the terminal throws away what is on its way when a signal is typed.
+            settings = termios.tcgetattr(0)
+            settings[3] |= termios.NOFLSH
+            termios.tcsetattr(0, termios.TCSANOW, settings)
+            os.dup2(writer, 3)
+            argv = [sys.executable, "-c", SHELL, "-c", HASP, "profile", "--"]
+            program = [sys.executable, "-c", PROGRAM, *words]
+            os.execve(sys.executable, [*argv, *program], environment)
+        os.close(writer)
+        self.news = reader
+        self.text = ""
+
+    def until(self, descriptor: int, words: str) -> str:
+        """Read until `words` appear; what came before belongs to the answer."""
+        text, deadline = "", time.monotonic() + 20
+        while words not in text:
+            ready, _, _ = select.select([descriptor], [], [], 0.2)
+            assert time.monotonic() < deadline, text
+            if ready:
+                try:
+                    text += os.read(descriptor, 65536).decode()
+                except OSError:
+                    break  # the last process of the terminal has gone
+        assert words in text, text
+        return text
+
+    def type(self, text: str) -> None:
+        os.write(self.screen, text.encode())
+
+
+@pytest.fixture
+def terminal(environment, tmp_path) -> Iterator[Callable[..., Terminal]]:
+    made = []
+
+    def make(*words: str) -> Terminal:
+        made.append(Terminal(environment, str(tmp_path), *words))
+        made[-1].until(made[-1].screen, "ready")
+        return made[-1]
+
+    yield make
+    for one in made:
+        os.close(one.screen)  # hangs up: what still runs there gets SIGHUP
+        os.close(one.news)
+        os.kill(one.shell, signal.SIGKILL)
+        os.waitpid(one.shell, 0)
+
+
+def test_ctrl_c_reaches_the_program_once(terminal):
+    at = terminal("SIGINT")
+    at.type("\x03")
+    at.until(at.screen, "got SIGINT")
+    at.type("end\n")
+    assert at.until(at.screen, "hasp:").count("got SIGINT") == 0
+    at.until(at.news, "ended 5")
+
+
+def test_ctrl_c_ends_both(terminal):
+    at = terminal()
+    at.type("\x03")
+    at.until(at.news, f"ended {-signal.SIGINT}")
+
+
+def test_ctrl_z_and_fg(terminal):
+    at = terminal()
+    for _ in range(2):
+        at.type("\x1a")
+        at.until(at.news, f"stopped {int(signal.SIGTSTP)}")
+        os.kill(at.shell, signal.SIGUSR1)
+        at.type("again\n")
+        at.until(at.screen, "read again")
+    at.type("end\n")
+    at.until(at.news, "ended 5")
+
+
+def test_ctrl_z_that_the_program_refuses_does_not_stop_hasp(terminal):
+    at = terminal("SIGTSTP")
+    at.type("\x1a")
+    at.until(at.screen, "got SIGTSTP")
+    at.type("end\n")
+    assert at.until(at.news, "ended") == "ended 5\n"
+
+
+def test_ctrl_backslash_asks_hasp_and_leaves_the_program_alone(terminal):
+    at = terminal()
+    at.type("\x1c")
+    at.until(at.screen, "who waits for whom")
+    at.type("end\n")
+    at.until(at.news, "ended 5")
+
+
+def test_a_second_ctrl_backslash_ends_the_program(terminal):
+    at = terminal()
+    at.type("\x1c")
+    at.until(at.screen, "who waits for whom")
+    at.type("\x1c")
+    at.until(at.news, f"ended {-signal.SIGABRT}")
+
+
+def test_a_program_with_a_handler_for_sigquit_gets_it(terminal):
+    at = terminal("SIGQUIT")
+    at.type("\x1c")
+    at.until(at.screen, "got SIGQUIT")
+    at.type("end\n")
+    at.until(at.news, "ended 5")
