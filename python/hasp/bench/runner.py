@@ -58,21 +58,28 @@ class Runner:
         command += [f"--grace={GRACE_SECONDS}", f"--mutexes={self.mutexes}"]
         command += ["--floor"] if subject == FLOOR else []
         limit = case.seconds + GRACE_SECONDS + KILL_MARGIN_SECONDS
-        process = subprocess.Popen(
-            command,
-            env=self.environments[subject],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # so that all of it can be killed
-        )
-        try:
-            output, complaints = _communicate(process, limit)
-        except subprocess.TimeoutExpired:
-            return Sample(None, outcome=HANG, reason=f"killed after {limit:.1f} s")
-        finally:
-            _end(process)
-        return _sample_of(process.returncode, output, complaints)
+        return run_once(command, self.environments[subject], limit)
+
+
+def run_once(
+    command: Sequence[str], environment: Mapping[str, str], limit: float
+) -> Sample:
+    """What the native program says of one case, or what went wrong."""
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # so that all of it can be killed
+    )
+    try:
+        output, complaints = _communicate(process, limit)
+    except subprocess.TimeoutExpired:
+        return Sample(None, outcome=HANG, reason=f"killed after {limit:.1f} s")
+    finally:
+        _end(process)
+    return _sample_of(process.returncode, output, complaints)
 
 
 def _communicate(process: subprocess.Popen[bytes], limit: float) -> tuple[bytes, bytes]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp bench`: micro-benchmarks, each lock beside glibc and beside a bare minimum."""
+"""`hasp bench`: what locks cost, beside glibc's, and what profiling costs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import shlex
 import sys
 from pathlib import Path
 
+from hasp.errors import HaspError
 from hasp.output import add_json_option
-from hasp.selection import add_locks_option
+from hasp.selection import ALL, add_locks_option
 
 NAME = "bench"
-HELP = "measure the locks themselves with micro-benchmarks"
+HELP = "measure the locks themselves, or what profiling costs"
 
 EXAMPLES = """\
 examples:
@@ -21,6 +22,7 @@ examples:
   hasp bench locks --json results.jsonl          every lock: a quarter of an hour
   hasp bench locks --from results.jsonl --plot locks.png
   hasp bench locks --check-targets               status 1 if Hasp's locks are too slow
+  hasp bench profile --check-targets             what `hasp profile` costs a program
 
 Each case is measured in short runs, in rounds of random order, with glibc's mutex and
 (where it makes sense) with an inlined test-and-set byte, the `floor`. Ratios are to
@@ -37,10 +39,13 @@ def _positive(text: str) -> int:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `hasp bench`."""
-    parser.usage = "hasp bench locks [options]"
+    parser.usage = "hasp bench locks|profile [options]"
     parser.epilog = EXAMPLES
     parser.add_argument(
-        "what", choices=("locks",), metavar="locks", help="what to measure: locks"
+        "what",
+        choices=("locks", "profile"),
+        metavar="locks|profile",
+        help="what to measure: the locks, or the cost of profiling",
     )
     add_locks_option(parser)
     parser.add_argument(
@@ -58,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check-targets",
         action="store_true",
-        help="compare with what Hasp's locks should reach; status 1 if one does not",
+        help="compare with what Hasp should reach; status 1 if it does not",
     )
     parser.add_argument(
         "--plot", metavar="FILE", help="a figure of all locks: FILE.png or FILE.svg"
@@ -74,6 +79,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, and print what was measured even when interrupted."""
+    return _run_locks(arguments) if arguments.what == "locks" else _profile(arguments)
+
+
+def _profile(arguments: argparse.Namespace) -> int:
+    from hasp.bench.overhead.session import Options, measure_profiling, show_again
+
+    for option in ("locks", "plot"):
+        if getattr(arguments, option) not in (None, ALL):
+            raise HaspError(
+                f"--{option} is for `hasp bench locks`",
+                "profiling is measured under glibc's own lock; leave it out",
+            )
+    options = Options(
+        cases=arguments.cases,
+        quick=arguments.quick,
+        runs=arguments.runs,
+        check_targets=arguments.check_targets,
+        json=arguments.json,
+        command=shlex.join(["hasp", *sys.argv[1:]]),
+    )
+    if arguments.source:
+        return show_again(options, Path(arguments.source))
+    return measure_profiling(options)
+
+
+def _run_locks(arguments: argparse.Namespace) -> int:
     from hasp.bench.session import Options, measure_locks, show_again
     from hasp.selection import select
 

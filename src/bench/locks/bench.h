@@ -23,6 +23,7 @@ struct options {
     unsigned mutexes; /* bytes_per_mutex: how many */
     double seconds;   /* how long to measure */
     double grace;     /* how long threads may take to end once told to */
+    unsigned beside;  /* uncontended: multiplications after each pair, in a chain */
     bool floor;
 };
 

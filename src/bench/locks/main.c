@@ -14,7 +14,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, OPTION_LIST = 256, OPTION_GRACE, OPTION_MUTEXES };
+enum { EXIT_USAGE = 2, OPTION_LIST = 256, OPTION_GRACE, OPTION_MUTEXES, OPTION_BESIDE };
 
 /* What the watchdog prints. */
 static const struct bench_case *current_case;
@@ -146,6 +146,8 @@ static void print_usage(FILE *file)
           "  --seconds S    how long to measure (default: as --list says)\n"
           "  --grace S      how long threads may take to end after that (default 0.5)\n"
           "  --mutexes N    bytes_per_mutex: how many mutexes (default 100000)\n"
+          "  --beside N     uncontended: N multiplications beside each pair, about a\n"
+          "                 nanosecond each (default 0)\n"
           "  --floor        an inlined test-and-set byte instead of the pthread calls\n"
           "  --list         print the cases, one JSON object a line\n"
           "  --help         print this\n"
@@ -205,6 +207,7 @@ static void parse_arguments(int argument_count, char **arguments)
         {"seconds", required_argument, NULL, 's'},
         {"grace", required_argument, NULL, OPTION_GRACE},
         {"mutexes", required_argument, NULL, OPTION_MUTEXES},
+        {"beside", required_argument, NULL, OPTION_BESIDE},
         {"floor", no_argument, NULL, 'f'},
         {"list", no_argument, NULL, OPTION_LIST},
         {"help", no_argument, NULL, 'h'},
@@ -226,6 +229,9 @@ static void parse_arguments(int argument_count, char **arguments)
             break;
         case OPTION_MUTEXES:
             options.mutexes = parse_count("--mutexes", optarg, 100000000);
+            break;
+        case OPTION_BESIDE:
+            options.beside = parse_count("--beside", optarg, 1000000);
             break;
         case 'f':
             options.floor = true;
@@ -251,6 +257,9 @@ static void parse_arguments(int argument_count, char **arguments)
                     current_case->threads_words);
     if (options.floor && !current_case->has_floor)
         usage_error("%s has no --floor", current_case->name);
+    bool is_pair = current_case->measure == measure_uncontended && !options.floor;
+    if (options.beside && !is_pair)
+        usage_error("--beside is for uncontended, without --floor");
     if (options.seconds < 0)
         options.seconds = current_case->default_seconds;
 }

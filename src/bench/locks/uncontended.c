@@ -20,8 +20,13 @@ struct solo {
     struct result *live;       /* kept up to date while measuring, if not NULL */
     struct atomic_u64 best_ps; /* picoseconds per operation; 0: no chunk so far */
     struct atomic_u64 chunks;
+    unsigned beside; /* multiplications, and what they have come to */
+    uint64_t work;
     union subject subject;
 };
+
+/* Static, since a worker that hangs is left behind with it. */
+static struct solo solo;
 
 static always_inline void pairs(const struct operations *operations,
                                 union subject *subject)
@@ -49,6 +54,20 @@ static always_inline void lives(const struct operations *operations,
 measured_function pairs_pthread(union subject *subject)
 {
     pairs(&pthread_operations, subject);
+}
+
+/* As in a program that does something else, too: a chain of multiplications, which do
+ * not overlap, about a nanosecond each. */
+measured_function pairs_beside(union subject *subject)
+{
+    for (int i = 0; i < CHUNK_OPERATIONS; i++) {
+        pthread_acquire(subject);
+        pthread_release(subject);
+        uint64_t value = solo.work;
+        for (unsigned n = 0; n < solo.beside; n++)
+            value = value * 6364136223846793005u + 1;
+        solo.work = value;
+    }
 }
 
 measured_function pairs_floor(union subject *subject)
@@ -100,6 +119,11 @@ static void work_pairs(struct worker *worker)
     measure_chunks((struct solo *)worker->crew, HUGE_VAL, pairs_pthread);
 }
 
+static void work_pairs_beside(struct worker *worker)
+{
+    measure_chunks((struct solo *)worker->crew, HUGE_VAL, pairs_beside);
+}
+
 static void work_pairs_floor(struct worker *worker)
 {
     measure_chunks((struct solo *)worker->crew, HUGE_VAL, pairs_floor);
@@ -123,15 +147,17 @@ static void measure_beside_idle(struct solo *solo, void (*work)(struct worker *)
     read_best(solo, result);
 }
 
-/* Static, since a worker that hangs is left behind with it. */
-static struct solo solo;
-
 void measure_uncontended(const struct options *options, struct result *result)
 {
     void (*work)(struct worker *) = options->floor ? work_pairs_floor : work_pairs;
     void (*chunk)(union subject *) = options->floor ? pairs_floor : pairs_pthread;
     if (!options->floor)
         pthread_mutex_init(&solo.subject.mutex, NULL);
+    if (options->beside) {
+        solo.beside = options->beside;
+        work = work_pairs_beside;
+        chunk = pairs_beside;
+    }
     if (options->threads == 1) {
         solo.live = result;
         measure_chunks(&solo, options->seconds, chunk);
