@@ -6,7 +6,9 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hasp import interpose, native
 from hasp.bench.cases import GLIBC, PROGRAM, Case
@@ -26,6 +28,9 @@ from hasp.bench.runner import (
     run_once,
 )
 from hasp.bench.schedule import Samples
+
+if TYPE_CHECKING:
+    from hasp.profile.model import Profile
 
 # The run without Hasp is the reference of all ratios, as glibc is among locks.
 UNPROFILED = GLIBC
@@ -92,9 +97,8 @@ class Runner:
         """The sample, if there is a trace: else nothing was profiled."""
         if not self.trace.exists():
             return Sample(None, outcome=FAILED, reason="it left no trace")
-        from hasp.profile.build import load
-
-        self.told[case, subject].append(load(self.trace).overhead.share)
+        profile: Profile = import_module("hasp.profile.build").load(self.trace)
+        self.told[case, subject].append(profile.overhead.share)
         return sample
 
     def _remove_traces(self) -> None:
