@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -72,7 +72,10 @@ def _tail(path: Path) -> str:
 class Runner:
     """Runs the cells of a plan one by one; a context manager for its helpers."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(
+        self, plan: Plan, environments: Mapping[str, dict[str, str]] | None = None
+    ) -> None:
+        """`environments` are those of names in the plan's list that are no locks."""
         self.plan = plan
         self.floor_bytes = 0
         self._base = interpose.original_environment()
@@ -80,9 +83,9 @@ class Runner:
         self._strays: Strays | None = None
         self._failures: Counter[Cell] = Counter()
         self._reference_passed: set[int | None] = set()
-        self._environments = self._check()
+        self._environments = self._check(environments or {})
 
-    def _check(self) -> dict[str, dict[str, str]]:
+    def _check(self, given: Mapping[str, dict[str, str]]) -> dict[str, dict[str, str]]:
         """Refuse what cannot work before anything runs: an environment per lock."""
         first = self.plan.cells[0]
         server = self.plan.server is not None
@@ -91,7 +94,7 @@ class Runner:
             find(command[0], self._base)
         subject = self.plan.server_for(first) if server else command
         return {
-            lock: interpose.environment(lock, self._base, subject)
+            lock: given.get(lock) or interpose.environment(lock, self._base, subject)
             for lock in self.plan.locks
         }
 

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""A comparison of locks on a program: from the options to the runs."""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from hasp import host, native, version
+from hasp.errors import HaspError
+from hasp.study.plan import THREADS_MARK, Metric, Plan, parse_ready
+from hasp.study.progress import Progress
+from hasp.study.record import RESOURCES
+from hasp.study.run import Runner
+from hasp.study.store import Study, Writer, lock_facts
+
+
+def plan_of(arguments: argparse.Namespace, locks: Sequence[str]) -> Plan:
+    """The plan that the options describe; an error for what does not fit together."""
+    if (arguments.server is None) != (arguments.ready is None):
+        raise HaspError(
+            "--server and --ready belong together",
+            "for example: --server './server -p 8080' --ready tcp:8080",
+        )
+    lines = [*arguments.command, arguments.server or ""]
+    mentioned = any(THREADS_MARK in line for line in lines)
+    if arguments.threads and not mentioned:
+        raise HaspError(
+            f"--threads is given, but {THREADS_MARK} is not in the command",
+            f"write {THREADS_MARK} where the program takes its number of threads",
+        )
+    if mentioned and not arguments.threads:
+        raise HaspError(
+            f"{THREADS_MARK} is in the command, but --threads is not given",
+            "for example: --threads 1,2,4",
+        )
+    others = [name for name in locks if name != native.REFERENCE]
+    seed = arguments.seed
+    return Plan(
+        command=tuple(arguments.command),
+        locks=(native.REFERENCE, *others),
+        threads=arguments.threads or (None,),
+        runs=arguments.runs,
+        warmup=arguments.warmup,
+        seed=random.SystemRandom().randrange(1 << 31) if seed is None else seed,
+        timeout_s=arguments.timeout,
+        metrics=_distinct(arguments.metrics or []),
+        prepare=arguments.prepare,
+        check=arguments.check,
+        server=arguments.server,
+        ready=parse_ready(arguments.ready) if arguments.ready else None,
+    )
+
+
+def _distinct(metrics: list[Metric]) -> tuple[Metric, ...]:
+    taken = {measure.name for measure in RESOURCES}
+    for metric in metrics:
+        if metric.name in taken:
+            raise HaspError(
+                f"two measures are called {metric.name!r}",
+                "name them apart: NAME=REGEX",
+            )
+        taken.add(metric.name)
+    return tuple(metrics)
+
+
+def new_study(plan: Plan, others: Sequence[dict[str, Any]] = ()) -> Study:
+    """A study without runs; `others` are facts of names that are no locks."""
+    strange = {facts["name"] for facts in others}
+    known = [name for name in plan.locks if name not in strange]
+    return Study(
+        plan=plan,
+        host=host.facts().as_json(),
+        locks=[*(lock_facts(native.lock(name)) for name in known), *others],
+        version=version(),
+        started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    )
+
+
+def carry_out(runner: Runner, study: Study, writer: Writer | None) -> None:
+    """Every run of the plan, with progress on stderr, into the study and the file."""
+    with runner, Progress(study.plan) as progress:
+        study.peak_floor_bytes = runner.floor_bytes
+        if writer:
+            writer.header(study)
+        for run in runner.runs(progress.starting):
+            study.runs.append(run)
+            progress.finished(run, runner.given_up(run.cell))
+            if writer:
+                writer.run(run)
