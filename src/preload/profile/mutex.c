@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread_mutex_*, recorded. */
+#include "preload/profile/mutex.h"
+
+#include "preload/profile/next.h"
+
+#include <errno.h>
+
+const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK, sizeof(pthread_mutex_t)};
+
+/* Glibc's kinds: what their low bits say, and flags. */
+enum { KIND_TYPE = 3, KIND_ROBUST = 16, KIND_PRIORITY = 32 | 64, KIND_SHARED = 128 };
+
+/* The first word is 0 exactly while it is free, under glibc and every lock of Hasp's. */
+static bool busy(const pthread_mutex_t *mutex)
+{
+    return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) != 0;
+}
+
+/* Locking it cannot fail. */
+static bool is_normal(const pthread_mutex_t *mutex)
+{
+    return mutex->__data.__kind == PTHREAD_MUTEX_NORMAL;
+}
+
+static bool got(int result)
+{
+    return result == 0 || result == EOWNERDEAD;
+}
+
+static uint32_t flags_of(const pthread_mutex_t *mutex)
+{
+    int kind = mutex->__data.__kind;
+    uint32_t flags = 0;
+    if ((kind & KIND_TYPE) == PTHREAD_MUTEX_RECURSIVE)
+        flags |= TRACE_RECURSIVE;
+    if ((kind & KIND_TYPE) == PTHREAD_MUTEX_ERRORCHECK)
+        flags |= TRACE_ERRORCHECK;
+    if (kind & KIND_SHARED)
+        flags |= TRACE_SHARED;
+    if (kind & KIND_ROBUST)
+        flags |= TRACE_ROBUST;
+    if (kind & KIND_PRIORITY)
+        flags |= TRACE_PRIORITY;
+    return flags;
+}
+
+EXPORT int pthread_mutex_init(pthread_mutex_t *mutex,
+                              const pthread_mutexattr_t *attributes)
+{
+    int result = next.pthread_mutex_init(mutex, attributes);
+    if (result == 0)
+        record_created(mutex, &as_mutex, flags_of(mutex), RECORD_CALLER);
+    return result;
+}
+
+EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
+{
+    int result = next.pthread_mutex_destroy(mutex);
+    if (result == 0)
+        record_destroyed(mutex);
+    return result;
+}
+
+static __attribute__((noinline)) int lock_recorded(pthread_mutex_t *mutex, void *caller)
+{
+    struct record_acquisition a;
+    if (!record_begin(&a, mutex, &as_mutex, busy(mutex), caller))
+        return next.pthread_mutex_lock(mutex);
+    int result = next.pthread_mutex_lock(mutex);
+    record_end(&a, got(result) ? RECORD_GOT : RECORD_FAILED);
+    return result;
+}
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    bool taken = busy(mutex);
+    if (record_passes(taken) || record_counts(mutex, taken || !is_normal(mutex)))
+        return next.pthread_mutex_lock(mutex);
+    return lock_recorded(mutex, RECORD_CALLER);
+}
+
+static __attribute__((noinline)) int unlock_recorded(pthread_mutex_t *mutex)
+{
+    struct record_release r;
+    if (!record_release_begin(&r, (uintptr_t)mutex))
+        return next.pthread_mutex_unlock(mutex);
+    int result = next.pthread_mutex_unlock(mutex);
+    record_release_end(&r);
+    return result;
+}
+
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    if (record_release_passes() || record_uncounts(mutex))
+        return next.pthread_mutex_unlock(mutex);
+    return unlock_recorded(mutex);
+}
+
+EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    struct record_acquisition a;
+    if (record_passes(busy(mutex)) ||
+        !record_try(&a, mutex, &as_mutex, RECORD_CALLER))
+        return next.pthread_mutex_trylock(mutex);
+    int result = next.pthread_mutex_trylock(mutex);
+    record_tried(&a, got(result));
+    return result;
+}
+
+static enum record_result outcome(int result)
+{
+    if (got(result))
+        return RECORD_GOT;
+    return result == ETIMEDOUT ? RECORD_TIMED_OUT : RECORD_FAILED;
+}
+
+EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *at)
+{
+    struct record_acquisition a;
+    bool taken = busy(mutex);
+    if (record_passes(taken) ||
+        !record_begin(&a, mutex, &as_mutex, taken, RECORD_CALLER))
+        return next.pthread_mutex_timedlock(mutex, at);
+    int result = next.pthread_mutex_timedlock(mutex, at);
+    record_end(&a, outcome(result));
+    return result;
+}
+
+EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
+                                   const struct timespec *at)
+{
+    struct record_acquisition a;
+    bool taken = busy(mutex);
+    if (record_passes(taken) ||
+        !record_begin(&a, mutex, &as_mutex, taken, RECORD_CALLER))
+        return next.pthread_mutex_clocklock(mutex, clock, at);
+    int result = next.pthread_mutex_clocklock(mutex, clock, at);
+    record_end(&a, outcome(result));
+    return result;
+}
+
+/* Old names that programs still bind. */
+#define ALIAS(target)                                                                  \
+    __attribute__((alias(#target), visibility("default"), nothrow, nonnull(1)))
+__typeof__(pthread_mutex_init) __pthread_mutex_init ALIAS(pthread_mutex_init)
+    __attribute__((leaf));
+__typeof__(pthread_mutex_destroy) __pthread_mutex_destroy ALIAS(pthread_mutex_destroy)
+    __attribute__((leaf));
+__typeof__(pthread_mutex_lock) __pthread_mutex_lock ALIAS(pthread_mutex_lock);
+__typeof__(pthread_mutex_trylock) __pthread_mutex_trylock ALIAS(pthread_mutex_trylock);
+__typeof__(pthread_mutex_unlock) __pthread_mutex_unlock ALIAS(pthread_mutex_unlock);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/profile/next.h"
+
+#include <dlfcn.h>
+
+#define NEXT(result, name, parameters, arguments)                                      \
+    static result first_##name parameters                                              \
+    {                                                                                  \
+        next_find();                                                                   \
+        return next.name arguments;                                                    \
+    }
+#include "preload/profile/next.def"
+#undef NEXT
+
+#define NEXT(result, name, parameters, arguments) .name = first_##name,
+struct next next = {
+#include "preload/profile/next.def"
+};
+#undef NEXT
+
+/* A name that this C library lacks stays with a function that says so. */
+static void *find(const char *name, void *missing)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    return found ? found : missing;
+}
+
+static void lacks(void)
+{
+    die("the C library lacks a function that the program calls; "
+        "it must be the GNU C Library 2.34 or newer");
+}
+
+/* POSIX, not C, makes an object pointer a function pointer. */
+void next_find(void)
+{
+    union {
+        void (*function)(void);
+        void *object;
+    } missing = {.function = lacks};
+#define NEXT(result, name, parameters, arguments)                                      \
+    *(void **)(void *)&next.name = find(#name, missing.object);
+#include "preload/profile/next.def"
+#undef NEXT
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The definitions behind the hooked ones: libhasp.so's or the C library's.
+ *
+ * Each pointer first names a function that finds them all and goes on, so that a hook
+ * works before any constructor has run, and costs one indirect jump afterwards.
+ */
+#ifndef HASP_PRELOAD_PROFILE_NEXT_H
+#define HASP_PRELOAD_PROFILE_NEXT_H
+
+#include "profiler/record.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define NEXT(result, name, parameters, arguments) result(*name) parameters;
+struct next {
+#include "preload/profile/next.def"
+};
+#undef NEXT
+extern struct next next RECORD_HIDDEN;
+
+/* Finds them all; at start-up, and by whoever comes before. */
+void next_find(void);
+
+#endif

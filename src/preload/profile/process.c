@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* The process: its start, its threads, forks, and ends. */
+#include "preload/profile/next.h"
+
+#include "profiler/process.h"
+#include "profiler/threads.h"
+
+#include <stdlib.h>
+
+static void forked(void)
+{
+    process_forked();
+}
+
+__attribute__((constructor)) static void construct(void)
+{
+    next_find();
+    if (process_is_waiting())
+        pthread_atfork(NULL, NULL, forked);
+}
+
+__attribute__((destructor)) static void destruct(void)
+{
+    process_ends(TRACE_EXITED);
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument)
+{
+    process_creates_thread();
+    return next.pthread_create(thread, attributes, start, argument);
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+{
+    process_creates_thread();
+    return next.thrd_create(thread, start, argument);
+}
+
+/* The child's fork handlers, and what they lock, are not recorded: they run before it
+ * can have a file of its own. */
+static pid_t fork_by(pid_t (*fork_function)(void))
+{
+    struct recording *me = record_here.me;
+    if (me)
+        record_enter(me);
+    pid_t child = fork_function();
+    if (child == 0)
+        process_forked();
+    else if (me)
+        record_leave(me);
+    return child;
+}
+
+EXPORT pid_t fork(void)
+{
+    return fork_by(next.fork);
+}
+
+EXPORT pid_t _Fork(void)
+{
+    return fork_by(next._Fork);
+}
+
+/* What replaces the program; it is back when that has failed. */
+#define REPLACING(call)                                                                \
+    bool ours = process_ends(TRACE_REPLACED);                                          \
+    int result = (call);                                                               \
+    if (ours)                                                                          \
+        process_goes_on();                                                             \
+    return result
+
+EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+    REPLACING(next.execve(path, argv, envp));
+}
+
+EXPORT int execv(const char *path, char *const argv[])
+{
+    REPLACING(next.execv(path, argv));
+}
+
+EXPORT int execvp(const char *file, char *const argv[])
+{
+    REPLACING(next.execvp(file, argv));
+}
+
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    REPLACING(next.execvpe(file, argv, envp));
+}
+
+EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+    REPLACING(next.fexecve(fd, argv, envp));
+}

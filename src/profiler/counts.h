@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread's table of counts: TRACE_COUNTS chunks, used as a cache of the locks that
+ * the thread works with.
+ *
+ * A chunk is TRACE_CHUNK / 64 places of 64 bytes, the first of which is its header: no
+ * key is ever looked for there. A key may be in its place or in one of three beside it.
+ * When they are taken, one is given up, and its sums go to the lock's record.
+ */
+#ifndef HASP_PROFILER_COUNTS_H
+#define HASP_PROFILER_COUNTS_H
+
+#include "profiler/file.h"
+
+/* False: no place for a table at all. */
+bool counts_make(struct recording *me);
+
+/* The entry of a lock for the calling thread, which has a use; never NULL. */
+struct trace_count *counts_find(struct recording *me, uintptr_t key,
+                                const struct record_as *as, void *caller);
+
+/* Gives all of them up, when the thread's record is needed for another. */
+void counts_merge(struct recording *me);
+
+static inline struct trace_use *use_of(const struct trace_count *count)
+{
+    return (struct trace_use *)(uintptr_t)count->private;
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Inits and destroys. */
+#include "profiler/early.h"
+#include "profiler/process.h"
+#include "profiler/registry.h"
+#include "profiler/stacks.h"
+
+uint32_t record_lock_number(const void *object)
+{
+    return registry_locks ? registry_find((uintptr_t)object) : 0;
+}
+
+void record_created(const void *object, const struct record_as *as, uint32_t flags,
+                    void *caller)
+{
+    struct recording *me = record_me();
+    if (!me) {
+        if (!record_here.inside && process_is_waiting())
+            early_created(object, as, flags, caller);
+        return;
+    }
+    record_enter(me);
+    struct registry_origin origin = {
+        .as = as,
+        .flags = flags,
+        .stack = stack_take(me, caller),
+        .thread = me->thread,
+        .born = ticks(),
+        .created = true,
+    };
+    origin.site = stack_site(origin.stack);
+    registry_add((uintptr_t)object, &origin);
+    add_shared(&trace->locks_created, 1);
+    record_leave(me);
+}
+
+void record_destroyed(const void *object)
+{
+    struct recording *me = record_me();
+    if (!me) {
+        if (!record_here.inside && process_is_waiting())
+            early_destroyed(object);
+        return;
+    }
+    record_enter(me);
+    uint32_t number = registry_find((uintptr_t)object);
+    if (number)
+        registry_destroy(number);
+    add_shared(&trace->locks_destroyed, 1);
+    record_leave(me);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How often an uncontended acquisition is timed.
+ *
+ * One in about `period`, at random, so that no rhythm of the program hides from it;
+ * each stands for `period` of them. The period doubles when timing takes more than its
+ * share of the thread's time, and halves when it takes far less: a thread that locks
+ * rarely is timed in full.
+ */
+#ifndef HASP_PROFILER_PACE_H
+#define HASP_PROFILER_PACE_H
+
+#include "profiler/file.h"
+
+enum {
+    PACE_WINDOW = 16,         /* timed operations between two looks at the period */
+    PACE_LONGEST = 1 << 14,   /* period */
+    PACE_FULL_SHARE = 32,     /* timing may take one part in so many of the time */
+    PACE_SAMPLED_SHARE = 128, /* in sampled mode */
+};
+
+struct pace {
+    uint32_t window_ticks; /* what a window's timing may cost, times the share */
+    bool sampled;
+};
+extern struct pace pace RECORD_HIDDEN;
+
+void pace_set(bool sampled, uint64_t timed_cost_ticks);
+
+/* Whether this uncontended acquisition is to be timed; the thread is not inside. */
+static inline bool pace_is_due(struct recording *me)
+{
+    if (pace.sampled)
+        return record_here.skip <= 0;
+    if (me->until_timed > 1) {
+        me->until_timed--;
+        return false;
+    }
+    return true;
+}
+
+/* Behind one that was; the thread is inside. */
+void pace_next(struct recording *me, uint64_t now);
+
+#endif

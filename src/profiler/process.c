@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/process.h"
+
+#include "profiler/early.h"
+#include "profiler/modules.h"
+#include "profiler/pace.h"
+#include "profiler/registry.h"
+#include "profiler/sampler.h"
+#include "profiler/settings.h"
+#include "profiler/stacks.h"
+#include "profiler/switches.h"
+#include "profiler/threads.h"
+#include "profiler/uses.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum state { UNKNOWN, OFF, WAITING, STARTING, ACTIVE };
+
+static struct atomic_u32 state;
+static struct atomic_u32 patient; /* the first operation was seen */
+
+static uint32_t process_id(void)
+{
+    return (uint32_t)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+bool process_is_active(void)
+{
+    return load_acquire(&state) == ACTIVE;
+}
+
+static void read_file(const char *path, char *text, size_t bytes)
+{
+    int opened = (int)raw_syscall(SYS_openat, AT_FDCWD, (long)path,
+                                  O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    if (opened < 0)
+        return;
+    raw_syscall(SYS_read, opened, (long)text, (long)bytes - 1, 0, 0, 0);
+    raw_syscall(SYS_close, opened, 0, 0, 0, 0, 0);
+}
+
+static void fill_header(void)
+{
+    topology_read(NULL);
+    trace->version = TRACE_VERSION;
+    trace->byte_order = 0x01020304;
+    trace->chunk_bytes = TRACE_CHUNK;
+    trace->session = settings.session;
+    trace->pid = process_id();
+    trace->parent_pid = (uint32_t)raw_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0);
+    trace->cpus = cpu_count();
+    trace->nodes = node_count();
+    trace->mode = settings.sampled ? TRACE_SAMPLED : TRACE_FULL;
+    strncpy(trace->lock, settings.lock, sizeof trace->lock - 1);
+    read_file("/proc/self/cmdline", trace->command, sizeof trace->command);
+    raw_syscall(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe",
+                (long)trace->executable, sizeof trace->executable - 1, 0, 0);
+    clock_read(&trace->begin);
+    trace->latest = trace->begin;
+}
+
+/* The calling thread is inside. */
+static bool activate(void)
+{
+    if (!file_claim(settings.path, settings.bytes_limit))
+        return false;
+    if (!registry_map() || !stacks_map()) {
+        complain("no lock profile: not enough memory", "");
+        file_forget();
+        return false;
+    }
+    switches_prepare();
+    pace_set(settings.sampled, 300);
+    fill_header();
+    file_announce();
+    stacks_warm_up();
+    modules_look();
+    early_replay();
+    return true;
+}
+
+/* One thread does it; others that come meanwhile are not recorded yet. */
+static void try_to_activate(void)
+{
+    uint32_t waiting = WAITING;
+    if (!compare_exchange_acquire(&state, &waiting, STARTING))
+        return;
+    record_here.inside++;
+    bool active = activate();
+    record_here.inside--;
+    store_release(&state, active ? ACTIVE : OFF);
+}
+
+static void find_out(void)
+{
+    uint32_t unknown = UNKNOWN;
+    record_here.inside++;
+    if (settings_read())
+        threads_prepare();
+    compare_exchange_acquire(&state, &unknown, settings.path ? WAITING : OFF);
+    record_here.inside--;
+}
+
+bool process_is_waiting(void)
+{
+    uint32_t now = load_relaxed(&state);
+    if (now == UNKNOWN)
+        find_out();
+    return load_relaxed(&state) == WAITING;
+}
+
+/* Operations pass unseen for a while; the end of that is the end of the patience. */
+static bool is_time(void)
+{
+    if (record_here.skip > 0)
+        return false;
+    if (exchange_relaxed(&patient, 1))
+        return true;
+    record_here.skip = PROCESS_PATIENCE;
+    return false;
+}
+
+struct recording *process_first_operation(void)
+{
+    if (process_is_waiting()) {
+        if (!is_time())
+            return NULL;
+        try_to_activate();
+    }
+    switch (load_acquire(&state)) {
+    case ACTIVE:
+        break;
+    case STARTING:
+        return NULL;
+    default:
+        record_here.skip = RECORD_NEVER;
+        return NULL;
+    }
+    record_here.inside = 1;
+    struct recording *me = thread_register();
+    record_here.inside = 0;
+    if (me) {
+        me->skip = 0;
+        record_here.inside = 1;
+        record_leave(me);
+    }
+    return me;
+}
+
+void process_creates_thread(void)
+{
+    if (process_is_waiting())
+        try_to_activate();
+    if (load_acquire(&state) == ACTIVE)
+        sampler_start();
+}
+
+void process_forked(void)
+{
+    uint32_t before = load_relaxed(&state);
+    if (before != ACTIVE && before != STARTING)
+        return;
+    record_here.inside = 1;
+    if (trace) {
+        registry_forget();
+        stacks_forget();
+        uses_forget();
+        modules_forget();
+        sampler_forget();
+        file_forget();
+    }
+    threads_forget();
+    store_relaxed(&patient, 0);
+    store_relaxed(&state, WAITING);
+}
+
+bool process_ends(enum trace_end how)
+{
+    if (!process_is_active() || trace->pid != process_id())
+        return false;
+    record_here.inside++;
+    if (record_here.own && !record_here.own->ended)
+        thread_account(record_here.own);
+    modules_look();
+    clock_read(&trace->latest);
+    trace->ended = how;
+    record_here.inside--;
+    return true;
+}
+
+void process_goes_on(void)
+{
+    if (process_is_active())
+        trace->ended = TRACE_RUNNING;
+}

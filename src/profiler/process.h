@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recorder in the life of its process.
+ *
+ * Off, where HASP_TRACE names no file. Else waiting, until the process creates a thread
+ * or has made PROCESS_PATIENCE lock operations; then active: the file is there. A
+ * forked child waits anew, for a file of its own.
+ */
+#ifndef HASP_PROFILER_PROCESS_H
+#define HASP_PROFILER_PROCESS_H
+
+#include "profiler/file.h"
+
+enum { PROCESS_PATIENCE = 4096 };
+
+/* A thread without a recording does something: registers it, or makes the process
+ * active when it is time. NULL: not recorded. */
+struct recording *process_first_operation(void);
+
+/* The process is about to have a second thread. */
+void process_creates_thread(void);
+
+bool process_is_waiting(void);
+bool process_is_active(void);
+
+/* In a forked child. */
+void process_forked(void);
+
+/* The process ends or is replaced; false: this is a child in its parent's memory. */
+bool process_ends(enum trace_end how);
+
+/* That has failed: it goes on. */
+void process_goes_on(void);
+
+#endif

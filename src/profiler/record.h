@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a hook tells the recorder. A hook of an acquisition looks like this:
+ *
+ *     if (record_passes(busy) || record_counts(mutex, busy || other))
+ *         return next.pthread_mutex_lock(mutex);
+ *     struct record_acquisition a;
+ *     if (!record_begin(&a, mutex, &as_mutex, busy, RECORD_CALLER))
+ *         return next.pthread_mutex_lock(mutex);
+ *     int result = next.pthread_mutex_lock(mutex);
+ *     record_end(&a, result == 0 ? RECORD_GOT : RECORD_FAILED);
+ *     return result;
+ *
+ * `busy` comes from one load of the lock's word: whoever finds it taken will have to
+ * wait, and is always timed. The others are counted, and timed now and then. Between
+ * begin and end the thread is "inside": whatever it calls passes unrecorded, so that
+ * the library behind may use public names.
+ *
+ * While the program's lock is held, nothing happens but one timestamp and stores to the
+ * thread's own memory and, for timed ones, to one line of the lock's; sums and
+ * histograms are written behind the release.
+ *
+ * An object is named by its key: its address, for readers of rwlocks plus 1, since
+ * their counts are kept apart (record_key).
+ */
+#ifndef HASP_PROFILER_RECORD_H
+#define HASP_PROFILER_RECORD_H
+
+#include "platform/platform.h"
+#include "profiler/trace.h"
+
+#include <stddef.h>
+
+#define RECORD_HIDDEN __attribute__((visibility("hidden")))
+#define RECORD_CALLER __builtin_return_address(0)
+
+enum {
+    RECORD_HOLDS = 48, /* of one thread; deeper ones are not followed */
+    RECORD_NEVER = INT32_MAX,
+};
+
+/* Kind and operation of an acquisition, as one constant of the hook. */
+struct record_as {
+    uint32_t lock_kind; /* enum trace_lock_kind */
+    uint32_t operation; /* enum trace_operation */
+    uint32_t bytes;     /* of the object */
+};
+
+/* A lock that the thread holds. */
+struct record_hold {
+    uintptr_t key;
+    bool timed, contended;
+    bool paced; /* timed because its turn had come (pace.h) */
+    uint32_t lock;
+    uint32_t weight; /* acquisitions that it stands for */
+    uint32_t stack;
+    struct trace_count *count;
+    struct trace_use *use;
+    uint64_t asked, got; /* ticks, of timed ones */
+    uint64_t handover;   /* ticks since the release before, if it waited for that */
+};
+
+/* Sums of earlier threads with the same record. */
+struct recording_base {
+    uint64_t cpu_ns;
+    uint64_t voluntary, involuntary;
+    uint64_t minor_faults, major_faults;
+};
+
+/* A thread's own memory. The first line is what the counted path reads. */
+struct recording {
+    unsigned char *counts; /* places of 64 bytes; see counts.h */
+    uint64_t counts_mask;  /* of offsets in it */
+    struct trace_thread *shared;
+    uint32_t until_timed; /* acquisitions */
+    uint32_t depth;
+    struct record_hold hold[RECORD_HOLDS];
+
+    uint32_t thread; /* number */
+    uint32_t period; /* one acquisition of about so many is timed */
+    uint32_t random;
+    uint32_t window_timed;
+    uint64_t window_began; /* ticks */
+    int32_t skip;          /* left, while the thread is inside */
+    uint64_t section_ended; /* ticks */
+    struct trace_use *failing; /* the last trylock's, and its failures in a row */
+    uint32_t failing_run;
+    bool ended;
+    unsigned destructor_rounds;
+    struct recording *next;      /* in the list of all */
+    struct recording *next_gone; /* of those that ended */
+    struct recording_base base;
+
+    uint64_t switches_seen, switches_at; /* involuntary ones, and when they were read */
+
+    struct uses_table *uses;
+    struct stacks_cache *stacks;
+    uint64_t stack_ticks; /* spent on stacks */
+};
+
+/* 32 bytes of initial-exec thread-local storage. */
+struct record_here {
+    struct recording *me; /* NULL: nothing is recorded now */
+    int32_t skip;         /* acquisitions that pass before the next is looked at */
+    uint32_t watching;    /* 0: no recorded hold can end here */
+    uint32_t inside;
+    uint32_t ended;
+    struct recording *own; /* also while inside */
+};
+extern __thread struct record_here record_here
+    __attribute__((tls_model("initial-exec"))) RECORD_HIDDEN;
+
+static inline uintptr_t record_key(const void *object, enum trace_operation operation)
+{
+    return (uintptr_t)object + (operation == TRACE_READ);
+}
+
+static inline uintptr_t record_address(uintptr_t key, enum trace_operation operation)
+{
+    return key - (operation == TRACE_READ);
+}
+
+/* The place of a key in a table of counts: the top of a product, as an offset. */
+static inline uint64_t record_place(uintptr_t key, uint64_t mask)
+{
+    return key * 0x9e3779b97f4a7c15u >> 38 & mask;
+}
+
+/* True when the acquisition is none of the recorder's business: it is off, or this one
+ * is not in the sample. In full mode `skip` is 0. */
+static inline bool record_passes(bool busy)
+{
+    int32_t skip = record_here.skip;
+    if (skip <= 0 || busy)
+        return false;
+    record_here.skip = skip - 1;
+    return true;
+}
+
+/*
+ * Counts an outermost acquisition that nothing is to be said about, before it is made:
+ * the caller may end in a tail call. `special`: it is busy, or may fail. If another
+ * thread slips in, the wait goes unseen.
+ */
+static inline bool record_counts(const void *object, bool special)
+{
+    struct recording *me = record_here.me;
+    if (unlikely(!me))
+        return false;
+    uintptr_t key = (uintptr_t)object;
+    struct trace_count *count =
+        (void *)(me->counts + record_place(key, me->counts_mask));
+    if (unlikely(count->address != key || special || me->depth ||
+                 me->until_timed <= 1))
+        return false;
+    me->until_timed--;
+    count->acquisitions++;
+    ((struct trace_use *)(uintptr_t)count->private)->acquisitions++;
+    me->hold[0].key = key;
+    me->hold[0].timed = false;
+    me->hold[0].lock = count->lock;
+    me->depth = 1;
+    me->shared->held[0] = count->lock;
+    me->shared->depth = 1;
+    return true;
+}
+
+/* Nothing to be done at this release (sampled mode: most; full mode: never). */
+static inline bool record_release_passes(void)
+{
+    return !record_here.watching;
+}
+
+/* The release of what record_counts counted, before it is made. */
+static inline bool record_uncounts(const void *object)
+{
+    struct recording *me = record_here.me;
+    if (unlikely(!me || me->depth != 1 || me->hold[0].key != (uintptr_t)object ||
+                 me->hold[0].timed))
+        return false;
+    me->depth = 0;
+    me->shared->depth = 0;
+    return true;
+}
+
+enum record_result {
+    RECORD_FAILED,    /* an error */
+    RECORD_GOT,       /* it is held now (EOWNERDEAD, too) */
+    RECORD_TIMED_OUT, /* of a timed operation */
+};
+
+/* One acquisition on its way, on the stack of the hook. */
+struct record_acquisition {
+    struct recording *me;
+    struct record_hold hold;
+    bool waits; /* published */
+    bool tries;
+    uint32_t operation;
+};
+
+/* False: pass it through, nothing more to be called. */
+bool record_begin(struct record_acquisition *a, const void *object,
+                  const struct record_as *as, bool busy, void *caller) RECORD_HIDDEN;
+void record_end(struct record_acquisition *a, enum record_result) RECORD_HIDDEN;
+
+/* A trylock; ended by record_tried. */
+bool record_try(struct record_acquisition *a, const void *object,
+                const struct record_as *as, void *caller) RECORD_HIDDEN;
+void record_tried(struct record_acquisition *a, bool got) RECORD_HIDDEN;
+
+/* A release. False: pass it through (not held, as far as is known, or only counted). */
+struct record_release {
+    struct recording *me;
+    struct record_hold hold;
+    uint64_t released; /* ticks, just before */
+    bool outermost, owner_changed, node_changed;
+};
+bool record_release_begin(struct record_release *r, uintptr_t key) RECORD_HIDDEN;
+void record_release_end(struct record_release *r) RECORD_HIDDEN;
+
+/*
+ * A wait on a condition variable or barrier: `as` says which. With a mutex, its hold
+ * ends at the begin and a new one (TRACE_RELOCK) starts at the end. Call
+ * record_wait_end on every way out, cancellation included; the mutex is held then.
+ */
+struct record_wait {
+    struct recording *me;
+    struct record_hold hold; /* of the object waited on: its count and use */
+    const void *mutex;
+    bool mutex_was_held;
+};
+bool record_wait_begin(struct record_wait *w, const void *object,
+                       const struct record_as *as, const void *mutex,
+                       void *caller) RECORD_HIDDEN;
+void record_wait_end(struct record_wait *w, bool timed_out) RECORD_HIDDEN;
+
+/* A signal (or broadcast) to a condition variable. */
+void record_signal(const void *object, const struct record_as *as, bool broadcast,
+                   void *caller) RECORD_HIDDEN;
+
+/* An init or destroy that succeeded; `flags` of enum trace_lock_flags. */
+void record_created(const void *object, const struct record_as *as, uint32_t flags,
+                    void *caller) RECORD_HIDDEN;
+void record_destroyed(const void *object) RECORD_HIDDEN;
+
+/* Something that is a bug; the same again is only counted. `lock` and `other` are
+ * numbers (record_lock_number, or of a hold), or 0. */
+void record_event(struct recording *me, enum trace_event_kind, uint32_t lock,
+                  uint32_t other, void *caller) RECORD_HIDDEN;
+
+/* The calling thread's memory, or NULL: off, inside, or ended. May register it. */
+struct recording *record_me(void) RECORD_HIDDEN;
+
+/* From here to record_leave everything that the thread calls passes unrecorded. */
+void record_enter(struct recording *me) RECORD_HIDDEN;
+void record_leave(struct recording *me) RECORD_HIDDEN;
+
+/* The number of a lock by its address, or 0. */
+uint32_t record_lock_number(const void *object) RECORD_HIDDEN;
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Releases, and what is written behind them. */
+#include "profiler/pace.h"
+#include "profiler/registry.h"
+#include "profiler/sums.h"
+#include "profiler/switches.h"
+
+/* Takes the hold out of the thread's; the innermost of that key. */
+static bool take_out(struct recording *me, uintptr_t key, struct record_hold *hold)
+{
+    uint32_t index = me->depth;
+    do
+        if (index-- == 0)
+            return false;
+    while (me->hold[index].key != key);
+    *hold = me->hold[index];
+    uint32_t depth = --me->depth;
+    for (uint32_t i = index; i < depth; i++) {
+        me->hold[i] = me->hold[i + 1];
+        if (i < TRACE_HELD)
+            me->shared->held[i] = me->hold[i].lock;
+    }
+    me->shared->depth = depth;
+    return true;
+}
+
+/* For the next holder; the lock is still held. */
+static void leave_word(struct recording *me, struct record_release *r)
+{
+    struct registry_lock *lock = &registry_locks[r->hold.lock];
+    uint32_t node = node_count() > 1 ? current_node() + 1 : 1;
+    r->owner_changed = lock->owner && lock->owner != me->thread;
+    r->node_changed = lock->node && lock->node != node;
+    lock->owner = me->thread;
+    lock->node = node;
+    r->released = ticks();
+    lock->released = r->released;
+}
+
+bool record_release_begin(struct record_release *r, uintptr_t key)
+{
+    struct recording *me = record_here.me;
+    if (!me || !take_out(me, key, &r->hold))
+        return false;
+    if (!r->hold.timed) {
+        if (pace.sampled)
+            record_here.watching = me->depth;
+        return false;
+    }
+    record_enter(me);
+    r->me = me;
+    r->outermost = me->depth == 0;
+    leave_word(me, r);
+    return true;
+}
+
+void record_release_end(struct record_release *r)
+{
+    struct recording *me = r->me;
+    uint64_t now = ticks();
+    if (r->hold.contended)
+        sum_wait(me, &r->hold);
+    sum_hold(me, r);
+    switches_judge(me, r->hold.got, r->released);
+    if (r->hold.paced)
+        pace_next(me, now);
+    if (r->outermost)
+        sum_section(me, &r->hold, now);
+    record_leave(me);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/sums.h"
+
+#include "profiler/waits.h"
+
+static void most(uint64_t *seen, uint64_t value)
+{
+    if (value > *seen)
+        *seen = value;
+}
+
+void sum_wait(struct recording *me, const struct record_hold *hold)
+{
+    struct trace_use *use = hold->use;
+    uint64_t waited = hold->got - hold->asked;
+    me->shared->wait_ticks += waited;
+    me->shared->timed++;
+    use->wait_ticks += waited;
+    most(&use->wait_most, waited);
+    use->wait.bucket[trace_bucket(waited)]++;
+    if (hold->count)
+        hold->count->wait_ticks += waited;
+    if (hold->handover) {
+        use->handovers++;
+        use->handover_ticks += hold->handover;
+        most(&use->handover_most, hold->handover);
+        use->handover.bucket[trace_bucket(hold->handover)]++;
+    }
+    wait_weigh(me, hold, waited);
+}
+
+void sum_hold(struct recording *me, const struct record_release *release)
+{
+    const struct record_hold *hold = &release->hold;
+    struct trace_use *use = hold->use;
+    uint64_t held = release->released - hold->got, weight = hold->weight;
+    me->shared->timed += !hold->contended;
+    use->timed++;
+    use->hold_ticks += held * weight;
+    most(&use->hold_most, held);
+    use->hold.bucket[trace_bucket(held)] += hold->weight;
+    use->owner_changes += release->owner_changed ? weight : 0;
+    use->node_changes += release->node_changed ? weight : 0;
+    if (hold->count) {
+        hold->count->timed++;
+        hold->count->hold_ticks += held * weight;
+        hold->count->owner_changes += release->owner_changed ? hold->weight : 0;
+        hold->count->node_changes += release->node_changed ? hold->weight : 0;
+    }
+}
+
+/* Sections that overlap, hand over hand, count once. */
+void sum_section(struct recording *me, const struct record_hold *hold, uint64_t now)
+{
+    uint64_t from = hold->asked;
+    if (from < me->section_ended)
+        from = me->section_ended;
+    me->shared->section_ticks += (now - from) * hold->weight;
+    me->section_ended = now;
+}

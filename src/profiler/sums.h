@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* What one operation adds to the sums and histograms of its thread, lock and site. */
+#ifndef HASP_PROFILER_SUMS_H
+#define HASP_PROFILER_SUMS_H
+
+#include "profiler/file.h"
+
+void sum_wait(struct recording *me, const struct record_hold *hold);
+void sum_hold(struct recording *me, const struct record_release *release);
+void sum_section(struct recording *me, const struct record_hold *hold, uint64_t now);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/threads.h"
+
+#include "profiler/counts.h"
+#include "profiler/process.h"
+#include "profiler/uses.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+enum { THREADS_MOST = 1 << 20 };
+
+__thread struct record_here record_here;
+
+SERIES(thread_records, TRACE_THREADS, struct trace_thread, THREADS_MOST);
+
+static struct atomic_u64 first; /* struct recording */
+static pthread_key_t at_end;
+static bool have_key;
+
+/* Those that ended, the first to go first, under `ending`. */
+static struct atomic_u32 ending;
+static struct recording *gone_first, *gone_last;
+
+/* Destructors of others may still use locks; ours goes last, as far as one can. */
+static void destructor(void *argument)
+{
+    struct recording *me = argument;
+    if (++me->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1) {
+        pthread_setspecific(at_end, me);
+        return;
+    }
+    thread_end(me);
+}
+
+void threads_prepare(void)
+{
+    have_key = pthread_key_create(&at_end, destructor) == 0;
+}
+
+void threads_forget(void)
+{
+    store_relaxed(&first, 0);
+    store_relaxed(&ending, 0);
+    store_relaxed(&thread_records.busy, 0);
+    store_relaxed(&thread_records.count, 0);
+    gone_first = gone_last = NULL;
+    if (have_key)
+        pthread_setspecific(at_end, NULL);
+    record_here = (struct record_here){0};
+}
+
+struct recording *threads_first(void)
+{
+    return (struct recording *)(uintptr_t)load_acquire(&first);
+}
+
+static void name_thread(struct trace_thread *thread)
+{
+    char name[16] = "";
+    prctl(PR_GET_NAME, name);
+    memcpy(thread->name, name, sizeof name);
+}
+
+static struct recording *take_gone(void)
+{
+    struct recording *me = NULL;
+    if (load_relaxed(&thread_records.count) < THREADS_KEPT)
+        return NULL;
+    brief_lock(&ending);
+    me = gone_first;
+    if (me) {
+        gone_first = me->next_gone;
+        if (!gone_first)
+            gone_last = NULL;
+    }
+    brief_unlock(&ending);
+    return me;
+}
+
+/* The record of a thread that ended, for the calling one. */
+static void reuse(struct recording *me)
+{
+    struct trace_thread *shared = me->shared;
+    counts_merge(me);
+    uses_merge(me);
+    shared->tid = current_thread();
+    shared->reused++;
+    shared->ended = 0;
+    shared->depth = 0;
+    shared->waiting_for = 0;
+    name_thread(shared);
+    me->base = (struct recording_base){
+        .cpu_ns = shared->cpu_ns,
+        .voluntary = shared->voluntary,
+        .involuntary = shared->involuntary,
+        .minor_faults = shared->minor_faults,
+        .major_faults = shared->major_faults,
+    };
+    me->depth = 0;
+    me->failing = NULL;
+    me->destructor_rounds = 0;
+}
+
+static void link_in(struct recording *me)
+{
+    uint64_t old = load_relaxed(&first);
+    do
+        me->next = (struct recording *)(uintptr_t)old;
+    while (!compare_exchange_release(&first, &old, (uintptr_t)me));
+}
+
+static struct recording *make(void)
+{
+    struct trace_thread record = {.tid = current_thread(), .began = ticks()};
+    struct recording *me = map_pages(sizeof *me);
+    if (!me)
+        return NULL;
+    name_thread(&record);
+    me->shared = series_append(&thread_records, &record, &me->thread);
+    if (!me->shared || !counts_make(me)) {
+        munmap(me, sizeof *me);
+        return NULL;
+    }
+    link_in(me);
+    return me;
+}
+
+struct recording *thread_register(void)
+{
+    record_here.skip = RECORD_NEVER; /* also while nothing is recorded yet */
+    struct recording *me = take_gone();
+    if (me)
+        reuse(me);
+    else
+        me = make();
+    if (!me) {
+        trace->lost_others++;
+        record_here.ended = 1;
+        return NULL;
+    }
+    me->random = me->shared->tid * 2654435761u | 1;
+    me->period = 1;
+    me->until_timed = 1;
+    me->ended = false;
+    me->window_began = ticks();
+    record_here.own = me;
+    if (have_key)
+        pthread_setspecific(at_end, me);
+    return me;
+}
+
+void thread_account(struct recording *me)
+{
+    struct trace_thread *shared = me->shared;
+    const struct recording_base *base = &me->base;
+    struct rusage usage;
+    struct timespec cpu;
+    if (getrusage(RUSAGE_THREAD, &usage) == 0) {
+        shared->voluntary = base->voluntary + (uint64_t)usage.ru_nvcsw;
+        shared->involuntary = base->involuntary + (uint64_t)usage.ru_nivcsw;
+        shared->minor_faults = base->minor_faults + (uint64_t)usage.ru_minflt;
+        shared->major_faults = base->major_faults + (uint64_t)usage.ru_majflt;
+    }
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0)
+        shared->cpu_ns = base->cpu_ns + (uint64_t)cpu.tv_sec * 1000000000u +
+                         (uint64_t)cpu.tv_nsec;
+}
+
+void thread_end(struct recording *me)
+{
+    if (!trace || me->ended)
+        return;
+    record_here = (struct record_here){.skip = RECORD_NEVER, .ended = 1};
+    thread_account(me);
+    me->ended = true;
+    me->shared->waiting_for = 0;
+    me->shared->ended = ticks();
+    name_thread(me->shared);
+    me->next_gone = NULL;
+    brief_lock(&ending);
+    if (gone_last)
+        gone_last->next_gone = me;
+    else
+        gone_first = me;
+    gone_last = me;
+    brief_unlock(&ending);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/waits.h"
+
+#include "profiler/counts.h"
+#include "profiler/pace.h"
+#include "profiler/registry.h"
+#include "profiler/stacks.h"
+#include "profiler/uses.h"
+
+void wait_publish(struct recording *me, uint32_t lock, enum trace_operation operation,
+                  uint64_t since, uint32_t stack)
+{
+    struct trace_thread *shared = me->shared;
+    shared->waiting_to = operation;
+    shared->waiting_since = since;
+    shared->stack = stack;
+    store_release((struct atomic_u32 *)(void *)&shared->waiting_for, lock);
+}
+
+void wait_withdraw(struct recording *me)
+{
+    store_relaxed((struct atomic_u32 *)(void *)&me->shared->waiting_for, 0);
+}
+
+void wait_weigh(struct recording *me, const struct record_hold *hold, uint64_t waited)
+{
+    (void)me;
+    (void)hold;
+    (void)waited;
+}
+
+/* The mutex is about to be released by the wait: its hold ends here. */
+static void end_hold(struct record_wait *w, struct recording *me)
+{
+    struct record_release r;
+    uintptr_t key = (uintptr_t)w->mutex;
+    uint32_t before = me->depth;
+    if (record_release_begin(&r, key))
+        record_release_end(&r);
+    w->mutex_was_held = me->depth != before;
+}
+
+bool record_wait_begin(struct record_wait *w, const void *object,
+                       const struct record_as *as, const void *mutex, void *caller)
+{
+    struct recording *me = record_me();
+    if (!me)
+        return false;
+    w->mutex = mutex;
+    w->mutex_was_held = false;
+    if (mutex)
+        end_hold(w, me);
+    record_enter(me);
+    w->me = me;
+    w->hold = (struct record_hold){.key = (uintptr_t)object, .weight = 1};
+    w->hold.count = counts_find(me, w->hold.key, as, caller);
+    w->hold.use = use_of(w->hold.count);
+    w->hold.lock = w->hold.count->lock;
+    w->hold.stack = stack_take(me, caller);
+    w->hold.asked = ticks();
+    wait_publish(me, w->hold.lock, as->operation, w->hold.asked, w->hold.stack);
+    return true;
+}
+
+/* The wait has taken the mutex again. */
+static void begin_hold(struct record_wait *w, uint64_t now)
+{
+    static const struct record_as as_relocked = {TRACE_MUTEX, TRACE_RELOCK, 40};
+    struct recording *me = w->me;
+    uintptr_t key = (uintptr_t)w->mutex;
+    if (me->depth == RECORD_HOLDS)
+        return;
+    struct record_hold hold = {.key = key, .timed = true, .weight = 1, .asked = now};
+    hold.got = now;
+    hold.count = counts_find(me, key, &as_relocked, NULL);
+    hold.lock = hold.count->lock;
+    hold.use = use_find(me, hold.count->site, TRACE_RELOCK, TRACE_MUTEX);
+    hold.use->acquisitions++;
+    hold.count->acquisitions++;
+    if (me->depth < TRACE_HELD)
+        me->shared->held[me->depth] = hold.lock;
+    me->hold[me->depth++] = hold;
+    me->shared->depth = me->depth;
+}
+
+void record_wait_end(struct record_wait *w, bool timed_out)
+{
+    struct recording *me = w->me;
+    uint64_t now = ticks(), waited = now - w->hold.asked;
+    struct trace_use *use = w->hold.use;
+    wait_withdraw(me);
+    use->acquisitions++;
+    use->timeouts += timed_out;
+    use->wait_ticks += waited;
+    if (waited > use->wait_most)
+        use->wait_most = waited;
+    use->wait.bucket[trace_bucket(waited)]++;
+    me->shared->idle_ticks += waited;
+    if (w->hold.count)
+        w->hold.count->acquisitions++;
+    if (w->mutex_was_held)
+        begin_hold(w, now);
+    record_leave(me);
+}
+
+void record_signal(const void *object, const struct record_as *as, bool broadcast,
+                   void *caller)
+{
+    struct recording *me = record_me();
+    if (!me)
+        return;
+    record_enter(me);
+    struct trace_use *use =
+        use_of(counts_find(me, (uintptr_t)object, as, caller));
+    if (broadcast)
+        use->broadcasts++;
+    else
+        use->signals++;
+    record_leave(me);
+}
