@@ -230,8 +230,6 @@ struct trace_chunk *file_chunks(enum trace_kind kind, uint32_t record_bytes,
     } else if (!trace->full || trace->full == 2) {
         if (have_descriptor() && allocate((off_t)offset, bytes)) {
             chunk = file_at(number);
-            for (uint32_t i = 1; i < count; i++)
-                ((struct trace_chunk *)file_at(number + i))->kind = TRACE_BODY;
             chunk->record_bytes = record_bytes;
             chunk->follow = count - 1;
             chunk->kind = kind;

@@ -26,7 +26,7 @@ void file_announce(void);
 /* In a forked child: the parent's file is not ours. */
 void file_forget(void);
 
-/* `count` chunks in a row, the first with its struct trace_chunk; NULL: no space. */
+/* `count` chunks in a row, the first with a struct trace_chunk; NULL: no space. */
 struct trace_chunk *file_chunks(enum trace_kind kind, uint32_t record_bytes,
                                 uint32_t count);
 static inline void *file_at(uint32_t chunk)

@@ -82,7 +82,7 @@ struct recording {
     uint32_t window_timed;
     uint64_t window_began; /* ticks */
     int32_t skip;          /* left, while the thread is inside */
-    uint64_t section_ended; /* ticks */
+    uint64_t section_ended, timed_until; /* ticks */
     struct trace_use *failing; /* the last trylock's, and its failures in a row */
     uint32_t failing_run;
     bool ended;

@@ -54,10 +54,21 @@ bool record_release_begin(struct record_release *r, uintptr_t key)
     return true;
 }
 
+/* The acquisitions that this one stands for were made since the last that was timed: a
+ * section that was interrupted does not stand for as many as have no room there. */
+static void limit_weight(struct recording *me, struct record_release *r, uint64_t now)
+{
+    uint64_t took = now - r->hold.asked, since = r->hold.asked - me->timed_until;
+    if (took * (r->hold.weight - 1) > since)
+        r->hold.weight = 1 + (uint32_t)(since / took);
+    me->timed_until = now;
+}
+
 void record_release_end(struct record_release *r)
 {
     struct recording *me = r->me;
     uint64_t now = ticks();
+    limit_weight(me, r, now);
     if (r->hold.contended)
         sum_wait(me, &r->hold);
     sum_hold(me, r);

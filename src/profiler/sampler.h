@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread that looks at the others: who waits for what, and how the process fares. */
+/* The thread that looks at the others: who waits for what, how the process fares. */
 #ifndef HASP_PROFILER_SAMPLER_H
 #define HASP_PROFILER_SAMPLER_H
 

@@ -90,6 +90,8 @@ static void reuse(struct recording *me)
     uses_merge(me);
     shared->tid = current_thread();
     shared->reused++;
+    shared->earlier_ticks += shared->ended - shared->began;
+    shared->began = ticks();
     shared->ended = 0;
     shared->depth = 0;
     shared->waiting_for = 0;
@@ -147,7 +149,7 @@ struct recording *thread_register(void)
     me->period = 1;
     me->until_timed = 1;
     me->ended = false;
-    me->window_began = ticks();
+    me->window_began = me->timed_until = ticks();
     record_here.own = me;
     if (have_key)
         pthread_setspecific(at_end, me);

@@ -201,8 +201,9 @@ void uses_merge(struct recording *me)
         struct trace_use *use = me->uses->use[i];
         if (!use)
             continue;
-        struct trace_use like = {
-            .site = use->site, .operation = use->operation, .lock_kind = use->lock_kind};
+        struct trace_use like = {.site = use->site,
+                                 .operation = use->operation,
+                                 .lock_kind = use->lock_kind};
         struct trace_use *all = find(&merged, &like);
         if (all) {
             add_use(all, use);

@@ -5,8 +5,8 @@
 
 #include "profiler/file.h"
 
-/* Never NULL: when there is no place left in the file, the threads' own memory or, last,
- * one that all share has to do. */
+/* Never NULL: when there is no place left in the file, the threads' own memory or,
+ * last, one that all share has to do. */
 struct trace_use *use_find(struct recording *me, uint32_t site,
                            enum trace_operation operation,
                            enum trace_lock_kind lock_kind);

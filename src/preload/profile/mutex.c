@@ -11,7 +11,7 @@ const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK, sizeof(pthread_mutex
 /* Glibc's kinds: what their low bits say, and flags. */
 enum { KIND_TYPE = 3, KIND_ROBUST = 16, KIND_PRIORITY = 32 | 64, KIND_SHARED = 128 };
 
-/* The first word is 0 exactly while it is free, under glibc and every lock of Hasp's. */
+/* The first word is 0 exactly while it is free, with glibc and all locks of Hasp's. */
 static bool busy(const pthread_mutex_t *mutex)
 {
     return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) != 0;
