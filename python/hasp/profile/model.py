@@ -123,6 +123,17 @@ class Lock:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """What tells the locks of a site from others in another run, address by address."""
+
+    module: str  # file name
+    build_id: str  # hexadecimal, "" if it has none
+    offsets: tuple[int, ...]  # in the module: return addresses of the application's
+    # innermost frames, at the creation or at the first lock; 1 to 3
+    address_offset: int | None  # in the module, of the lock itself; None on the heap
+
+
+@dataclass(frozen=True)
 class Site:
     """The locks that one place of the program made."""
 
@@ -138,9 +149,10 @@ class Site:
     uses: Mapping[Operation, Use]
     threads: Mapping[int, Mapping[Operation, Use]]  # by thread; 0: others
     share: float  # of all threads' time: in acquire, section and release
-    waiters_mean: float | None
+    waiters_mean: float | None  # of the site's lock that had most, as are the next two
     waiters_p95: float | None
     waiters_max: int | None
+    origins: Sequence[Origin] = ()  # several where the compiler copied the place
 
     @property
     def total(self) -> Use | None:
@@ -179,6 +191,8 @@ class Thread:
     waiting_for: int | None  # lock number, at the end of the trace
     waiting_since_ns: int | None
     held: tuple[int, ...]  # lock numbers
+    waiting_to: Operation | None = None
+    waiting_stack: Stack = ()  # of that wait, where one was taken
 
 
 @dataclass(frozen=True)
@@ -202,7 +216,7 @@ class Event:
     lock: int
     other: int
     count: int
-    at_ns: int
+    at_ns: int  # since the profile began
     stack: Stack
 
 
