@@ -37,7 +37,7 @@ struct lock {
     struct atomic_u32 owner;
     uint32_t users;
     int32_t kind;
-    uint8_t algorithm;
+    struct atomic_u8 algorithm;
     struct atomic_u8 mode;
     struct atomic_u16 generation;
     struct atomic_u32 state[4];

@@ -19,6 +19,7 @@ struct wait {
     const void *condition;
     struct lock *lock;
     struct waiter *waiter;
+    bool counted;   /* among the mutex's users, which keeps it from being destroyed */
     bool withdrawn; /* the deadline passed, or a cancellation came, before any signal */
 };
 
@@ -82,12 +83,22 @@ static int take_again(struct wait *wait)
         else
             operations_of(lock)->lock(lock);
     }
-    if (!passed_through(lock)) {
+    if (wait->counted)
         lock->users--;
-        if ((lock->kind & KIND_TYPE) == KIND_RECURSIVE)
-            lock->count = 1;
-    }
+    if (!passed_through(lock) && (lock->kind & KIND_TYPE) == KIND_RECURSIVE)
+        lock->count = 1;
     return result;
+}
+
+/* Counts the caller among the mutex's users, as glibc's waits do, where glibc's unlock
+ * will not find that it may not. */
+static bool count_in(struct lock *lock)
+{
+    if (passed_through(lock) &&
+        (lock->kind & ~KIND_OURS || !mutex_held_by_caller(lock)))
+        return false;
+    lock->users++;
+    return true;
 }
 
 /* Ends a wait that could not begin: the mutex stays as it is. */
@@ -225,13 +236,12 @@ static int wait_on(pthread_cond_t *condition, pthread_mutex_t *mutex,
                         : real_pthread_cond_wait()(condition, mutex);
     }
     int token = wait_begin();
-    struct wait wait = {condition, lock, waiter_take(), false};
+    struct wait wait = {condition, lock, waiter_take(), false, false};
     wait.waiter->lock = lock;
     wait.waiter->epoch += 1u << 8;
     store_relaxed(&wait.waiter->cell, waiting_cell(wait.waiter));
     condition_enqueue(condition, wait.waiter);
-    if (!passed_through(lock))
-        lock->users++;
+    wait.counted = count_in(lock);
     error = pthread_mutex_unlock(mutex);
     if (unlikely(error)) { /* glibc's mutex, and not the caller's */
         call_off(&wait);

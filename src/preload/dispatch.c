@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/dispatch.h"
 
+#include "preload/plan.h"
 #include "preload/real.h"
 
 #include <stddef.h>
@@ -74,25 +75,27 @@ static int glibc_unlock(struct lock *lock)
 static const struct lock_operations glibc_operations = {.lock = glibc_lock,
                                                         .unlock = glibc_unlock};
 
-bool passed_through(const struct lock *lock)
+bool passed_through(struct lock *lock)
 {
     if (lock->kind & ~KIND_OURS)
         return true;
     if (unlikely(operations_of(lock)->lock == first_lock))
         startup();
-    return operations_of(lock)->lock == glibc_lock;
+    if (unlikely(operations_of(lock)->lock == plan_operations.lock))
+        plan_resolve(lock, NULL);
+    return dispatch[load_acquire(&lock->algorithm)].lock == glibc_lock;
 }
 
 void dispatch_fill(unsigned chosen, bool biased)
 {
     for (unsigned i = 0; i < lock_count && i + 1 < DISPATCH_SLOTS; i++)
         dispatch[i + 1] = *lock_operations_at(i);
-    dispatch[1] = glibc_operations;
+    dispatch[DISPATCH_GLIBC] = glibc_operations;
     if (!biased) {
         dispatch[lock_default + 1] = futex_unbiased_operations;
         dispatch_stop_bias(); /* where it is wrapped */
     }
-    dispatch[DISPATCH_DEFAULT] = dispatch[chosen + 1];
+    dispatch[DISPATCH_DEFAULT] = plan_active ? plan_operations : dispatch[chosen + 1];
 }
 
 /* Waiters of locks that are still biased keep the biased protocol, which then sleeps in

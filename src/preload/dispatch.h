@@ -13,7 +13,8 @@
 
 #include <pthread.h>
 
-enum { DISPATCH_DEFAULT = 0, DISPATCH_SLOTS = 128 }; /* list entry i is slot i + 1 */
+/* List entry i is slot i + 1. */
+enum { DISPATCH_DEFAULT = 0, DISPATCH_GLIBC = 1, DISPATCH_SLOTS = 128 };
 
 extern struct lock_operations dispatch[DISPATCH_SLOTS]
     __attribute__((visibility("hidden")));
@@ -30,7 +31,7 @@ static inline pthread_mutex_t *mutex_of(struct lock *lock)
 
 static inline const struct lock_operations *operations_of(const struct lock *lock)
 {
-    return &dispatch[lock->algorithm];
+    return &dispatch[load_relaxed(&lock->algorithm)];
 }
 
 /* Glibc's kinds that are Hasp's: the low two bits, and its two elision hints. All
@@ -45,8 +46,8 @@ enum {
     KIND_OURS = 0x303,
 };
 
-/* True when glibc's functions work on this mutex. */
-bool passed_through(const struct lock *lock);
+/* True when glibc's functions work on this mutex; it has its algorithm afterwards. */
+bool passed_through(struct lock *lock);
 
 /* Fills the table with `chosen` (an index below lock_count) as the default. */
 void dispatch_fill(unsigned chosen, bool biased);

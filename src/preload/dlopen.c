@@ -8,6 +8,7 @@
  * builds too.
  */
 #include "platform/platform.h"
+#include "preload/plan.h"
 #include "preload/real.h"
 
 #include <dlfcn.h>
@@ -27,6 +28,7 @@ EXPORT __attribute__((optimize("optimize-sibling-calls"))) void *
 dlopen(const char *file, int mode)
 {
     void *(*real)(const char *, int) = real_dlopen();
+    plan_expect_modules();
     if (unlikely(mode & RTLD_DEEPBIND))
         mode = without_deepbind(file, mode);
     return real(file, mode);

@@ -3,6 +3,7 @@
 #include "preload/mutex.h"
 
 #include "preload/dispatch.h"
+#include "preload/plan.h"
 #include "preload/real.h"
 
 #include <errno.h>
@@ -103,6 +104,8 @@ EXPORT int pthread_mutex_init(pthread_mutex_t *mutex,
     struct lock *lock = lock_of(mutex);
     memset(lock, 0, sizeof *lock);
     lock->kind = type;
+    if (unlikely(plan_active))
+        plan_resolve(lock, __builtin_return_address(0));
     return 0;
 }
 
@@ -122,7 +125,7 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     struct lock *lock = lock_of(mutex);
     if (likely(lock->kind == KIND_NORMAL))
-        return dispatch[lock->algorithm].lock(lock);
+        return operations_of(lock)->lock(lock);
     return lock_by_kind(lock);
 }
 
@@ -130,7 +133,7 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     struct lock *lock = lock_of(mutex);
     if (likely(lock->kind == KIND_NORMAL))
-        return dispatch[lock->algorithm].unlock(lock);
+        return operations_of(lock)->unlock(lock);
     return unlock_by_kind(lock);
 }
 

@@ -10,6 +10,7 @@
  */
 #include "preload/condition_queue.h"
 #include "preload/dispatch.h"
+#include "preload/plan.h"
 #include "preload/real.h"
 
 #include <dlfcn.h>
@@ -101,6 +102,12 @@ void startup(void)
     if (!environment)
         environment = environ;
     unsigned lock = chosen_lock();
+    const char *sites = setting("HASP_PLAN");
+    if (sites)
+        plan_read(sites);
+    if (sites || lock + 1 == DISPATCH_GLIBC) /* see plan_resolve() */
+        plan_begin(lock + 1, setting_is("HASP_VERBOSE", "1"),
+                   setting_is("HASP_PLAN_REPORT", "1"));
     dispatch_fill(lock, false);
 
     bool biased = !setting_is("HASP_BIAS", "0") && barrier_register();
