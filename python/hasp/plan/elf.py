@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""What a plan asks of program files: build-ids, variables, and the code of a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from elftools.common.exceptions import DWARFError, ELFError
+from elftools.elf.elffile import ELFFile
+
+BUILD_ID_NOTE = "NT_GNU_BUILD_ID"
+
+
+@contextmanager
+def elf_file(path: Path) -> Iterator[Any]:
+    """The opened file, or None where it is not to be had."""
+    try:
+        with path.open("rb") as file:
+            yield ELFFile(file)
+    except (OSError, ELFError, DWARFError):
+        yield None
+
+
+def build_id(path: Path) -> str:
+    """Its build-id in hexadecimal, "" if it has none."""
+    with elf_file(path) as elf:
+        if elf is None:
+            return ""
+        for segment in elf.iter_segments("PT_NOTE"):
+            for note in segment.iter_notes():
+                if note["n_type"] == BUILD_ID_NOTE:
+                    return str(note["n_desc"])
+    return ""
+
+
+def variable(path: Path, name: str) -> int | None:
+    """The address of the only variable of that name."""
+    found = set()
+    with elf_file(path) as elf:
+        for section in (".symtab", ".dynsym"):
+            table = elf and elf.get_section_by_name(section)
+            for symbol in table.get_symbol_by_name(name) or () if table else ():
+                if symbol["st_info"]["type"] == "STT_OBJECT":
+                    found.add(int(symbol["st_value"]))
+    return found.pop() if len(found) == 1 else None
+
+
+def code_of_line(
+    path: Path, file: str, line: int, text: str
+) -> list[tuple[int, int]] | None:
+    """The address ranges (begin, end) of a line, given its file's name.
+
+    None without debug information, or where the line cannot be seen to hold `text`.
+    """
+    ranges: list[tuple[int, int]] = []
+    with elf_file(path) as elf:
+        if elf is None or not elf.has_dwarf_info():
+            return None
+        dwarf = elf.get_dwarf_info()
+        for unit in dwarf.iter_CUs():
+            program = dwarf.line_program_for_CU(unit)
+            number = program and _file_number(program, file)
+            if number is None:
+                continue
+            found = _ranges(program, number, line)
+            if found and _holds(_source(unit, program, number), line, text):
+                ranges += found
+    return sorted(set(ranges)) or None
+
+
+def _file_number(program: Any, name: str) -> int | None:
+    first = 1 if program.header["version"] < 5 else 0
+    for number, entry in enumerate(program.header["file_entry"], first):
+        if PurePosixPath(entry.name.decode(errors="replace")).name == name:
+            return number
+    return None
+
+
+def _ranges(program: Any, number: int, line: int) -> list[tuple[int, int]]:
+    found = []
+    begin = None
+    for entry in program.get_entries():
+        state = entry.state
+        if state is None:
+            continue
+        if begin is not None and state.address > begin:
+            found.append((begin, int(state.address)))
+        wanted = not state.end_sequence and (state.file, state.line) == (number, line)
+        begin = int(state.address) if wanted else None
+    return found
+
+
+def _source(unit: Any, program: Any, number: int) -> Path:
+    version = program.header["version"]
+    entry = program.header["file_entry"][number if version >= 5 else number - 1]
+    home = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+    path = Path(home.value.decode(errors="replace") if home else ".")
+    folders = program.header["include_directory"]
+    place = entry.dir_index if version >= 5 else entry.dir_index - 1
+    if 0 <= place < len(folders):
+        path /= folders[place].decode(errors="replace")
+    return path / entry.name.decode(errors="replace")
+
+
+def _holds(source: Path, line: int, text: str) -> bool:
+    try:
+        lines = source.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
+    return line <= len(lines) and text in lines[line - 1]
