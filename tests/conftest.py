@@ -24,7 +24,14 @@ RUN_HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"
 os.environ["HASP_NATIVE_DIR"] = str(BUILD)
 
 # A developer's own settings must not leak into what is being tested.
-for name in ("HASP_LOCK", "HASP_BIAS", "HASP_TOPOLOGY", "HASP_VERBOSE", "HASP_PARK_NS"):
+for name in (
+    "HASP_LOCK",
+    "HASP_BIAS",
+    "HASP_TOPOLOGY",
+    "HASP_VERBOSE",
+    "HASP_PARK_NS",
+    "HASP_PLAN",
+):
     os.environ.pop(name, None)
 
 

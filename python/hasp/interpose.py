@@ -19,7 +19,10 @@ TRACE_SETTINGS = (
     *("HASP_TRACE", "HASP_TRACE_SESSION", "HASP_TRACE_MODE"),
     *("HASP_TRACE_LIMIT", "HASP_TRACE_LOCK"),
 )
-SETTINGS = ("HASP_LOCK", "HASP_PARK_NS", *TRACE_SETTINGS)
+SETTINGS = (
+    *("HASP_LOCK", "HASP_PARK_NS", "HASP_PLAN", "HASP_PLAN_REPORT"),
+    *TRACE_SETTINGS,
+)
 # These insist on being first, and what they do not see they report as a race. With
 # theirs before ours, they see the calls and pass them on to us.
 SANITIZERS = (
@@ -55,14 +58,23 @@ def environment(
 ) -> dict[str, str]:
     """The environment that puts `command` and its children under `lock`.
 
-    With `trace_settings` (of TRACE_SETTINGS) they are profiled, too. Raises HaspError
-    when that is impossible: unknown lock, or a program that cannot be interposed. For
-    the reference, unprofiled, the program runs natively, with whatever else `base`
+    `lock` is a lock's name, or `plan:FILE` for a lock of its own for each site. With
+    `trace_settings` (of TRACE_SETTINGS) they are profiled, too. Raises HaspError when
+    that is impossible: unknown lock, or a program that cannot be interposed. For the
+    reference, unprofiled, the program runs natively, with whatever else `base`
     preloads.
     """
-    info = native.lock(lock)
+    if lock.startswith(native.PLAN):
+        from hasp.plan import apply
+
+        plan = apply.load(lock)
+        used = [native.lock(name) for name in apply.locks_of(plan)]
+    else:
+        plan = None
+        used = [native.lock(lock)]
+    is_native = plan is None and used[0].is_reference
     result = without_hasp(base)
-    if info.is_reference and trace_settings is None:
+    if is_native and trace_settings is None:
         find(command[0], base)
         return result
     program = examine(command[0], base)
@@ -71,24 +83,40 @@ def environment(
         # Before the locks: it calls the next definition, whoever's that is.
         libraries.append(native.profiler())
         result.update(trace_settings)
-    if not info.is_reference:
+    if not is_native:
         libraries.append(native.library())
-        result.update(_lock_settings(info, base))
+        result["HASP_LOCK"] = used[0].name
+        result.update(_park_settings(used, base))
+    if plan:
+        result.update(apply.settings(plan, files_of(program, result)))
     result["LD_PRELOAD"] = preload(program, result, libraries)
     return result
 
 
-def _lock_settings(info: native.LockInfo, base: Mapping[str, str]) -> dict[str, str]:
-    result = {"HASP_LOCK": info.name}
+def _park_settings(
+    locks: Sequence[native.LockInfo], base: Mapping[str, str]
+) -> dict[str, str]:
     if "HASP_PARK_NS" in base:
-        result["HASP_PARK_NS"] = base["HASP_PARK_NS"]
-    elif info.parks or info.is_wrapped:
+        return {"HASP_PARK_NS": base["HASP_PARK_NS"]}
+    if any(lock.parks or lock.is_wrapped for lock in locks):
         from hasp.calibration import park_ns
 
         cost = park_ns()
         if cost is not None:
-            result["HASP_PARK_NS"] = str(cost)
-    return result
+            return {"HASP_PARK_NS": str(cost)}
+    return {}
+
+
+def files_of(program: Program, environment: Mapping[str, str]) -> dict[str, Path]:
+    """The program's file and those of its libraries, by name."""
+    paths = [program.binary]
+    for line in trace(program, environment).splitlines():
+        path = line.partition(" => ")[2].partition(" (0x")[0]
+        if path.startswith("/"):
+            paths.append(Path(path))
+    return {path.resolve().name: path for path in paths} | {
+        path.name: path for path in paths
+    }
 
 
 def without_hasp(base: Mapping[str, str]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from hasp.errors import HaspError
 from hasp.process import capture
 
 REFERENCE = "glibc"  # the lock that every other is compared with
+PLAN = "plan:"  # before a file's name: a lock for each site (hasp.plan)
 WRAPPER = "gcr+"  # before a lock's name: the same lock, with few threads waiting in it
 
 

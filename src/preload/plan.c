@@ -129,6 +129,18 @@ void plan_begin(unsigned usual, bool verbose, bool report)
     plan_active = true;
 }
 
+/* Whether an entry, and all others of the same site, matched nothing; of these the
+ * first. */
+static bool is_stale(unsigned number)
+{
+    const char *site = plan.entry[number].site;
+    for (unsigned i = 0; i < plan.entries; i++)
+        if (strcmp(plan.entry[i].site, site) == 0 &&
+            (load_relaxed(&plan.entry[i].matched) || i < number))
+            return false;
+    return true;
+}
+
 /* At the end: what the plan expected and did not come. Only the process that began, and
  * only if it has code that the plan is about: it may be a shell on the way there. */
 __attribute__((destructor)) static void tell_stale(void)
@@ -140,6 +152,6 @@ __attribute__((destructor)) static void tell_stale(void)
     for (unsigned i = 0; i < plan.modules; i++)
         concerned = concerned || load_relaxed(&plan.module[i].loaded);
     for (unsigned i = 0; concerned && i < plan.entries; i++)
-        if (!load_relaxed(&plan.entry[i].matched))
+        if (is_stale(i))
             complain("plan: no mutex was made or first taken at ", plan.entry[i].site);
 }

@@ -52,6 +52,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.usage = "hasp compare [options] [--] COMMAND..."
     parser.epilog = EPILOG
     add_locks_option(parser)
+    parser.add_argument(
+        "--plan",
+        action="append",
+        default=[],
+        dest="plans",
+        metavar="FILE",
+        help="a plan as one more candidate (see `hasp run --plan`); may be repeated",
+    )
     add_measuring_options(parser)
     outputs = parser.add_argument_group("results")
     add_json_option(parser)
@@ -75,6 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check_outputs(arguments)
     if arguments.source:
         return _show_again(arguments)
+    from hasp import native
     from hasp.selection import select
     from hasp.study.children import interrupt_on_signals
     from hasp.study.comparing import carry_out, new_study, plan_of
@@ -86,7 +95,9 @@ def run(arguments: argparse.Namespace) -> int:
             "which program should be compared?",
             "for example: hasp compare -- ./program",
         )
-    plan = plan_of(arguments, [lock.name for lock in select(arguments.locks)])
+    candidates = [lock.name for lock in select(arguments.locks)]
+    candidates += [native.PLAN + file for file in dict.fromkeys(arguments.plans)]
+    plan = plan_of(arguments, candidates)
     runner = Runner(plan)
     study = new_study(plan)
     interrupt_on_signals()

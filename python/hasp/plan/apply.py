@@ -1,32 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""A plan as the environment of a program."""
+"""A plan as a candidate among the locks, and as the environment of a program."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+from hasp.native import PLAN
 from hasp.plan import flatten, toml_file
 from hasp.plan.model import Plan
 from hasp.plan.stale import refreshed
 
-CANDIDATE = "plan:"  # before a file's name: the plan as one more lock
+
+def load(candidate: str) -> Plan:
+    """The plan of `plan:FILE`."""
+    return toml_file.load(Path(candidate.removeprefix(PLAN)))
 
 
-def named_by(candidate: str) -> Path | None:
-    """The plan file of a candidate `plan:FILE`; None for a lock's name."""
-    if not candidate.startswith(CANDIDATE):
-        return None
-    return Path(candidate.removeprefix(CANDIDATE))
+def locks_of(plan: Plan) -> tuple[str, ...]:
+    """Every lock that its program may use, the default first."""
+    return tuple(dict.fromkeys([plan.default, *(entry.lock for entry in plan.entries)]))
 
 
-def load(path: Path) -> Plan:
-    """The plan in a file."""
-    return toml_file.load(path)
+def settings(plan: Plan, files: Mapping[str, Path]) -> dict[str, str]:
+    """The variables for libhasp.so; what is stale is told on stderr.
 
-
-def settings(plan: Plan, files: dict[str, Path]) -> dict[str, str]:
-    """The variables for libhasp.so; what is stale is told on stderr."""
+    `files` are the program's and its libraries', by name.
+    """
     current, notes = refreshed(plan, files)
     for note in notes:
         print(f"hasp: {note}", file=sys.stderr)

@@ -62,21 +62,21 @@ def code_of_line(
         dwarf = elf.get_dwarf_info()
         for unit in dwarf.iter_CUs():
             program = dwarf.line_program_for_CU(unit)
-            number = program and _file_number(program, file)
-            if number is None:
-                continue
-            found = _ranges(program, number, line)
-            if found and _holds(_source(unit, program, number), line, text):
-                ranges += found
+            # A file may have several numbers: its own, and the unit's first.
+            for number in _file_numbers(program, file) if program else ():
+                found = _ranges(program, number, line)
+                if found and _holds(_source(unit, program, number), line, text):
+                    ranges += found
     return sorted(set(ranges)) or None
 
 
-def _file_number(program: Any, name: str) -> int | None:
+def _file_numbers(program: Any, name: str) -> list[int]:
     first = 1 if program.header["version"] < 5 else 0
-    for number, entry in enumerate(program.header["file_entry"], first):
-        if PurePosixPath(entry.name.decode(errors="replace")).name == name:
-            return number
-    return None
+    return [
+        number
+        for number, entry in enumerate(program.header["file_entry"], first)
+        if PurePosixPath(entry.name.decode(errors="replace")).name == name
+    ]
 
 
 def _ranges(program: Any, number: int, line: int) -> list[tuple[int, int]]:
@@ -102,7 +102,7 @@ def _source(unit: Any, program: Any, number: int) -> Path:
     place = entry.dir_index if version >= 5 else entry.dir_index - 1
     if 0 <= place < len(folders):
         path /= folders[place].decode(errors="replace")
-    return path / entry.name.decode(errors="replace")
+    return path / str(entry.name.decode(errors="replace"))
 
 
 def _holds(source: Path, line: int, text: str) -> bool:

@@ -37,7 +37,7 @@ def flatten(plan: Plan) -> str:
             frames = " ".join(map(range_of, entry.frames))
             lines.append(f"f {entry.lock} {len(entry.frames)} {frames} {entry.site}")
     heads = [f"m {module.build_id or '-'} {module.name}" for module in modules]
-    text = "\n".join([*heads, *lines]) + "\n"
+    text = "".join(f"{line}\n" for line in [*heads, *lines])
     if (
         len(lines) > MOST_ENTRIES
         or len(modules) > MOST_MODULES

@@ -15,7 +15,7 @@ from hasp.study.plan import THREADS_MARK, Metric, Plan, parse_ready
 from hasp.study.progress import Progress
 from hasp.study.record import RESOURCES
 from hasp.study.run import Runner
-from hasp.study.store import Study, Writer, lock_facts
+from hasp.study.store import Study, Writer, lock_facts, plan_facts
 
 
 def plan_of(arguments: argparse.Namespace, locks: Sequence[str]) -> Plan:
@@ -67,6 +67,15 @@ def _distinct(metrics: list[Metric]) -> tuple[Metric, ...]:
     return tuple(metrics)
 
 
+def _facts(candidate: str) -> dict[str, Any]:
+    if not candidate.startswith(native.PLAN):
+        return lock_facts(native.lock(candidate))
+    from hasp.plan import apply
+
+    used = apply.locks_of(apply.load(candidate))
+    return plan_facts(candidate, [native.lock(name) for name in used])
+
+
 def new_study(plan: Plan, others: Sequence[dict[str, Any]] = ()) -> Study:
     """A study without runs; `others` are facts of names that are no locks."""
     strange = {facts["name"] for facts in others}
@@ -74,7 +83,7 @@ def new_study(plan: Plan, others: Sequence[dict[str, Any]] = ()) -> Study:
     return Study(
         plan=plan,
         host=host.facts().as_json(),
-        locks=[*(lock_facts(native.lock(name)) for name in known), *others],
+        locks=[*map(_facts, known), *others],
         version=version(),
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
     )

@@ -81,6 +81,16 @@ def lock_facts(lock: LockInfo) -> dict[str, Any]:
     }
 
 
+def plan_facts(name: str, locks: list[LockInfo]) -> dict[str, Any]:
+    """The same of a plan, given the locks in it."""
+    waiting = {lock.waiting for lock in locks}
+    return {
+        "name": name,
+        "waiting": waiting.pop() if len(waiting) == 1 else "by site",
+        "collapses": any(lock.collapses for lock in locks),
+    }
+
+
 class Writer:
     """Writes the lines of a study as they come; `-` is stdout."""
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* A program with two sites; the test builds it in several versions. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct db {
+    pthread_mutex_t mu;
+};
+pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct db *db_open(void)
+{
+    struct db *db = malloc(sizeof *db);
+    pthread_mutex_init(&db->mu, NULL); /* the site */
+    return db;
+}
+
+/* The index of its algorithm, where Hasp keeps it. */
+static int lock_of(pthread_mutex_t *mutex)
+{
+    pthread_mutex_lock(mutex);
+    int index = ((unsigned char *)mutex)[20];
+    pthread_mutex_unlock(mutex);
+    return index;
+}
+
+int main(void)
+{
+    struct db *db = db_open();
+    printf("db %d cache %d\n", lock_of(&db->mu), lock_of(&cache_lock));
+    return 0;
+}
