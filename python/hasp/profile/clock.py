@@ -42,8 +42,8 @@ def clock_of(header: np.void, doubts: list[str]) -> Clock:
     ns = int(latest["monotonic_ns"]) - int(begin["monotonic_ns"])
     if ticks <= 0 or not FASTEST <= ns / ticks <= SLOWEST:
         doubts.append(
-            "the trace does not say how fast its clock runs: the program ended at once, "
-            "or the header is damaged; times are shown as if a tick were 1 ns"
+            "the trace does not say how fast its clock runs: the program ended at "
+            "once, or the header is damaged; a tick is taken for 1 ns"
         )
         return Clock(int(begin["ticks"]), max(ticks, 0), 1.0)
     if ns < FEWEST_NS:

@@ -55,23 +55,23 @@ class Synthetic:
         for name, value in fields.items():
             self.header[name] = value
 
-    def add(self, kind: ChunkKind, **fields: Any) -> int:
+    def add(self, chunk: ChunkKind, /, **fields: Any) -> int:
         """One record; returns its number."""
-        record = np.zeros(1, RECORDS[kind])
+        record = np.zeros(1, RECORDS[chunk])
         for name, value in fields.items():
             if isinstance(value, (list, tuple)):
                 record[0][name][: len(value)] = value
             else:
                 record[0][name] = value
-        self.records[kind].append(record)
-        return sum(map(len, self.records[kind]))
+        self.records[chunk].append(record)
+        return sum(map(len, self.records[chunk]))
 
-    def add_many(self, kind: ChunkKind, number: int, **columns: Any) -> None:
+    def add_many(self, chunk: ChunkKind, number: int, /, **columns: Any) -> None:
         """Many records at once, each column an array or one value for all."""
-        records = np.zeros(number, RECORDS[kind])
+        records = np.zeros(number, RECORDS[chunk])
         for name, column in columns.items():
             records[name] = column
-        self.records[kind].append(records)
+        self.records[chunk].append(records)
 
     def thread(self, **fields: Any) -> int:
         fields = {"began": BEGIN, "ended": BEGIN + SECOND, "name": b"worker", **fields}

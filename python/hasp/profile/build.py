@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Makes a profile of a trace."""
+
+from __future__ import annotations
+
+import re
+from glob import escape as glob_escape
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from hasp.errors import HaspError
+from hasp.profile.clock import clock_of
+from hasp.profile.doubts import doubts_of
+from hasp.profile.lock_sums import LockSums
+from hasp.profile.model import Event, Overhead, Profile
+from hasp.profile.order import cycles
+from hasp.profile.records import Converter
+from hasp.profile.sites import Sites, Stacks
+from hasp.profile.uses import UseReader
+from hasp.symbols.modules import modules_of
+from hasp.symbols.symbolizer import Symbolizer
+from hasp.trace.format import ChunkKind, End, Mode, Records
+from hasp.trace.reader import Trace, text
+
+ENDED = (End.EXITED, End.REPLACED)
+INVERSION = "order-inversion"
+MORE_CYCLES = "more locks are taken in opposite orders than are listed"
+
+
+def load(path: Path) -> Profile:
+    """The profile of a trace; of a running program, as it is now."""
+    return profile_of(Trace(path))
+
+
+def profile_of(trace: Trace) -> Profile:
+    """The profile of what a trace holds."""
+    header = trace.header
+    doubts = list(doubts_of(header))
+    clock = clock_of(header, doubts)
+    symbolizer = Symbolizer(modules_of(trace.all(ChunkKind.MODULES)))
+    stacks = Stacks(trace, symbolizer)
+    sums = LockSums(trace, clock)
+    sites = Sites(trace, sums, stacks)
+    convert = Converter(clock, stacks)
+    threads = trace.numbered(ChunkKind.THREADS)
+    lives = lives_of(threads, int(header["latest"]["ticks"]))
+    sections = threads["section_ticks"].sum(dtype=float)
+    edges = trace.all(ChunkKind.EDGES)
+    found = Profile(
+        command=_arguments(header["command"]),
+        executable=text(header["executable"]),
+        pid=int(header["pid"]),
+        lock=text(header["lock"]),
+        mode="sampled" if header["mode"] == Mode.SAMPLED else "full",
+        cpus=int(header["cpus"]),
+        nodes=int(header["nodes"]),
+        duration_ns=clock.duration_ns,
+        began=int(header["begin"]["wall_ns"]) / 1e9,
+        ended=header["ended"] in ENDED,
+        section_share=min(float(sections) / lives, 1.0) if lives else 0.0,
+        threads=convert.threads(threads),
+        sites=sites.built(UseReader(clock), clock.ns(lives)),
+        edges=convert.edges(edges),
+        events=(
+            *convert.events(trace.all(ChunkKind.EVENTS)),
+            *_inversions(edges, sites, stacks, doubts),
+        ),
+        weights=convert.weights(trace.all(ChunkKind.WEIGHTS)),
+        waiters=convert.waiters(trace.all(ChunkKind.WAITERS)),
+        moments=convert.moments(trace.all(ChunkKind.MOMENTS)),
+        overhead=_overhead(header, threads, clock.ns(lives)),
+        locks_created=int(header["locks_created"]),
+        locks_destroyed=int(header["locks_destroyed"]),
+        warnings=(),
+        others=_others(trace),
+    )
+    every = (*doubts, *trace.doubts, *symbolizer.doubts)
+    return replace(found, warnings=tuple(dict.fromkeys(every)))
+
+
+def lives_of(threads: Records, now: int) -> float:
+    """Ticks that all threads lived together, up to now."""
+    began = threads["began"].astype(float)
+    ended = np.where(threads["ended"] > 0, threads["ended"], now).astype(float)
+    lived = np.where(began > 0, np.maximum(ended - began, 0), 0)
+    return float(lived.sum() + threads["earlier_ticks"].sum(dtype=float))
+
+
+def _overhead(header: np.void, threads: Records, lives_ns: int) -> Overhead:
+    """The calibrated cost of an operation times how many there were."""
+    costs = [int(header[f"{name}_cost_ps"]) for name in ("counted", "timed", "stack")]
+    numbers = [threads[name].sum(dtype=float) for name in ("counted", "timed", "stacks")]
+    spent_ns = sum(c * float(n) for c, n in zip(costs, numbers, strict=True)) / 1000
+    share = spent_ns / lives_ns if lives_ns else 0.0
+    return Overhead(share, *(cost / 1000 for cost in costs))
+
+
+def _inversions(
+    edges: Records, sites: Sites, stacks: Stacks, doubts: list[str]
+) -> list[Event]:
+    """Locks taken in opposite orders, one event for each pair of sites."""
+    found, all_of_them = cycles(edges, len(sites.of), lambda lock: int(sites.of[lock]))
+    if not all_of_them:
+        doubts.append(MORE_CYCLES)
+    events = []
+    for cycle in found:
+        first = edges[cycle[0]]
+        events.append(
+            Event(
+                kind=INVERSION,
+                thread=int(first["thread"]),
+                lock=int(first["outer"]),
+                other=int(first["inner"]),
+                count=int(min(edges[place]["count"] for place in cycle)),
+                at_ns=0,
+                stack=stacks[int(first["stack"])],
+            )
+        )
+    return events
+
+
+def _arguments(raw: np.void) -> tuple[str, ...]:
+    """The command line: arguments that end in a zero each, the last perhaps cut."""
+    return tuple(text(word) for word in raw.tobytes().rstrip(b"\0").split(b"\0"))
+
+
+def _others(trace: Trace) -> tuple[str, ...]:
+    """The traces beside this one that the same `hasp profile` made."""
+    stem = re.sub(r"\.\d+$", "", trace.path.name)
+    number = re.compile(rf"{re.escape(stem)}(\.\d+)?")
+    found = []
+    for path in trace.path.parent.glob(f"{glob_escape(stem)}*"):
+        if not number.fullmatch(path.name) or path.name == trace.path.name:
+            continue
+        try:
+            header = Trace(path).header
+        except HaspError:
+            continue
+        if header["session"] == trace.header["session"]:
+            found.append((int(header["begin"]["monotonic_ns"]), str(path)))
+    return tuple(path for _, path in sorted(found))

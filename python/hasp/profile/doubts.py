@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""What a trace's header says against its numbers, in words."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import numpy as np
+
+from hasp.trace.format import End, Mode
+
+LOST = {
+    "lost_locks": "locks have no record of their own: they count under their sites",
+    "lost_counts": "counts of single locks did not fit: sums of sites have them",
+    "lost_uses": "uses did not fit: they are counted without a thread",
+    "lost_stacks": "stacks did not fit: some places are not known",
+    "lost_edges": "pairs of nested locks did not fit: an inversion may be missing",
+    "lost_others": "other records did not fit",
+}
+FULL = {
+    1: "the disk was full: recording went on in the space that the trace had",
+    2: "the trace reached its limit: recording went on in the space that it had "
+    "(`hasp profile --limit` allows more)",
+}
+
+
+def doubts_of(header: np.void) -> Iterator[str]:
+    """One sentence for each reason to doubt the numbers."""
+    stopped_by = int(header["stopped_by"])
+    if stopped_by:
+        yield f"the program was ended by {_signal(stopped_by)}: the trace goes up to it"
+    elif header["ended"] == End.RUNNING:
+        yield "the program still runs, or was killed: the trace goes up to that moment"
+    elif header["ended"] == End.REPLACED:
+        yield "the program replaced itself by another (exec), which has its own trace"
+    if int(header["full"]) in FULL:
+        yield FULL[int(header["full"])]
+    for field, sentence in LOST.items():
+        if header[field]:
+            yield f"{int(header[field]):,} {sentence}"
+    if header["mode"] == Mode.SAMPLED:
+        yield (
+            f"acquisitions without contention were sampled, one of "
+            f"{max(int(header['sample_of']), 1):,}, and scaled up"
+        )
+    if not header["looks"]:
+        yield "the sampler never looked: how many threads waited is not known"
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Sites: the locks of a trace by the place of the program that made them.
+
+The recorder tells origins apart by whole stacks. Those that lead to the same place by
+its name are one site here, whoever called it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hasp.profile.lock_sums import KINDS, LockSums, Places
+from hasp.profile.model import Kind, Origin, Site, Stack
+from hasp.profile.naming import Name, name_of
+from hasp.profile.uses import HOLDING, ThreadUses, UseReader
+from hasp.symbols.symbolizer import Datum, Symbolizer
+from hasp.trace.format import ChunkKind, LockKind, Records
+from hasp.trace.reader import Trace
+
+MOST_OFFSETS = 3
+HASP = "libhasp"  # the libraries' names begin so
+KIND_BITS = 8  # an origin's key: its stack's number, then its kind
+
+
+@dataclass
+class Draft:
+    """A site in the making."""
+
+    kind: Kind
+    name: Name
+    created: Stack
+    first: Stack
+    locks: list[Places] = field(default_factory=list)
+    keys: list[int] = field(default_factory=list)  # of origins
+    origins: list[Origin] = field(default_factory=list)
+
+
+class Stacks:
+    """The trace's stacks by number, with names."""
+
+    def __init__(self, trace: Trace, symbolizer: Symbolizer) -> None:
+        self.records = trace.numbered(ChunkKind.STACKS)
+        self.symbolizer = symbolizer
+        self._known: dict[int, Stack] = {0: ()}
+
+    def addresses(self, number: int) -> list[int]:
+        """Its return addresses."""
+        if not 0 < number < len(self.records):
+            return []
+        record = self.records[number]
+        frames: list[int] = record["frame"][: int(record["depth"])].tolist()
+        return frames
+
+    def __getitem__(self, number: int) -> Stack:
+        if number not in self._known:
+            self._known[number] = self.symbolizer.stack(self.addresses(number))
+        return self._known[number]
+
+
+class Sites:
+    """All sites of a trace; `of` is the site's number by lock number, 0 for none."""
+
+    def __init__(self, trace: Trace, sums: LockSums, stacks: Stacks) -> None:
+        self.sums = sums
+        self.stacks = stacks
+        self._uses = trace.all(ChunkKind.USES)
+        self._drafts = self._merge()
+        self.of = np.zeros(len(sums.records), np.uint32)
+        for number, draft in enumerate(self._drafts, 1):
+            for locks in draft.locks:
+                self.of[locks] = number
+
+    def _origins(self) -> Iterator[tuple[int, Places]]:
+        """Every origin by its key, with its locks: none, where only uses fitted."""
+        numbers = np.flatnonzero(self.sums.known)
+        keys = _keys(self.sums.records[numbers], "kind")
+        order = np.argsort(keys, kind="stable")
+        found, begins = np.unique(keys[order], return_index=True)
+        parts = np.split(numbers[order], begins[1:])
+        yield from zip(found.tolist(), parts, strict=bool(len(found)))
+        uses = self._uses[np.isin(self._uses["lock_kind"], [int(k) for k in LockKind])]
+        for key in np.setdiff1d(_keys(uses, "lock_kind"), found).tolist():
+            yield key, np.zeros(0, np.intp)
+
+    def _merge(self) -> list[Draft]:
+        drafts: dict[tuple[Kind, str], Draft] = {}
+        for key, locks in self._origins():
+            made = self._draft(key, locks)
+            draft = drafts.setdefault((made.kind, made.name.whole), made)
+            draft.locks.append(locks)
+            draft.keys.append(key)
+            draft.origins += [o for o in made.origins if o not in draft.origins]
+            draft.created = draft.created or made.created
+            draft.first = draft.first or made.first
+        return list(drafts.values())
+
+    def _draft(self, key: int, locks: Places) -> Draft:
+        kind = KINDS[LockKind(key & (1 << KIND_BITS) - 1)]
+        created = first = 0
+        datum = None
+        if len(locks):
+            records = self.sums.records[locks]
+            created = int(
+                records["created_stack"][records["created_stack"] > 0][:1].sum()
+            )
+            first = int(records["first_stack"][records["first_stack"] > 0][:1].sum())
+            datum = self._datum(records)
+        standing = created or first or key >> KIND_BITS
+        stack = self.stacks[standing]
+        symbol = datum.symbol if datum else None
+        name = name_of(stack, symbol, self.stacks.symbolizer.lines)
+        draft = Draft(kind, name, self.stacks[created], self.stacks[first])
+        origin = self._origin(stack, name, datum, len(locks))
+        if origin:
+            draft.origins.append(origin)
+        return draft
+
+    def _datum(self, locks: Records) -> Datum | None:
+        """The global object in which all these locks are."""
+        address = locks["address"]
+        low, high = int(address.min()), int(address.max())
+        symbolizer = self.stacks.symbolizer
+        datum, last = symbolizer.datum(low), symbolizer.datum(high)
+        same = (
+            datum
+            and last
+            and (datum.module, datum.symbol) == (*(last.module, last.symbol),)
+        )
+        return datum if same else None
+
+    def _origin(
+        self, stack: Stack, name: Name, datum: Datum | None, locks: int
+    ) -> Origin | None:
+        """What a plan compares: the first frames up to the place, of one module.
+
+        None where these would be too many: a part of them, such as a wrapper's alone,
+        would stand for other locks too.
+        """
+        found = self.stacks.symbolizer.modules.named(
+            stack[name.depth].module if stack else ""
+        )
+        address = datum.address_offset if datum and locks == 1 else None
+        frames = [f for f in stack[: name.depth + 1] if not f.module.startswith(HASP)]
+        offsets = tuple(dict.fromkeys(f.offset for f in frames))
+        if not found or any(f.module != found.name for f in frames):
+            offsets = ()
+        if len(offsets) > MOST_OFFSETS:
+            offsets = ()
+        if datum and address is not None and not (found and datum.module == found):
+            found, offsets = datum.module, ()
+        if not found or not (offsets or address is not None):
+            return None
+        return Origin(found.name, found.build_id, offsets, address)
+
+    def built(self, reader: UseReader, lives_ns: int) -> list[Site]:
+        """The sites, those with the largest share first."""
+        uses = _keys(self._uses, "lock_kind")
+        order = np.argsort(uses, kind="stable")
+        ordered, keys = self._uses[order], uses[order]
+        found = []
+        for number, draft in enumerate(self._drafts, 1):
+            parts = [
+                ordered[
+                    np.searchsorted(keys, key) : np.searchsorted(keys, key, "right")
+                ]
+                for key in draft.keys
+            ]
+            found.append(
+                self._site(number, draft, np.concatenate(parts), reader, lives_ns)
+            )
+        return sorted(found, key=lambda site: (-site.share, site.number))
+
+    def _site(
+        self, number: int, draft: Draft, records: Records, reader: UseReader, lives: int
+    ) -> Site:
+        uses = reader.by_operation(records)
+        spent = sum(
+            use.wait.total_ns + use.hold.total_ns
+            for operation, use in uses.items()
+            if operation in HOLDING
+        )
+        locks = np.concatenate(draft.locks)
+        waiters = self.sums.waiters
+        return Site(
+            number=number,
+            kind=draft.kind,
+            name=draft.name.whole,
+            place=draft.name.place,
+            expression=draft.name.expression,
+            created=draft.created,
+            first=draft.first,
+            locks=self.sums.worst_first(locks),
+            uses=uses,
+            threads=ThreadUses(reader, records),
+            share=min(spent / lives, 1.0) if lives else 0.0,
+            waiters_mean=float(waiters.mean[locks].max(initial=0)) if waiters else None,
+            waiters_p95=float(waiters.high[locks].max(initial=0)) if waiters else None,
+            waiters_max=int(waiters.most[locks].max(initial=0)) if waiters else None,
+            origins=tuple(draft.origins),
+        )
+
+
+def _keys(records: Records, kind: str) -> NDArray[np.int64]:
+    site: NDArray[np.int64] = records["site"].astype(np.int64)
+    return (site << KIND_BITS) | records[kind].astype(np.int64)
