@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reader: what is complete is read, what is not a trace is refused with a remedy."""
+"""The reader: what is complete is read; what is no trace is refused with a remedy."""
 
 from __future__ import annotations
 
