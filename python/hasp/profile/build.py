@@ -75,6 +75,7 @@ def profile_of(trace: Trace) -> Profile:
         locks_destroyed=int(header["locks_destroyed"]),
         warnings=(),
         others=_others(trace),
+        lock_sites=sites.of.tolist(),
     )
     every = (*doubts, *trace.doubts, *symbolizer.doubts)
     return replace(found, warnings=tuple(dict.fromkeys(every)))

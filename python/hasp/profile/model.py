@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 from hasp.profile.distribution import Distribution
@@ -294,6 +294,21 @@ class Profile:
     locks_created: int
     locks_destroyed: int
     warnings: Sequence[str]  # doubts in words: what was lost, cut or not measured
-    others: Sequence[str] = field(
-        default=()
-    )  # traces of the same run's other processes
+    others: Sequence[str] = ()  # traces of the same run's other processes
+    # Numbers of sites by number of lock, 0: none; a profile without it looks at locks.
+    lock_sites: Sequence[int] = field(default=(), compare=False, repr=False)
+
+    def site_of(self, lock: int) -> Site | None:
+        """The site of a lock by its number."""
+        if len(self.lock_sites):
+            known = 0 < lock < len(self.lock_sites)
+            return self._sites.get(int(self.lock_sites[lock])) if known else None
+        return self._sites_by_lock.get(lock)
+
+    @cached_property
+    def _sites(self) -> dict[int, Site]:
+        return {site.number: site for site in self.sites}
+
+    @cached_property
+    def _sites_by_lock(self) -> dict[int, Site]:
+        return {lock.number: site for site in self.sites for lock in site.locks}
