@@ -22,7 +22,7 @@ NOT_BLOCKED = (Operation.WAIT, Operation.BARRIER)  # nobody holds what these wai
 
 @dataclass(frozen=True)
 class Waiter:
-    """A thread that waits, and the thread that keeps it waiting, where that is known."""
+    """A thread that waits, and which one keeps it waiting, where that is known."""
 
     thread: Thread
     lock: int
@@ -131,9 +131,9 @@ def _does(thread: Thread) -> str:
         return "runs, or sleeps elsewhere than in a lock"
     if thread.waiting_to is Operation.WAIT:
         return "waits for a condition variable"
-    return (
-        "waits at a barrier" if thread.waiting_to is Operation.BARRIER else "waits too"
-    )
+    if thread.waiting_to is Operation.BARRIER:
+        return "waits at a barrier"
+    return "waits too"
 
 
 def _way(stack: Stack) -> str:
