@@ -21,6 +21,7 @@ EPILOG = """\
 examples:
   hasp report hasp.trace                       the verdict, its numbers, the locks
   hasp report --expand db.c:88 --histogram db.c:88 hasp.trace
+  hasp report --html locks.html hasp.trace     all of it as one page, offline
   hasp report --folded wait hasp.trace | flamegraph.pl > wait.svg
   hasp report --fail-if 'wait.p99 > 1ms' --fail-if 'db.c*: contended > 5%' hasp.trace
 
@@ -82,6 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_form("json", "everything, as one object of the schema hasp.report/1")
     add_form("csv", "a row for each site, with every figure")
     add_form("markdown", "the first screen")
+    add_form("html", "all of it as one page that needs no network")
     add(
         "--folded",
         nargs="+",

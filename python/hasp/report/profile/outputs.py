@@ -43,6 +43,12 @@ def _markdown(profile: Profile, by: Metric, top: int | None) -> str:
     return markdown(profile, by, top)
 
 
+def _html(profile: Profile, by: Metric, top: int | None) -> str:
+    from hasp.report.profile.page import render
+
+    return render(profile)
+
+
 def _folded_wait(profile: Profile, by: Metric, top: int | None) -> str:
     from hasp.report.profile.stacks import folded
 
@@ -77,6 +83,7 @@ FORMS: dict[str, Maker] = {
     "json": _json,
     "csv": _csv,
     "markdown": _markdown,
+    "html": _html,
     "folded wait": _folded_wait,
     "folded hold": _folded_hold,
     "speedscope": _speedscope,

@@ -11,7 +11,7 @@ from hasp.profile.model import Profile
 
 DEFAULT = "hasp.trace"
 # Options whose FILE may be left out: they would take the TRACE behind them for it.
-GREEDY = ("json", "csv", "markdown", "speedscope", "chrome_trace", "pprof")
+GREEDY = ("json", "csv", "markdown", "html", "speedscope", "chrome_trace", "pprof")
 
 
 def trace_named(arguments: argparse.Namespace) -> Path:

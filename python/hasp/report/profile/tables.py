@@ -9,7 +9,13 @@ import io
 from hasp.profile.model import Profile
 from hasp.report.profile.figures import METRICS, Metric, rows
 from hasp.report.profile.findings import Names, findings, frame_words, inversions
-from hasp.report.profile.text import HEADINGS, cells, headline, overhead_words
+from hasp.report.profile.text import (
+    HEADINGS,
+    advice_lines,
+    cells,
+    headline,
+    overhead_words,
+)
 from hasp.report.profile.verdict import verdict
 
 
@@ -46,6 +52,8 @@ def markdown(profile: Profile, by: Metric, top: int | None) -> str:
     parts = [f"**{_cell(said.sentence)}**"]
     if said.evidence:
         parts.append("\n".join(f"- {_cell(line)}" for line in said.evidence))
+    if advice := advice_lines(said):
+        parts.append("\n".join(f"> {_cell(line)}\n>" for line in advice))
     parts.append(f"`{command}`\n{recorded}")
     found = rows(profile, by)
     if found:

@@ -20,7 +20,7 @@ from hasp.report.profile.findings import (
     inversions,
     stack_words,
 )
-from hasp.report.profile.verdict import verdict
+from hasp.report.profile.verdict import Verdict, verdict
 from hasp.report.profile.words import (
     count,
     few,
@@ -57,7 +57,9 @@ def print_report(profile: Profile, choice: Choice) -> None:
     said = verdict(profile)
     say(out, said.sentence, style="bold")
     for line in said.evidence:
-        say(out, line, "  ")
+        say(out, line, "- ")
+    for line in advice_lines(said):
+        say(out, line, "> ")
     out.print()
     for line in headline(profile):
         say(out, line)
@@ -78,6 +80,15 @@ def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
     blank = " " * len(indent)
     lines = wrap(text, out.width, initial_indent=indent, subsequent_indent=blank)
     out.print("\n".join(lines), style=style or None, soft_wrap=True)
+
+
+def advice_lines(said: Verdict, most: int = 5) -> list[str]:
+    """What to do, a line for each site that there is something to do about."""
+    lines = [one.words for one in said.advice if one.words]
+    more = (
+        [f"and {plural(len(lines) - most, 'more site')}"] if len(lines) > most else []
+    )
+    return [*lines[:most], *more, *said.hints]
 
 
 def headline(profile: Profile) -> list[str]:

@@ -1,13 +1,46 @@
 # SPDX-License-Identifier: MIT
-"""The sentence that a report begins with, and the numbers it rests on."""
+"""The sentence that a report begins with, the numbers it rests on, and the advice."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from hasp.errors import HaspError
 from hasp.profile.model import Profile
-from hasp.report.profile.figures import contended_share, idle_rows, rows
+from hasp.report.profile.figures import Row, contended_share, idle_rows, rows
 from hasp.report.profile.words import count, plural, share, time
+
+if TYPE_CHECKING:
+    from hasp.advisor.verdict import SiteVerdict
+    from hasp.advisor.verdict import Verdict as Advice
+
+
+@dataclass(frozen=True)
+class SiteAdvice:
+    """What to do about one site."""
+
+    site: int
+    name: str
+    bottlenecks: tuple[str, ...]
+    recommendation: str | None  # a lock of `hasp list`; None: keep what it has
+    alternatives: tuple[str, ...]
+    avoid: tuple[str, ...]
+    hints: tuple[str, ...]  # what no other lock would do
+    cautions: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """In one line; empty where there is nothing to do."""
+        parts = []
+        if self.recommendation:
+            others = (
+                f" (or {', '.join(self.alternatives)})" if self.alternatives else ""
+            )
+            parts.append(f"take {self.recommendation}{others}")
+        parts += [f"avoid {', '.join(self.avoid)}"] if self.avoid else []
+        parts += [*self.hints, *self.cautions]
+        return f"{self.name}: {'; '.join(parts)}" if parts else ""
 
 
 @dataclass(frozen=True)
@@ -16,11 +49,9 @@ class Verdict:
 
     sentence: str
     evidence: tuple[str, ...]
-
-
-def is_empty(profile: Profile) -> bool:
-    """The program never used a lock that was seen."""
-    return not rows(profile) and not idle_rows(profile)
+    bottlenecks: tuple[str, ...] = ()
+    advice: tuple[SiteAdvice, ...] = ()
+    hints: tuple[str, ...] = ()  # about the whole program
 
 
 EMPTY = (
@@ -29,29 +60,70 @@ EMPTY = (
 )
 
 
+def is_empty(profile: Profile) -> bool:
+    """The program never used a lock that was seen."""
+    return not rows(profile) and not idle_rows(profile)
+
+
 def verdict(profile: Profile) -> Verdict:
-    """Of a profile."""
+    """Of a profile: the advisor's, behind what stands in any report."""
     if is_empty(profile):
         return Verdict(EMPTY, ())
-    return _own(profile)
-
-
-def _own(profile: Profile) -> Verdict:
-    """Without the advisor: what took most of the time."""
     found = rows(profile)
+    general = evidence(profile, found)
+    try:
+        from hasp.advisor import advise
+
+        advice: Advice = advise(profile)
+    except HaspError as problem:  # a report needs no native parts, but advice does
+        return Verdict(plain(found), (*general, f"no advice: {problem.message}"))
+    return Verdict(
+        advice.sentence,
+        (*general, *advice.evidence),
+        tuple(advice.bottlenecks),
+        tuple(map(_site_advice, advice.sites)),
+        (*advice.hints, *advice.cautions),
+    )
+
+
+def _site_advice(site: SiteVerdict) -> SiteAdvice:
+    return SiteAdvice(
+        site.site,
+        site.name,
+        site.bottlenecks,
+        site.recommendation,
+        site.alternatives,
+        site.avoid,
+        site.hints,
+        site.cautions,
+    )
+
+
+def plain(found: list[Row]) -> str:
+    """A sentence without the advisor: what took most of the time."""
     if not found:
-        return Verdict("The threads only waited for each other's signals.", ())
+        return "No lock was taken; threads only waited for each other's signals"
     top = found[0]
-    sentence = (
-        f"{share(top.site.share, ' ')} of the threads' time goes to {top.name}: "
+    return (
+        f"{share(top.site.share, ' ')} of thread time goes to {top.name}: "
         f"{time(top.use.wait.total_ns)} waiting for it, {time(top.use.hold.total_ns)} "
-        "holding it."
+        "holding it"
     )
+
+
+def evidence(profile: Profile, found: list[Row]) -> tuple[str, ...]:
+    """The numbers that any report has first."""
     threads = plural(len(profile.threads), "thread")
-    evidence = (
+    lines = [
         f"{share(profile.section_share, ' ')} of all threads' time is in critical "
-        f"sections ({threads}, {plural(profile.cpus, 'CPU')})",
-        f"{share(contended_share(top.use), ' ')} of {count(top.use.acquisitions)} "
-        f"acquisitions of {top.name} had to wait",
-    )
-    return Verdict(sentence, evidence)
+        f"sections ({threads}, {plural(profile.cpus, 'CPU')})"
+    ]
+    if found:
+        top = found[0]
+        lines.append(
+            f"{share(contended_share(top.use), ' ')} of {count(top.use.acquisitions)} "
+            f"acquisitions of {top.name} had to wait"
+        )
+    if profile.events:
+        lines.append(f"{plural(len(profile.events), 'bug')} in the use of locks, below")
+    return tuple(lines)

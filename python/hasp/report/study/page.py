@@ -7,7 +7,6 @@ the file as JSON, computed here, so that the script only chooses and arranges.
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy
 
 from hasp.errors import HaspError
 from hasp.native import locks as known_locks
+from hasp.report.embedded import embedded
 from hasp.report.study.summary import Summary, best_locks
 from hasp.report.study.verdict import sentences
 from hasp.statistics.grid import POINTS
@@ -41,15 +41,9 @@ def render(summaries: list[Summary], title: str, version: str) -> str:
     return environment.get_template("page.html").render(
         title=title,
         version=version,
-        data=_embedded(data),
+        data=embedded(data),
         plotly=get_plotlyjs(),
     )
-
-
-def _embedded(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script element that it stands in."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("</", "<\\/")
 
 
 def as_data(summary: Summary) -> dict[str, Any]:

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""The report as one HTML file that works without a network.
+
+Templates, style and script lie in templates/; Plotly draws. All numbers come computed
+from here, and there are bounds to all lists, so that a program with ten thousand sites
+makes a page that a browser opens.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hasp import version
+from hasp.profile.model import Profile, Site, Thread
+from hasp.report.embedded import embedded
+from hasp.report.profile.details import octaves
+from hasp.report.profile.figures import METRICS, TIMES, Row, idle_rows, rows, statistic
+from hasp.report.profile.findings import Names, findings, inversions, stack_words
+from hasp.report.profile.flame import tree
+from hasp.report.profile.order_graph import order_graph
+from hasp.report.profile.stacks import KINDS, sums
+from hasp.report.profile.text import advice_lines, headline, overhead_words
+from hasp.report.profile.timeline import moments, timeline
+from hasp.report.profile.verdict import is_empty, verdict
+
+MOST_SITES, MOST_DETAILED, MOST_LOCKS, MOST_THREADS = 1000, 100, 20, 500
+MOST_FINDINGS = 50
+DIGITS = 4
+# metric, heading; the first column is the name.
+COLUMNS = (
+    ("share", "share"),
+    ("acquisitions", "taken"),
+    ("contended", "contended"),
+    ("wait.total", "wait"),
+    ("wait.p50", "wait p50"),
+    ("wait.p99", "wait p99"),
+    ("wait.max", "wait max"),
+    ("hold.total", "hold"),
+    ("hold.p50", "hold p50"),
+    ("hold.p99", "hold p99"),
+    ("handover.p99", "handover p99"),
+    ("waiters.mean", "waiters"),
+    ("waiters.max", "most waiters"),
+    ("trylocks", "trylocks"),
+    ("failures", "failed"),
+    ("instances", "locks"),
+)
+THREAD_COLUMNS = (
+    ("lived", "ns"),
+    ("in sections", "ns"),
+    ("waiting", "ns"),
+    ("idle", "ns"),
+    ("CPU", "ns"),
+    ("switches", "count"),
+    ("forced switches", "count"),
+    ("migrations", "count"),
+    ("holds cut", "count"),
+)
+
+
+def render(profile: Profile) -> str:
+    """The page."""
+    from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
+    from plotly.offline import get_plotlyjs
+
+    # The study's page has the common style.
+    loader = PrefixLoader(
+        {
+            "profile": PackageLoader("hasp.report.profile"),
+            "study": PackageLoader("hasp.report.study"),
+        }
+    )
+    environment = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    names = Names(profile)
+    found = rows(profile)
+    said = verdict(profile)
+    command, recorded = headline(profile)
+    return environment.get_template("profile/page.html").render(
+        title=f"Locks of {command[:120]}",
+        command=command,
+        recorded=recorded,
+        version=version(),
+        empty=is_empty(profile),
+        verdict=said.sentence,
+        evidence=said.evidence,
+        advice=advice_lines(said),
+        findings=findings(profile, names)[:MOST_FINDINGS],
+        inversions=inversions(profile, names)[:MOST_FINDINGS],
+        events=len(profile.events),
+        stack_words=stack_words,
+        graph=order_graph(profile, names),
+        overhead=overhead_words(profile.overhead),
+        warnings=profile.warnings,
+        left_out=max(0, len(found) - MOST_SITES),
+        data=embedded(page_data(profile, names, found)),
+        plotly=get_plotlyjs(),
+    )
+
+
+def page_data(profile: Profile, names: Names, found: list[Row]) -> dict[str, Any]:
+    """What the script draws."""
+    shown = found[:MOST_SITES]
+    return {
+        "columns": [
+            {"metric": name, "heading": words, "unit": METRICS[name].unit}
+            for name, words in COLUMNS
+        ],
+        "sites": [_site(row) for row in shown],
+        "details": {
+            str(row.site.number): _details(row) for row in shown[:MOST_DETAILED]
+        },
+        "idle": [_idle(row) for row in idle_rows(profile)[:MOST_DETAILED]],
+        "flame": {kind: tree(sums(profile, kind), f"all {kind}s") for kind in KINDS},
+        "timeline": timeline(profile, names),
+        "moments": moments(profile),
+        "names": {str(site.number): site.name for site in _named(profile, shown)},
+        "thread_columns": [list(pair) for pair in THREAD_COLUMNS],
+        "threads": [_thread(one, profile) for one in _busiest(profile)],
+        "duration_ns": profile.duration_ns,
+    }
+
+
+def _named(profile: Profile, shown: list[Row]) -> list[Site]:
+    known = {row.site.number for row in shown}
+    return [site for site in profile.sites if site.number in known]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.{DIGITS}g}")
+
+
+def _site(row: Row) -> list[Any]:
+    values = [_rounded(row.value(METRICS[name])) for name, _ in COLUMNS]
+    return [row.site.number, row.name, row.site.kind.value, *values]
+
+
+def _details(row: Row) -> dict[str, Any]:
+    site = row.site
+    locks = sorted(site.locks, key=lambda one: (-one.wait_ns, -one.acquisitions))
+    return {
+        "created": list(stack_words(site.created)),
+        "first": list(stack_words(site.first)),
+        "histograms": {
+            times: [
+                [_rounded(low), _rounded(high), number]
+                for low, high, number in octaves(getattr(row.use, times))
+            ]
+            for times in TIMES
+        },
+        "operations": {
+            operation.value: [use.acquisitions, use.contended, use.wait.total_ns]
+            for operation, use in site.uses.items()
+        },
+        "locks": [
+            [
+                *(one.number, f"{one.address:#x}", one.acquisitions, one.contended),
+                *(one.wait_ns, one.hold_ns, one.owner_changes),
+            ]
+            for one in locks[:MOST_LOCKS]
+        ],
+        "instances": len(locks),
+    }
+
+
+def _idle(row: Row) -> list[Any]:
+    use = row.use
+    quantiles = [_rounded(statistic(use.wait, name)) for name in ("p50", "p99")]
+    return [
+        *(row.name, row.site.kind.value, use.acquisitions, use.wait.total_ns),
+        *(*quantiles, use.signals, use.broadcasts, use.timeouts),
+    ]
+
+
+def _busiest(profile: Profile) -> list[Thread]:
+    ordered = sorted(profile.threads, key=lambda one: -(one.section_ns + one.wait_ns))
+    return ordered[:MOST_THREADS]
+
+
+def _thread(one: Thread, profile: Profile) -> list[Any]:
+    end = profile.duration_ns if one.ended_ns is None else one.ended_ns
+    return [
+        *(one.number, f"{one.number} {one.name}".strip(), max(0, end - one.began_ns)),
+        *(one.section_ns, one.wait_ns, one.idle_ns, one.cpu_ns, one.voluntary),
+        *(one.involuntary, one.migrations, one.preempted_holds),
+    ]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Waiters and holders of sites over time, in a bounded number of bins."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from typing import Any
+
+import numpy
+
+from hasp.profile.model import Profile
+from hasp.report.profile.chrome import tick_ns
+from hasp.report.profile.findings import Names
+
+BINS = 240
+MOST_SITES = 30
+
+
+def timeline(profile: Profile, names: Names) -> dict[str, Any]:
+    """For each site with waiters: their mean number and the usual holder in each bin.
+
+    `bin_ns` is a bin's width. A bin in which nobody was seen waiting has 0 waiters and
+    holder 0; who holds a lock that nobody waits for is not recorded.
+    """
+    duration = max(profile.duration_ns, 1)
+    tick = tick_ns(profile.waiters)
+    # Whole looks of the sampler, or some bins would seem to have more than others.
+    width = tick * max(1, math.ceil(duration / tick / BINS))
+    bins = math.ceil(duration / width)
+    waiting: dict[int, numpy.ndarray[Any, numpy.dtype[numpy.float64]]] = {}
+    holders: dict[int, dict[int, Counter[int]]] = {}
+    for sample in profile.waiters:
+        site = names.sites.get(sample.lock)
+        if site is None:
+            continue
+        if site.number not in waiting:
+            waiting[site.number] = numpy.zeros(bins)
+            holders[site.number] = defaultdict(Counter)
+        place = min(bins - 1, max(0, int(sample.at_ns / width)))
+        # The time that the sample stands for, in which so many threads waited.
+        waiting[site.number][place] += sample.waiters * sample.weight * tick
+        if sample.holder:
+            holders[site.number][place][sample.holder] += sample.weight
+    busiest = sorted(waiting, key=lambda number: -waiting[number].sum())[:MOST_SITES]
+    return {
+        "bin_ns": width,
+        "sites": busiest,
+        "waiters": [
+            [round(float(value), 2) for value in waiting[number] / width]
+            for number in busiest
+        ],
+        "holders": [
+            [
+                one.most_common(1)[0][0] if (one := holders[number].get(place)) else 0
+                for place in range(bins)
+            ]
+            for number in busiest
+        ],
+    }
+
+
+def moments(profile: Profile) -> dict[str, list[Any]]:
+    """The whole process over time, thinned to what a page can show."""
+    step = max(1, len(profile.moments) // BINS)
+    kept = profile.moments[::step]
+    return {
+        "at_ns": [one.at_ns for one in kept],
+        "threads": [one.threads for one in kept],
+        "waiting": [one.waiting for one in kept],
+        "runnable": [one.runnable for one in kept],
+    }

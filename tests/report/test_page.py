@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: MIT
+"""`hasp report --html`: the page by itself, and in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from profile_samples import SAMPLES, deadlock, hot_lock
+
+from hasp.profile.model import Edge, WaiterSample
+from hasp.report.profile import flame
+from hasp.report.profile.findings import Names
+from hasp.report.profile.order_graph import order_graph
+from hasp.report.profile.page import page_data, render
+from hasp.report.profile.timeline import timeline
+
+from .browser import headless
+from .large import everything, ten_thousand_sites
+
+SECOND = 1_000_000_000
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(render(everything()))
+    return path
+
+
+def data_of(text):
+    return json.loads(
+        text.split('<script id="data" type="application/json">')[1].split("</script>")[
+            0
+        ]
+    )
+
+
+def test_the_page_needs_nothing_else(page):
+    text = page.read_text()
+    # Plotly's own code knows addresses of maps; the page itself must load nothing.
+    assert not re.search(r"<(script|img)[^>]+src=|<link|@import|url\(http", text)
+    assert "</script><b>odd" not in text
+    assert len(data_of(text)["sites"]) == 5
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_sample_makes_a_page(name, report, tmp_path):
+    status, _, _ = report(name, "--html", tmp_path / "page.html")
+    assert status == 0
+    text = (tmp_path / "page.html").read_text()
+    assert ("<main hidden>" in text) == (name == "unlocked")
+    assert data_of(text)["columns"]
+
+
+def test_the_page_says_what_the_first_screen_says(page):
+    text = page.read_text()
+    assert text.index('id="said"') < text.index('id="sites"')
+    for words in (
+        "db.c:88 &amp;db-&gt;mu",
+        "taken in both orders",
+        "12 stacks were lost",
+    ):
+        assert words in text
+    assert "pay at bank.c:31" in text and "refund at bank.c:44" in text
+
+
+def test_a_page_of_ten_thousand_sites_is_bounded(monkeypatch):
+    profile = ten_thousand_sites()
+    data = json.dumps(page_data(profile, Names(profile), _rows(profile)))
+    assert len(data) < 1_500_000
+    assert len(json.loads(data)["sites"]) == 1000
+
+
+def _rows(profile):
+    from hasp.report.profile.figures import rows
+
+    return rows(profile)
+
+
+def test_a_flame_graph_keeps_the_largest_and_all_time(monkeypatch):
+    monkeypatch.setattr(flame, "MOST_NODES", 4)
+    sums = {("main", "a", "x"): 50, ("main", "b"): 30, ("main", "c"): 5, ("other",): 2}
+    tree = flame.tree(sums, "all")
+    assert list(zip(tree["labels"], tree["values"], strict=True)) == [
+        *(("all", 87), ("main", 85), ("a", 50), ("x", 50)),
+    ]
+    assert tree["parents"] == [-1, 0, 1, 2]
+
+
+def test_the_timeline_is_a_mean_over_looks():
+    profile = hot_lock()
+    number = profile.sites[0].locks[0].number
+    ms = 1_000_000
+    # Two waiters at every look of the first half, held by 2, then nobody.
+    looks = tuple(WaiterSample(at * 10 * ms, number, 2, 2, 1) for at in range(500))
+    profile = replace(profile, waiters=looks)
+    found = timeline(profile, Names(profile))
+    assert found["sites"] == [1]
+    waiters, holders = found["waiters"][0], found["holders"][0]
+    assert len(waiters) == len(holders) == 200
+    assert waiters[:100] == [2.0] * 100 and waiters[100:] == [0.0] * 100
+    assert holders[:100] == [2] * 100 and holders[100:] == [0] * 100
+
+
+def test_the_order_graph_goes_from_left_to_right():
+    profile = everything()
+    graph = order_graph(profile, Names(profile))
+    at = {box.name.split()[0]: box for box in graph.boxes}
+    assert at["db.c:88"].x < at["pool.cc:140"].x < at["x.cc:7"].x
+    circular = {
+        (a.outer.name[:2], a.inner.name[:2]) for a in graph.arrows if a.circular
+    }
+    assert circular == {("db", "lo"), ("lo", "db")}
+    assert [a.inner.name for a in graph.arrows if a.by_try] == [
+        "table.c:31 &bucket->lock"
+    ]
+    places = [(box.x, box.y) for box in graph.boxes]
+    assert len(set(places)) == len(places)
+
+
+def test_tried_locks_may_go_round():
+    """By trylock alone a circle cannot deadlock, nor confuse the layers."""
+    profile = deadlock()
+    first, second = profile.edges
+    profile = replace(profile, edges=(first, replace(second, by_try=True)))
+    graph = order_graph(profile, Names(profile))
+    assert not any(arrow.circular for arrow in graph.arrows)
+    assert len({box.x for box in graph.boxes}) == 2
+
+
+def test_a_lock_with_itself_is_drawn():
+    """Two locks of one site, nested."""
+    profile = hot_lock()
+    pool = profile.sites[2].locks
+    edge = Edge(pool[0].number, pool[1].number, 3, False, ())
+    profile = replace(profile, edges=(edge,))
+    graph = order_graph(profile, Names(profile))
+    assert len(graph.boxes) == len(graph.arrows) == 1
+
+
+@pytest.fixture
+def browser():
+    yield from headless()
+
+
+def column(browser, table, place):
+    script = """return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)]
+        .map((row) => row.cells[arguments[1]].textContent)"""
+    return browser.execute_script(script, table, place)
+
+
+def click(browser, selector):
+    browser.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
+def text_of(browser, name):
+    script = "return document.getElementById(arguments[0]).textContent"
+    return browser.execute_script(script, name)
+
+
+@pytest.mark.slow
+def test_the_page_in_a_browser(browser, page):
+    browser.get(f"file://{page}")
+    assert column(browser, "sites", 0)[0] == "db.c:88 &db->mu"
+    # Sorting by name, then in the other direction.
+    click(browser, "#sites th")
+    names = column(browser, "sites", 0)
+    assert names == sorted(names) and len(names) == 5
+    click(browser, "#sites th")
+    assert column(browser, "sites", 0) == names[::-1]
+    # Filtering.
+    browser.execute_script(
+        """const box = document.getElementById("filter"); box.value = "BUCKET";
+        box.dispatchEvent(new Event("input"));"""
+    )
+    assert column(browser, "sites", 0) == ["table.c:31 &bucket->lock"]
+    assert text_of(browser, "shown") == "1 of 5 sites"
+    # A row shows its own histograms, stacks and locks.
+    click(browser, "#sites tbody tr")
+    assert text_of(browser, "site-title") == "table.c:31 &bucket->lock"
+    assert "make_it at table.c:31" in text_of(browser, "stacks")
+    assert "64 locks" in text_of(browser, "members")
+    bars = "return document.getElementById('histograms').data.map((one) => one.name)"
+    assert browser.execute_script(bars) == ["waits", "holds", "handovers"]
+    # The flame graph by wait, then by hold.
+    total = "return document.getElementById('flame').data[0].values[0]"
+    waiting = browser.execute_script(total)
+    click(browser, "#flame-hold")
+    assert browser.execute_script(total) != waiting
+    # The time line of another lock.
+    held = "return document.getElementById('timeline').data.map((one) => one.name)"
+    assert len(browser.execute_script(held)) == 5
+    browser.execute_script(
+        """const box = document.getElementById("lock"); box.selectedIndex = 1;
+        box.dispatchEvent(new Event("change"));"""
+    )
+    assert browser.execute_script(held) == ["waiters", "held by 3 worker-3"]
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.slow
+def test_dark_and_light(browser, page):
+    ink = "return getComputedStyle(document.body).color"
+    drawn = """return getComputedStyle(document.querySelector(
+        "#histograms .xtick text")).fill"""
+    browser.get(f"file://{page}")
+    light = browser.execute_script(ink), browser.execute_script(drawn)
+    click(browser, "#theme")
+    dark = browser.execute_script(ink), browser.execute_script(drawn)
+    assert light[0] == light[1] != dark[0] == dark[1]
+    # Paper is white.
+    browser.execute_script("window.onbeforeprint()")
+    assert browser.execute_script(ink) == light[0]
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.slow
+def test_the_page_on_a_phone(browser, page):
+    browser.set_window_size(500, 900)
+    browser.get(f"file://{page}")
+    width = browser.execute_script("return document.documentElement.scrollWidth")
+    assert width <= 500
+    # No figure lies over another or over a heading.
+    boxes = browser.execute_script(
+        """return [...document.querySelectorAll("h2, .plot")].map((one) =>
+            one.getBoundingClientRect()).map((box) => [box.top, box.bottom])"""
+    )
+    for before, after in pairwise(boxes):
+        assert before[1] <= after[0] + 1
+
+
+@pytest.mark.slow
+def test_an_empty_profile_in_a_browser(browser, tmp_path):
+    for name in ("unlocked", "idle"):
+        path = tmp_path / f"{name}.html"
+        path.write_text(render(SAMPLES[name]()))
+        browser.get(f"file://{path}")
+        assert browser.get_log("browser") == []
