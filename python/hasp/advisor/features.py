@@ -31,15 +31,15 @@ class SiteFeatures:
         "thread time in its acquires, sections and releases (RCL's measure)", "share"
     )
     wait_share: float | None = _measure("thread time spent waiting for it", "share")
-    waiters: float | None = _measure("threads waiting for the lock, mean", "threads")
+    waiters: float | None = _measure("waiting threads, mean", "threads")
     waiters_p95: float | None = _measure(
-        "threads waiting for the lock, 95th percentile of the samples", "threads"
+        "waiting threads, 95th percentile of the samples", "threads"
     )
     waiters_share: float | None = _measure(
-        "threads waiting for the lock, mean, per CPU beside the holder's", "share"
+        "waiting threads per CPU but the holder's", "share"
     )
     waiters_variation: float | None = _measure(
-        "coefficient of variation of the waiters over ten parts of the run"
+        "variation of the waiting threads over ten parts of the run"
     )
     contended_share: float | None = _measure("acquisitions that had to wait", "share")
     acquisitions_per_s: float | None = _measure("acquisitions", "/s")
@@ -52,16 +52,18 @@ class SiteFeatures:
     owner_change_share: float | None = _measure(
         "acquisitions by another thread than the one before", "share"
     )
-    hold_p50_ns: float | None = _measure("half of the sections are shorter", "ns")
-    hold_p99_ns: float | None = _measure("1 of 100 sections is longer", "ns")
-    hold_tail: float | None = _measure("99.9th percentile of sections per median", "x")
-    handover_ns: float | None = _measure(
-        "release to next acquire while somebody waited, mean", "ns"
+    hold_p50_ns: float | None = _measure("median section", "ns")
+    hold_p99_ns: float | None = _measure("99th percentile of the sections", "ns")
+    hold_tail: float | None = _measure(
+        "99.9th percentile of the sections per median", "x"
     )
-    handover_p99_ns: float | None = _measure("the same, 99th percentile", "ns")
-    handover_ratio: float | None = _measure("its mean per median", "x")
+    handover_ns: float | None = _measure(
+        "handover (release to next acquire, somebody waiting), mean", "ns"
+    )
+    handover_p99_ns: float | None = _measure("handover, 99th percentile", "ns")
+    handover_ratio: float | None = _measure("handover, mean per median", "x")
     blocking_share: float | None = _measure(
-        "waits on condition variables with it, per acquisition", "share"
+        "waits on condition variables per acquisition", "share"
     )
     trylock_share: float | None = _measure("attempts that are trylocks", "share")
     trylock_failure_share: float | None = _measure("trylocks that fail", "share")
@@ -73,7 +75,7 @@ class SiteFeatures:
         "creations behind the first quarter of the run", "share"
     )
     lock_fault_share: float | None = _measure(
-        "of the run, the time to fault in the pages that its locks lie on", "share"
+        "of the run, faulting in the pages of its locks", "share"
     )
     nested_share: float | None = _measure(
         "acquisitions while another lock was held", "share"
@@ -107,10 +109,10 @@ class Features:
     lock: str = ""  # that it ran under
     threads: int = 0
     section_share: float | None = _measure(
-        "of all threads' time, in critical sections, nested ones once", "share"
+        "thread time in critical sections, nested ones once", "share"
     )
     active_share: float | None = _measure(
-        "the same, of the time in which threads ran or waited for locks", "share"
+        "the same, of the time in which threads ran or waited", "share"
     )
     share_growth: float | None = _measure(
         "section share at the most threads per that at the fewest", "x"
@@ -119,7 +121,7 @@ class Features:
         "standard deviation of the performance over locks, per mean", "share"
     )
     runnable_per_cpu: float | None = _measure(
-        "threads that run, are ready, or wait for a lock, 90th percentile, per CPU", "x"
+        "threads that run, are ready, or wait for a lock, per CPU", "x"
     )
     preempted_hold_share: float | None = _measure(
         "long holds (over 100 us) with an involuntary switch", "share"

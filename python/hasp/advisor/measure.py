@@ -68,7 +68,7 @@ def _thread_time(profile: Profile) -> tuple[float, float]:
     workers without work. Spinning waits are in the CPU time, so not counted again.
     """
     total = active = 0.0
-    spinning = _spinning(profile)
+    spinning = spinning_share(profile)
     for thread in profile.threads:
         ended = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
         life = max(0, ended - thread.began_ns)
@@ -84,7 +84,7 @@ def _uses(profile: Profile) -> Iterable[Use]:
             yield from site.uses.values()
 
 
-def _spinning(profile: Profile) -> float:
+def spinning_share(profile: Profile) -> float:
     """The share of waits for locks that were on a CPU; 0 where nobody looked."""
     spinning = parked = 0
     for use in _uses(profile):
@@ -102,7 +102,7 @@ def _cpu_time(profile: Profile) -> float | None:
 
 def _runnable(profile: Profile) -> float | None:
     """Threads that would run under a spinning lock: those asleep for one would spin."""
-    parked = 1 - _spinning(profile)
+    parked = 1 - spinning_share(profile)
     wanting = [
         min(moment.threads, moment.runnable + moment.waiting * parked)
         for moment in profile.moments

@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING
 from hasp.advisor.rules import Condition, Rule, Rules
 from hasp.advisor.verdict import SiteVerdict, Verdict
 from hasp.advisor.words import quantity
-from hasp.output import console
+from hasp.output import console, table
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from hasp.advisor.forecast import Forecast
+    from hasp.advisor.proof import Proof
+    from hasp.study.store import Study
 
 MOST_SITES = 5
 
@@ -68,7 +72,7 @@ def _print_site(site: SiteVerdict, out: Console) -> None:
 
     def line(name: str, words: str) -> None:
         if words:
-            say(out, words, f"  {name:12}")
+            say(out, words, f"  {name:14}")
 
     line("trouble", ", ".join(site.bottlenecks) or "none that another lock cures")
     line("take", site.recommendation or "what it has")
@@ -87,7 +91,7 @@ def print_rules(rules: Rules) -> None:
     """Every rule with its conditions, thresholds and source."""
     out = console()
     for rule in rules.rules:
-        out.print(f"{rule.id}  {rule.title}", style="bold", soft_wrap=True)
+        say(out, rule.title, f"{rule.id}  ", style="bold")
         for word, conditions in (("if", rule.all), ("and one of", rule.any)):
             for condition in conditions:
                 say(out, condition_words(condition, rules), f"    {word} ")
@@ -96,7 +100,7 @@ def print_rules(rules: Rules) -> None:
         say(out, rule.source, "    source: ")
     for combination in rules.combinations:
         having = " and ".join(combination.having)
-        out.print(f"{combination.id}  {combination.why}", style="bold", soft_wrap=True)
+        say(out, combination.why, f"{combination.id}  ", style="bold")
         what = ", ".join(combination.only) or "all advice"
         dropped = ", ".join(combination.drops)
         say(out, f"{having}: {what} of {dropped} is set aside", "    if ")
@@ -159,3 +163,49 @@ def rules_json(rules: Rules) -> list[dict[str, object]]:
         for rule in rules.rules
     ]
     return records
+
+
+def print_proof(study: Study, proof: Proof) -> None:
+    """The comparison's table, and what it says of the advice."""
+    from hasp.report.comparison import headline, interval, quantity, times
+    from hasp.study.doubts import doubts
+    from hasp.study.summary import summarise
+
+    out = console()
+    heading(out, "proof: interleaved runs")
+    out.print(headline(study), soft_wrap=True)
+    measure = study.primary
+    sweep = len(study.plan.threads) > 1
+    unit = f", {measure.unit}" if measure.unit not in ("", "s", "bytes") else ""
+    form = table(title=f"{measure.name}{unit}; times worse than the fastest")
+    for name in ("threads", "lock") if sweep else ("lock",):
+        form.add_column(name, no_wrap=True)
+    for name in ("median", "worse", "95 % interval"):
+        form.add_column(name, justify="right", no_wrap=True)
+    form.add_column("verdict")
+    for standing in proof.standings:
+        place = [str(standing.cell.threads)] if sweep else []
+        form.add_row(
+            *place,
+            standing.cell.lock,
+            quantity(standing.median, measure.unit),
+            times(standing.behind) or ("1.00" if standing.median else ""),
+            interval(standing.behind),
+            standing.verdict,
+        )
+    out.print(form)
+    out.print()
+    for line in proof.words:
+        say(out, capital(line) + ".")
+    for doubt in doubts(study, summarise(study)):
+        say(out, f"warning: {doubt.words}")
+
+
+def print_forecast(forecast: Forecast) -> None:
+    """Simulated results, said to be so in every line."""
+    from hasp.advisor.forecast import words
+
+    out = console()
+    heading(out, "forecast (simulated)")
+    for line in words(forecast):
+        say(out, line, "- ")

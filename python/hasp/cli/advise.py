@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: MIT
+"""`hasp advise`: which lock hurts, what to do about it, and whether that is true."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hasp.errors import EXIT_FINDING, HaspError
+from hasp.output import STDOUT, add_json_option, check_writable, note
+from hasp.study.options import add_measuring_options, positive
+
+if TYPE_CHECKING:
+    from hasp.advisor.forecast import Forecast
+    from hasp.advisor.proof import Proof
+    from hasp.advisor.rules import Rules
+    from hasp.advisor.verdict import Verdict
+    from hasp.profile.model import Profile
+    from hasp.study.plan import Plan as StudyPlan
+    from hasp.study.store import Study
+
+NAME = "advise"
+HELP = "say what to do about a program's locks, and prove it"
+DEFAULT_TRACE = "hasp.trace"
+DEFAULT_PLAN = "hasp.plan.toml"
+CANDIDATES = 3
+
+EPILOG = """\
+examples:
+  hasp advise hasp.trace                     what the rules say of a recorded run
+  hasp advise --write hasp.trace             and the plan, for `hasp run --plan`
+  hasp advise -- ./program                   record, judge, and prove by comparison
+  hasp advise --metric 'ops/s: ([0-9.]+)' --threads 1,2,4 -- ./bench -t {threads}
+  hasp advise --simulate xeon-80 hasp.trace  forecast for a machine of 80 cores
+  hasp advise --objective latency hasp.trace
+  hasp advise --rules                        every rule, threshold and source
+  hasp advise --set high-from=0.2 hasp.trace
+
+With a command, one run is recorded and judged; then the best candidates, the plan and
+glibc are compared in interleaved runs. "Best" is within 5 % of the fastest, "harmful"
+more than 15 % behind; where the confidence interval does not decide, that is said.
+
+exit status: 0 fine; 1 when the measurement contradicts the rules; 2 usage, or nothing
+could be judged; 130 after Ctrl-C.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `hasp advise`."""
+    parser.usage = "hasp advise [options] [TRACE] [-- COMMAND...]"
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("trace", nargs="?", metavar="TRACE", help="what `hasp profile` wrote")
+    add(
+        "--process",
+        metavar="PID|N",
+        help="another process of the run: its process id, or the number of its file",
+    )
+    add(
+        "--objective",
+        choices=("throughput", "latency", "energy"),
+        default="throughput",
+        help="what counts (default: throughput)",
+    )
+    add("--rules", action="store_true", help="print the rules and thresholds")
+    add(
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="another value for a threshold; may be repeated",
+    )
+    add("--plan", metavar="FILE", help="write the plan to FILE")
+    add("--write", action="store_true", help=f"write the plan to {DEFAULT_PLAN}")
+    add(
+        "--simulate",
+        metavar="MACHINE",
+        help="forecast the worst site on a simulated machine of `hasp simulate --list`",
+    )
+    add_json_option(parser)
+    proof = parser.add_argument_group("with a command")
+    add = proof.add_argument
+    add(
+        "--candidates",
+        type=positive,
+        default=CANDIDATES,
+        metavar="N",
+        help=f"locks that are tried beside glibc and the plan (default: {CANDIDATES})",
+    )
+    add("--no-proof", action="store_true", help="record and judge only")
+    add("--sample", action="store_true", help="record as `hasp profile --sample` does")
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=DEFAULT_TRACE,
+        help=f"record into FILE (default: {DEFAULT_TRACE})",
+    )
+    add_measuring_options(parser)
+    # Not the remainder, as elsewhere: options may follow the TRACE.
+    parser.add_argument("command", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judge, prove, and write what is asked for."""
+    from hasp.advisor.rules import load
+
+    rules = load().set(arguments.set)
+    if arguments.rules:
+        return _show_rules(rules, arguments)
+    _check(arguments)
+    if not arguments.command:
+        profile = _open(arguments)
+        return _report(_Answer(profile, _judged(profile, rules, arguments)), arguments)
+    return _advise_command(rules, arguments)
+
+
+def _show_rules(rules: Rules, arguments: argparse.Namespace) -> int:
+    from hasp.advisor.report import print_rules, rules_json
+    from hasp.output import write_json
+
+    if arguments.json:
+        write_json(rules_json(rules), arguments.json)
+    else:
+        print_rules(rules)
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse what cannot be before anything runs."""
+    if arguments.write and not arguments.plan:
+        arguments.plan = DEFAULT_PLAN
+    for name in (arguments.json, arguments.plan):
+        if name:
+            check_writable(name)
+    if arguments.simulate:
+        from hasp.machines import machine
+
+        machine.load(arguments.simulate)
+
+
+def _open(arguments: argparse.Namespace) -> Profile:
+    from hasp.report.profile.source import open_profile
+
+    return open_profile(Path(arguments.trace or DEFAULT_TRACE), arguments.process)
+
+
+def _judged(
+    profile: Profile,
+    rules: Rules,
+    arguments: argparse.Namespace,
+    fewer: Profile | None = None,
+) -> Verdict:
+    from hasp.advisor import advise
+
+    return advise(profile, rules, arguments.objective, fewer)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Answer:
+    """All that one call found out."""
+
+    profile: Profile
+    verdict: Verdict
+    study: Study | None = None
+    proof: Proof | None = None
+
+
+def _advise_command(rules: Rules, arguments: argparse.Namespace) -> int:
+    from hasp.advisor.recording import recorded
+    from hasp.study.children import interrupt_on_signals
+    from hasp.study.comparing import plan_of
+
+    plan = plan_of(arguments, ())
+    interrupt_on_signals()
+    fewer = None
+    if arguments.trace:
+        profile = _open(arguments)
+    else:
+        trace = Path(arguments.output)
+        counts = sorted(plan.threads, key=lambda count: count or 0)
+        if len(counts) > 1:
+            fewer = recorded(plan, counts[0], trace, sample=arguments.sample)
+        profile = recorded(plan, counts[-1], trace, sample=arguments.sample)
+    verdict = _judged(profile, rules, arguments, fewer)
+    if arguments.no_proof:
+        return _report(_Answer(profile, verdict), arguments)
+    note(verdict.sentence)
+    return _report(_proved(profile, verdict, plan, rules, arguments), arguments)
+
+
+def _proved(
+    profile: Profile,
+    verdict: Verdict,
+    plan: StudyPlan,
+    rules: Rules,
+    arguments: argparse.Namespace,
+) -> _Answer:
+    """Compare the candidates, and judge again with what that has shown."""
+    import tempfile
+
+    from hasp import native
+    from hasp.advisor import trial
+    from hasp.advisor.judge import judge
+    from hasp.advisor.planning import plan_of
+    from hasp.advisor.proof import prove
+    from hasp.plan.toml_file import save
+
+    locks = trial.candidates(verdict, rules, arguments.candidates)
+    chosen = plan_of(verdict, profile)
+    with tempfile.TemporaryDirectory(prefix="hasp-advise-") as folder:
+        file = None
+        if chosen.entries:
+            file = Path(folder) / DEFAULT_PLAN
+            save(chosen, file)
+        study = trial.compare(plan, locks, chosen, file)
+    recommended = next(
+        (site.recommendation for site in verdict.sites if site.recommendation), None
+    )
+    proof = prove(study, recommended, rules)
+    measured = dataclasses.replace(
+        verdict.features,
+        lock_variation=proof.lock_variation,
+        fewer_threads_gain=proof.fewer_threads_gain,
+    )
+    again = judge(measured, rules, native.locks(), arguments.objective)
+    return _Answer(profile, again, study, proof)
+
+
+def _report(answer: _Answer, arguments: argparse.Namespace) -> int:
+    """Print or write everything."""
+    from hasp.advisor.report import print_forecast, print_proof, print_verdict
+    from hasp.output import write_json
+
+    forecast = _forecast(answer, arguments)
+    if arguments.plan:
+        _write_plan(answer, arguments.plan)
+    if arguments.json:
+        write_json(_records(answer, forecast), arguments.json)
+    if arguments.json != STDOUT:
+        print_verdict(answer.verdict)
+        if answer.study and answer.proof:
+            print_proof(answer.study, answer.proof)
+        if forecast:
+            print_forecast(forecast)
+    if answer.study is not None and answer.study.interrupted:
+        raise KeyboardInterrupt
+    disagrees = answer.proof is not None and answer.proof.agreement == "disagree"
+    return EXIT_FINDING if disagrees else 0
+
+
+def _records(answer: _Answer, forecast: Forecast | None) -> list[dict[str, Any]]:
+    record = answer.verdict.as_json()
+    if answer.proof:
+        record["proof"] = answer.proof.as_json()
+    if forecast:
+        from hasp.advisor.forecast import as_json
+
+        record["forecast"] = as_json(forecast)
+    return [record]
+
+
+def _forecast(answer: _Answer, arguments: argparse.Namespace) -> Forecast | None:
+    """Simulate the worst site; None when that is not asked for, or there is none."""
+    if not arguments.simulate:
+        return None
+    from hasp.advisor.forecast import forecast
+    from hasp.advisor.rules import load
+    from hasp.advisor.trial import candidates
+    from hasp.machines import machine
+
+    named = machine.load(arguments.simulate)
+    if not answer.verdict.sites:
+        note("there is no hot lock to simulate")
+        return None
+    number = answer.verdict.sites[0].site
+    site = next(site for site in answer.profile.sites if site.number == number)
+    locks = candidates(answer.verdict, load(), arguments.candidates)
+    levels = [name for rule in load().rules if rule.level for name in rule.order[:1]]
+    return forecast(answer.profile, site, named, [*locks, *levels])
+
+
+def _write_plan(answer: _Answer, name: str) -> None:
+    from hasp.advisor.planning import plan_of, unplanned
+    from hasp.plan.toml_file import save
+
+    plan = plan_of(answer.verdict, answer.profile)
+    for site in unplanned(answer.verdict, answer.profile):
+        note(f"{site} is not in the plan: the trace does not say where it is made")
+    if not plan.entries:
+        if Path(name).exists():
+            raise HaspError(
+                f"the plan is empty, and {name} would be replaced by nothing",
+                "there is no lock to recommend: leave --plan out",
+            )
+        note("no lock to recommend, so there is no plan to write")
+        return
+    save(plan, Path(name))
+    note(f"the plan is in {name}: hasp run --plan {name} -- COMMAND")

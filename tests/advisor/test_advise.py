@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""`hasp advise` on made-up profiles: what it prints, the plan, JSON and refusals."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import profile_samples
+import pytest
+from lock_list import ROOT
+
+from hasp.advisor import advise
+from hasp.cli.main import main
+from hasp.plan.toml_file import load as load_plan
+from hasp.profile.model import Moment, Operation, Origin, Profile
+from hasp.report.profile import source
+
+Advise = Callable[..., int]
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Advise:
+    """`hasp advise` on a profile, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hasp.trace").write_bytes(b"")
+
+    def run(profile: Profile, *options: str) -> int:
+        monkeypatch.setattr(source, "load", lambda trace: profile)
+        return main(["advise", "hasp.trace", *options])
+
+    return run
+
+
+def hot_lock() -> Profile:
+    """The sample, with its site's origin known."""
+    sample = profile_samples.hot_lock()
+    origin = Origin("server", "ab12", (0x1234, 0x1300), None)
+    first = replace(sample.sites[0], origins=(origin,))
+    return replace(sample, sites=(first, *sample.sites[1:]))
+
+
+@pytest.mark.parametrize("name", profile_samples.SAMPLES)
+def test_every_sample_fits_the_terminal(
+    name: str, judged: Advise, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert judged(profile_samples.SAMPLES[name]()) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_sentence_is_in_the_users_words() -> None:
+    said = advise(profile_samples.hot_lock()).sentence
+    assert said == (
+        "36 % of thread time is spent waiting for db.c:88 &db->mu: high contention; "
+        "take mcs"
+    )
+    quiet = advise(profile_samples.idle()).sentence
+    assert quiet.startswith("locks are not your bottleneck")
+    polled = advise(profile_samples.trylock_storm())
+    assert polled.bottlenecks == ("trylock-contention",)
+
+
+def test_oversubscription_asks_for_parking() -> None:
+    sample = profile_samples.hot_lock()
+    crowd = tuple(
+        Moment(**{**vars(moment), "threads": 40, "runnable": 30})
+        for moment in sample.moments
+    )
+    verdict = advise(replace(sample, moments=crowd))
+    assert verdict.bottlenecks == ("lock-holder-preemption", "contention:high")
+    assert verdict.sites[0].recommendation == "malthusian-park"
+    assert "holders preempted" in verdict.sentence
+
+
+def test_condition_variables_are_no_contention() -> None:
+    verdict = advise(profile_samples.readers())
+    assert all(site.kind != "condvar" for site in verdict.features.sites)
+
+
+def test_slow_handovers_need_waits_on_condition_variables() -> None:
+    sample = profile_samples.hot_lock()
+    slow = replace(
+        sample.sites[0].uses[Operation.LOCK],
+        handover=profile_samples.distribution([2_000_000] * 100),
+    )
+    uses = {Operation.LOCK: slow}
+    site = replace(sample.sites[0], uses=uses)
+    assert "lock-handover" not in advise(replace(sample, sites=(site,))).bottlenecks
+    uses[Operation.RELOCK] = replace(slow, acquisitions=slow.acquisitions // 2)
+    verdict = advise(replace(sample, sites=(site,)))
+    assert "lock-handover" in verdict.bottlenecks
+    assert verdict.sites[0].advice[:1] == ("exclude fifo",)
+
+
+def test_a_plan_is_written_and_can_be_read(
+    judged: Advise, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert judged(hot_lock(), "--write") == 0
+    assert "hasp run --plan hasp.plan.toml" in capsys.readouterr().err
+    plan = load_plan(tmp_path / "hasp.plan.toml")
+    assert [(entry.site, entry.lock) for entry in plan.entries] == [
+        ("db.c:88 &db->mu", "mcs")
+    ]
+    assert [place.first for place in plan.entries[0].frames] == [0x1234, 0x1300]
+    assert plan.default == "futex"
+    # Nothing to recommend must not wipe out what was planned.
+    assert judged(profile_samples.idle(), "--write") == 2
+    assert load_plan(tmp_path / "hasp.plan.toml") == plan
+
+
+def test_json_is_one_object(judged: Advise, capsys: pytest.CaptureFixture[str]) -> None:
+    assert judged(profile_samples.hot_lock(), "--json") == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["schema"] == "hasp.advise/1"
+    assert record["sites"][0]["recommendation"] == "mcs"
+    fired = {rule["id"]: rule for rule in record["rules"]}
+    number = fired["E6.high"]["numbers"][0]
+    assert number["measure"] == "waiters_share"
+    assert number["value"] >= number["limit"] == 0.16
+
+
+def test_thresholds_and_objective(
+    judged: Advise, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert judged(profile_samples.hot_lock(), "--set", "high-from=0.9", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["bottlenecks"] == []
+    assert judged(profile_samples.hot_lock(), "--set", "high=1") == 2
+    assert "did you mean high-from" in capsys.readouterr().err
+    latency = ("--objective", "latency", "--set", "latency-share=0.5", "--json")
+    assert judged(profile_samples.hot_lock(), *latency) == 0
+    site = json.loads(capsys.readouterr().out)["sites"][0]
+    assert "prefer fifo" in site["advice"]
+
+
+def test_rules_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["advise", "--rules"]) == 0
+    out = capsys.readouterr().out
+    assert "E6.extreme" in out
+    assert "extreme-from = 63 %" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_forecast_is_labelled(
+    judged: Advise, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert judged(profile_samples.hot_lock(), "--simulate", "i7-4770") == 0
+    out = capsys.readouterr().out
+    lines = out[out.index("forecast") :].splitlines()
+    assert lines[0] == "forecast (simulated)"
+    rates = [line for line in lines if "operations/s" in line]
+    assert len(rates) >= 4
+    assert all(line.startswith("- simulated: ") for line in rates)
+
+
+def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["advise", str(tmp_path / "none.trace")]) == 2
+    assert "no such file" in capsys.readouterr().err
+    assert main(["advise", "--threads", "1,2", "--", "true"]) == 2
+    assert "{threads}" in capsys.readouterr().err
+
+
+def test_the_page_of_rules_is_up_to_date() -> None:
+    tool = ROOT / "tools/make_advice_page.py"
+    done = subprocess.run(
+        [sys.executable, tool, "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
