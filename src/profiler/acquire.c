@@ -67,16 +67,16 @@ bool record_begin(struct record_acquisition *a, const void *object,
         edges_acquiring(me, hold->lock, caller);
     if (busy) {
         bugs_before_wait(me, hold->lock, object, as, caller);
-        hold->stack = stack_take(me, caller);
     }
     if (!hold->timed)
         return true;
+    hold->stack = stack_take(me, caller);
     hold->asked = ticks();
     hold->paced = due;
     if (due)
         hold->weight = me->period;
     if (busy) {
-        wait_publish(me, hold->lock, as->operation, hold->asked, hold->stack);
+        wait_publish(me, hold, as->operation);
         a->waits = true;
     } else {
         switches_refresh(me, hold->asked);
@@ -160,6 +160,7 @@ bool record_try(struct record_acquisition *a, const void *object,
     a->hold.timed = a->hold.paced = due;
     if (due) {
         a->hold.weight = me->period;
+        a->hold.stack = stack_take(me, caller);
         a->hold.asked = ticks();
         switches_refresh(me, a->hold.asked);
     }

@@ -47,12 +47,19 @@ struct series {
     uint32_t most; /* records */
     struct atomic_u32 busy;
     struct atomic_u32 count;
-    uint32_t *chunks; /* number of its nth chunk; room for FILE_CHUNKS */
+    uint32_t made;    /* chunks */
+    uint32_t *chunks; /* their numbers; room for FILE_CHUNKS */
 };
 
 /* A copy of the record in the file, or NULL when there is no space. */
 void *series_append(struct series *, const void *record, uint32_t *number);
 void *series_at(const struct series *, uint32_t number);
+
+/* Only the first `count` stay. */
+void series_cut(struct series *, uint32_t count);
+
+/* In a forked child, whose file is another: none. */
+void series_forget(struct series *);
 
 static inline uint32_t series_per_chunk(const struct series *series)
 {
@@ -60,9 +67,14 @@ static inline uint32_t series_per_chunk(const struct series *series)
                       series->record_bytes);
 }
 
-#define SERIES(name, kind, type, most)                                                 \
+#define SERIES(name, of_kind, type, records_most)                                      \
     static uint32_t name##_chunks[FILE_CHUNKS];                                        \
-    struct series name = {kind, sizeof(type), most, {0}, {0}, name##_chunks}
+    static struct series name = {                                                      \
+        .kind = (of_kind),                                                             \
+        .record_bytes = sizeof(type),                                                  \
+        .most = (records_most),                                                        \
+        .chunks = name##_chunks,                                                       \
+    }
 
 /* Short mutual exclusion among our own threads. */
 void brief_lock(struct atomic_u32 *);

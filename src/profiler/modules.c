@@ -16,8 +16,7 @@ void modules_forget(void)
 {
     loads_seen = 0;
     store_relaxed(&looking, 0);
-    store_relaxed(&module_records.busy, 0);
-    store_relaxed(&module_records.count, 0);
+    series_forget(&module_records);
 }
 
 static void find_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) *header,

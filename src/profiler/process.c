@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/process.h"
 
+#include "profiler/clock.h"
 #include "profiler/early.h"
 #include "profiler/modules.h"
 #include "profiler/pace.h"
 #include "profiler/registry.h"
-#include "profiler/sampler.h"
 #include "profiler/settings.h"
 #include "profiler/stacks.h"
 #include "profiler/switches.h"
 #include "profiler/threads.h"
 #include "profiler/uses.h"
+#include "profiler/weights.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -66,7 +67,7 @@ static bool activate(void)
 {
     if (!file_claim(settings.path, settings.bytes_limit))
         return false;
-    if (!registry_map() || !stacks_map()) {
+    if (!registry_map() || !stacks_map() || !weights_map()) {
         complain("no lock profile: not enough memory", "");
         file_forget();
         return false;
@@ -149,12 +150,16 @@ struct recording *process_first_operation(void)
     return me;
 }
 
-void process_creates_thread(void)
+void process_creates_thread(sampler_create *create)
 {
     if (process_is_waiting())
         try_to_activate();
-    if (load_acquire(&state) == ACTIVE)
-        sampler_start();
+    if (load_acquire(&state) != ACTIVE)
+        return;
+    record_me(); /* so that the creator is known, too */
+    record_here.inside++;
+    sampler_start(create);
+    record_here.inside--;
 }
 
 void process_forked(void)
@@ -167,6 +172,7 @@ void process_forked(void)
         registry_forget();
         stacks_forget();
         uses_forget();
+        weights_forget();
         modules_forget();
         sampler_forget();
         file_forget();
@@ -181,11 +187,14 @@ bool process_ends(enum trace_end how)
     if (!process_is_active() || trace->pid != process_id())
         return false;
     record_here.inside++;
-    if (record_here.own && !record_here.own->ended)
-        thread_account(record_here.own);
+    sampler_pause();
+    for (struct recording *thread = threads_first(); thread; thread = thread->next)
+        weights_flush(thread); /* others may be writing them: a few get lost */
+    sampler_account_all();
     modules_look();
     clock_read(&trace->latest);
     trace->ended = how;
+    sampler_resume();
     record_here.inside--;
     return true;
 }

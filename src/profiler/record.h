@@ -36,6 +36,7 @@
 
 enum {
     RECORD_HOLDS = 48, /* of one thread; deeper ones are not followed */
+    RECORD_WEIGHTS = 16,
     RECORD_NEVER = INT32_MAX,
 };
 
@@ -96,6 +97,8 @@ struct recording {
     struct uses_table *uses;
     struct stacks_cache *stacks;
     uint64_t stack_ticks; /* spent on stacks */
+    struct trace_use *waiting_use; /* of the wait under way */
+    struct trace_weight weight[RECORD_WEIGHTS]; /* not yet in the file */
 };
 
 /* 32 bytes of initial-exec thread-local storage. */

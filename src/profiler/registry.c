@@ -33,8 +33,7 @@ void registry_forget(void)
     registry_locks = NULL;
     addresses = 0;
     store_relaxed(&adding, 0);
-    store_relaxed(&lock_records.busy, 0);
-    store_relaxed(&lock_records.count, 0);
+    series_forget(&lock_records);
 }
 
 /* The place of the address, or the empty one where it would be. */

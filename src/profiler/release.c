@@ -54,21 +54,21 @@ bool record_release_begin(struct record_release *r, uintptr_t key)
     return true;
 }
 
-/* The acquisitions that this one stands for were made since the last that was timed: a
- * section that was interrupted does not stand for as many as have no room there. */
-static void limit_weight(struct recording *me, struct record_release *r, uint64_t now)
+/* The holds that this one stands for were since the last that was timed: one that was
+ * interrupted does not stand for as many as have no room there. */
+static void limit_weight(const struct recording *me, struct record_release *r)
 {
-    uint64_t took = now - r->hold.asked, since = r->hold.asked - me->timed_until;
-    if (took * (r->hold.weight - 1) > since)
-        r->hold.weight = 1 + (uint32_t)(since / took);
-    me->timed_until = now;
+    uint64_t held = r->released - r->hold.got, since = r->hold.asked - me->timed_until;
+    if (held * (r->hold.weight - 1) > since)
+        r->hold.weight = 1 + (uint32_t)(since / held);
 }
 
 void record_release_end(struct record_release *r)
 {
     struct recording *me = r->me;
     uint64_t now = ticks();
-    limit_weight(me, r, now);
+    if (r->hold.paced)
+        limit_weight(me, r);
     if (r->hold.contended)
         sum_wait(me, &r->hold);
     sum_hold(me, r);
@@ -77,5 +77,6 @@ void record_release_end(struct record_release *r)
         pace_next(me, now);
     if (r->outermost)
         sum_section(me, &r->hold, now);
+    me->timed_until = now;
     record_leave(me);
 }

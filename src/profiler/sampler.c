@@ -1,19 +1,137 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/sampler.h"
 
-void sampler_start(void)
+#include "profiler/clock.h"
+#include "profiler/looks.h"
+#include "profiler/modules.h"
+#include "profiler/moments.h"
+#include "profiler/proc.h"
+#include "profiler/threads.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+enum { STACK_BYTES = 1 << 18, TICK_NS = 1000000000 / SAMPLER_HZ };
+
+static struct atomic_u32 started;
+static struct atomic_u32 paused;
+
+static void account(const struct recording *thread)
 {
+    struct trace_thread *shared = thread->shared;
+    const struct recording_base *base = &thread->base;
+    struct proc_thread now;
+    if (thread->ended || !proc_thread(shared->tid, &now) || thread->ended)
+        return;
+    shared->cpu_ns = base->cpu_ns + now.cpu_ns;
+    shared->voluntary = base->voluntary + now.voluntary;
+    shared->involuntary = base->involuntary + now.involuntary;
+    shared->minor_faults = base->minor_faults + now.minor_faults;
+    shared->major_faults = base->major_faults + now.major_faults;
+}
+
+void sampler_account_all(void)
+{
+    for (struct recording *thread = threads_first(); thread; thread = thread->next)
+        account(thread);
+}
+
+/* One thread a tick, each at most once a second. */
+static void account_next(uint32_t tick)
+{
+    static struct recording *next;
+    static uint32_t round_began;
+    if (!next) {
+        if (round_began && tick - round_began < SAMPLER_HZ)
+            return;
+        round_began = tick;
+        next = threads_first();
+    }
+    account(next);
+    next = next->next;
+}
+
+static void look(uint32_t tick)
+{
+    clock_read(&trace->latest);
+    looks_look(tick);
+    if (tick % (SAMPLER_HZ / 10) == 0)
+        moments_look();
+    if (tick % SAMPLER_HZ == 0)
+        modules_look();
+    if (threads_first())
+        account_next(tick);
+}
+
+static void sleep_until(struct timespec *next)
+{
+    struct timespec now;
+    next->tv_nsec += TICK_NS;
+    if (next->tv_nsec >= 1000000000) {
+        next->tv_nsec -= 1000000000;
+        next->tv_sec++;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec > next->tv_sec)
+        *next = now; /* the process was stopped */
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL) != 0)
+        continue;
+}
+
+static void *run(void *argument)
+{
+    struct timespec next;
+    (void)argument;
+    prctl(PR_SET_NAME, "hasp-sampler");
+    record_here = (struct record_here){.skip = RECORD_NEVER, .inside = 1};
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    for (uint32_t tick = 1;; tick++) {
+        sleep_until(&next);
+        brief_lock(&paused);
+        look(tick);
+        bool last = tick % SAMPLER_HZ == 0 && proc_threads(1) == 1;
+        brief_unlock(&paused);
+        if (last)
+            return NULL;
+    }
+}
+
+void sampler_start(sampler_create *create)
+{
+    uint32_t no = 0;
+    if (!compare_exchange_relaxed(&started, &no, 1))
+        return;
+    sigset_t all, before;
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (create(&thread, &attributes, run, NULL) == 0)
+        trace->sampler_hz = SAMPLER_HZ;
+    else
+        complain("no time line in the profile: no thread for it", "");
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+void sampler_pause(void)
+{
+    brief_lock(&paused);
+}
+
+void sampler_resume(void)
+{
+    brief_unlock(&paused);
 }
 
 void sampler_forget(void)
 {
-}
-
-void clock_read(struct trace_clock *clock)
-{
-    struct timespec wall;
-    clock_gettime(CLOCK_REALTIME, &wall);
-    clock->wall_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec;
-    clock->monotonic_ns = now_ns();
-    clock->ticks = ticks();
+    store_relaxed(&started, 0);
+    store_relaxed(&paused, 0);
+    looks_forget();
+    moments_forget();
 }

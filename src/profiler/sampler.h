@@ -1,15 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread that looks at the others: who waits for what, how the process fares. */
+/*
+ * The thread that looks at the others: who waits for what, how the process fares.
+ *
+ * It takes no part in the program: all signals are blocked, it is not counted among the
+ * threads, and when it is the last one it ends, which ends a process whose first thread
+ * has called pthread_exit.
+ */
 #ifndef HASP_PROFILER_SAMPLER_H
 #define HASP_PROFILER_SAMPLER_H
 
 #include "profiler/file.h"
 
+#include <pthread.h>
+
+enum { SAMPLER_HZ = 100 };
+
+/* pthread_create behind the hook. */
+typedef int sampler_create(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+                           void *);
+
 /* Starts it, once; called when the program itself creates a thread. */
-void sampler_start(void);
+void sampler_start(sampler_create *create);
 void sampler_forget(void);
 
-/* Both clocks, now. */
-void clock_read(struct trace_clock *clock);
+/* No look is under way in between: around a fork, which would copy the locks that a
+ * look takes, and at the end. */
+void sampler_pause(void);
+void sampler_resume(void);
+
+/* What the kernel counted for every thread that lives. */
+void sampler_account_all(void);
 
 #endif

@@ -15,12 +15,12 @@ static unsigned char *place(const struct series *series, uint32_t index)
 static struct trace_chunk *chunk_for(struct series *series, uint32_t index)
 {
     uint32_t per_chunk = series_per_chunk(series);
-    if (index % per_chunk == 0) {
+    if (index == series->made * per_chunk) {
         struct trace_chunk *made = file_chunks(series->kind, series->record_bytes, 1);
         if (!made)
             return NULL;
         made->first = index + 1;
-        series->chunks[index / per_chunk] = file_chunk_number(made);
+        series->chunks[series->made++] = file_chunk_number(made);
         return made;
     }
     return file_at(series->chunks[index / per_chunk]);
@@ -49,4 +49,25 @@ void *series_append(struct series *series, const void *record, uint32_t *number)
 void *series_at(const struct series *series, uint32_t number)
 {
     return place(series, number - 1);
+}
+
+void series_cut(struct series *series, uint32_t count)
+{
+    const uint32_t per_chunk = series_per_chunk(series);
+    brief_lock(&series->busy);
+    for (uint32_t i = 0; i < series->made; i++) {
+        struct trace_chunk *chunk = file_at(series->chunks[i]);
+        uint32_t before = i * per_chunk, used = count > before ? count - before : 0;
+        if (chunk->used > used)
+            store_release((struct atomic_u32 *)(void *)&chunk->used, used);
+    }
+    store_relaxed(&series->count, count);
+    brief_unlock(&series->busy);
+}
+
+void series_forget(struct series *series)
+{
+    series->made = 0;
+    store_relaxed(&series->count, 0);
+    store_relaxed(&series->busy, 0);
 }

@@ -41,8 +41,7 @@ void stacks_forget(void)
     munmap(places, places_bytes);
     munmap(sites, sites_bytes);
     store_relaxed(&adding, 0);
-    store_relaxed(&stack_records.busy, 0);
-    store_relaxed(&stack_records.count, 0);
+    series_forget(&stack_records);
 }
 
 struct walk {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/sums.h"
 
-#include "profiler/waits.h"
+#include "profiler/weights.h"
 
 static void most(uint64_t *seen, uint64_t value)
 {
@@ -26,7 +26,7 @@ void sum_wait(struct recording *me, const struct record_hold *hold)
         most(&use->handover_most, hold->handover);
         use->handover.bucket[trace_bucket(hold->handover)]++;
     }
-    wait_weigh(me, hold, waited);
+    weights_wait(me, hold->lock, hold->stack, waited);
 }
 
 void sum_hold(struct recording *me, const struct record_release *release)
@@ -41,6 +41,7 @@ void sum_hold(struct recording *me, const struct record_release *release)
     use->hold.bucket[trace_bucket(held)] += hold->weight;
     use->owner_changes += release->owner_changed ? weight : 0;
     use->node_changes += release->node_changed ? weight : 0;
+    weights_hold(me, hold->lock, hold->stack, weight, held * weight);
     if (hold->count) {
         hold->count->timed++;
         hold->count->hold_ticks += held * weight;
@@ -49,12 +50,15 @@ void sum_hold(struct recording *me, const struct record_release *release)
     }
 }
 
-/* Sections that overlap, hand over hand, count once. */
+/* Sections that overlap, hand over hand, count once; and all that this one stands for
+ * were since the last that was timed. */
 void sum_section(struct recording *me, const struct record_hold *hold, uint64_t now)
 {
     uint64_t from = hold->asked;
     if (from < me->section_ended)
         from = me->section_ended;
-    me->shared->section_ticks += (now - from) * hold->weight;
+    uint64_t took = now - from, others = took * (hold->weight - 1);
+    uint64_t since = hold->asked > me->timed_until ? hold->asked - me->timed_until : 0;
+    me->shared->section_ticks += took + (others < since ? others : since);
     me->section_ended = now;
 }

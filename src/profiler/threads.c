@@ -4,6 +4,7 @@
 #include "profiler/counts.h"
 #include "profiler/process.h"
 #include "profiler/uses.h"
+#include "profiler/weights.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -46,8 +47,7 @@ void threads_forget(void)
 {
     store_relaxed(&first, 0);
     store_relaxed(&ending, 0);
-    store_relaxed(&thread_records.busy, 0);
-    store_relaxed(&thread_records.count, 0);
+    series_forget(&thread_records);
     gone_first = gone_last = NULL;
     if (have_key)
         pthread_setspecific(at_end, NULL);
@@ -90,6 +90,7 @@ static void reuse(struct recording *me)
     uses_merge(me);
     shared->tid = current_thread();
     shared->reused++;
+    me->ended = false;
     shared->earlier_ticks += shared->ended - shared->began;
     shared->began = ticks();
     shared->ended = 0;
@@ -179,6 +180,7 @@ void thread_end(struct recording *me)
         return;
     record_here = (struct record_here){.skip = RECORD_NEVER, .ended = 1};
     thread_account(me);
+    weights_flush(me);
     me->ended = true;
     me->shared->waiting_for = 0;
     me->shared->ended = ticks();

@@ -33,8 +33,7 @@ void uses_forget(void)
     spares = 0;
     store_relaxed(&merging, 0);
     store_relaxed(&sparing, 0);
-    store_relaxed(&use_records.busy, 0);
-    store_relaxed(&use_records.count, 0);
+    series_forget(&use_records);
 }
 
 static struct uses_table *make_table(uint32_t places)

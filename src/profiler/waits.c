@@ -7,26 +7,20 @@
 #include "profiler/stacks.h"
 #include "profiler/uses.h"
 
-void wait_publish(struct recording *me, uint32_t lock, enum trace_operation operation,
-                  uint64_t since, uint32_t stack)
+void wait_publish(struct recording *me, const struct record_hold *hold,
+                  enum trace_operation operation)
 {
     struct trace_thread *shared = me->shared;
+    me->waiting_use = hold->use;
     shared->waiting_to = operation;
-    shared->waiting_since = since;
-    shared->stack = stack;
-    store_release((struct atomic_u32 *)(void *)&shared->waiting_for, lock);
+    shared->waiting_since = hold->asked;
+    shared->stack = hold->stack;
+    store_release((struct atomic_u32 *)(void *)&shared->waiting_for, hold->lock);
 }
 
 void wait_withdraw(struct recording *me)
 {
     store_relaxed((struct atomic_u32 *)(void *)&me->shared->waiting_for, 0);
-}
-
-void wait_weigh(struct recording *me, const struct record_hold *hold, uint64_t waited)
-{
-    (void)me;
-    (void)hold;
-    (void)waited;
 }
 
 /* The mutex is about to be released by the wait: its hold ends here. */
@@ -58,7 +52,7 @@ bool record_wait_begin(struct record_wait *w, const void *object,
     w->hold.lock = w->hold.count->lock;
     w->hold.stack = stack_take(me, caller);
     w->hold.asked = ticks();
-    wait_publish(me, w->hold.lock, as->operation, w->hold.asked, w->hold.stack);
+    wait_publish(me, &w->hold, as->operation);
     return true;
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The process: its start, its threads, forks, and ends. */
+/* The process: its start, forks, and ends. */
 #include "preload/profile/next.h"
 
 #include "profiler/process.h"
-#include "profiler/threads.h"
 
-#include <stdlib.h>
+#include <errno.h>
 
 static void forked(void)
 {
@@ -24,19 +23,6 @@ __attribute__((destructor)) static void destruct(void)
     process_ends(TRACE_EXITED);
 }
 
-EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *argument)
-{
-    process_creates_thread();
-    return next.pthread_create(thread, attributes, start, argument);
-}
-
-EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
-{
-    process_creates_thread();
-    return next.thrd_create(thread, start, argument);
-}
-
 /* The child's fork handlers, and what they lock, are not recorded: they run before it
  * can have a file of its own. */
 static pid_t fork_by(pid_t (*fork_function)(void))
@@ -44,11 +30,15 @@ static pid_t fork_by(pid_t (*fork_function)(void))
     struct recording *me = record_here.me;
     if (me)
         record_enter(me);
+    sampler_pause();
     pid_t child = fork_function();
+    int error = errno;
     if (child == 0)
         process_forked();
-    else if (me)
+    sampler_resume();
+    if (child != 0 && me)
         record_leave(me);
+    errno = error;
     return child;
 }
 

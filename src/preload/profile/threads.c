@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads: each is known from its begin. */
+#include "preload/profile/next.h"
+
+#include "profiler/process.h"
+
+/* What a thread is to run, from its creator; without malloc, which the program may have
+ * replaced. When all are under way, a thread starts without us. */
+struct start {
+    void *(*function)(void *);
+    thrd_start_t c11_function;
+    void *argument;
+    struct atomic_u32 taken;
+};
+
+static struct start starts[256];
+
+static struct start *take_start(void)
+{
+    if (!process_is_active())
+        return NULL;
+    for (unsigned i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        uint32_t no = 0;
+        if (!load_relaxed(&starts[i].taken) &&
+            compare_exchange_acquire(&starts[i].taken, &no, 1))
+            return &starts[i];
+    }
+    return NULL;
+}
+
+static struct start unpack(struct start *start)
+{
+    struct start copy = *start;
+    store_release(&start->taken, 0);
+    record_me();
+    return copy;
+}
+
+static void *run(void *argument)
+{
+    struct start start = unpack(argument);
+    return start.function(start.argument);
+}
+
+static int run_c11(void *argument)
+{
+    struct start start = unpack(argument);
+    return start.c11_function(start.argument);
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *), void *argument)
+{
+    process_creates_thread(next.pthread_create);
+    struct start *start = take_start();
+    if (!start)
+        return next.pthread_create(thread, attributes, function, argument);
+    start->function = function;
+    start->argument = argument;
+    int result = next.pthread_create(thread, attributes, run, start);
+    if (result != 0)
+        store_release(&start->taken, 0);
+    return result;
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
+{
+    process_creates_thread(next.pthread_create);
+    struct start *start = take_start();
+    if (!start)
+        return next.thrd_create(thread, function, argument);
+    start->c11_function = function;
+    start->argument = argument;
+    int result = next.thrd_create(thread, run_c11, start);
+    if (result != thrd_success)
+        store_release(&start->taken, 0);
+    return result;
+}
