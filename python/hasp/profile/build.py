@@ -39,7 +39,8 @@ def profile_of(trace: Trace) -> Profile:
     header = trace.header
     doubts = list(doubts_of(header))
     clock = clock_of(header, doubts)
-    symbolizer = Symbolizer(modules_of(trace.all(ChunkKind.MODULES)))
+    began = int(header["begin"]["wall_ns"]) / 1e9
+    symbolizer = Symbolizer(modules_of(trace.all(ChunkKind.MODULES)), began)
     stacks = Stacks(trace, symbolizer)
     sums = LockSums(trace, clock)
     sites = Sites(trace, sums, stacks)
@@ -57,7 +58,7 @@ def profile_of(trace: Trace) -> Profile:
         cpus=int(header["cpus"]),
         nodes=int(header["nodes"]),
         duration_ns=clock.duration_ns,
-        began=int(header["begin"]["wall_ns"]) / 1e9,
+        began=began,
         ended=header["ended"] in ENDED,
         section_share=min(float(sections) / lives, 1.0) if lives else 0.0,
         threads=convert.threads(threads),

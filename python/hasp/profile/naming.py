@@ -25,6 +25,7 @@ LIBRARY = re.compile(
 LIBRARY_HEADER = re.compile(
     r"/include/(c\+\+|[\w-]+-linux-gnu/c\+\+)/|/c\+\+/v1/|/bits/|/lib/gcc/|/rustlib/"
 )
+STARTER = re.compile(r"_start$|_GLOBAL__sub_I_|__static_initialization_and_destruction")
 # Methods of a class that is a lock, and C functions that hand a lock on to pthread. The
 # nouns are whole words, or a Clock and a BlockCache would be locks.
 LOCK_CLASS = re.compile(
@@ -81,6 +82,8 @@ def is_library(frame: Frame) -> bool:
     """Whether a frame belongs to the language rather than to the program."""
     if frame.file and LIBRARY_HEADER.search(frame.file):
         return True
+    if STARTER.match(frame.function):
+        return True
     return bool(LIBRARY.match(frame.module))
 
 
@@ -99,14 +102,16 @@ def place_of(frame: Frame) -> str:
     return f"{frame.address:#x}"
 
 
-def name_of(stack: Stack, symbol: str | None, lines: Lines) -> Name:
+def name_of(stack: Stack, symbol: str | None, home: str, lines: Lines) -> Name:
     """The name of the locks that were created, or first taken, by this stack.
 
-    `symbol` is the global object that they are, if they are one.
+    `symbol` is the global object that they are, if they are one, in module `home`.
     """
     own = [depth for depth, frame in enumerate(stack) if not is_library(frame)]
+    if not own and symbol:
+        return Name(home, symbol, 0)
     if not own:
-        return Name(place_of(stack[0]) if stack else UNKNOWN_PLACE, symbol, 0)
+        return Name(place_of(stack[0]) if stack else UNKNOWN_PLACE, None, 0)
     steps = [
         Step(depth, stack[depth], _text(stack[depth], lines))
         for depth in own[: MOST_WRAPPERS + 1]
@@ -148,7 +153,7 @@ def _without_arguments(function: str) -> str:
     for character in function.replace("operator()", "operator").split("(")[0]:
         depth += (character == "<") - (character == ">")
         plain += character if depth == 0 and character != ">" else ""
-    return plain
+    return plain.split(" ")[-1]  # templates' names begin with what they return
 
 
 def _text(frame: Frame, lines: Lines) -> str | None:

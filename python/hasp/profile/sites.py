@@ -112,7 +112,8 @@ class Sites:
         standing = created or first or key >> KIND_BITS
         stack = self.stacks[standing]
         symbol = datum.symbol if datum else None
-        name = name_of(stack, symbol, self.stacks.symbolizer.lines)
+        home = datum.module.name if datum else ""
+        name = name_of(stack, symbol, home, self.stacks.symbolizer.lines)
         draft = Draft(kind, name, self.stacks[created], self.stacks[first])
         origin = self._origin(stack, name, datum, len(locks))
         if origin:

@@ -6,7 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hasp.profile.model import Frame, Stack
+from hasp.symbols.elf import Elf, Objects, objects_of
+from hasp.symbols.files import ModuleFiles, files_of
+from hasp.symbols.lines import LineTable, Place, line_table
 from hasp.symbols.modules import Module, ModuleMap
+from hasp.symbols.source import Sources
 
 
 @dataclass(frozen=True)
@@ -20,13 +24,25 @@ class Datum:
 
 
 class Symbolizer:
-    """Every answer is looked up once."""
+    """Every answer is looked up once, and files are read when something asks for them.
 
-    def __init__(self, modules: ModuleMap) -> None:
+    `began` is when the program ran, in seconds since the epoch: a source that was
+    changed later is not quoted.
+    """
+
+    def __init__(self, modules: ModuleMap, began: float) -> None:
         self.modules = modules
         self.doubts: list[str] = []
+        self.sources = Sources(began)
         self._frames: dict[int, Stack] = {}
         self._data: dict[int, Datum | None] = {}
+        self._files: dict[Module, ModuleFiles] = {}
+        self._tables: dict[Module, list[LineTable]] = {}
+        self._objects: dict[Module, list[Objects]] = {}
+
+    def stack(self, addresses: list[int]) -> Stack:
+        """The frames of a whole stack of return addresses."""
+        return tuple(frame for each in addresses for frame in self.frames(each))
 
     def frames(self, address: int) -> Stack:
         """The frame of a return address, and before it the calls inlined there."""
@@ -34,21 +50,54 @@ class Symbolizer:
             self._frames[address] = self._look_up(address)
         return self._frames[address]
 
-    def stack(self, addresses: list[int]) -> Stack:
-        """The frames of a whole stack."""
-        return tuple(frame for each in addresses for frame in self.frames(each))
+    def datum(self, address: int) -> Datum | None:
+        """None for what is not in a module's data."""
+        if address not in self._data:
+            self._data[address] = self._object_at(address)
+        return self._data[address]
+
+    def lines(self, path: str, line: int) -> list[str]:
+        """The source from that line on, a few lines; none where it is not readable."""
+        return self.sources.lines(path, line)
 
     def _look_up(self, address: int) -> Stack:
         module = self.modules.find(address)
         if module is None:
             return (Frame(address, "", address, "", None, None),)
         offset = module.offset(address)
-        return (Frame(address, module.name, offset, "", None, None),)
+        # The call is before the address it returns to, perhaps on another line.
+        places = self._places(module, offset - 1) or [Place("", None, None)]
+        return tuple(
+            Frame(address, module.name, offset, *place, inlined=depth < len(places) - 1)
+            for depth, place in enumerate(places)
+        )
 
-    def datum(self, address: int) -> Datum | None:
-        """None for what is not in a module's data."""
+    def _places(self, module: Module, address: int) -> list[Place]:
+        if module not in self._tables:
+            tables = [line_table(elf) for elf in self._elves(module)]
+            self._tables[module] = [table for table in tables if table]
+        answers = [table.at(address) for table in self._tables[module]]
+        with_lines = [places for places in answers if any(p.line for p in places)]
+        return next((places for places in (*with_lines, *answers) if places), [])
+
+    def _object_at(self, address: int) -> Datum | None:
+        module = self.modules.find(address)
+        if module is None:
+            return None
+        if module not in self._objects:
+            found = [objects_of(elf) for elf in self._elves(module)]
+            self._objects[module] = [objects for objects in found if objects]
+        offset = module.offset(address)
+        for objects in self._objects[module]:
+            at = objects.at(offset)
+            if at:
+                return Datum(module, at[0], at[1], offset)
         return None
 
-    def lines(self, path: str, line: int) -> list[str]:
-        """The source from that line on, a few lines; none where it is not readable."""
-        return []
+    def _elves(self, module: Module) -> tuple[Elf, ...]:
+        if module not in self._files:
+            self._files[module] = files_of(module)
+            doubt = self._files[module].doubt
+            if doubt:
+                self.doubts.append(doubt)
+        return self._files[module].elves

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Finds the files that know a module's symbols: itself, and its separate debug file.
+
+Debug files are looked for where gdb does (its manual, "Debugging Information in
+Separate Files"): by build-id below /usr/lib/debug, then by .gnu_debuglink beside the
+module. A file with another build-id than the one that ran is worth nothing: its
+addresses are others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hasp.symbols.elf import Elf, read_elf
+from hasp.symbols.modules import Module
+
+DEBUG_ROOT = Path("/usr/lib/debug")
+
+
+@dataclass(frozen=True)
+class ModuleFiles:
+    """Files of a module, those that tell more first; only what is what ran."""
+
+    elves: tuple[Elf, ...]
+    doubt: str | None  # why there is none, where the module had a file
+
+
+def files_of(module: Module, debug_root: Path = DEBUG_ROOT) -> ModuleFiles:
+    """The files, of which the first may have line numbers."""
+    path = Path(module.path)
+    if not module.path.startswith("/"):
+        return ModuleFiles((), None)  # the vDSO, or a path too long to be kept whole
+    binary = read_elf(path)
+    doubt = None
+    if binary is None:
+        doubt = f"{path} is not here any more: its addresses have no names"
+    elif module.build_id and binary.build_id != module.build_id:
+        doubt = (
+            f"{path} is not the file that ran (its build-id is another): its addresses "
+            "have no names"
+        )
+        binary = None
+    debug = _debug_file(module, binary, path, debug_root)
+    found = tuple(elf for elf in (debug, binary) if elf)
+    return ModuleFiles(found, None if found else doubt)
+
+
+def _debug_file(
+    module: Module, binary: Elf | None, path: Path, debug_root: Path
+) -> Elf | None:
+    for candidate in _candidates(module, binary, path, debug_root):
+        elf = read_elf(candidate)
+        if elf is None or (binary and elf.path == binary.path):
+            continue
+        if not module.build_id or elf.build_id == module.build_id:
+            return elf
+    return None
+
+
+def _candidates(
+    module: Module, binary: Elf | None, path: Path, debug_root: Path
+) -> Iterator[Path]:
+    identity = module.build_id
+    if len(identity) > 2:
+        yield debug_root / ".build-id" / identity[:2] / f"{identity[2:]}.debug"
+    if binary and binary.debug_link:
+        folder = path.resolve().parent
+        yield folder / binary.debug_link
+        yield folder / ".debug" / binary.debug_link
+        yield debug_root / str(folder).lstrip("/") / binary.debug_link
