@@ -11,6 +11,7 @@ on 2 CPUs the one thread that can wait without oversubscription still counts as 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any
 
 
@@ -148,6 +149,7 @@ class Features:
         return found
 
 
+@cache
 def measures() -> dict[str, tuple[str, str, str]]:
     """Every measure: its scope (`program` or `site`), what it is, and its unit."""
     found = {}

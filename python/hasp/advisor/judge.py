@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from hasp.advisor.choose import Choice, choose, satisfies
-from hasp.advisor.evaluate import Evaluation, Fired, evaluate
+from hasp.advisor.evaluate import Fired, evaluate
 from hasp.advisor.features import Features, SiteFeatures
 from hasp.advisor.rules import Advice, Rules
 from hasp.advisor.verdict import SiteVerdict, Verdict
@@ -27,14 +28,18 @@ def judge(
 ) -> Verdict:
     """Apply the rules to what was measured."""
     found = evaluate(features, rules, objective)
+    fired: dict[int | None, list[Fired]] = defaultdict(list)
+    for item in found.fired:
+        fired[item.site].append(item)
     sites = [
-        _site(site, found, rules, locks, features)
+        _site(site, fired[site.site], rules, locks, features)
         for site in features.sites
-        if _concerned(site, found)
+        if site.site in found.hot
+        or any(item.rule.bottleneck for item in fired[site.site])
     ]
     sites.sort(key=_weight, reverse=True)
     lead = _lead(sites, features)
-    program = [item.rule for item in found.fired if item.site is None]
+    program = [item.rule for item in fired[None]]
     first = sites[0] if sites else None
     trouble = [BOTTLENECKS[name] for name in first.bottlenecks] if first else []
     if first and not trouble:
@@ -65,13 +70,6 @@ def _distinct(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word))
 
 
-def _concerned(site: SiteFeatures, found: Evaluation) -> bool:
-    """Whether there is anything to say of a site: it is hot, or has a bottleneck."""
-    return site.site in found.hot or any(
-        item.site == site.site and item.rule.bottleneck for item in found.fired
-    )
-
-
 def _lead(sites: Sequence[SiteVerdict], features: Features) -> SiteFeatures | None:
     if sites:
         return sites[0].features
@@ -86,12 +84,11 @@ def _weight(site: SiteVerdict) -> tuple[bool, float]:
 
 def _site(
     site: SiteFeatures,
-    found: Evaluation,
+    fired: Sequence[Fired],
     rules: Rules,
     locks: Sequence[LockInfo],
     features: Features,
 ) -> SiteVerdict:
-    fired = [item for item in found.fired if item.site == site.site]
     choice = choose(fired, rules, locks)
     loud = [item.rule for item in fired if not item.rule.silent]
     asked = [pair for pair in choice.advice if not _silent(pair[0], fired)]

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy
 
@@ -13,6 +13,8 @@ from hasp.advisor.rules import Rules
 from hasp.profile.model import Kind, Lock, Operation, Profile, Site, Use
 
 LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)  # condvars and barriers only wait
+LOOKED_AT = 4096  # locks of one site: there may be a million
+SAMPLES = 50_000  # of waiters, likewise
 PARTS = 10  # of the run, over which contention may vary
 PAGE = 4096  # bytes
 SECOND = 1e9
@@ -26,12 +28,13 @@ def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Fe
     total_ns, active_ns = _thread_time(profile)
     cpu_ns = _cpu_time(profile)
     locks = [site for site in profile.sites if site.kind in LOCKS]
+    phases = _phases(profile)
     acquisitions = sum(use.acquisitions for site in locks if (use := site.total))
     return Features(
         cpus=max(1, profile.cpus),
         nodes=max(1, profile.nodes),
         sites=tuple(
-            _site(site, profile, rules, total_ns, cpu_ns, acquisitions)
+            _site(site, profile, rules, Whole(total_ns, cpu_ns, acquisitions, phases))
             for site in locks
             if site.total
         ),
@@ -122,19 +125,24 @@ def _fault_share(profile: Profile, rules: Rules, cpu_ns: float | None) -> float 
     return min(share, profile.moments[-1].system_ns / cpu_ns)
 
 
-def _site(
-    site: Site,
-    profile: Profile,
-    rules: Rules,
-    total_ns: float,
-    cpu_ns: float | None,
-    acquisitions: int,
-) -> SiteFeatures:
+class Whole(NamedTuple):
+    """What the measures of a site are set against."""
+
+    total_ns: float  # all threads' lives
+    cpu_ns: float | None
+    acquisitions: int  # of all locks
+    phases: Mapping[int, list[float]]  # lock -> waiters in each part of the run
+
+
+def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatures:
     use = site.total
     assert use is not None
     seconds = profile.duration_ns / SECOND
+    # They come with those that were waited for most first.
     hottest = max(
-        site.locks, key=lambda lock: (lock.wait_ns, lock.acquisitions), default=None
+        site.locks[:LOOKED_AT],
+        key=lambda lock: (lock.wait_ns, lock.acquisitions),
+        default=None,
     )
     waiters = _waiters(site, hottest, profile)
     hold_p50 = use.hold.quantile(0.5)
@@ -142,22 +150,26 @@ def _site(
     handover = use.handover.mean_ns
     relocks = site.uses.get(Operation.RELOCK)
     attempts = use.acquisitions + use.trylock_failures
-    creations = sum(max(1, lock.lives) for lock in site.locks)
+    births = _births(site, profile)
     operations = use.acquisitions * rules.limit("uncontended-cost")
     return SiteFeatures(
         site=site.number,
         name=site.name,
         kind=site.kind.value,
         share=site.share,
-        wait_share=_ratio(use.wait.total_ns, total_ns),
+        wait_share=_ratio(use.wait.total_ns, whole.total_ns),
         waiters=waiters,
         waiters_p95=hottest.waiters_p95 if hottest else site.waiters_p95,
         waiters_share=None if waiters is None else waiters / max(1, profile.cpus - 1),
-        waiters_variation=_variation(hottest, profile),
+        waiters_variation=_variation(whole.phases.get(hottest.number))
+        if hottest
+        else None,
         contended_share=_ratio(use.contended, use.acquisitions),
         acquisitions_per_s=_ratio(use.acquisitions, seconds),
-        operation_share=_ratio(operations, cpu_ns),
-        hottest_share=_ratio(hottest.acquisitions, acquisitions) if hottest else None,
+        operation_share=_ratio(operations, whole.cpu_ns),
+        hottest_share=_ratio(hottest.acquisitions, whole.acquisitions)
+        if hottest
+        else None,
         owner_change_share=_ratio(use.owner_changes, use.acquisitions),
         hold_p50_ns=hold_p50,
         hold_p99_ns=use.hold.quantile(0.99),
@@ -170,11 +182,11 @@ def _site(
         trylock_failure_share=_ratio(use.trylock_failures, use.trylocks),
         trylock_failures_per_s=_ratio(use.trylock_failures, seconds),
         trylock_run=use.longest_failing_run,
-        locks=creations,
-        creations_per_s=_ratio(creations, seconds),
-        created_late=_created_late(site, profile),
+        locks=births.number,
+        creations_per_s=_ratio(births.number, seconds),
+        created_late=births.late,
         lock_fault_share=_ratio(
-            _pages(site) * rules.limit("page-fault"), profile.duration_ns
+            births.pages * rules.limit("page-fault"), profile.duration_ns
         ),
         nested_share=_ratio(use.nested, use.acquisitions),
         misses=use.cache_misses,
@@ -195,31 +207,52 @@ def _waiters(site: Site, hottest: Lock | None, profile: Profile) -> float | None
     return hottest.waiters_mean
 
 
-def _variation(hottest: Lock | None, profile: Profile) -> float | None:
+def _phases(profile: Profile) -> dict[int, list[float]]:
+    """How many waited for each lock in each of PARTS parts of the run."""
+    found: dict[int, list[float]] = {}
+    step = 1 + len(profile.waiters) // SAMPLES
+    for sample in profile.waiters[::step]:
+        part = sample.at_ns * PARTS // max(1, profile.duration_ns)
+        parts = found.setdefault(sample.lock, [0.0] * PARTS)
+        parts[max(0, min(PARTS - 1, part))] += sample.waiters * sample.weight
+    return found
+
+
+def _variation(parts: list[float] | None) -> float | None:
     """How unevenly the waiters of a lock are spread over the run."""
-    if hottest is None or not profile.duration_ns:
+    if parts is None:
         return None
-    parts = [0.0] * PARTS
-    for sample in profile.waiters:
-        if sample.lock == hottest.number:
-            part = sample.at_ns * PARTS // profile.duration_ns
-            parts[max(0, min(PARTS - 1, part))] += sample.waiters * sample.weight
-    mean = statistics.fmean(parts)
-    return statistics.pstdev(parts) / mean if mean else None
+    mean = float(numpy.mean(parts))
+    return float(numpy.std(parts)) / mean if mean else None
 
 
-def _created_late(site: Site, profile: Profile) -> float | None:
-    """The share of a site's locks made behind the first quarter of the run."""
+class Births(NamedTuple):
+    """When and where a site's locks were made."""
+
+    number: int  # how many, those that were made again each time
+    late: float | None  # the share behind the first quarter of the run
+    pages: float  # that they lie on
+
+
+def _births(site: Site, profile: Profile) -> Births:
+    """From some of the locks, evenly chosen, where there are very many."""
+    step = 1 + len(site.locks) // LOOKED_AT
+    some = site.locks[::step]
+    if not some:
+        return Births(0, None, 0)
     early = profile.duration_ns / 4
+    lives = [max(1, lock.lives) for lock in some]
     late = sum(
-        lock.lives if lock.born_ns > early else max(0, lock.lives - 1)
-        for lock in site.locks
+        count if lock.born_ns > early else count - 1
+        for lock, count in zip(some, lives, strict=True)
     )
-    return _ratio(late, sum(max(1, lock.lives) for lock in site.locks))
-
-
-def _pages(site: Site) -> int:
-    return len({lock.address // PAGE for lock in site.locks})
+    addresses = [lock.address for lock in some]
+    span = (max(addresses) - min(addresses)) / PAGE + 1
+    pages = min(len(site.locks), span)
+    if step == 1:
+        pages = len({address // PAGE for address in addresses})
+    number = round(sum(lives) * len(site.locks) / len(some))
+    return Births(number, late / sum(lives), pages)
 
 
 def _read_share(site: Site) -> float | None:

@@ -14,12 +14,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hasp.advisor.rules import Rules
-from hasp.native import REFERENCE
+from hasp.native import PLAN, REFERENCE
 from hasp.statistics import Ratio, ratio_of_medians
 from hasp.study.plan import Cell
 from hasp.study.store import Study
-
-PLAN = "plan"  # the name of the plan's runs, among those of locks
 
 BEST = "best"
 BEHIND = "behind"
@@ -36,6 +34,11 @@ class Standing:
     median: float | None
     behind: Ratio | None  # 1.1: 10 % behind; None for the fastest, and for failures
     verdict: str
+
+    @property
+    def name(self) -> str:
+        """The lock's, or `plan` whatever file that is in."""
+        return "plan" if self.cell.lock.startswith(PLAN) else self.cell.lock
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,7 @@ def _agreement(
     elif own.verdict == CANNOT_TELL:
         agreement = CANNOT_TELL
         words.append(
-            f"{what}; the measurement cannot tell: {name} and {fastest.cell.lock} are "
+            f"{what}; the measurement cannot tell: {name} and {fastest.name} are "
             "too close for these runs; use more --runs, or longer ones"
         )
     else:
@@ -161,12 +164,12 @@ def _agreement(
         degree = "harmful: far" if own.verdict == HARMFUL else "not the best:"
         words.append(
             f"rule and measurement disagree: {name} is {degree} behind "
-            f"{fastest.cell.lock}; believe the measurement"
+            f"{fastest.name}; believe the measurement"
         )
-    harmful = [item.cell.lock for item in standings if item.verdict == HARMFUL]
+    harmful = [item.name for item in standings if item.verdict == HARMFUL]
     if harmful:
         words.append(f"harmful here: {', '.join(harmful)}")
-    plan = found.get(PLAN)
+    plan = next((item for item in standings if item.name == "plan"), None)
     if plan is not None and plan.verdict != FAILED:
         words.append(f"the plan is {_plan_words(plan)}")
     return agreement, words

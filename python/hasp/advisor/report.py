@@ -187,7 +187,7 @@ def print_proof(study: Study, proof: Proof) -> None:
         place = [str(standing.cell.threads)] if sweep else []
         form.add_row(
             *place,
-            standing.cell.lock,
+            standing.name,
             quantity(standing.median, measure.unit),
             times(standing.behind) or ("1.00" if standing.median else ""),
             interval(standing.behind),

@@ -215,7 +215,7 @@ def _proved(
         if chosen.entries:
             file = Path(folder) / DEFAULT_PLAN
             save(chosen, file)
-        study = trial.compare(plan, locks, chosen, file)
+        study = trial.compare(plan, locks, file)
     recommended = next(
         (site.recommendation for site in verdict.sites if site.recommendation), None
     )

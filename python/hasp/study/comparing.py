@@ -76,14 +76,12 @@ def _facts(candidate: str) -> dict[str, Any]:
     return plan_facts(candidate, [native.lock(name) for name in used])
 
 
-def new_study(plan: Plan, others: Sequence[dict[str, Any]] = ()) -> Study:
-    """A study without runs; `others` are facts of names that are no locks."""
-    strange = {facts["name"] for facts in others}
-    known = [name for name in plan.locks if name not in strange]
+def new_study(plan: Plan) -> Study:
+    """A study without runs."""
     return Study(
         plan=plan,
         host=host.facts().as_json(),
-        locks=[*map(_facts, known), *others],
+        locks=[_facts(candidate) for candidate in plan.locks],
         version=version(),
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
     )
