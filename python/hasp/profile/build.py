@@ -19,6 +19,7 @@ from hasp.profile.order import cycles
 from hasp.profile.records import Converter
 from hasp.profile.sites import Sites, Stacks
 from hasp.profile.uses import UseReader
+from hasp.symbols import cache
 from hasp.symbols.modules import modules_of
 from hasp.symbols.symbolizer import Symbolizer
 from hasp.trace.format import ChunkKind, End, Mode, Records
@@ -31,16 +32,34 @@ MORE_CYCLES = "more locks are taken in opposite orders than are listed"
 
 def load(path: Path) -> Profile:
     """The profile of a trace; of a running program, as it is now."""
-    return profile_of(Trace(path))
+    trace = Trace(path)
+    return profile_of(trace, symbolizer_of(trace))
 
 
-def profile_of(trace: Trace) -> Profile:
+def keep_symbols(path: Path) -> Path:
+    """Writes beside a trace what its addresses are, for reading it elsewhere."""
+    trace = Trace(path)
+    symbolizer = symbolizer_of(trace)
+    profile_of(trace, symbolizer)  # asks for all names
+    stacks = Stacks(trace, symbolizer)
+    for number in range(1, len(stacks.records)):
+        symbolizer.stack(stacks.addresses(number))
+    return cache.write(trace, symbolizer)
+
+
+def symbolizer_of(trace: Trace) -> Symbolizer:
+    """What knows the trace's addresses."""
+    began = int(trace.header["begin"]["wall_ns"]) / 1e9
+    found = Symbolizer(modules_of(trace.all(ChunkKind.MODULES)), began)
+    cache.read(trace, found)
+    return found
+
+
+def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
     """The profile of what a trace holds."""
     header = trace.header
     doubts = list(doubts_of(header))
     clock = clock_of(header, doubts)
-    began = int(header["begin"]["wall_ns"]) / 1e9
-    symbolizer = Symbolizer(modules_of(trace.all(ChunkKind.MODULES)), began)
     stacks = Stacks(trace, symbolizer)
     sums = LockSums(trace, clock)
     sites = Sites(trace, sums, stacks)
@@ -58,7 +77,7 @@ def profile_of(trace: Trace) -> Profile:
         cpus=int(header["cpus"]),
         nodes=int(header["nodes"]),
         duration_ns=clock.duration_ns,
-        began=began,
+        began=int(header["begin"]["wall_ns"]) / 1e9,
         ended=header["ended"] in ENDED,
         section_share=min(float(sections) / lives, 1.0) if lives else 0.0,
         threads=convert.threads(threads),

@@ -34,8 +34,8 @@ class Symbolizer:
         self.modules = modules
         self.doubts: list[str] = []
         self.sources = Sources(began)
-        self._frames: dict[int, Stack] = {}
-        self._data: dict[int, Datum | None] = {}
+        self.answered_frames: dict[int, Stack] = {}
+        self.answered_data: dict[int, Datum | None] = {}
         self._files: dict[Module, ModuleFiles] = {}
         self._tables: dict[Module, list[LineTable]] = {}
         self._objects: dict[Module, list[Objects]] = {}
@@ -46,15 +46,15 @@ class Symbolizer:
 
     def frames(self, address: int) -> Stack:
         """The frame of a return address, and before it the calls inlined there."""
-        if address not in self._frames:
-            self._frames[address] = self._look_up(address)
-        return self._frames[address]
+        if address not in self.answered_frames:
+            self.answered_frames[address] = self._look_up(address)
+        return self.answered_frames[address]
 
     def datum(self, address: int) -> Datum | None:
         """None for what is not in a module's data."""
-        if address not in self._data:
-            self._data[address] = self._object_at(address)
-        return self._data[address]
+        if address not in self.answered_data:
+            self.answered_data[address] = self._object_at(address)
+        return self.answered_data[address]
 
     def lines(self, path: str, line: int) -> list[str]:
         """The source from that line on, a few lines; none where it is not readable."""
