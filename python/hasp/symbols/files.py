@@ -27,7 +27,7 @@ class ModuleFiles:
     doubt: str | None  # why there is none, where the module had a file
 
 
-def files_of(module: Module, debug_root: Path = DEBUG_ROOT) -> ModuleFiles:
+def files_of(module: Module) -> ModuleFiles:
     """The files, of which the first may have line numbers."""
     path = Path(module.path)
     if not module.path.startswith("/"):
@@ -42,15 +42,13 @@ def files_of(module: Module, debug_root: Path = DEBUG_ROOT) -> ModuleFiles:
             "have no names"
         )
         binary = None
-    debug = _debug_file(module, binary, path, debug_root)
+    debug = _debug_file(module, binary, path)
     found = tuple(elf for elf in (debug, binary) if elf)
     return ModuleFiles(found, None if found else doubt)
 
 
-def _debug_file(
-    module: Module, binary: Elf | None, path: Path, debug_root: Path
-) -> Elf | None:
-    for candidate in _candidates(module, binary, path, debug_root):
+def _debug_file(module: Module, binary: Elf | None, path: Path) -> Elf | None:
+    for candidate in _candidates(module, binary, path):
         elf = read_elf(candidate)
         if elf is None or (binary and elf.path == binary.path):
             continue
@@ -59,14 +57,12 @@ def _debug_file(
     return None
 
 
-def _candidates(
-    module: Module, binary: Elf | None, path: Path, debug_root: Path
-) -> Iterator[Path]:
+def _candidates(module: Module, binary: Elf | None, path: Path) -> Iterator[Path]:
     identity = module.build_id
     if len(identity) > 2:
-        yield debug_root / ".build-id" / identity[:2] / f"{identity[2:]}.debug"
+        yield DEBUG_ROOT / ".build-id" / identity[:2] / f"{identity[2:]}.debug"
     if binary and binary.debug_link:
         folder = path.resolve().parent
         yield folder / binary.debug_link
         yield folder / ".debug" / binary.debug_link
-        yield debug_root / str(folder).lstrip("/") / binary.debug_link
+        yield DEBUG_ROOT / str(folder).lstrip("/") / binary.debug_link
