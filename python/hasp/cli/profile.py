@@ -29,8 +29,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `hasp profile`."""
     parser.usage = "hasp profile [options] [--] COMMAND..."
     parser.epilog = EXAMPLES
-    target.add_options(parser)
     add = parser.add_argument
+    add(
+        "-o",
+        "--output",
+        dest="trace",
+        metavar="FILE",
+        default=target.DEFAULT_TRACE,
+        help="record into FILE; further processes add .2, .3, ... [%(default)s]",
+    )
+    target.add_options(parser)
     add(
         "--hang-after",
         metavar="TIME",

@@ -22,7 +22,7 @@ from hasp.profile.uses import UseReader
 from hasp.symbols import cache
 from hasp.symbols.modules import modules_of
 from hasp.symbols.symbolizer import Symbolizer
-from hasp.trace.format import ChunkKind, End, Mode, Records
+from hasp.trace.format import ChunkKind, End, LockKind, Mode, Records
 from hasp.trace.reader import Trace, text
 
 ENDED = (End.EXITED, End.REPLACED)
@@ -34,6 +34,14 @@ def load(path: Path) -> Profile:
     """The profile of a trace; of a running program, as it is now."""
     trace = Trace(path)
     return profile_of(trace, symbolizer_of(trace))
+
+
+def site_names(
+    trace: Trace, symbolizer: Symbolizer
+) -> dict[tuple[LockKind, int], str]:
+    """The names of a trace's sites alone, by kind and by the stack of the origin."""
+    sums = LockSums(trace, clock_of(trace.header, []))
+    return Sites(trace, sums, Stacks(trace, symbolizer)).names()
 
 
 def keep_symbols(path: Path) -> Path:

@@ -157,6 +157,14 @@ class Sites:
             return None
         return Origin(found.name, found.build_id, offsets, address)
 
+    def names(self) -> dict[tuple[LockKind, int], str]:
+        """The name of each origin, by its kind and its stack's number."""
+        return {
+            (LockKind(key & (1 << KIND_BITS) - 1), key >> KIND_BITS): draft.name.whole
+            for draft in self._drafts
+            for key in draft.keys
+        }
+
     def built(self, reader: UseReader, lives_ns: int) -> list[Site]:
         """The sites, those with the largest share first."""
         uses = _keys(self._uses, "lock_kind")

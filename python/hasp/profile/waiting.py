@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from hasp.profile.model import Operation, Profile, Stack, Thread
@@ -61,25 +61,26 @@ def waiting(profile: Profile) -> Hang:
         since = profile.duration_ns - (thread.waiting_since_ns or 0)
         name = site.name if site else f"lock {lock}"
         waiters[thread.number] = Waiter(thread, lock, name, max(since, 0), holder)
-    cycles = tuple(_cycles(waiters))
-    stuck = {waiter.thread.number for cycle in cycles for waiter in cycle}
+    blockers = {n: w.holder.number for n, w in waiters.items() if w.holder}
+    rings = tuple(cycles(blockers))
+    stuck = {number for ring in rings for number in ring}
     others = [w for number, w in waiters.items() if number not in stuck]
-    return Hang(cycles, tuple(sorted(others, key=lambda waiter: -waiter.since_ns)))
+    deadlocks = tuple(tuple(waiters[number] for number in ring) for ring in rings)
+    return Hang(deadlocks, tuple(sorted(others, key=lambda waiter: -waiter.since_ns)))
 
 
-def _cycles(waiters: dict[int, Waiter]) -> Iterator[tuple[Waiter, ...]]:
-    """Each thread waits for one lock, so every way from it is a single one."""
+def cycles(awaits: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+    """Each thread waits for one other, so every way from it is a single one."""
     done: set[int] = set()
-    for start in waiters:
+    for start in awaits:
         way: list[int] = []
-        number: int | None = start
-        while number in waiters and number not in done:
+        number = start
+        while number in awaits and number not in done:
             done.add(number)
             way.append(number)
-            holder = waiters[number].holder
-            number = holder.number if holder else None
+            number = awaits[number]
         if number in way:
-            yield tuple(waiters[each] for each in way[way.index(number) :])
+            yield tuple(way[way.index(number) :])
 
 
 def called(thread: Thread) -> str:

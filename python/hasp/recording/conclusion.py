@@ -3,27 +3,109 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from hasp.errors import HaspError
 from hasp.output import complain, note
 from hasp.recording import files
 from hasp.recording.family import Family
 from hasp.recording.target import Target
 
+if TYPE_CHECKING:
+    from hasp.profile.model import Profile
 
-def tell(target: Target, family: Family, *, with_report: bool) -> None:
+MOST_LISTED = 8  # processes; the largest traces are looked at
+SORTED_BY, ROWS = "share", 10  # as `hasp report` does by itself
+
+
+def tell(target: Target, family: Family, *, hung: bool, with_report: bool) -> None:
     """The last lines, on stderr."""
     traces = files.of_session(target.trace, target.session)
     if not traces:
         complain(family.why_no_trace())
         return
-    for trace in traces:
-        note(f"recorded process {trace.pid} in {shown(trace.path)}")
-    running = [str(trace.pid) for trace in traces if trace.running]
-    if running:
-        note(f"still running and recording: {', '.join(running)}")
+    profiles = read(traces)
+    profiles.sort(key=lambda pair: -_waited(pair[1]))
+    if profiles:
+        _tell_first(*profiles[0], hung=hung, with_report=with_report)
+    for trace, profile in profiles[1:]:
+        note(f"also recorded: {shown(trace.path)}, {_process(trace, profile)}")
+    if len(traces) > len(profiles):
+        note(f"and {len(traces) - len(profiles)} smaller traces of that name")
+
+
+def read(traces: Sequence[files.Trace]) -> list[tuple[files.Trace, Profile]]:
+    """The profiles of the largest traces; what addresses are is written beside each.
+
+    Where hundreds of processes were recorded, reading all would take long.
+    """
+    from hasp.profile.build import keep_symbols, load
+
+    largest = sorted(traces, key=lambda trace: -_blocks(trace.path))[:MOST_LISTED]
+    found = []
+    for trace in largest:
+        try:
+            keep_symbols(trace.path)
+            found.append((trace, load(trace.path)))
+        except (HaspError, OSError) as problem:
+            note(f"{trace.path}: {problem}")
+    return found
+
+
+def _tell_first(
+    trace: files.Trace, profile: Profile, *, hung: bool, with_report: bool
+) -> None:
+    from hasp.report.profile.verdict import EMPTY, is_empty, verdict
+
+    if is_empty(profile):
+        note(EMPTY)
+    elif with_report:
+        _print_report(profile)
+    elif not hung:  # how time was spent until then says nothing of the hang
+        note(verdict(profile).sentence)
+    path = shown(trace.path)
+    note(
+        f"{path}: {_process(trace, profile)}; own cost "
+        f"{100 * profile.overhead.share:.1f} %; see `hasp report {path}`"
+    )
+
+
+def _print_report(profile: Profile) -> None:
+    from hasp.report.profile.figures import metric
+    from hasp.report.profile.text import Choice, print_report
+
+    # The standard output is the program's.
+    with contextlib.redirect_stdout(sys.stderr):
+        print_report(profile, Choice(metric(SORTED_BY), ROWS))
+
+
+def _process(trace: files.Trace, profile: Profile) -> str:
+    from hasp.report.profile.words import plural
+
+    locks = sum(len(site.locks) for site in profile.sites)
+    name = Path(profile.command[0]).name if profile.command else "?"
+    still = ", still running and recording" if trace.running else ""
+    return (
+        f"{name} ({trace.pid}), {plural(len(profile.threads), 'thread')}, "
+        f"{plural(locks, 'lock')}{still}"
+    )
+
+
+def _waited(profile: Profile) -> int:
+    return sum(thread.wait_ns for thread in profile.threads)
+
+
+def _blocks(path: Path) -> int:
+    try:
+        return path.stat().st_blocks
+    except OSError:
+        return 0
 
 
 def shown(path: Path) -> str:

@@ -41,12 +41,14 @@ class Session:
         self._follow(program, family)
         program.release_signals()
         with contextlib.suppress(OSError, KeyboardInterrupt):
-            conclusion.tell(self._target, family, with_report=with_report)
+            conclusion.tell(
+                self._target, family, hung=self._killed, with_report=with_report
+            )
         assert program.wait_status is not None
         return EXIT_FINDING if self._killed else end_as(program.wait_status)
 
     def _follow(self, program: Foreground, family: Family) -> None:
-        watch = HangWatch(program.pid, self._traces)
+        watch = HangWatch(self._traces)
         longest = LONGEST_PAUSE
         if self._hang_after is not None:
             longest = min(longest, self._hang_after / HANG_LOOKS)

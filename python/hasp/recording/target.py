@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hasp.errors import HaspError
-from hasp.native import REFERENCE
+from hasp.native import PLAN, REFERENCE
 from hasp.sizes import format_size, size_argument
 
 LEAST_LIMIT = 1 << 20  # bytes; in less, not even the tables of a few threads fit
@@ -19,22 +19,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that say how to record."""
     add = parser.add_argument
     add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default=DEFAULT_TRACE,
-        help="record into FILE; further processes add .2, .3, ... [%(default)s]",
-    )
-    add(
         "--sample",
         action="store_true",
         help="record one uncontended acquisition in many, and all contended ones",
     )
     add(
+        "--plan",
+        metavar="FILE",
+        help="run under the locks of a plan file, as `hasp run --plan` does",
+    )
+    add(
         "-l",
         "--lock",
         metavar="LOCK",
-        default=REFERENCE,
         help="run under a lock of `hasp list` (default: glibc's own)",
     )
     add(
@@ -67,7 +64,14 @@ def prepare(arguments: argparse.Namespace) -> Target:
             f"a trace of {format_size(arguments.limit)} would hold next to nothing",
             f"give --limit at least {format_size(LEAST_LIMIT)}",
         )
-    trace = Path(arguments.output).absolute()
+    if arguments.plan and arguments.lock:
+        raise HaspError(
+            "--lock and --plan exclude each other", "a plan names a default lock itself"
+        )
+    lock = arguments.lock or REFERENCE
+    if arguments.plan:
+        lock = f"{PLAN}{arguments.plan}"
+    trace = Path(arguments.trace).absolute()
     session = files.new_session()
     base = interpose.original_environment()
     settings = {
@@ -75,10 +79,10 @@ def prepare(arguments: argparse.Namespace) -> Target:
         "HASP_TRACE_SESSION": f"{session:016x}",
         "HASP_TRACE_MODE": "sample" if arguments.sample else "full",
         "HASP_TRACE_LIMIT": str(arguments.limit),
-        "HASP_TRACE_LOCK": arguments.lock,
+        "HASP_TRACE_LOCK": lock,
     }
     command: list[str] = arguments.command
-    environment = interpose.environment(arguments.lock, base, command, settings)
+    environment = interpose.environment(lock, base, command, settings)
     path = executable.to_execute(command[0], base)
     files.clear(trace)
     return Target(command, path, environment, trace, session)

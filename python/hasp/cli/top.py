@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""`hasp top`: what a program's locks do now, second by second."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hasp.durations import duration_argument
+from hasp.errors import HaspError
+from hasp.output import check_writable, complain, note
+from hasp.recording import target
+
+if TYPE_CHECKING:
+    from hasp.top.source import Source
+
+NAME = "top"
+HELP = "watch a program's locks while it runs"
+ORDERS = ("wait", "hold", "acquired", "contended")
+ROWS = 15  # of a plain table
+
+EPILOG = """\
+examples:
+  hasp top -- ./server -p 8080         start a program and watch it
+  hasp top hasp.trace                  watch one that `hasp profile` has started
+  hasp top --plain 60 --interval 10s -- ./server > locks.log
+
+keys: w h a c sort by wait, hold, acquisitions, contended share; enter all about a site;
+t threads; o the program's output; p the next process; ? help; q quit.
+
+The program runs apart from the terminal: nothing to read, its output in a pane of the
+view or in the file of --output. Leaving the view ends it (SIGTERM); a program that was
+only watched goes on. Exit status: the program's own; 0 when it was ended or watched.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `hasp top`."""
+    parser.usage = "hasp top [options] [--] COMMAND...\n       hasp top [options] TRACE"
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add(
+        "--interval",
+        metavar="TIME",
+        type=duration_argument,
+        default="1s",
+        help="between two looks [%(default)s]",
+    )
+    add(
+        "--sort",
+        choices=ORDERS,
+        default=ORDERS[0],
+        help="order of the sites at first [%(default)s]",
+    )
+    add(
+        "--plain",
+        metavar="N",
+        type=int,
+        help="print N tables instead of a screen; the program's output goes to stderr",
+    )
+    add("--once", action="store_true", help="the same as --plain 1")
+    add(
+        "--output",
+        metavar="FILE",
+        help="write what the program prints to FILE (default: a pane of the view)",
+    )
+    add(
+        "--trace",
+        metavar="FILE",
+        default=target.DEFAULT_TRACE,
+        help="record into FILE [%(default)s]",
+    )
+    target.add_options(parser)
+    add("command", nargs=argparse.REMAINDER, metavar="COMMAND", help=argparse.SUPPRESS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Watch."""
+    if not arguments.command:
+        raise HaspError(
+            "which program should be watched?", "for example: hasp top -- ./server"
+        )
+    tables = 1 if arguments.once else arguments.plain
+    if tables is not None and tables < 1:
+        raise HaspError(f"{tables} tables are none", "write for example --plain 10")
+    if tables is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise HaspError(
+            "the view needs a terminal, on stdin and stdout",
+            "add --plain 10 for ten tables as text",
+        )
+    if arguments.output:
+        check_writable(arguments.output)
+    if tables is None:
+        return _show(arguments)
+    return _print(arguments, tables)
+
+
+def _trace_to_watch(words: list[str]) -> Path | None:
+    """The one word, if it is a file that nobody could run."""
+    path = Path(words[0])
+    is_program = os.access(path, os.X_OK)
+    return path if len(words) == 1 and path.is_file() and not is_program else None
+
+
+def _source(arguments: argparse.Namespace, otherwise: int | None) -> Source:
+    """The program, started; its output goes to a file, or `otherwise`, or is kept."""
+    from hasp.top.source import Attached, Started
+
+    trace = _trace_to_watch(arguments.command)
+    if trace is not None:
+        return Attached(trace)
+    ready = target.prepare(arguments)
+    if not arguments.output:
+        return Started(ready, otherwise)
+    with Path(arguments.output).open("wb") as file:
+        return Started(ready, file.fileno())
+
+
+def _print(arguments: argparse.Namespace, tables: int) -> int:
+    from hasp.top import plain
+    from hasp.top.columns import order_of
+
+    source = _source(arguments, sys.stderr.fileno())
+    try:
+        plain.show(
+            source,
+            interval=arguments.interval,
+            tables=tables,
+            order=order_of(arguments.sort),
+            rows=ROWS,
+        )
+        return _leave(source)
+    finally:
+        source.stop()
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from hasp.top.app import TopApp
+    from hasp.top.columns import order_of
+
+    source = _source(arguments, None)
+    try:
+        TopApp(source, arguments.interval, order_of(arguments.sort)).run()
+        return _leave(source)
+    finally:
+        source.stop()
+
+
+def _leave(source: Source) -> int:
+    """The exit status, and what is said when nothing was to be seen."""
+    from hasp.recording import conclusion
+
+    status = source.status()
+    traces = source.traces()
+    if traces:
+        conclusion.read(traces)  # for the symbols
+        note(f"`hasp report {traces[0].path}` shows the whole run")
+    elif status is not None and (problem := source.why_no_trace()):
+        complain(problem)
+    if status is None:
+        return 0
+    return status if status >= 0 else 128 - status
