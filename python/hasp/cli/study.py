@@ -30,6 +30,7 @@ examples:
   hasp study table harmful --store runs --machine A-64,A-48
   hasp study table correlation --store runs --machine I-48 --with tpp
   hasp study report --store runs --html report.html
+  hasp study diff before after --fail-if-worse
 
 A CSV file has one line for each run: the program (column `program` or `bench`), the
 lock (`lock` or `strategy`), how much of the machine it used (`threads`, `nodes` or
@@ -54,7 +55,7 @@ All but sensitivity and correlation are over the lock-sensitive programs.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The verbs of `hasp study` and their options."""
-    parser.usage = "hasp study {plan,run,add,list,table,report} [options]"
+    parser.usage = "hasp study {plan,run,add,list,table,report,diff} [options]"
     parser.epilog = EXAMPLES
     verbs = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     raw = argparse.RawDescriptionHelpFormatter
@@ -110,6 +111,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     report.add_argument("--title", default="", help="of the page")
     report.add_argument("--machine", help="only these, separated by commas")
+    diff = verbs.add_parser("diff", help="what is different between two stores")
+    diff.add_argument("before", type=Path, metavar="BEFORE")
+    diff.add_argument("after", type=Path, metavar="AFTER")
+    diff.add_argument("--machine", help="only these, separated by commas")
+    diff.add_argument("--metric", help="only this one (default: all)")
+    diff.add_argument(
+        "--top",
+        type=_count,
+        default=20,
+        metavar="N",
+        help="rows (default: %(default)s)",
+    )
+    diff.add_argument(
+        "--fail-if-worse",
+        action="store_true",
+        help="end with status 1 if a configuration became worse",
+    )
+    add_json_option(diff)
     for verb in (add, listing, table, report):
         verb.add_argument("--store", required=True, type=Path, metavar="DIR")
         add_json_option(verb)
@@ -120,6 +139,12 @@ def _sizes(text: str) -> tuple[int, ...]:
     if not all(word.isdecimal() for word in words):
         raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers")
     return tuple(sorted({int(word) for word in words}))
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
 
 
 def _formats(text: str) -> list[str]:
@@ -140,6 +165,7 @@ def run(arguments: argparse.Namespace) -> int:
         "list": list_store,
         "table": print_table,
         "report": print_report,
+        "diff": print_differences,
     }
     return actions[arguments.action](arguments) or 0
 
@@ -226,6 +252,9 @@ def print_report(arguments: argparse.Namespace) -> None:
     from hasp.report.study.verdict import sentences
     from hasp.study.samples import open_store
 
+    for destination in (arguments.html, arguments.markdown):
+        if destination:
+            output.check_writable(str(destination))
     store = open_store(arguments.store)
     samples = store.read()
     units = {batch["machine"]: batch["size_unit"] for batch in store.batches()}
@@ -259,6 +288,35 @@ def print_report(arguments: argparse.Namespace) -> None:
             console.print()
         for sentence in sentences(summary):
             console.print(sentence)
+
+
+def print_differences(arguments: argparse.Namespace) -> int:
+    """What changed between two stores, for each machine and metric of both."""
+    from hasp import output
+    from hasp.errors import EXIT_FINDING
+    from hasp.report.study import difference
+    from hasp.study.differences import WORSE
+    from hasp.study.sides import comparisons
+
+    found = comparisons(
+        arguments.before, arguments.after, arguments.machine, arguments.metric
+    )
+    if arguments.json:
+        records = (
+            {"schema": SCHEMA, **record}
+            for one in found
+            for record in difference.records(one)
+        )
+        output.write_json(records, arguments.json)
+    if arguments.json != output.STDOUT:
+        for one in found:
+            for sentence in difference.sentences(one):
+                output.console().print(sentence)
+            changed = difference.table(one, arguments.top)
+            if changed.rows:
+                show(changed, argparse.Namespace(json=None))
+    worse = any(one.of(WORSE) for one in found)
+    return EXIT_FINDING if worse and arguments.fail_if_worse else 0
 
 
 def write_parts(

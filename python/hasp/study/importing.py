@@ -7,6 +7,7 @@ data sets of LiTL call them bench, strategy and node); every other column is a m
 
 from __future__ import annotations
 
+import csv
 import hashlib
 from datetime import datetime, timezone
 from pathlib import Path
@@ -46,6 +47,7 @@ def import_csv(store: Store, machine: str, path: Path) -> dict[str, Any]:
             f"{path} is no CSV file: {str(problem).splitlines()[0]}",
             "the first line names the columns; all lines have as many",
         ) from None
+    _refuse_twins(path, content)
     keys = _keys(path, table.columns)
     metrics = [name for name in table.columns if name not in keys.values()]
     if not metrics:
@@ -81,8 +83,25 @@ def import_csv(store: Store, machine: str, path: Path) -> dict[str, Any]:
         .with_columns(polars.col("metric").replace(METRIC_SPELLINGS))
         .select(COLUMNS)
     )
+    if rows.is_empty():
+        raise HaspError(
+            f"{path} has no single value in {', '.join(metrics)}",
+            "nothing was added; see whether another column holds the measurements",
+        )
     store.add(rows, provenance)
     return provenance
+
+
+def _refuse_twins(path: Path, content: bytes) -> None:
+    """Polars renames the second of two columns; which one is meant, nobody knows."""
+    first = content.decode("utf-8-sig", "replace").splitlines()[0]
+    names = next(csv.reader([first]))
+    for name in names:
+        if names.count(name) > 1:
+            raise HaspError(
+                f"{path}, line 1: two columns are called {name!r}",
+                "rename or delete one; nothing was added",
+            )
 
 
 def _keys(path: Path, columns: list[str]) -> dict[str, str]:

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""The differences between two stores, in words and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from hasp.study.differences import BETTER, CANNOT_TELL, SAME, WORSE, Comparison
+from hasp.study.tables import Table
+
+COLUMNS = ["program", "lock", "size", "before", "after", "gain", "p", "verdict"]
+
+
+def sentences(one: Comparison) -> Iterator[str]:
+    """What the comparison says, the important first."""
+    count = len(one.differences)
+    if not count:
+        yield (
+            f"{one.machine}, {one.metric}: no configuration is in both stores "
+            f"({one.only_before} only before, {one.only_after} only after)."
+        )
+        return
+    numbers = {
+        verdict: len(one.of(verdict)) for verdict in (BETTER, WORSE, SAME, CANNOT_TELL)
+    }
+    yield (
+        f"{one.machine}, {one.metric}: of {count} configurations {numbers[BETTER]} are "
+        f"better, {numbers[WORSE]} worse, {numbers[SAME]} within 5 %; of "
+        f"{numbers[CANNOT_TELL]} the runs cannot tell."
+    )
+    if one.only_before or one.only_after:
+        yield (
+            f"{one.only_before} configurations are only in the first store, "
+            f"{one.only_after} only in the second; they are left out."
+        )
+    for program, size, old, new in one.changed_best:
+        yield f"{program} at {size}: the best lock was {old} and is now {new}."
+
+
+def table(one: Comparison, most: int | None) -> Table:
+    """What changed, or cannot be told, the largest first; `most`: rows at most."""
+    rows: list[list[str | int | float | None]] = [
+        [
+            *(each.program, each.lock, each.size),
+            *(f"{each.before:.4g}", f"{each.after:.4g}"),
+            *(f"{each.gain:.3f}x", f"{each.p:.2g}", each.verdict),
+        ]
+        for each in one.differences
+        if each.verdict != SAME
+    ]
+    return Table(COLUMNS, rows[:most])
+
+
+def records(one: Comparison) -> Iterator[dict[str, Any]]:
+    """One object for each configuration."""
+    for each in one.differences:
+        yield {"machine": one.machine, "metric": one.metric, **asdict(each)}

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""What is different between two stores: the same runs before and after a change.
+
+Each configuration (program, lock, size) of a machine and metric that both hold is
+compared by Welch's test; all p values of one comparison are corrected together by Holm,
+since with many configurations some differ by chance (hasp.statistics.contest names the
+sources). A difference counts if it is significant and large enough to matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hasp.statistics.contest import MATTERS_FROM, SIGNIFICANT_BELOW, holm, welch
+
+if TYPE_CHECKING:
+    import polars
+
+Key = tuple[str, str, int]  # program, lock, size
+
+BETTER, WORSE, SAME, CANNOT_TELL = "better", "worse", "same", "cannot tell"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One configuration in both stores."""
+
+    program: str
+    lock: str
+    size: int
+    before: float  # mean
+    after: float
+    runs: tuple[int, int]
+    gain: float  # after / before; inverted where less is better: above 1 is better
+    p: float  # corrected by Holm over all configurations
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One machine and metric in both stores."""
+
+    machine: str
+    metric: str
+    differences: tuple[Difference, ...]  # the largest first
+    only_before: int  # configurations that the other store lacks
+    only_after: int
+    best_before: dict[tuple[str, int], str]  # program and size -> lock with best mean
+    best_after: dict[tuple[str, int], str]
+
+    def of(self, verdict: str) -> list[Difference]:
+        """Those with this verdict."""
+        return [one for one in self.differences if one.verdict == verdict]
+
+    @property
+    def changed_best(self) -> list[tuple[str, int, str, str]]:
+        """Program, size, best lock before and after, where it is another one and the
+        runs can tell: the old best is now behind, or the new one has gained."""
+        told = {
+            (one.program, one.lock, one.size)
+            for one in self.differences
+            if one.verdict in (BETTER, WORSE)
+        }
+        return [
+            (program, size, old, self.best_after[program, size])
+            for (program, size), old in self.best_before.items()
+            if (new := self.best_after.get((program, size), old)) != old
+            and {(program, old, size), (program, new, size)} & told
+        ]
+
+
+def compare(
+    before: polars.DataFrame,
+    after: polars.DataFrame,
+    machine: str,
+    metric: str,
+    *,
+    inverted: bool = False,
+) -> Comparison:
+    """Hold the samples of two stores against each other; `inverted`: less is better."""
+    first, second = (_runs(samples, machine, metric) for samples in (before, after))
+    keys = sorted(first.keys() & second.keys())
+    corrected = holm([welch(first[key], second[key]) for key in keys])
+    found = []
+    for key, p in zip(keys, corrected, strict=True):
+        old, new = _mean(first[key]), _mean(second[key])
+        gain = _gain(old, new, inverted)
+        runs = (len(first[key]), len(second[key]))
+        found.append(Difference(*key, old, new, runs, gain, p, _verdict(gain, p, runs)))
+    found.sort(key=lambda one: (-abs(one.gain - 1), one.program, one.lock, one.size))
+    return Comparison(
+        machine,
+        metric,
+        tuple(found),
+        len(first.keys() - second.keys()),
+        len(second.keys() - first.keys()),
+        _best(first, keys, inverted),
+        _best(second, keys, inverted),
+    )
+
+
+def _runs(
+    samples: polars.DataFrame, machine: str, metric: str
+) -> dict[Key, list[float]]:
+    import polars
+
+    ours = samples.filter(
+        (polars.col("machine") == machine) & (polars.col("metric") == metric)
+    )
+    groups = ours.group_by("program", "lock", "size").agg(polars.col("value"))
+    return {
+        (program, lock, size): values for program, lock, size, values in groups.rows()
+    }
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _gain(old: float, new: float, inverted: bool) -> float:
+    top, bottom = (old, new) if inverted else (new, old)
+    if bottom == 0:
+        return 1.0 if top == 0 else float("inf")
+    return top / bottom
+
+
+def _verdict(gain: float, p: float, runs: tuple[int, int]) -> str:
+    matters = abs(gain - 1) > MATTERS_FROM
+    if min(runs) < 2 and matters:
+        return CANNOT_TELL
+    if not matters:
+        return SAME
+    if p >= SIGNIFICANT_BELOW:
+        return CANNOT_TELL
+    return BETTER if gain > 1 else WORSE
+
+
+def _best(
+    runs: dict[Key, list[float]], keys: list[Key], inverted: bool
+) -> dict[tuple[str, int], str]:
+    found: dict[tuple[str, int], tuple[float, str]] = {}
+    for program, lock, size in keys:
+        mean = _mean(runs[program, lock, size])
+        candidate = (-mean if inverted else mean, lock)
+        if (program, size) not in found or candidate > found[program, size]:
+            found[program, size] = candidate
+    return {where: lock for where, (_, lock) in found.items()}
