@@ -113,6 +113,7 @@ static void count(struct recording *me, struct record_hold *hold)
     hold->count->acquisitions += more;
     hold->use->acquisitions += more;
     if (hold->contended) {
+        record_here.careful = RECORD_CAREFUL;
         hold->count->contended++;
         hold->use->contended++;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/process.h"
 
+#include "profiler/calibrate.h"
 #include "profiler/clock.h"
 #include "profiler/early.h"
 #include "profiler/modules.h"
@@ -73,12 +74,15 @@ static bool activate(void)
         return false;
     }
     switches_prepare();
-    pace_set(settings.sampled, 300);
     fill_header();
     file_announce();
     stacks_warm_up();
     modules_look();
     early_replay();
+    pace_set(settings.sampled, calibrated.timed_ticks);
+    const struct process_calls calls = process_calls();
+    calibrate(&calls.mutex);
+    pace_set(settings.sampled, calibrated.timed_ticks);
     return true;
 }
 
@@ -150,7 +154,7 @@ struct recording *process_first_operation(void)
     return me;
 }
 
-void process_creates_thread(sampler_create *create)
+void process_creates_thread(void)
 {
     if (process_is_waiting())
         try_to_activate();
@@ -158,7 +162,7 @@ void process_creates_thread(sampler_create *create)
         return;
     record_me(); /* so that the creator is known, too */
     record_here.inside++;
-    sampler_start(create);
+    sampler_start(process_calls().create);
     record_here.inside--;
 }
 

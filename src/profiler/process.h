@@ -9,6 +9,7 @@
 #ifndef HASP_PROFILER_PROCESS_H
 #define HASP_PROFILER_PROCESS_H
 
+#include "profiler/calibrate.h"
 #include "profiler/sampler.h"
 
 enum { PROCESS_PATIENCE = 4096 };
@@ -17,9 +18,15 @@ enum { PROCESS_PATIENCE = 4096 };
  * active when it is time. NULL: not recorded. */
 struct recording *process_first_operation(void);
 
-/* The process is about to have a second thread; `create` is what comes behind the hook
- * of pthread_create. */
-void process_creates_thread(sampler_create *create);
+/* The process is about to have a second thread. */
+void process_creates_thread(void);
+
+/* What the recorder itself calls of the hooks, and behind them; the hooks' to say. */
+struct process_calls {
+    sampler_create *create;
+    struct calibrate_operations mutex;
+};
+struct process_calls process_calls(void);
 
 bool process_is_waiting(void);
 bool process_is_active(void);

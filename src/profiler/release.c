@@ -58,7 +58,7 @@ bool record_release_begin(struct record_release *r, uintptr_t key)
  * interrupted does not stand for as many as have no room there. */
 static void limit_weight(const struct recording *me, struct record_release *r)
 {
-    uint64_t held = r->released - r->hold.got, since = r->hold.asked - me->timed_until;
+    uint64_t held = hold_took(r), since = r->hold.asked - me->timed_until;
     if (held * (r->hold.weight - 1) > since)
         r->hold.weight = 1 + (uint32_t)(since / held);
 }

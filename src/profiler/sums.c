@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/sums.h"
 
+#include "profiler/calibrate.h"
 #include "profiler/weights.h"
 
 static void most(uint64_t *seen, uint64_t value)
@@ -29,11 +30,17 @@ void sum_wait(struct recording *me, const struct record_hold *hold)
     weights_wait(me, hold->lock, hold->stack, waited);
 }
 
+uint64_t hold_took(const struct record_release *release)
+{
+    return calibrated_ticks(release->released - release->hold.got,
+                            calibrated.hold_ticks);
+}
+
 void sum_hold(struct recording *me, const struct record_release *release)
 {
     const struct record_hold *hold = &release->hold;
     struct trace_use *use = hold->use;
-    uint64_t held = release->released - hold->got, weight = hold->weight;
+    const uint64_t held = hold_took(release), weight = hold->weight;
     me->shared->timed += !hold->contended;
     use->timed++;
     use->hold_ticks += held * weight;
@@ -57,7 +64,8 @@ void sum_section(struct recording *me, const struct record_hold *hold, uint64_t 
     uint64_t from = hold->asked;
     if (from < me->section_ended)
         from = me->section_ended;
-    uint64_t took = now - from, others = took * (hold->weight - 1);
+    uint64_t took = calibrated_ticks(now - from, calibrated.section_ticks);
+    uint64_t others = took * (hold->weight - 1);
     uint64_t since = hold->asked > me->timed_until ? hold->asked - me->timed_until : 0;
     me->shared->section_ticks += took + (others < since ? others : since);
     me->section_ended = now;

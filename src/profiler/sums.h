@@ -6,6 +6,9 @@
 #include "profiler/file.h"
 
 void sum_wait(struct recording *me, const struct record_hold *hold);
+/* Ticks that a lock was held. */
+uint64_t hold_took(const struct record_release *release);
+
 void sum_hold(struct recording *me, const struct record_release *release);
 void sum_section(struct recording *me, const struct record_hold *hold, uint64_t now);
 

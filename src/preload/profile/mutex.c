@@ -11,10 +11,35 @@ const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK, sizeof(pthread_mutex
 /* Glibc's kinds: what their low bits say, and flags. */
 enum { KIND_TYPE = 3, KIND_ROBUST = 16, KIND_PRIORITY = 32 | 64, KIND_SHARED = 128 };
 
-/* The first word is 0 exactly while it is free, with glibc and all locks of Hasp's. */
-static bool busy(const pthread_mutex_t *mutex)
+static bool has_owner(const pthread_mutex_t *mutex)
+{
+    return __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) != 0;
+}
+
+/* The first word is 0 exactly while it is free, with glibc and all locks of Hasp's; the
+ * owner is 0 also while it is on its way to the next one. */
+static bool is_taken(const pthread_mutex_t *mutex)
 {
     return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) != 0;
+}
+
+/* As far as can be seen without delay. */
+static bool busy(const pthread_mutex_t *mutex)
+{
+    return has_owner(mutex) || (record_looks_closer() && is_taken(mutex));
+}
+
+/* The caller has it and will not wait for it: another level, or an error. */
+static bool is_callers(const pthread_mutex_t *mutex)
+{
+    int type = mutex->__data.__kind & KIND_TYPE;
+    return (type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK) &&
+           (uint32_t)mutex->__data.__owner == current_thread();
+}
+
+static bool will_wait(const pthread_mutex_t *mutex)
+{
+    return is_taken(mutex) && !is_callers(mutex);
 }
 
 /* Locking it cannot fail. */
@@ -65,7 +90,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
 static __attribute__((noinline)) int lock_recorded(pthread_mutex_t *mutex, void *caller)
 {
     struct record_acquisition a;
-    if (!record_begin(&a, mutex, &as_mutex, busy(mutex), caller))
+    if (!record_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
         return next.pthread_mutex_lock(mutex);
     int result = next.pthread_mutex_lock(mutex);
     record_end(&a, got(result) ? RECORD_GOT : RECORD_FAILED);
@@ -118,9 +143,8 @@ static enum record_result outcome(int result)
 EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *at)
 {
     struct record_acquisition a;
-    bool taken = busy(mutex);
-    if (record_passes(taken) ||
-        !record_begin(&a, mutex, &as_mutex, taken, RECORD_CALLER))
+    if (record_passes(busy(mutex)) ||
+        !record_begin(&a, mutex, &as_mutex, will_wait(mutex), RECORD_CALLER))
         return next.pthread_mutex_timedlock(mutex, at);
     int result = next.pthread_mutex_timedlock(mutex, at);
     record_end(&a, outcome(result));
@@ -131,9 +155,8 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
                                    const struct timespec *at)
 {
     struct record_acquisition a;
-    bool taken = busy(mutex);
-    if (record_passes(taken) ||
-        !record_begin(&a, mutex, &as_mutex, taken, RECORD_CALLER))
+    if (record_passes(busy(mutex)) ||
+        !record_begin(&a, mutex, &as_mutex, will_wait(mutex), RECORD_CALLER))
         return next.pthread_mutex_clocklock(mutex, clock, at);
     int result = next.pthread_mutex_clocklock(mutex, clock, at);
     record_end(&a, outcome(result));

@@ -6,6 +6,15 @@
 
 #include <errno.h>
 
+struct process_calls process_calls(void)
+{
+    return (struct process_calls){
+        .create = next.pthread_create,
+        .mutex = {pthread_mutex_lock, pthread_mutex_unlock, next.pthread_mutex_lock,
+                  next.pthread_mutex_unlock},
+    };
+}
+
 static void forked(void)
 {
     process_forked();

@@ -51,7 +51,7 @@ static int run_c11(void *argument)
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*function)(void *), void *argument)
 {
-    process_creates_thread(next.pthread_create);
+    process_creates_thread();
     struct start *start = take_start();
     if (!start)
         return next.pthread_create(thread, attributes, function, argument);
@@ -65,7 +65,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
-    process_creates_thread(next.pthread_create);
+    process_creates_thread();
     struct start *start = take_start();
     if (!start)
         return next.thrd_create(thread, function, argument);

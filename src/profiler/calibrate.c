@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/calibrate.h"
+
+#include "profiler/file.h"
+#include "profiler/pace.h"
+#include "profiler/stacks.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    BATCHES = 12, /* the quickest counts */
+    COUNTED = 200,
+    TIMED = 30, /* fewer than weights are kept back for */
+    STACKS = 8,
+};
+
+struct calibrated calibrated = {.timed_ticks = 300};
+
+/* A thread's records that belong to no file. */
+struct scratch {
+    struct recording me;
+    struct trace_thread thread;
+    struct trace_use use;
+    pthread_mutex_t mutex;
+    _Alignas(64) unsigned char counts[TRACE_CHUNK];
+};
+
+/* The quickest batch, in ticks of one lock and unlock. */
+struct quickest {
+    uint64_t bare, counted, timed, hold, section, stack;
+};
+
+static void keep(uint64_t *quickest, uint64_t ticks)
+{
+    if (!*quickest || ticks < *quickest)
+        *quickest = ticks;
+}
+
+static uint64_t lock_often(pthread_mutex_t *mutex, unsigned times,
+                           int (*lock)(pthread_mutex_t *),
+                           int (*unlock)(pthread_mutex_t *))
+{
+    uint64_t began = ticks();
+    for (unsigned i = 0; i < times; i++) {
+        lock(mutex);
+        unlock(mutex);
+    }
+    return (ticks() - began) * 16 / times; /* sixteenths, for short ones */
+}
+
+static void run_counted(struct scratch *s, const struct calibrate_operations *o,
+                        struct quickest *quickest)
+{
+    s->me.skip = pace.sampled ? COUNTED : 0;
+    s->me.until_timed = 2 * COUNTED;
+    record_leave(&s->me);
+    keep(&quickest->counted, lock_often(&s->mutex, COUNTED, o->lock, o->unlock));
+    record_enter(&s->me);
+}
+
+static void run_timed(struct scratch *s, const struct calibrate_operations *o,
+                      struct quickest *quickest)
+{
+    uint64_t took = 0;
+    s->use.hold_ticks = s->thread.section_ticks = 0;
+    for (unsigned i = 0; i < TIMED; i++) {
+        s->me.period = s->me.until_timed = 1;
+        s->me.skip = 0;
+        s->me.window_timed = 0;
+        record_leave(&s->me);
+        took += lock_often(&s->mutex, 1, o->lock, o->unlock);
+        record_enter(&s->me);
+    }
+    memset(s->me.weight, 0, sizeof s->me.weight);
+    keep(&quickest->timed, took / TIMED);
+    keep(&quickest->hold, s->use.hold_ticks / TIMED);
+    keep(&quickest->section, s->thread.section_ticks / TIMED);
+}
+
+static void run_stack(struct quickest *quickest)
+{
+    uintptr_t frames[TRACE_FRAMES];
+    uint64_t began = ticks();
+    for (unsigned i = 0; i < STACKS; i++)
+        stack_unwind(__builtin_return_address(0), frames, TRACE_FRAMES);
+    keep(&quickest->stack, (ticks() - began) / STACKS);
+}
+
+static void prepare(struct scratch *s)
+{
+    uintptr_t key = (uintptr_t)&s->mutex;
+    s->me.counts = s->counts;
+    s->me.counts_mask = TRACE_CHUNK - sizeof(struct trace_count);
+    s->me.shared = &s->thread;
+    s->me.random = 1;
+    s->me.switches_at = UINT64_MAX / 2; /* no system call in between */
+    struct trace_count *count =
+        (void *)(s->counts + record_place(key, s->me.counts_mask));
+    count->address = key;
+    count->private = (uintptr_t)&s->use;
+}
+
+static void publish(const struct quickest *q)
+{
+    const uint64_t counted = q->counted > q->bare ? q->counted - q->bare : 0;
+    const uint64_t timed = q->timed > q->bare ? q->timed - q->bare : 0;
+    trace->counted_cost_ps = ticks_to_ns(counted * 1000) / 16;
+    trace->timed_cost_ps = ticks_to_ns(timed * 1000) / 16;
+    trace->stack_cost_ps = ticks_to_ns(q->stack * 1000);
+    calibrated.timed_ticks = timed ? (uint32_t)timed / 16 : 1;
+    calibrated.hold_ticks = (uint32_t)q->hold;
+    calibrated.section_ticks =
+        (uint32_t)(q->section > q->bare / 16 ? q->section - q->bare / 16 : 0);
+}
+
+void calibrate(const struct calibrate_operations *o)
+{
+    struct scratch *s = map_pages(sizeof *s);
+    struct quickest quickest = {0};
+    if (!s)
+        return;
+    const struct record_here here = record_here;
+    prepare(s);
+    calibrated = (struct calibrated){0};
+    record_here.inside = 1;
+    for (unsigned i = 0; i < BATCHES; i++) {
+        keep(&quickest.bare,
+             lock_often(&s->mutex, COUNTED, o->next_lock, o->next_unlock));
+        run_counted(s, o, &quickest);
+        run_timed(s, o, &quickest);
+        run_stack(&quickest);
+    }
+    record_here = here;
+    publish(&quickest);
+    munmap(s, sizeof *s);
+}
