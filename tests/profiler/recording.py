@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Recording a program for a test, as `hasp profile` does."""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from hasp import interpose
+from hasp.profile.build import load
+from hasp.profile.model import Profile
+
+
+def environment(
+    trace: Path, command: Sequence[str], mode: str = "full", lock: str = "glibc"
+) -> dict[str, str]:
+    """In which `command` records itself to `trace`."""
+    settings = {
+        "HASP_TRACE": str(trace),
+        "HASP_TRACE_SESSION": secrets.token_hex(8),
+        "HASP_TRACE_MODE": mode,
+        "HASP_TRACE_LOCK": lock,
+    }
+    base = interpose.original_environment()
+    return interpose.environment(lock, base, command, trace_settings=settings)
+
+
+def profile_of(
+    command: Sequence[str], trace: Path, mode: str = "full", limit: float = 30
+) -> Profile:
+    """What the command did with its locks; it has to end well."""
+    finished = subprocess.run(
+        command,
+        env=environment(trace, command, mode),
+        capture_output=True,
+        text=True,
+        timeout=limit,
+    )
+    assert finished.returncode == 0, finished.stderr[-2000:]
+    return load(trace)

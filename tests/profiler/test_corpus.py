@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""The advisor names what each program of the corpus was built to show, and no more.
+
+Programs are profiled on this machine, whatever else it does: a row has three tries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from profiler.corpus import Row, advice_of, rows
+from profiler.recording import profile_of
+
+from hasp import native
+from hasp.advisor.features import Features
+from hasp.advisor.judge import judge
+from hasp.advisor.measure import features
+from hasp.advisor.rules import load as load_rules
+
+SECONDS = 0.5
+TRIES = 3
+# Two for the parts that everything else is made of.
+QUICK = {"high-contention", "control"}
+# Takes a performance counter, or a second run: one profile cannot tell.
+NEEDS_MORE = {"memory-contention"}
+
+
+def complaints(row: Row, measured: Features) -> list[str]:
+    """In what the verdict on these measures differs from the row."""
+    rules, locks = load_rules(), native.locks()
+    verdict = judge(measured, rules, locks)
+    wanted = row.bottlenecks - NEEDS_MORE
+    found = []
+    if set(verdict.bottlenecks) != wanted:
+        found.append(f"found {sorted(verdict.bottlenecks)}, not {sorted(wanted)}")
+    if row.site and wanted and not verdict.sites[:1]:
+        found.append("no site is named")
+    elif row.site and wanted and not verdict.sites[0].name.startswith(row.site):
+        found.append(f"names {verdict.sites[0].name}, not {row.site}")
+    if row.bottlenecks & NEEDS_MORE:
+        missing = {name for rule in verdict.unknown for name in rule.missing}
+        if "memory_stalls" not in missing:
+            found.append("does not say that memory was not judged")
+    # The table's advice is that of a machine with several nodes.
+    advice = advice_of(judge(replace(measured, nodes=8), rules, locks))
+    if wanted and not found and not advice >= row.advice:
+        found.append(f"advises {sorted(advice)}, not {sorted(row.advice)}")
+    return [f"{problem}\n" + "\n".join(verdict.evidence) for problem in found]
+
+
+def cases() -> list[object]:
+    return [
+        pytest.param(
+            row, id=row.name, marks=() if row.name in QUICK else pytest.mark.slow
+        )
+        for row in rows()
+    ]
+
+
+@pytest.mark.parametrize("row", cases())
+def test_names_the_bottleneck(row: Row, tmp_path: Path) -> None:
+    told = []
+    for seed in range(1, TRIES + 1):
+        trace = tmp_path / f"{seed}.trace"
+        profile = profile_of(row.command(SECONDS, seed), trace)
+        problems = complaints(row, features(profile, load_rules()))
+        if not problems:
+            return
+        told += problems
+    pytest.fail("\n".join(told))
