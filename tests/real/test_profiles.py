@@ -62,7 +62,7 @@ def busiest(folder: Path) -> Profile:
 
 def check(program: str, folder: Path) -> Facts:
     profile = busiest(folder)
-    assert profile.events == (), [event.kind for event in profile.events]
+    assert [event.kind for event in profile.events] == []
     found = facts(profile)
     problems = differences(program, found)
     assert not problems, "\n".join([*problems, str(found)])

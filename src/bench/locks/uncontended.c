@@ -56,14 +56,15 @@ measured_function pairs_pthread(union subject *subject)
     pairs(&pthread_operations, subject);
 }
 
-/* As in a program that does something else, too: a chain of multiplications, which do
- * not overlap, about a nanosecond each. */
+/* As in a program that does something else, too: a chain of multiplications, about a
+ * nanosecond each, that neither overlap nor begin before the release is done: they
+ * depend on what it wrote. */
 measured_function pairs_beside(union subject *subject)
 {
     for (int i = 0; i < CHUNK_OPERATIONS; i++) {
         pthread_acquire(subject);
         pthread_release(subject);
-        uint64_t value = solo.work;
+        uint64_t value = solo.work + load_relaxed(&subject->floor);
         for (unsigned n = 0; n < solo.beside; n++)
             value = value * 6364136223846793005u + 1;
         solo.work = value;

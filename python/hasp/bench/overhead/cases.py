@@ -15,7 +15,7 @@ MODES = (FULL, SAMPLED)
 
 # With this many multiplications beside it, lock and unlock are about a third of a loop
 # of 40 ns: still far more locking than any program does that has something to do.
-BESIDE = 45
+BESIDE = 26
 
 LOOP_SECONDS = 0.2
 SERVER_SECONDS = 2.0  # and as much again to start and end it
