@@ -38,6 +38,7 @@ class Row:
     name: str
     parts: tuple[str, ...]
     threads: int
+    seconds: float  # for which a profile tells what it should
     bottlenecks: frozenset[str]
     verb: str | None  # "prefer" or "avoid" the locks with these properties
     locks: frozenset[str]
@@ -49,9 +50,9 @@ class Row:
         """As `advice_of` gives it."""
         return {f"{self.verb} {PROPERTIES[name]}" for name in self.locks}
 
-    def command(self, seconds: float, seed: int = 1) -> list[str]:
-        """The command line, for so long."""
-        options = [f"--threads={self.threads}", f"--seconds={seconds}"]
+    def command(self, seed: int = 1, seconds: float | None = None) -> list[str]:
+        """The command line, perhaps for another time."""
+        options = [f"--threads={self.threads}", f"--seconds={seconds or self.seconds}"]
         return [str(PROGRAM), *options, f"--seed={seed}", *self.parts]
 
 
@@ -80,6 +81,7 @@ def _row(record: dict[str, Any]) -> Row:
         name=record["name"],
         parts=tuple(record["parts"]),
         threads=record["threads"],
+        seconds=record.get("seconds", 1.0),
         bottlenecks=frozenset(record["bottlenecks"]),
         verb=record.get("verb"),
         locks=frozenset(record.get("locks", ())),

@@ -28,7 +28,7 @@ def run(
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
 def test_row_runs_and_checks_itself(row: Row) -> None:
-    finished = run(row.command(SECONDS))
+    finished = run(row.command(seconds=SECONDS))
     assert finished.returncode == 0, finished.stderr
     report = json.loads(finished.stdout)
     assert report["threads"] == row.threads
