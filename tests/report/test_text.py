@@ -102,6 +102,14 @@ def test_an_inversion_shows_both_stacks(report):
     assert "refund at bank.c:44" in part
 
 
+def test_a_deadlock_is_the_verdict(report):
+    _, out, _ = report("deadlock")
+    first = out.splitlines()[0]
+    assert first == "deadlock: 2 threads wait for each other in a circle"
+    assert "held by worker-3" in words(out.split("bugs:")[0])
+    assert "take " not in out.split("bugs:")[0]
+
+
 def test_no_lock_at_all_is_a_sentence_not_an_error(report):
     status, out, _ = report("unlocked")
     assert status == 0

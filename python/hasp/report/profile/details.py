@@ -84,9 +84,6 @@ def _print_site(site: Site, profile: Profile, top: int | None, out: Console) -> 
 
 
 def _print_locks(site: Site, top: int | None, out: Console) -> None:
-    ordered = sorted(
-        site.locks, key=lambda lock: (lock.wait_ns, lock.acquisitions), reverse=True
-    )
     form = table(title=plural(len(site.locks), "lock"))
     form.add_column("number", justify="right")
     form.add_column("address")
@@ -96,7 +93,7 @@ def _print_locks(site: Site, top: int | None, out: Console) -> None:
     ):
         form.add_column(heading, justify="right", no_wrap=True)
     form.add_column("flags")
-    for lock in ordered[:top]:
+    for lock in site.locks[:top]:  # the worst come first
         lived = "" if lock.died_ns is None else time(lock.died_ns - lock.born_ns)
         again = f" x{lock.lives}" if lock.lives > 1 else ""
         form.add_row(
@@ -112,8 +109,8 @@ def _print_locks(site: Site, top: int | None, out: Console) -> None:
             ",".join(sorted(lock.flags)),
         )
     out.print(form)
-    if top is not None and len(ordered) > top:
-        out.print(f"and {len(ordered) - top:,} more: --top all")
+    if top is not None and len(site.locks) > top:
+        out.print(f"and {len(site.locks) - top:,} more: --top all")
 
 
 def print_threads(profile: Profile, top: int | None) -> None:

@@ -7,7 +7,6 @@ Times are nanoseconds, shares fractions of 1, and null is what was not measured.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from heapq import nsmallest
 from typing import Any
 
 from hasp import version
@@ -41,6 +40,7 @@ def document(profile: Profile) -> dict[str, Any]:
         "bottlenecks": list(said.bottlenecks),
         "advice": [vars(one) for one in said.advice],
         "hints": list(said.hints),
+        "hang": list(said.hang),
         "overhead": vars(profile.overhead),
         "program": program(profile),
         "section_share": profile.section_share,
@@ -92,7 +92,7 @@ def lock_sites(found: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def lock_site(row: Row, most: int) -> dict[str, Any]:
-    """One site of locks, with at most so many of them."""
+    """One site of locks, with at most so many of them: the worst come first."""
     site, use = row.site, row.use
     return {
         **_place(site),
@@ -107,7 +107,7 @@ def lock_site(row: Row, most: int) -> dict[str, Any]:
         "operations": {
             operation.value: _use(part) for operation, part in site.uses.items()
         },
-        "members": [_lock(lock) for lock in busiest(site.locks, most)],
+        "members": [_lock(lock) for lock in site.locks[:most]],
     }
 
 
@@ -140,11 +140,6 @@ def _use(use: Use) -> dict[str, Any]:
         "spinning": use.spinning,
         "cache_misses": use.cache_misses,
     }
-
-
-def busiest(locks: Iterable[Lock], most: int) -> list[Lock]:
-    """Those that were waited for longest."""
-    return nsmallest(most, locks, key=lambda one: (-one.wait_ns, -one.acquisitions))
 
 
 def _lock(lock: Lock) -> dict[str, Any]:
@@ -197,4 +192,9 @@ def finding(found: Finding) -> dict[str, Any]:
 
 def thread(one: Thread) -> dict[str, Any]:
     """One thread."""
-    return {**vars(one), "held": list(one.held)}
+    return {
+        **vars(one),
+        "waiting_to": one.waiting_to.value if one.waiting_to else None,
+        "waiting_stack": stack(one.waiting_stack),
+        "held": list(one.held),
+    }

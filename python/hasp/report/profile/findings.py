@@ -40,12 +40,9 @@ class Names:
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
 
-    @cached_property
-    def sites(self) -> Mapping[int, Site]:
-        """The site of each lock."""
-        return {
-            lock.number: site for site in self._profile.sites for lock in site.locks
-        }
+    def site(self, lock: int) -> Site | None:
+        """The site of a lock."""
+        return self._profile.site_of(lock)
 
     @cached_property
     def threads(self) -> Mapping[int, Thread]:
@@ -54,7 +51,7 @@ class Names:
 
     def lock(self, number: int) -> str:
         """A lock by its site, and by its number where the site made several."""
-        site = self.sites.get(number)
+        site = self.site(number)
         if site is None:
             return f"lock {number}" if number else "a lock"
         return site.name if len(site.locks) == 1 else f"{site.name} (lock {number})"
@@ -175,7 +172,7 @@ def path(after: Mapping[int, list[Edge]], start: int, end: int) -> list[Edge]:
 
 
 def _sites(locks: Iterable[int], names: Names) -> tuple[int, ...]:
-    found = (names.sites.get(lock) for lock in locks)
+    found = (names.site(lock) for lock in locks)
     return tuple(dict.fromkeys(site.number for site in found if site))
 
 

@@ -64,7 +64,7 @@ def order_graph(profile: Profile, names: Names) -> Graph:
     counts: dict[tuple[int, int], int] = defaultdict(int)
     tried: dict[tuple[int, int], bool] = {}
     for edge in profile.edges:
-        outer, inner = names.sites.get(edge.outer), names.sites.get(edge.inner)
+        outer, inner = names.site(edge.outer), names.site(edge.inner)
         if outer and inner:
             key = (outer.number, inner.number)
             counts[key] += edge.count

@@ -89,6 +89,7 @@ def render(profile: Profile) -> str:
         version=version(),
         empty=is_empty(profile),
         verdict=said.sentence,
+        hang=said.hang,
         evidence=said.evidence,
         advice=advice_lines(said),
         findings=findings(profile, names)[:MOST_FINDINGS],
@@ -143,7 +144,6 @@ def _site(row: Row) -> list[Any]:
 
 def _details(row: Row) -> dict[str, Any]:
     site = row.site
-    locks = sorted(site.locks, key=lambda one: (-one.wait_ns, -one.acquisitions))
     return {
         "created": list(stack_words(site.created)),
         "first": list(stack_words(site.first)),
@@ -163,9 +163,9 @@ def _details(row: Row) -> dict[str, Any]:
                 *(one.number, f"{one.address:#x}", one.acquisitions, one.contended),
                 *(one.wait_ns, one.hold_ns, one.owner_changes),
             ]
-            for one in locks[:MOST_LOCKS]
+            for one in site.locks[:MOST_LOCKS]
         ],
-        "instances": len(locks),
+        "instances": len(site.locks),
     }
 
 

@@ -200,7 +200,7 @@ def message(profile: Profile) -> Any:
         sample.value.extend(
             (weight.waits, weight.wait_ns, weight.holds, weight.hold_ns)
         )
-        site = names.sites.get(weight.lock)
+        site = names.site(weight.lock)
         if site:
             sample.label.add(key=build.string("lock"), str=build.string(site.name))
     target.default_sample_type = build.string(DEFAULT_TYPE)

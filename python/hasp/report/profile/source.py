@@ -43,10 +43,9 @@ def open_profile(trace: Path, process: str | None = None) -> Profile:
 
 def load(trace: Path) -> Profile:
     """A trace as a profile; the reader is imported only now."""
-    from importlib import import_module
+    from hasp.profile import build
 
-    profile: Profile = import_module("hasp.profile.build").load(trace)
-    return profile
+    return build.load(trace)
 
 
 def check_exists(trace: Path) -> None:

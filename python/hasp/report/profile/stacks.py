@@ -45,7 +45,7 @@ def sums(profile: Profile, kind: str) -> dict[tuple[str, ...], int]:
 
 
 def _site(names: Names, lock: int) -> str:
-    site = names.sites.get(lock)
+    site = names.site(lock)
     return site.name if site else "lock of no site"
 
 

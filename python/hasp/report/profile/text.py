@@ -56,6 +56,9 @@ def print_report(profile: Profile, choice: Choice) -> None:
     names = Names(profile)
     said = verdict(profile)
     say(out, said.sentence, style="bold")
+    for line in said.hang:
+        indent = line[: len(line) - len(line.lstrip())]
+        say(out, line.strip(), f"  {indent}")
     for line in said.evidence:
         say(out, line, "- ")
     for line in advice_lines(said):

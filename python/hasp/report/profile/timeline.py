@@ -31,7 +31,7 @@ def timeline(profile: Profile, names: Names) -> dict[str, Any]:
     waiting: dict[int, numpy.ndarray[Any, numpy.dtype[numpy.float64]]] = {}
     holders: dict[int, dict[int, Counter[int]]] = {}
     for sample in profile.waiters:
-        site = names.sites.get(sample.lock)
+        site = names.site(sample.lock)
         if site is None:
             continue
         if site.number not in waiting:

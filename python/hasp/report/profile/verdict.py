@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hasp.errors import HaspError
 from hasp.profile.model import Profile
+from hasp.profile.waiting import waiting
 from hasp.report.profile.figures import Row, contended_share, idle_rows, rows
 from hasp.report.profile.words import count, plural, share, time
 
@@ -52,6 +53,7 @@ class Verdict:
     bottlenecks: tuple[str, ...] = ()
     advice: tuple[SiteAdvice, ...] = ()
     hints: tuple[str, ...] = ()  # about the whole program
+    hang: tuple[str, ...] = ()  # who waited for whom at the end, if for ever
 
 
 EMPTY = (
@@ -69,6 +71,10 @@ def verdict(profile: Profile) -> Verdict:
     """Of a profile: the advisor's, behind what stands in any report."""
     if is_empty(profile):
         return Verdict(EMPTY, ())
+    hang = waiting(profile)
+    if hang.is_deadlock:
+        lines = hang.lines()
+        return Verdict(lines[0], evidence(profile, rows(profile)), hang=(*lines[1:],))
     found = rows(profile)
     general = evidence(profile, found)
     try:
