@@ -18,7 +18,7 @@ from hasp.output import complain
 # in this package, imported only when it is asked for, so that `hasp run` starts fast.
 VERBS = (
     *("list", "run", "compare", "doctor", "bench", "check", "study"),
-    *("machine", "simulate", "profile", "top", "report", "advise"),
+    *("machine", "simulate", "profile", "top", "report", "diff", "advise"),
 )
 
 USAGE = "usage: hasp VERB [options] [-- COMMAND...]"

@@ -32,7 +32,8 @@ exit status: 0 fine; 1 when a --fail-if holds; 2 usage, or a file that is no tra
 TOP = 10
 
 
-def _top(text: str) -> int | None:
+def top(text: str) -> int | None:
+    """The N of `--top N`; None for all."""
     if text == "all":
         return None
     if not text.isdecimal() or int(text) < 1:
@@ -63,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--top",
         metavar="N",
-        type=_top,
+        type=top,
         default=TOP,
         help=f"so many lines of each table, or `all` (default: {TOP})",
     )
@@ -128,19 +129,19 @@ def _print(profile: Profile, arguments: argparse.Namespace) -> None:
     from hasp.report.profile.text import Choice, print_report, say
     from hasp.report.profile.verdict import EMPTY, is_empty
 
-    top: int | None = arguments.top
+    most: int | None = arguments.top
     if is_empty(profile):
         say(console(), EMPTY)
         return
     parts: list[Callable[[], None]] = []
     if arguments.expand:
-        parts.append(lambda: details.print_site(profile, arguments.expand, top))
+        parts.append(lambda: details.print_site(profile, arguments.expand, most))
     if arguments.histogram:
         parts.append(lambda: details.print_histograms(profile, arguments.histogram))
     if arguments.threads:
-        parts.append(lambda: details.print_threads(profile, top))
+        parts.append(lambda: details.print_threads(profile, most))
     if not parts:
-        choice = Choice(metric(arguments.sort), top)
+        choice = Choice(metric(arguments.sort), most)
         parts.append(lambda: print_report(profile, choice))
     for place, part in enumerate(parts):
         if place:

@@ -14,7 +14,8 @@ class Distribution:
 
     `edges_ns` has one entry more than `counts`: bucket i counts from edges_ns[i] to
     edges_ns[i + 1], the last also all above. `counts` are of what was timed; `number`
-    and `total_ns` are of all.
+    and `total_ns` are of all. Where a measured duration was counted once for each that
+    it stands for, `looked` says how many were measured; 0: as many as were counted.
     """
 
     counts: Sequence[int]
@@ -22,11 +23,12 @@ class Distribution:
     total_ns: int
     max_ns: int
     number: int
+    looked: int = 0
 
     @property
     def timed(self) -> int:
         """How many durations were measured."""
-        return sum(self.counts)
+        return self.looked or sum(self.counts)
 
     @property
     def mean_ns(self) -> float | None:
@@ -66,6 +68,7 @@ class Distribution:
             self.total_ns + other.total_ns,
             max(self.max_ns, other.max_ns),
             self.number + other.number,
+            self.timed + other.timed if self.looked or other.looked else 0,
         )
 
 

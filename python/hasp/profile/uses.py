@@ -32,14 +32,16 @@ class UseReader:
         self.clock = clock
         self.edges = tuple(edge * clock.ns_per_tick for edge in bucket_edges())
 
-    def _distribution(self, records: Records, name: str, number: int) -> Distribution:
+    def _distribution(
+        self, records: Records, name: str, number: int, looked: int = 0
+    ) -> Distribution:
         total = self.clock.ns(_sum(records, f"{name}_ticks"))
         most = self.clock.ns(records[f"{name}_most"].max(initial=0))
         counts = records[name]["bucket"].sum(axis=0, dtype=np.int64)
         if not number and not total and not counts.any():
             return NOTHING
         return Distribution(
-            tuple(counts.tolist()), self.edges, total, max(most, 0), number
+            tuple(counts.tolist()), self.edges, total, max(most, 0), number, looked
         )
 
     def use(self, records: Records, operation: Operation) -> Use:
@@ -52,7 +54,7 @@ class UseReader:
             acquisitions=acquisitions,
             contended=contended,
             wait=self._distribution(records, "wait", contended),
-            hold=self._distribution(records, "hold", held),
+            hold=self._distribution(records, "hold", held, _sum(records, "timed")),
             handover=self._distribution(
                 records, "handover", _sum(records, "handovers")
             ),

@@ -31,7 +31,7 @@ UNITS = {
 FORM = re.compile(
     r"\s*(?:(?P<glob>.+):)?\s*(?P<metric>[a-z][a-z_]*(?:\.\w+)?)\s*"
     r"(?P<operator>>=|<=|==|!=|>|<)\s*"
-    r"(?P<value>[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*(?P<unit>[A-Za-zµ%]*)\s*"
+    r"(?P<value>[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*(?P<unit>[A-Za-zµ%]*)\s*"
 )
 EXAMPLE = "for example: --fail-if 'wait.p99 > 1ms' or --fail-if 'db.c*: contended > 5%'"
 

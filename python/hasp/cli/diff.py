@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""`hasp diff`: what changed between two traces, or two groups of them, lock by lock."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from hasp.cli.report import top
+from hasp.errors import EXIT_FINDING, HaspError
+from hasp.output import STDOUT, add_json_option, check_writable, note, write_json
+
+NAME = "diff"
+HELP = "compare two traces, or groups of them, lock by lock"
+
+EPILOG = """\
+examples:
+  hasp diff before.trace after.trace
+  hasp diff a1.trace,a2.trace,a3.trace:b1.trace,b2.trace,b3.trace
+  hasp diff --fail-if 'wait.p99 > +20%' --fail-if 'db.c*: share > +10%' old new
+
+With several runs on each side a change is told from chance by Welch's test, corrected
+for the number of tests (Holm); with one run each only by the noise of counting, which
+says less: how runs differ by themselves cannot be seen in one.
+
+exit status: 0 fine; 1 when a --fail-if holds; 2 usage, or a file that is no trace.
+"""
+TOP = 10
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `hasp diff`."""
+    parser.usage = "hasp diff [options] A B | A1,A2...:B1,B2..."
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("traces", nargs="+", metavar="TRACE", help="before and after; see above")
+    add(
+        "--top",
+        metavar="N",
+        type=top,
+        default=TOP,
+        help=f"so many locks, or `all` (default: {TOP})",
+    )
+    add(
+        "--fail-if",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help="end with 1 if a significant change fits: [SITE:] MEASURE > VALUE%%",
+    )
+    add_json_option(parser)
+
+
+def groups(words: list[str]) -> tuple[list[Path], list[Path]]:
+    """The traces of both sides."""
+    if len(words) == 1 and ":" in words[0] and not Path(words[0]).exists():
+        words = words[0].split(":")
+    if len(words) != 2:
+        raise HaspError(
+            f"{len(words)} sides are given, and two are compared",
+            "write hasp diff A B, or hasp diff A1,A2:B1,B2 for several runs of each",
+        )
+    before, after = (_files(word) for word in words)
+    if (len(before) == 1) != (len(after) == 1):
+        raise HaspError(
+            "there is one run on one side and several on the other",
+            "profile both sides several times, or name one trace of each",
+        )
+    return before, after
+
+
+def _files(word: str) -> list[Path]:
+    if Path(word).exists():
+        return [Path(word)]
+    return [Path(part) for part in word.split(",") if part]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare, print, and judge."""
+    from hasp.report.profile.change_conditions import change_condition
+    from hasp.report.profile.difference import difference
+    from hasp.report.profile.difference_text import document, print_difference
+    from hasp.report.profile.source import open_profile
+    from hasp.report.profile.verdict import is_empty
+
+    if arguments.json:
+        check_writable(arguments.json)
+    conditions = [change_condition(text) for text in arguments.fail_if]
+    before, after = groups(arguments.traces)
+    sides = [[open_profile(path) for path in side] for side in (before, after)]
+    for path, profile in zip((*before, *after), (*sides[0], *sides[1]), strict=True):
+        if is_empty(profile):
+            note(f"{path}: the program used no lock")
+    found = difference(sides[0], sides[1])
+    if arguments.json:
+        write_json([document(found)], arguments.json)
+    if arguments.json != STDOUT:
+        print_difference(found, arguments.top)
+    failures = [words for one in conditions for words in one.fails(found)]
+    for words in failures:
+        note(words)
+    return EXIT_FINDING if failures else 0

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""How far numbers counted in one run can be told apart: counts, shares, histograms.
+
+The noise here is that of counting alone: as if each event of a run came independently.
+Runs differ by more than that, so these intervals are the least that must be allowed.
+All intervals are of ratios, symmetric in their logarithm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy
+from numpy.typing import NDArray
+from scipy.stats import norm
+from scipy.stats import t as student
+
+CONFIDENCE = 0.95
+RESAMPLES = 400
+SEED = 20_191  # the same traces always give the same answer
+FEWEST_EVENTS = 5  # below, the logarithm of a count is not near to normal
+
+
+@dataclass(frozen=True)
+class Change:
+    """A ratio after / before, its 95 % interval, and p of there being no change."""
+
+    ratio: float
+    low: float | None
+    high: float | None
+    p: float
+
+
+def of_counts(before: float, after: float, exposure: float = 1.0) -> Change | None:
+    """Events of two Poisson processes; `exposure`: time after / time before.
+
+    The variance of a count's logarithm is 1 / count (delta method).
+    """
+    if not before or not after:
+        return None
+    ratio = after / before / exposure
+    if min(before, after) < FEWEST_EVENTS:
+        return Change(ratio, None, None, 1.0)
+    return change(ratio, 1 / before + 1 / after)
+
+
+def of_shares(before: tuple[int, int], after: tuple[int, int]) -> Change | None:
+    """(hits, trials) of two binomial variables: the ratio of their shares.
+
+    Katz, Baptista, Azen and Pike, "Obtaining confidence intervals for the risk ratio in
+    cohort studies", Biometrics 1978.
+    """
+    (hits, trials), (hits_after, trials_after) = before, after
+    if not hits or not hits_after:
+        return None
+    ratio = (hits_after / trials_after) / (hits / trials)
+    if min(hits, hits_after) < FEWEST_EVENTS:
+        return Change(ratio, None, None, 1.0)
+    variance = 1 / hits - 1 / trials + 1 / hits_after - 1 / trials_after
+    return change(ratio, max(variance, 0.0))
+
+
+def change(ratio: float, variance: float) -> Change:
+    """From a ratio and the variance of its logarithm."""
+    deviation = math.sqrt(variance)
+    logarithm = math.log(ratio)
+    if deviation == 0.0:
+        return Change(ratio, ratio, ratio, 1.0 if ratio == 1.0 else 0.0)
+    reach = float(norm.isf((1 - CONFIDENCE) / 2)) * deviation
+    p = float(2 * norm.sf(abs(logarithm) / deviation))
+    return Change(ratio, math.exp(logarithm - reach), math.exp(logarithm + reach), p)
+
+
+def variance_of_mean(
+    counts: Sequence[int], values: Sequence[float], number: int
+) -> float | None:
+    """Variance of the logarithm of a histogram's mean (delta method).
+
+    `number` is how many durations were measured: `counts` may be scaled up.
+    """
+    weights = numpy.asarray(counts, float)
+    if number < FEWEST_EVENTS:
+        return None
+    points = numpy.asarray(values, float)
+    mean = float((weights * points).sum() / weights.sum())
+    around = float((weights * (points - mean) ** 2).sum() / weights.sum())
+    spread = around * number / (number - 1)
+    return spread / number / mean**2 if mean else None
+
+
+def variance_by_bootstrap(
+    counts: Sequence[int],
+    number: int,
+    statistic: Callable[[NDArray[numpy.int64]], float | None],
+) -> float | None:
+    """Variance of the logarithm of a statistic of a histogram.
+
+    Each resample draws `number` durations, as many as were measured (Efron, "Bootstrap
+    methods: another look at the jackknife", Annals of Statistics 1979).
+    """
+    weights = numpy.asarray(counts, float)
+    if number < FEWEST_EVENTS:
+        return None
+    source = numpy.random.default_rng(SEED)
+    drawn = source.multinomial(number, weights / weights.sum(), size=RESAMPLES)
+    found = [statistic(one) for one in drawn]
+    logarithms = [math.log(value) for value in found if value is not None and value > 0]
+    return float(numpy.var(logarithms, ddof=1)) if len(logarithms) > 1 else None
+
+
+def of_runs(before: Sequence[float], after: Sequence[float]) -> Change | None:
+    """Several runs on each side: Welch's test of their logarithms.
+
+    A change of a program multiplies its figures, so logarithms it is, where all values
+    are positive; else there is a ratio of means without an interval.
+    """
+    first, second = numpy.asarray(before, float), numpy.asarray(after, float)
+    if len(first) < 2 or len(second) < 2 or not first.mean() or not second.mean():
+        return None
+    ratio = float(second.mean() / first.mean())
+    if min(first.min(), second.min()) <= 0:
+        from hasp.statistics.contest import welch
+
+        return Change(ratio, None, None, welch(list(first), list(second)))
+    first, second = numpy.log(first), numpy.log(second)
+    difference = float(second.mean() - first.mean())
+    shares = [float(one.var(ddof=1)) / len(one) for one in (first, second)]
+    spread = sum(shares)
+    if spread == 0.0:
+        return change(math.exp(difference), 0.0)
+    freedom = spread**2 / sum(
+        share**2 / (len(one) - 1)
+        for share, one in zip(shares, (first, second), strict=True)
+    )
+    deviation = math.sqrt(spread)
+    reach = float(student.isf((1 - CONFIDENCE) / 2, freedom)) * deviation
+    return Change(
+        math.exp(difference),
+        math.exp(difference - reach),
+        math.exp(difference + reach),
+        float(2 * student.sf(abs(difference) / deviation, freedom)),
+    )

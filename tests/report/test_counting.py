@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Do the intervals of counting hold what they promise? Runs are drawn to see."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from hasp.statistics import counting
+
+DRAWS = 400
+
+
+def coverage(draw):
+    """How often the interval holds the true ratio."""
+    source = numpy.random.default_rng(11)
+    found = [draw(source) for _ in range(DRAWS)]
+    return sum(one.low <= true <= one.high for true, one in found) / DRAWS
+
+
+def test_counts():
+    def draw(source):
+        before, after = source.poisson(100), source.poisson(300)
+        return 1.5, counting.of_counts(before, after, exposure=2.0)
+
+    assert 0.92 <= coverage(draw) <= 0.98
+
+
+def test_shares():
+    def draw(source):
+        hits, after = source.binomial(1000, 0.2), source.binomial(500, 0.5)
+        return 2.5, counting.of_shares((hits, 1000), (after, 500))
+
+    assert 0.92 <= coverage(draw) <= 0.98
+
+
+def test_means_of_histograms():
+    edges = numpy.arange(0, 400.0)
+
+    def variance(source, mean):
+        durations = source.gamma(2, mean / 2, 200)
+        counts, _ = numpy.histogram(durations, edges)
+        middles = (edges[1:] + edges[:-1]) / 2
+        return counts @ middles / counts.sum(), counting.variance_of_mean(
+            counts, middles, int(counts.sum())
+        )
+
+    def draw(source):
+        (one, spread), (other, wider) = variance(source, 20), variance(source, 30)
+        return 1.5, counting.change(other / one, spread + wider)
+
+    assert 0.92 <= coverage(draw) <= 0.98
+
+
+def test_runs_are_those_of_welch():
+    from scipy.stats import ttest_ind
+
+    first, second = [10.0, 11.0, 9.0, 10.5], [12.0, 13.5, 12.5]
+    found = counting.of_runs(first, second)
+    expected = ttest_ind(numpy.log(second), numpy.log(first), equal_var=False)
+    assert found.p == pytest.approx(expected.pvalue)
+    low, high = expected.confidence_interval()
+    assert numpy.log([found.low, found.high]) == pytest.approx([low, high])
+
+
+def test_a_quantile_of_few_is_less_sure():
+    counts = [500, 300, 150, 50]
+
+    def p99(drawn):
+        return float(numpy.searchsorted(numpy.cumsum(drawn), 0.99 * drawn.sum()) + 1)
+
+    many = counting.variance_by_bootstrap(counts, 1000, p99)
+    # The same histogram, each measured duration counted for ten.
+    few = counting.variance_by_bootstrap(counts, 100, p99)
+    assert many < few
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, 5), (5, 0)])
+def test_nothing_is_not_a_ratio(before, after):
+    assert counting.of_counts(before, after) is None
+    assert counting.of_shares((before, 10), (after, 10)) is None
+    assert counting.of_runs([before, before], [after, after]) is None
+
+
+def test_too_few_events_have_no_interval():
+    found = counting.of_counts(2, 4)
+    assert (found.ratio, found.low, found.p) == (2.0, None, 1.0)
