@@ -122,7 +122,10 @@ class Features:
         "standard deviation of the performance over locks, per mean", "share"
     )
     runnable_per_cpu: float | None = _measure(
-        "threads that run, are ready, or wait for a lock, per CPU", "x"
+        "threads that run, are ready or wait for a lock, typically, per CPU", "x"
+    )
+    cpu_granted: float | None = _measure(
+        "CPU time that the threads got, of what they were ready to use", "share"
     )
     preempted_hold_share: float | None = _measure(
         "long holds (over 100 us) with an involuntary switch", "share"

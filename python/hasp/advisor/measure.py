@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from hasp.profile.model import Kind, Lock, Operation, Profile, Site, Use
 LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)  # condvars and barriers only wait
 LOOKED_AT = 4096  # locks of one site: there may be a million
 SAMPLES = 50_000  # of waiters, likewise
+ENOUGH = 100  # samples of one lock's waiters
 PARTS = 10  # of the run, over which contention may vary
 PAGE = 4096  # bytes
 SECOND = 1e9
@@ -47,7 +49,8 @@ def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Fe
         share_growth=_ratio(profile.section_share, fewer.section_share)
         if fewer
         else None,
-        runnable_per_cpu=_runnable(profile),
+        runnable_per_cpu=_wanting(profile),
+        cpu_granted=_granted(profile, cpu_ns),
         preempted_hold_share=_ratio(
             sum(thread.preempted_holds for thread in profile.threads),
             sum(thread.long_holds for thread in profile.threads),
@@ -103,17 +106,40 @@ def _cpu_time(profile: Profile) -> float | None:
     return float(cpu) if cpu else None
 
 
-def _runnable(profile: Profile) -> float | None:
-    """Threads that would run under a spinning lock: those asleep for one would spin."""
-    parked = 1 - spinning_share(profile)
-    wanting = [
-        min(moment.threads, moment.runnable + moment.waiting * parked)
+def _runnable(profile: Profile) -> tuple[float, float] | None:
+    """Threads that are running or ready, and that wait for locks, on average."""
+    looks = [
+        (moment.runnable, moment.waiting)
         for moment in profile.moments
         if moment.runnable is not None
     ]
-    if not wanting:
+    if not looks:
         return None
-    return float(numpy.quantile(wanting, 0.9)) / max(1, profile.cpus)
+    runnable, waiting = numpy.mean(looks, axis=0)
+    return float(runnable), float(waiting)
+
+
+def _wanting(profile: Profile) -> float | None:
+    """Threads that would run under a spinning lock: those asleep for one would spin.
+
+    Their typical number, a whole one: two threads that are always ready and a third
+    that seldom is are two.
+    """
+    looks = _runnable(profile)
+    if looks is None:
+        return None
+    runnable, waiting = looks
+    wanting = runnable + waiting * (1 - spinning_share(profile))
+    return round(wanting) / max(1, profile.cpus)
+
+
+def _granted(profile: Profile, cpu_ns: float | None) -> float | None:
+    """The CPU time that the threads got of what they wanted and there is."""
+    looks = _runnable(profile)
+    if looks is None or cpu_ns is None:
+        return None
+    wanted = min(looks[0], profile.cpus) * profile.duration_ns
+    return _ratio(cpu_ns, wanted)
 
 
 def _fault_share(profile: Profile, rules: Rules, cpu_ns: float | None) -> float | None:
@@ -211,11 +237,14 @@ def _phases(profile: Profile) -> dict[int, list[float]]:
     """How many waited for each lock in each of PARTS parts of the run."""
     found: dict[int, list[float]] = {}
     step = 1 + len(profile.waiters) // SAMPLES
+    number: Counter[int] = Counter()
     for sample in profile.waiters[::step]:
+        number[sample.lock] += 1
         part = sample.at_ns * PARTS // max(1, profile.duration_ns)
         parts = found.setdefault(sample.lock, [0.0] * PARTS)
         parts[max(0, min(PARTS - 1, part))] += sample.waiters * sample.weight
-    return found
+    # Of few samples the variation would be that of chance.
+    return {lock: parts for lock, parts in found.items() if number[lock] >= ENOUGH}
 
 
 def _variation(parts: list[float] | None) -> float | None:
