@@ -66,6 +66,7 @@ class SiteFeatures:
     blocking_share: float | None = _measure(
         "waits on condition variables per acquisition", "share"
     )
+    blocking_per_s: float | None = _measure("waits on condition variables", "/s")
     trylock_share: float | None = _measure("attempts that are trylocks", "share")
     trylock_failure_share: float | None = _measure("trylocks that fail", "share")
     trylock_failures_per_s: float | None = _measure("failing trylocks", "/s")

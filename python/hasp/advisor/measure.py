@@ -73,15 +73,18 @@ def _thread_time(profile: Profile) -> tuple[float, float]:
     The latter leaves out threads that sleep elsewhere: a main thread that joins,
     workers without work. Spinning waits are in the CPU time, so not counted again.
     """
-    total = active = 0.0
-    spinning = spinning_share(profile)
+    parked = 1 - spinning_share(profile)
+    sections = lives = active = 0.0
     for thread in profile.threads:
         ended = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
-        life = max(0, ended - thread.began_ns)
-        ran = thread.cpu_ns + thread.wait_ns * (1 - spinning)
-        total += life
-        active += min(max(ran, thread.section_ns), max(life, thread.section_ns))
-    return total, active
+        lives += max(0, ended - thread.began_ns)
+        sections += thread.section_ns
+        active += max(thread.cpu_ns + thread.wait_ns * parked, thread.section_ns)
+    # A record that several threads used in turn tells the life of the last one only;
+    # the profile's share knows all of them.
+    if profile.section_share:
+        lives = sections / profile.section_share
+    return lives, min(active, max(lives, sections))
 
 
 def _uses(profile: Profile) -> Iterable[Use]:
@@ -203,6 +206,7 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
         handover_ns=handover,
         handover_p99_ns=use.handover.quantile(0.99),
         handover_ratio=None if handover is None else _ratio(handover, handover_p50),
+        blocking_per_s=_ratio(relocks.acquisitions if relocks else 0, seconds),
         blocking_share=_ratio(relocks.acquisitions if relocks else 0, use.acquisitions),
         trylock_share=_ratio(use.trylocks, attempts),
         trylock_failure_share=_ratio(use.trylock_failures, use.trylocks),
