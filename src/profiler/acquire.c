@@ -45,6 +45,7 @@ static void prepare(struct record_acquisition *a, struct recording *me,
     a->me = me;
     a->waits = a->tries = false;
     a->operation = as->operation;
+    a->caller = caller;
     a->hold = (struct record_hold){.key = key, .weight = 1};
     a->hold.count = counts_find(me, key, as, caller);
     a->hold.use = use_of(a->hold.count);
@@ -63,6 +64,8 @@ bool record_begin(struct record_acquisition *a, const void *object,
     struct record_hold *hold = &a->hold;
     hold->contended = busy;
     hold->timed = busy || due;
+    if (unlikely(load_relaxed(&bugs_handed_over)))
+        bugs_forget_handed_over(me);
     if (me->depth)
         edges_acquiring(me, hold->lock, caller);
     if (busy) {
@@ -192,7 +195,7 @@ void record_tried(struct record_acquisition *a, bool got)
     count_try(me, hold->use, pace.sampled ? hold->weight : 1, got);
     if (got) {
         if (me->depth)
-            edges_tried(me, hold->lock);
+            edges_tried(me, hold->lock, a->caller);
         if (hold->timed)
             hold->got = ticks();
         count(me, hold);

@@ -1,12 +1,205 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/bugs.h"
 
+#include "profiler/events.h"
+#include "profiler/registry.h"
+#include "profiler/threads.h"
+#include "profiler/waiters.h"
+
+enum { KIND_TYPE = 3, KIND_ROBUST = 16 };
+
+static bool is_taken(const pthread_mutex_t *mutex)
+{
+    return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) != 0;
+}
+
+static bool is_mine(const pthread_mutex_t *mutex)
+{
+    return is_taken(mutex) && (uint32_t)mutex->__data.__owner == current_thread();
+}
+
+/* The number of a thread, or 0. */
+static uint32_t thread_called(uint32_t tid)
+{
+    for (const struct recording *one = threads_first(); tid && one; one = one->next)
+        if (!one->ended && one->shared->tid == tid)
+            return one->thread;
+    return 0;
+}
+
+/* The same by what threads have published. */
+static uint32_t publishing_holder(uint32_t lock)
+{
+    for (const struct recording *one = threads_first(); one; one = one->next) {
+        uint32_t depth = one->ended ? 0 : one->shared->depth;
+        for (uint32_t i = 0; i < depth && i < TRACE_HELD; i++)
+            if (one->shared->held[i] == lock)
+                return one->thread;
+    }
+    return 0;
+}
+
+static bool holds(const struct recording *me, uintptr_t key)
+{
+    for (uint32_t i = 0; i < me->depth; i++)
+        if (me->hold[i].key == key)
+            return true;
+    return false;
+}
+
+/* A hold for reading stands in the way of writing only; see record_key. */
+static bool stands_in_own_way(const struct recording *me, const void *object,
+                              const struct record_as *as)
+{
+    uintptr_t address = (uintptr_t)object;
+    switch (as->lock_kind) {
+    case TRACE_MUTEX: {
+        const pthread_mutex_t *mutex = object;
+        return is_mine(mutex) &&
+               (mutex->__data.__kind & KIND_TYPE) != PTHREAD_MUTEX_RECURSIVE;
+    }
+    case TRACE_RWLOCK:
+        return holds(me, record_key(object, TRACE_WRITE)) ||
+               (as->operation == TRACE_WRITE &&
+                holds(me, record_key(object, TRACE_READ)));
+    default:
+        return holds(me, address);
+    }
+}
+
 void bugs_before_wait(struct recording *me, uint32_t lock, const void *object,
                       const struct record_as *as, void *caller)
 {
-    (void)me;
-    (void)lock;
-    (void)object;
-    (void)as;
-    (void)caller;
+    if (stands_in_own_way(me, object, as))
+        record_event(me, TRACE_SELF_DEADLOCK, lock, me->thread, caller);
+}
+
+struct atomic_u32 bugs_handed_over;
+
+void bugs_forget_handed_over(struct recording *me)
+{
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < me->depth; i++) {
+        const struct record_hold *hold = &me->hold[i];
+        if (hold->lock && registry_locks[hold->lock].handed_over)
+            continue;
+        if (depth < TRACE_HELD)
+            me->shared->held[depth] = hold->lock;
+        me->hold[depth++] = *hold;
+    }
+    me->shared->depth = me->depth = depth;
+}
+
+/* The thread that locked it will not see the end of its hold: such locks are not
+ * followed as held any more. */
+static void hand_over(uint32_t lock)
+{
+    if (!lock)
+        return;
+    registry_locks[lock].handed_over = 1;
+    store_relaxed(&bugs_handed_over, 1);
+}
+
+void bugs_unlocking(const pthread_mutex_t *mutex, void *caller)
+{
+    if (likely(is_mine(mutex)))
+        return;
+    struct recording *me = record_me();
+    if (!me)
+        return;
+    int kind = mutex->__data.__kind;
+    bool checked = (kind & KIND_ROBUST) ||
+                   (kind & KIND_TYPE) == PTHREAD_MUTEX_RECURSIVE ||
+                   (kind & KIND_TYPE) == PTHREAD_MUTEX_ERRORCHECK;
+    uint32_t lock = record_lock_number(mutex);
+    record_enter(me);
+    if (!checked)
+        hand_over(lock);
+    record_event(me, checked ? TRACE_UNLOCK_REFUSED : TRACE_FOREIGN_UNLOCK, lock,
+                 is_taken(mutex) ? thread_called((uint32_t)mutex->__data.__owner) : 0,
+                 caller);
+    record_leave(me);
+}
+
+/* Only writers are known by name; with readers and sampling nobody can tell. */
+void bugs_unlocking_rwlock(const pthread_rwlock_t *lock, void *caller)
+{
+    uint32_t writer =
+        (uint32_t)__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED);
+    if (likely(!writer || writer == current_thread()))
+        return;
+    struct recording *me = record_me();
+    if (!me)
+        return;
+    record_enter(me);
+    record_event(me, TRACE_FOREIGN_UNLOCK, record_lock_number(lock),
+                 thread_called(writer), caller);
+    record_leave(me);
+}
+
+void bugs_initialising(const void *object, bool held, void *caller)
+{
+    uint32_t lock = held ? record_lock_number(object) : 0;
+    if (likely(!lock) || registry_locks[lock].dead)
+        return;
+    struct recording *me = record_me();
+    uint32_t holder = publishing_holder(lock); /* else it was memory of no meaning */
+    if (!me || !holder)
+        return;
+    record_enter(me);
+    record_event(me, TRACE_INITIALISED_HELD, lock, holder, caller);
+    record_leave(me);
+}
+
+void bugs_destroying(const void *object, bool held, void *caller)
+{
+    uint32_t lock = held ? record_lock_number(object) : 0;
+    if (likely(!lock) || registry_locks[lock].dead)
+        return;
+    struct recording *me = record_me();
+    if (!me)
+        return;
+    record_enter(me);
+    record_event(me, TRACE_DESTROYED_HELD, lock, publishing_holder(lock), caller);
+    record_leave(me);
+}
+
+void bugs_destroying_condition(const void *condition, void *caller)
+{
+    uint32_t lock = record_lock_number(condition);
+    struct recording *me = lock && waiters_left(lock) ? record_me() : NULL;
+    if (!me)
+        return;
+    record_enter(me);
+    record_event(me, TRACE_DESTROYED_WAITED, lock, 0, caller);
+    record_leave(me);
+}
+
+static void report_holds(struct recording *me, enum trace_event_kind kind)
+{
+    if (load_relaxed(&bugs_handed_over))
+        bugs_forget_handed_over(me);
+    for (uint32_t i = 0; i < me->depth; i++) {
+        const struct record_hold *hold = &me->hold[i];
+        bool robust = hold->lock && registry_record(hold->lock)->flags & TRACE_ROBUST;
+        if (!robust) /* those are made for it */
+            event_add(me, kind, hold->lock, me->thread, hold->stack);
+    }
+}
+
+void bugs_thread_ends(struct recording *me)
+{
+    report_holds(me, TRACE_EXITED_HOLDING);
+}
+
+void bugs_process_ends(struct recording *me)
+{
+    report_holds(me, TRACE_HELD_AT_EXIT);
+}
+
+void bugs_forget(void)
+{
+    events_forget();
+    waiters_forget();
+    store_relaxed(&bugs_handed_over, 0);
 }

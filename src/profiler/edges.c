@@ -1,15 +1,146 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/edges.h"
 
-void edges_acquiring(struct recording *me, uint32_t inner, void *caller)
+#include "profiler/stacks.h"
+
+#include <sys/mman.h>
+
+enum {
+    EDGES_MOST = 1 << 16,
+    PLACES = 2 * EDGES_MOST,
+    CACHED = 256,       /* pairs known to one thread */
+    OUTER_MOST = 8,     /* held locks that are looked at, from the innermost on */
+    COUNTED_APART = 64, /* by one thread, before it adds them to the record */
+};
+
+struct edges_cache {
+    struct known {
+        struct trace_edge *edge; /* NULL: free */
+        uint32_t outer, inner;
+        uint32_t count; /* not in the record yet */
+        bool often;
+    } known[CACHED];
+};
+
+static struct atomic_u32 *places; /* numbers of edges, by their hash */
+static struct atomic_u32 adding;
+
+SERIES(edge_records, TRACE_EDGES, struct trace_edge, EDGES_MOST);
+
+static const size_t places_bytes = sizeof(struct atomic_u32) * PLACES;
+
+void edges_forget(void)
 {
-    (void)me;
-    (void)inner;
-    (void)caller;
+    if (places)
+        munmap(places, places_bytes);
+    places = NULL;
+    store_relaxed(&adding, 0);
+    series_forget(&edge_records);
 }
 
-void edges_tried(struct recording *me, uint32_t inner)
+static uint64_t hash_of(uint32_t outer, uint32_t inner)
 {
-    (void)me;
-    (void)inner;
+    return ((uint64_t)outer << 32 | inner) * 0x9e3779b97f4a7c15u;
+}
+
+/* The record of a pair, or NULL and the empty place where it would be. Under `adding`.
+ */
+static struct trace_edge *look_up(uint32_t outer, uint32_t inner,
+                                  struct atomic_u32 **place)
+{
+    uint64_t at = hash_of(outer, inner) >> 40;
+    for (;; at++) {
+        *place = &places[at % PLACES];
+        uint32_t number = load_relaxed(*place);
+        if (!number)
+            return NULL;
+        struct trace_edge *edge = series_at(&edge_records, number);
+        if (edge->outer == outer && edge->inner == inner)
+            return edge;
+    }
+}
+
+static struct trace_edge *find(struct recording *me, uint32_t outer, uint32_t inner,
+                               bool by_try, void *caller)
+{
+    const struct trace_edge record = {
+        .outer = outer,
+        .inner = inner,
+        .stack = stack_take(me, caller),
+        .thread = me->thread,
+        .by_try = by_try,
+    };
+    struct trace_edge *edge = NULL;
+    struct atomic_u32 *place;
+    uint32_t number;
+    brief_lock(&adding);
+    if (!places)
+        places = map_pages(places_bytes);
+    if (places) {
+        edge = look_up(outer, inner, &place);
+        if (!edge && (edge = series_append(&edge_records, &record, &number)))
+            store_relaxed(place, number);
+    }
+    if (!edge)
+        trace->lost_edges++;
+    brief_unlock(&adding);
+    return edge;
+}
+
+static void add(struct known *known)
+{
+    if (known->edge && known->count)
+        add_shared(&known->edge->count, known->count);
+    known->count = 0;
+}
+
+static void note(struct recording *me, uint32_t outer, uint32_t inner, bool by_try,
+                 void *caller)
+{
+    struct known *known = &me->edges->known[hash_of(outer, inner) >> 56];
+    if (!known->edge || known->outer != outer || known->inner != inner) {
+        struct trace_edge *edge = find(me, outer, inner, by_try, caller);
+        if (!edge)
+            return;
+        add(known);
+        *known = (struct known){.edge = edge, .outer = outer, .inner = inner};
+    }
+    if (!by_try && known->edge->by_try)
+        known->edge->by_try = 0;
+    known->count++;
+    if (!known->often || known->count == COUNTED_APART) {
+        add(known);
+        known->often = known->edge->count >= COUNTED_APART;
+    }
+}
+
+static void note_all(struct recording *me, uint32_t inner, bool by_try, void *caller)
+{
+    if (!me->edges)
+        me->edges = map_pages(sizeof *me->edges);
+    if (!me->edges || !inner)
+        return;
+    uint32_t depth = me->depth;
+    uint32_t end = depth > OUTER_MOST ? depth - OUTER_MOST : 0;
+    while (depth-- > end) {
+        uint32_t outer = me->hold[depth].lock;
+        if (outer && outer != inner)
+            note(me, outer, inner, by_try, caller);
+    }
+}
+
+void edges_acquiring(struct recording *me, uint32_t inner, void *caller)
+{
+    note_all(me, inner, false, caller);
+}
+
+void edges_tried(struct recording *me, uint32_t inner, void *caller)
+{
+    note_all(me, inner, true, caller);
+}
+
+void edges_merge(struct recording *me)
+{
+    for (unsigned i = 0; me->edges && i < CACHED; i++)
+        add(&me->edges->known[i]);
 }

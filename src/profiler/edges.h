@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The order in which locks are acquired while others are held. */
+/*
+ * The order of locks: which were acquired while which others were held.
+ *
+ * A pair is a record of its own in the trace, made the first time, with the stack of
+ * that time. A thread keeps the pairs it has met lately, so that meeting one again
+ * costs a look at its own memory.
+ */
 #ifndef HASP_PROFILER_EDGES_H
 #define HASP_PROFILER_EDGES_H
 
@@ -9,6 +15,11 @@
 void edges_acquiring(struct recording *me, uint32_t inner, void *caller);
 
 /* The same, by a trylock that has succeeded. */
-void edges_tried(struct recording *me, uint32_t inner);
+void edges_tried(struct recording *me, uint32_t inner, void *caller);
+
+/* Adds what the thread has counted to the records. */
+void edges_merge(struct recording *me);
+
+void edges_forget(void);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/process.h"
 
+#include "profiler/bugs.h"
 #include "profiler/calibrate.h"
 #include "profiler/clock.h"
 #include "profiler/early.h"
+#include "profiler/edges.h"
 #include "profiler/modules.h"
 #include "profiler/pace.h"
 #include "profiler/registry.h"
@@ -177,6 +179,8 @@ void process_forked(void)
         stacks_forget();
         uses_forget();
         weights_forget();
+        edges_forget();
+        bugs_forget();
         modules_forget();
         sampler_forget();
         file_forget();
@@ -192,9 +196,13 @@ bool process_ends(enum trace_end how)
         return false;
     record_here.inside++;
     sampler_pause();
-    for (struct recording *thread = threads_first(); thread; thread = thread->next)
+    for (struct recording *thread = threads_first(); thread; thread = thread->next) {
         weights_flush(thread); /* others may be writing them: a few get lost */
+        edges_merge(thread);
+    }
     sampler_account_all();
+    if (record_here.own && !record_here.own->ended && how == TRACE_EXITED)
+        bugs_process_ends(record_here.own);
     modules_look();
     clock_read(&trace->latest);
     trace->ended = how;

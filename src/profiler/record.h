@@ -97,6 +97,7 @@ struct recording {
 
     struct uses_table *uses;
     struct stacks_cache *stacks;
+    struct edges_cache *edges;
     uint64_t stack_ticks; /* spent on stacks */
     struct trace_use *waiting_use; /* of the wait under way */
     struct trace_weight weight[RECORD_WEIGHTS]; /* not yet in the file */
@@ -215,6 +216,7 @@ struct record_acquisition {
     bool waits; /* published */
     bool tries;
     uint32_t operation;
+    void *caller;
 };
 
 /* False: pass it through, nothing more to be called. */

@@ -20,7 +20,8 @@ struct registry_lock {
     uint32_t site;
     uint32_t owner; /* thread that released it last, as far as was seen */
     uint32_t node;  /* of NUMA, of that */
-    uint32_t dead;
+    uint16_t dead;
+    uint16_t handed_over; /* seen unlocked by another thread than locked it */
 };
 
 extern struct registry_lock *registry_locks RECORD_HIDDEN; /* by number; [0] spare */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/threads.h"
 
+#include "profiler/bugs.h"
 #include "profiler/counts.h"
+#include "profiler/edges.h"
 #include "profiler/process.h"
 #include "profiler/uses.h"
 #include "profiler/weights.h"
@@ -179,6 +181,8 @@ void thread_end(struct recording *me)
     if (!trace || me->ended)
         return;
     record_here = (struct record_here){.skip = RECORD_NEVER, .ended = 1};
+    bugs_thread_ends(me);
+    edges_merge(me);
     thread_account(me);
     weights_flush(me);
     me->ended = true;

@@ -2,10 +2,12 @@
 #include "profiler/waits.h"
 
 #include "profiler/counts.h"
+#include "profiler/edges.h"
 #include "profiler/pace.h"
 #include "profiler/registry.h"
 #include "profiler/stacks.h"
 #include "profiler/uses.h"
+#include "profiler/waiters.h"
 
 void wait_publish(struct recording *me, const struct record_hold *hold,
                   enum trace_operation operation)
@@ -51,6 +53,10 @@ bool record_wait_begin(struct record_wait *w, const void *object,
     w->hold.use = use_of(w->hold.count);
     w->hold.lock = w->hold.count->lock;
     w->hold.stack = stack_take(me, caller);
+    if (me->depth && mutex) /* it will be taken again */
+        edges_acquiring(me, registry_find((uintptr_t)mutex), caller);
+    if (mutex)
+        waiters_begin(w->hold.lock);
     w->hold.asked = ticks();
     wait_publish(me, &w->hold, as->operation);
     return true;
@@ -83,6 +89,8 @@ void record_wait_end(struct record_wait *w, bool timed_out)
     uint64_t now = ticks(), waited = now - w->hold.asked;
     struct trace_use *use = w->hold.use;
     wait_withdraw(me);
+    if (w->mutex)
+        waiters_end(w->hold.lock, timed_out);
     use->acquisitions++;
     use->timeouts += timed_out;
     use->wait_ticks += waited;
@@ -104,8 +112,9 @@ void record_signal(const void *object, const struct record_as *as, bool broadcas
     if (!me)
         return;
     record_enter(me);
-    struct trace_use *use =
-        use_of(counts_find(me, (uintptr_t)object, as, caller));
+    const struct trace_count *count = counts_find(me, (uintptr_t)object, as, caller);
+    struct trace_use *use = use_of(count);
+    waiters_woken(count->lock, broadcast);
     if (broadcast)
         use->broadcasts++;
     else

@@ -2,11 +2,12 @@
 /* pthread_mutex_*, recorded. */
 #include "preload/profile/mutex.h"
 
-#include "preload/profile/next.h"
+#include "profiler/bugs.h"
 
 #include <errno.h>
 
-const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK, sizeof(pthread_mutex_t)};
+static const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK,
+                                          sizeof(pthread_mutex_t)};
 
 /* Glibc's kinds: what their low bits say, and flags. */
 enum { KIND_TYPE = 3, KIND_ROBUST = 16, KIND_PRIORITY = 32 | 64, KIND_SHARED = 128 };
@@ -70,63 +71,52 @@ static uint32_t flags_of(const pthread_mutex_t *mutex)
     return flags;
 }
 
-EXPORT int pthread_mutex_init(pthread_mutex_t *mutex,
-                              const pthread_mutexattr_t *attributes)
+int mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes,
+               void *caller)
 {
+    bugs_initialising(mutex, is_taken(mutex), caller);
     int result = next.pthread_mutex_init(mutex, attributes);
     if (result == 0)
-        record_created(mutex, &as_mutex, flags_of(mutex), RECORD_CALLER);
+        record_created(mutex, &as_mutex, flags_of(mutex), caller);
     return result;
 }
 
-EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
+int mutex_destroy(pthread_mutex_t *mutex, void *caller)
 {
+    bugs_destroying(mutex, is_taken(mutex), caller);
     int result = next.pthread_mutex_destroy(mutex);
     if (result == 0)
         record_destroyed(mutex);
     return result;
 }
 
-static __attribute__((noinline)) int lock_recorded(pthread_mutex_t *mutex, void *caller)
+__attribute__((noinline)) int mutex_lock(pthread_mutex_t *mutex, void *caller)
 {
     struct record_acquisition a;
-    if (!record_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
+    if (record_passes(busy(mutex)) ||
+        !record_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
         return next.pthread_mutex_lock(mutex);
     int result = next.pthread_mutex_lock(mutex);
     record_end(&a, got(result) ? RECORD_GOT : RECORD_FAILED);
     return result;
 }
 
-EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-    bool taken = busy(mutex);
-    if (record_passes(taken) || record_counts(mutex, taken || !is_normal(mutex)))
-        return next.pthread_mutex_lock(mutex);
-    return lock_recorded(mutex, RECORD_CALLER);
-}
-
-static __attribute__((noinline)) int unlock_recorded(pthread_mutex_t *mutex)
+__attribute__((noinline)) int mutex_unlock(pthread_mutex_t *mutex, void *caller)
 {
     struct record_release r;
-    if (!record_release_begin(&r, (uintptr_t)mutex))
+    if (!record_release_begin(&r, (uintptr_t)mutex)) {
+        bugs_unlocking(mutex, caller);
         return next.pthread_mutex_unlock(mutex);
+    }
     int result = next.pthread_mutex_unlock(mutex);
     record_release_end(&r);
     return result;
 }
 
-EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
-{
-    if (record_release_passes() || record_uncounts(mutex))
-        return next.pthread_mutex_unlock(mutex);
-    return unlock_recorded(mutex);
-}
-
-EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
+int mutex_trylock(pthread_mutex_t *mutex, void *caller)
 {
     struct record_acquisition a;
-    if (record_passes(busy(mutex)) ||
-        !record_try(&a, mutex, &as_mutex, RECORD_CALLER))
+    if (record_passes(busy(mutex)) || !record_try(&a, mutex, &as_mutex, caller))
         return next.pthread_mutex_trylock(mutex);
     int result = next.pthread_mutex_trylock(mutex);
     record_tried(&a, got(result));
@@ -140,15 +130,51 @@ static enum record_result outcome(int result)
     return result == ETIMEDOUT ? RECORD_TIMED_OUT : RECORD_FAILED;
 }
 
-EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *at)
+int mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *at, void *caller)
 {
     struct record_acquisition a;
     if (record_passes(busy(mutex)) ||
-        !record_begin(&a, mutex, &as_mutex, will_wait(mutex), RECORD_CALLER))
+        !record_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
         return next.pthread_mutex_timedlock(mutex, at);
     int result = next.pthread_mutex_timedlock(mutex, at);
     record_end(&a, outcome(result));
     return result;
+}
+
+EXPORT int pthread_mutex_init(pthread_mutex_t *mutex,
+                              const pthread_mutexattr_t *attributes)
+{
+    return mutex_init(mutex, attributes, RECORD_CALLER);
+}
+
+EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
+{
+    return mutex_destroy(mutex, RECORD_CALLER);
+}
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    bool taken = busy(mutex);
+    if (record_passes(taken) || record_counts(mutex, taken || !is_normal(mutex)))
+        return next.pthread_mutex_lock(mutex);
+    return mutex_lock(mutex, RECORD_CALLER);
+}
+
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    if (record_release_passes() || record_uncounts(mutex))
+        return next.pthread_mutex_unlock(mutex);
+    return mutex_unlock(mutex, RECORD_CALLER);
+}
+
+EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    return mutex_trylock(mutex, RECORD_CALLER);
+}
+
+EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *at)
+{
+    return mutex_timedlock(mutex, at, RECORD_CALLER);
 }
 
 EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
@@ -163,13 +189,14 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
     return result;
 }
 
-/* Old names that programs still bind. */
-#define ALIAS(target)                                                                  \
-    __attribute__((alias(#target), visibility("default"), nothrow, nonnull(1)))
-__typeof__(pthread_mutex_init) __pthread_mutex_init ALIAS(pthread_mutex_init)
-    __attribute__((leaf));
-__typeof__(pthread_mutex_destroy) __pthread_mutex_destroy ALIAS(pthread_mutex_destroy)
-    __attribute__((leaf));
-__typeof__(pthread_mutex_lock) __pthread_mutex_lock ALIAS(pthread_mutex_lock);
-__typeof__(pthread_mutex_trylock) __pthread_mutex_trylock ALIAS(pthread_mutex_trylock);
-__typeof__(pthread_mutex_unlock) __pthread_mutex_unlock ALIAS(pthread_mutex_unlock);
+OWN_NAME(pthread_mutex_init) __attribute__((leaf));
+OWN_NAME(pthread_mutex_destroy) __attribute__((leaf));
+OWN_NAME(pthread_mutex_lock);
+OWN_NAME(pthread_mutex_trylock);
+OWN_NAME(pthread_mutex_unlock);
+
+OLD_NAME(pthread_mutex_init) __attribute__((leaf));
+OLD_NAME(pthread_mutex_destroy) __attribute__((leaf));
+OLD_NAME(pthread_mutex_lock);
+OLD_NAME(pthread_mutex_trylock);
+OLD_NAME(pthread_mutex_unlock);

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/* The recorded operations, for the functions that stand for them under other names. */
 #ifndef HASP_PRELOAD_PROFILE_MUTEX_H
 #define HASP_PRELOAD_PROFILE_MUTEX_H
 
-#include "profiler/record.h"
+#include "preload/profile/next.h"
 
-extern const struct record_as as_mutex RECORD_HIDDEN;
+int mutex_init(pthread_mutex_t *, const pthread_mutexattr_t *,
+               void *caller) RECORD_HIDDEN;
+int mutex_destroy(pthread_mutex_t *, void *caller) RECORD_HIDDEN;
+int mutex_lock(pthread_mutex_t *, void *caller) RECORD_HIDDEN;
+int mutex_trylock(pthread_mutex_t *, void *caller) RECORD_HIDDEN;
+int mutex_timedlock(pthread_mutex_t *, const struct timespec *,
+                    void *caller) RECORD_HIDDEN;
+int mutex_unlock(pthread_mutex_t *, void *caller) RECORD_HIDDEN;
 
 #endif

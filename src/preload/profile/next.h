@@ -18,6 +18,16 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* A hidden second name, for versioned.c. */
+#define OWN_NAME(name)                                                                 \
+    __typeof__(name) own_##name                                                        \
+        __attribute__((alias(#name), visibility("hidden"), nothrow, nonnull(1)))
+
+/* An old name that programs still bind. */
+#define OLD_NAME(name)                                                                 \
+    __typeof__(name) __##name                                                          \
+        __attribute__((alias(#name), visibility("default"), nothrow, nonnull(1)))
+
 #define NEXT(result, name, parameters, arguments) result(*name) parameters;
 struct next {
 #include "preload/profile/next.def"

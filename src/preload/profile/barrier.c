@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread_barrier_*, recorded. */
+#include "preload/profile/next.h"
+
+static const struct record_as as_barrier = {TRACE_BARRIER_OBJECT, TRACE_BARRIER,
+                                            sizeof(pthread_barrier_t)};
+
+EXPORT int pthread_barrier_init(pthread_barrier_t *barrier,
+                                const pthread_barrierattr_t *attributes, unsigned count)
+{
+    int result = next.pthread_barrier_init(barrier, attributes, count);
+    int shared = PTHREAD_PROCESS_PRIVATE;
+    if (attributes)
+        pthread_barrierattr_getpshared(attributes, &shared);
+    if (result == 0)
+        record_created(barrier, &as_barrier,
+                       shared == PTHREAD_PROCESS_SHARED ? TRACE_SHARED : 0,
+                       RECORD_CALLER);
+    return result;
+}
+
+EXPORT int pthread_barrier_destroy(pthread_barrier_t *barrier)
+{
+    int result = next.pthread_barrier_destroy(barrier);
+    if (result == 0)
+        record_destroyed(barrier);
+    return result;
+}
+
+EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+    struct record_wait w;
+    if (!record_wait_begin(&w, barrier, &as_barrier, NULL, RECORD_CALLER))
+        return next.pthread_barrier_wait(barrier);
+    int result = next.pthread_barrier_wait(barrier);
+    record_wait_end(&w, false);
+    return result;
+}

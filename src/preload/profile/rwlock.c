@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread_rwlock_*, recorded: reading and writing are counted apart.
+ *
+ * Rwlocks are glibc's under every lock of Hasp's; its state word has said the same
+ * since 2.25: bit 0, writers' turn; bit 1, a writer has it or waits; from bit 3 on,
+ * readers.
+ */
+#include "preload/profile/next.h"
+
+#include "profiler/bugs.h"
+
+#include <errno.h>
+
+enum { WRITERS_TURN = 1, WRITER = 2, FIRST_READER = 8 };
+
+static const struct record_as as_reader = {TRACE_RWLOCK, TRACE_READ,
+                                           sizeof(pthread_rwlock_t)};
+static const struct record_as as_writer = {TRACE_RWLOCK, TRACE_WRITE,
+                                           sizeof(pthread_rwlock_t)};
+
+static unsigned state_of(const pthread_rwlock_t *lock)
+{
+    return __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED);
+}
+
+static bool held_by_writer(unsigned state)
+{
+    return (state & (WRITERS_TURN | WRITER)) == (WRITERS_TURN | WRITER);
+}
+
+static bool busy_for_reader(const pthread_rwlock_t *lock)
+{
+    unsigned state = state_of(lock);
+    /* Writers that wait come first where the kind says so. */
+    return held_by_writer(state) || (lock->__data.__flags && state & WRITER);
+}
+
+static bool busy_for_writer(const pthread_rwlock_t *lock)
+{
+    unsigned state = state_of(lock);
+    return state & WRITER || state >= FIRST_READER;
+}
+
+static bool written_by_caller(const pthread_rwlock_t *lock)
+{
+    return held_by_writer(state_of(lock)) &&
+           (uint32_t)lock->__data.__cur_writer == current_thread();
+}
+
+static enum record_result outcome(int result)
+{
+    if (result == 0)
+        return RECORD_GOT;
+    return result == ETIMEDOUT ? RECORD_TIMED_OUT : RECORD_FAILED;
+}
+
+EXPORT int pthread_rwlock_init(pthread_rwlock_t *lock,
+                               const pthread_rwlockattr_t *attributes)
+{
+    bugs_initialising(lock, busy_for_writer(lock), RECORD_CALLER);
+    int result = next.pthread_rwlock_init(lock, attributes);
+    if (result == 0)
+        record_created(lock, &as_writer, lock->__data.__shared ? TRACE_SHARED : 0,
+                       RECORD_CALLER);
+    return result;
+}
+
+EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *lock)
+{
+    bugs_destroying(lock, busy_for_writer(lock), RECORD_CALLER);
+    int result = next.pthread_rwlock_destroy(lock);
+    if (result == 0)
+        record_destroyed(lock);
+    return result;
+}
+
+#define RECORDED(as, busy, call)                                                       \
+    struct record_acquisition a;                                                       \
+    bool taken = (busy);                                                               \
+    if (record_passes(taken) || !record_begin(&a, lock, &(as), taken, RECORD_CALLER))  \
+        return call;                                                                   \
+    int result = call;                                                                 \
+    record_end(&a, outcome(result));                                                   \
+    return result
+
+EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+    const void *key = (const void *)record_key(lock, TRACE_READ);
+    bool busy = busy_for_reader(lock);
+    if (record_passes(busy) || record_counts(key, busy))
+        return next.pthread_rwlock_rdlock(lock);
+    RECORDED(as_reader, busy_for_reader(lock), next.pthread_rwlock_rdlock(lock));
+}
+
+EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+    bool busy = busy_for_writer(lock);
+    if (record_passes(busy) || record_counts(lock, busy))
+        return next.pthread_rwlock_wrlock(lock);
+    RECORDED(as_writer, busy_for_writer(lock), next.pthread_rwlock_wrlock(lock));
+}
+
+EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *at)
+{
+    RECORDED(as_reader, busy_for_reader(lock),
+             next.pthread_rwlock_timedrdlock(lock, at));
+}
+
+EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *at)
+{
+    RECORDED(as_writer, busy_for_writer(lock),
+             next.pthread_rwlock_timedwrlock(lock, at));
+}
+
+EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
+                                      const struct timespec *at)
+{
+    RECORDED(as_reader, busy_for_reader(lock),
+             next.pthread_rwlock_clockrdlock(lock, clock, at));
+}
+
+EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
+                                      const struct timespec *at)
+{
+    RECORDED(as_writer, busy_for_writer(lock),
+             next.pthread_rwlock_clockwrlock(lock, clock, at));
+}
+
+#define TRIED(as, busy, call)                                                          \
+    struct record_acquisition a;                                                       \
+    if (record_passes(busy) || !record_try(&a, lock, &(as), RECORD_CALLER))            \
+        return call;                                                                   \
+    int result = call;                                                                 \
+    record_tried(&a, result == 0);                                                     \
+    return result
+
+EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
+{
+    TRIED(as_reader, busy_for_reader(lock), next.pthread_rwlock_tryrdlock(lock));
+}
+
+EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
+{
+    TRIED(as_writer, busy_for_writer(lock), next.pthread_rwlock_trywrlock(lock));
+}
+
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+    struct record_release r;
+    if (record_release_passes())
+        return next.pthread_rwlock_unlock(lock);
+    enum trace_operation held = written_by_caller(lock) ? TRACE_WRITE : TRACE_READ;
+    uintptr_t key = record_key(lock, held);
+    if (record_uncounts((const void *)key))
+        return next.pthread_rwlock_unlock(lock);
+    if (!record_release_begin(&r, key)) {
+        bugs_unlocking_rwlock(lock, RECORD_CALLER);
+        return next.pthread_rwlock_unlock(lock);
+    }
+    int result = next.pthread_rwlock_unlock(lock);
+    record_release_end(&r);
+    return result;
+}
+
+OLD_NAME(pthread_rwlock_init) __attribute__((leaf));
+OLD_NAME(pthread_rwlock_destroy) __attribute__((leaf));
+OLD_NAME(pthread_rwlock_rdlock);
+OLD_NAME(pthread_rwlock_wrlock);
+OLD_NAME(pthread_rwlock_tryrdlock);
+OLD_NAME(pthread_rwlock_trywrlock);
+OLD_NAME(pthread_rwlock_unlock);

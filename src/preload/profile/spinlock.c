@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread_spin_*, recorded. They are glibc's, or the program's own words: a word that
+ * was never initialised may be used as well where free is 0. */
+#include "preload/profile/next.h"
+
+#include "profiler/bugs.h"
+
+static const struct record_as as_spinlock = {TRACE_SPINLOCK, TRACE_LOCK,
+                                             sizeof(pthread_spinlock_t)};
+
+/* What a free one looks like: 1 on x86, 0 elsewhere. */
+static int free_word = -1;
+
+static __attribute__((noinline)) void find_free_word(void)
+{
+    pthread_spinlock_t probe;
+    next.pthread_spin_init(&probe, PTHREAD_PROCESS_PRIVATE);
+    __atomic_store_n(&free_word, probe, __ATOMIC_RELAXED);
+}
+
+static bool busy(const pthread_spinlock_t *lock)
+{
+    if (unlikely(__atomic_load_n(&free_word, __ATOMIC_RELAXED) == -1))
+        find_free_word();
+    return __atomic_load_n(lock, __ATOMIC_RELAXED) != free_word;
+}
+
+EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int shared)
+{
+    void *object = (void *)(uintptr_t)lock;
+    bugs_initialising(object, busy(lock), RECORD_CALLER);
+    int result = next.pthread_spin_init(lock, shared);
+    if (result == 0)
+        record_created(object, &as_spinlock,
+                       shared == PTHREAD_PROCESS_SHARED ? TRACE_SHARED : 0,
+                       RECORD_CALLER);
+    return result;
+}
+
+EXPORT int pthread_spin_destroy(pthread_spinlock_t *lock)
+{
+    void *object = (void *)(uintptr_t)lock;
+    bugs_destroying(object, busy(lock), RECORD_CALLER);
+    int result = next.pthread_spin_destroy(lock);
+    if (result == 0)
+        record_destroyed(object);
+    return result;
+}
+
+static __attribute__((noinline)) int lock_recorded(pthread_spinlock_t *lock, bool taken,
+                                                   void *caller)
+{
+    struct record_acquisition a;
+    if (!record_begin(&a, (void *)(uintptr_t)lock, &as_spinlock, taken, caller))
+        return next.pthread_spin_lock(lock);
+    int result = next.pthread_spin_lock(lock);
+    record_end(&a, result == 0 ? RECORD_GOT : RECORD_FAILED);
+    return result;
+}
+
+EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+    bool taken = busy(lock);
+    if (record_passes(taken) || record_counts((void *)(uintptr_t)lock, taken))
+        return next.pthread_spin_lock(lock);
+    return lock_recorded(lock, taken, RECORD_CALLER);
+}
+
+EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+    struct record_acquisition a;
+    if (record_passes(busy(lock)) ||
+        !record_try(&a, (void *)(uintptr_t)lock, &as_spinlock, RECORD_CALLER))
+        return next.pthread_spin_trylock(lock);
+    int result = next.pthread_spin_trylock(lock);
+    record_tried(&a, result == 0);
+    return result;
+}
+
+EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+    struct record_release r;
+    void *object = (void *)(uintptr_t)lock;
+    if (record_release_passes() || record_uncounts(object) ||
+        !record_release_begin(&r, (uintptr_t)object))
+        return next.pthread_spin_unlock(lock);
+    int result = next.pthread_spin_unlock(lock);
+    record_release_end(&r);
+    return result;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The same functions as the interposer's versioned.c, and for the same reason:
+ * sanitizer runtimes look them up by version.
+ */
+#include "preload/profile/next.h"
+
+#define VERSIONED(version, name, parameters, arguments)                                \
+    __typeof__(name) own_##name __attribute__((visibility("hidden")));                 \
+    EXPORT int versioned_##name parameters;                                            \
+    EXPORT int versioned_##name parameters                                             \
+    {                                                                                  \
+        return own_##name arguments;                                                   \
+    }                                                                                  \
+    __asm__(".symver versioned_" #name ", " #name "@" version ", remove")
+
+#define MUTEX(name) VERSIONED(FIRST_VERSION, name, (pthread_mutex_t * m), (m))
+#define CONDITION(name, parameters, arguments)                                         \
+    VERSIONED(CONDITION_VERSION, name, parameters, arguments)
+
+VERSIONED(FIRST_VERSION, pthread_mutex_init,
+          (pthread_mutex_t * m, const pthread_mutexattr_t *a), (m, a));
+MUTEX(pthread_mutex_destroy);
+MUTEX(pthread_mutex_lock);
+MUTEX(pthread_mutex_trylock);
+MUTEX(pthread_mutex_unlock);
+CONDITION(pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *a), (c, a));
+CONDITION(pthread_cond_destroy, (pthread_cond_t * c), (c));
+CONDITION(pthread_cond_signal, (pthread_cond_t * c), (c));
+CONDITION(pthread_cond_broadcast, (pthread_cond_t * c), (c));
+CONDITION(pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), (c, m));
+CONDITION(pthread_cond_timedwait,
+          (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *at),
+          (c, m, at));

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""A case of a test program, recorded: its locks by the names that it tells."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lock_list import BUILD
+from preload import matrix
+
+from hasp.trace.format import ChunkKind, EventKind, LockKind, Operation
+from hasp.trace.reader import Trace
+
+PROGRAMS = BUILD / "tests" / "programs" / "profile"
+LIBRARY = BUILD / "src" / "preload" / "profile" / "libhasp-profile.so"
+TELLS = re.compile(r"^(\w+)=0x([0-9a-f]+)$", re.M)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The trace, and the address of each name."""
+
+    trace: Trace
+    addresses: dict[str, int]
+
+    @cached_property
+    def locks(self) -> Any:
+        return self.trace.numbered(ChunkKind.LOCKS)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """By lock number; others are called by their kind."""
+        known = {address: name for name, address in self.addresses.items()}
+        return {
+            number: known.get(int(lock["address"]), LockKind(lock["kind"]).name)
+            for number, lock in enumerate(self.locks)
+            if lock["kind"]
+        }
+
+    def number(self, name: str) -> int:
+        """Of the lock that had this name last."""
+        return max(number for number, found in self.names.items() if found == name)
+
+    def use(self, name: str, operation: Operation) -> dict[str, int]:
+        """Sums over all threads of the site of this lock."""
+        site = self.locks[self.number(name)]["site"]
+        uses = self.trace.all(ChunkKind.USES)
+        chosen = uses[(uses["site"] == site) & (uses["operation"] == operation)]
+        fields = [name for name in uses.dtype.names if uses.dtype[name].kind == "u"]
+        most = {"wait_most", "hold_most"}
+        return {
+            name: int(chosen[name].max() if name in most else chosen[name].sum())
+            for name in fields
+            if len(chosen)
+        }
+
+    @property
+    def events(self) -> list[tuple[str, str, int]]:
+        """Kind, lock, and how often."""
+        return [
+            (EventKind(event["kind"]).name, self.names[event["lock"]], event["count"])
+            for event in self.trace.all(ChunkKind.EVENTS)
+        ]
+
+    @property
+    def edges(self) -> dict[tuple[str, str], tuple[int, bool]]:
+        """Count, and whether by trylock only, by the names of outer and inner."""
+        return {
+            (self.names[edge["outer"]], self.names[edge["inner"]]): (
+                int(edge["count"]),
+                bool(edge["by_try"]),
+            )
+            for edge in self.trace.all(ChunkKind.EDGES)
+        }
+
+
+def record(
+    program: str, case: str, lock: str | None, path: Path, mode: str = "full"
+) -> Recorded:
+    """Run it under a lock, or over glibc's own, and read what was recorded."""
+    found = next(each for each in matrix.locks() if each.name == lock)
+    settings = {
+        "HASP_TRACE": str(path),
+        "HASP_TRACE_MODE": mode,
+        "HASP_TRACE_SESSION": "0123456789abcdef",
+        "HASP_TRACE_LOCK": lock or "glibc",
+    }
+    env = matrix.environment(found, settings)
+    after = [env["LD_PRELOAD"]] if "LD_PRELOAD" in env else []
+    env["LD_PRELOAD"] = ":".join([str(LIBRARY), *after])
+    status, text = matrix.run_command([PROGRAMS / f"profile_{program}", case], env)
+    assert status == 0, f"{program} {case} under {found.label}: {status}\n{text}"
+    addresses = {name: int(digits, 16) for name, digits in TELLS.findall(text)}
+    return Recorded(Trace(path), addresses)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""Each kind of lock, each bug, and the order of locks, as the trace has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from preload import matrix
+from profiler.recorded import Recorded, record
+
+from hasp.trace.format import ChunkKind, LockKind, Operation
+
+pytestmark = pytest.mark.timeout(2 * matrix.TIME_LIMIT)
+
+LOCKS = (None, "futex", "mcs-park")
+under_locks = pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock or "glibc")
+
+
+def some(use: dict[str, int], **wanted: int) -> None:
+    """These figures, and no other of their sort."""
+    keys = (
+        *("acquisitions", "contended", "trylocks", "trylock_failures", "timeouts"),
+        *("signals", "broadcasts"),
+    )
+    assert {key: use[key] for key in keys if use[key]} == wanted
+
+
+@under_locks
+def test_rwlock(lock: str | None, tmp_path: Path) -> None:
+    found = record("operations", "rwlocks", lock, tmp_path / "trace")
+    some(
+        found.use("rwlock", Operation.READ),
+        acquisitions=5,
+        contended=1,
+        trylocks=1,
+    )
+    some(
+        found.use("rwlock", Operation.WRITE),
+        acquisitions=3,
+        trylocks=1,
+        trylock_failures=1,
+        timeouts=1,
+    )
+    entry = found.locks[found.number("rwlock")]
+    assert entry["kind"] == LockKind.RWLOCK
+    assert entry["died"] > entry["born"] > 0
+    assert found.use("rwlock", Operation.READ)["wait_most"] > 0
+    assert found.events == []
+
+
+@under_locks
+def test_spinlock(lock: str | None, tmp_path: Path) -> None:
+    found = record("operations", "spinlocks", lock, tmp_path / "trace")
+    some(
+        found.use("spinlock", Operation.LOCK),
+        acquisitions=7,
+        contended=1,
+        trylocks=1,
+        trylock_failures=1,
+    )
+    assert found.locks[found.number("spinlock")]["kind"] == LockKind.SPINLOCK
+    assert found.events == []
+
+
+@under_locks
+def test_condition(lock: str | None, tmp_path: Path) -> None:
+    found = record("operations", "conditions", lock, tmp_path / "trace")
+    waits = found.use("condition", Operation.WAIT)
+    # Spurious wake-ups are allowed, and told apart from none here.
+    assert waits["acquisitions"] >= 3
+    assert (waits["timeouts"], waits["signals"], waits["broadcasts"]) == (2, 1, 2)
+    again = found.use("mutex", Operation.RELOCK)
+    assert again["acquisitions"] == waits["acquisitions"]
+    # The mutex is not held while its holder waits.
+    assert found.use("mutex", Operation.LOCK)["hold_most"] < waits["wait_most"]
+    assert again["hold_most"] < waits["wait_most"]
+    idle = found.trace.numbered(ChunkKind.THREADS)["idle_ticks"].sum()
+    assert idle >= waits["wait_most"]
+    assert found.events == []
+
+
+@under_locks
+def test_cancelled_wait(lock: str | None, tmp_path: Path) -> None:
+    found = record("operations", "cancellation", lock, tmp_path / "trace")
+    assert found.use("condition", Operation.WAIT)["acquisitions"] >= 1
+    threads = found.trace.numbered(ChunkKind.THREADS)
+    assert not threads["depth"].any()
+    assert not threads["waiting_for"].any()
+    assert found.events == []
+
+
+@under_locks
+def test_barrier(lock: str | None, tmp_path: Path) -> None:
+    found = record("operations", "barriers", lock, tmp_path / "trace")
+    some(found.use("barrier", Operation.BARRIER), acquisitions=12)
+    assert found.locks[found.number("barrier")]["kind"] == LockKind.BARRIER_OBJECT
+
+
+@under_locks
+def test_c11(lock: str | None, tmp_path: Path) -> None:
+    found = record("operations", "c11_names", lock, tmp_path / "trace")
+    some(
+        found.use("c11", Operation.LOCK),
+        acquisitions=4,
+        trylocks=1,
+        trylock_failures=1,
+        timeouts=1,
+    )
+    waits = found.use("c11_condition", Operation.WAIT)
+    assert waits["acquisitions"] >= 1
+    assert (waits["timeouts"], waits["signals"], waits["broadcasts"]) == (1, 1, 1)
+    assert found.locks[found.number("c11")]["died"]
+    assert found.locks[found.number("c11_condition")]["died"]
+
+
+@under_locks
+def test_old_names_and_versions(lock: str | None, tmp_path: Path) -> None:
+    found = record("operations", "old_names", lock, tmp_path / "trace")
+    assert found.use("mutex", Operation.LOCK)["acquisitions"] == 2
+    assert found.use("rwlock", Operation.READ)["acquisitions"] == 1
+
+
+BUGS = {
+    "self_deadlock": ("SELF_DEADLOCK", "mutex", 1),
+    "self_deadlock_of_rwlock": ("SELF_DEADLOCK", "rwlock", 1),
+    "self_deadlock_of_spinlock": ("SELF_DEADLOCK", "spinlock", 1),
+    "foreign_unlock": ("FOREIGN_UNLOCK", "mutex", 3),
+    "unlock_refused": ("UNLOCK_REFUSED", "mutex", 1),
+    "destroyed_held": ("DESTROYED_HELD", "mutex", 1),
+    "initialised_held": ("INITIALISED_HELD", "mutex", 1),
+    "exited_holding": ("EXITED_HOLDING", "mutex", 1),
+    "held_at_exit": ("HELD_AT_EXIT", "mutex", 1),
+    "destroyed_waited": ("DESTROYED_WAITED", "condition", 1),
+}
+
+
+@under_locks
+@pytest.mark.parametrize("case", BUGS)
+def test_bug(case: str, lock: str | None, tmp_path: Path) -> None:
+    found = record("bugs", case, lock, tmp_path / "trace")
+    assert found.events == [BUGS[case]]
+    event = found.trace.all(ChunkKind.EVENTS)[0]
+    assert event["thread"] and event["ticks"]
+
+
+@under_locks
+@pytest.mark.parametrize("mode", ["full", "sample"])
+def test_no_bug(mode: str, lock: str | None, tmp_path: Path) -> None:
+    assert record("bugs", "no_bug", lock, tmp_path / "trace", mode).events == []
+
+
+@under_locks
+def test_order(lock: str | None, tmp_path: Path) -> None:
+    found = record("order", "inversion", lock, tmp_path / "trace")
+    assert found.edges == {("a", "b"): (200, False), ("b", "a"): (1, False)}
+    stacks = found.trace.all(ChunkKind.EDGES)["stack"]
+    assert stacks.all() and stacks[0] != stacks[1]
+
+
+def test_order_of_trylocks(tmp_path: Path) -> None:
+    found = record("order", "by_try", None, tmp_path / "trace")
+    assert found.edges == {("a", "b"): (2, False), ("a", "c"): (1, True)}
+
+
+def test_order_of_chains(tmp_path: Path) -> None:
+    found = record("order", "chains", None, tmp_path / "trace")
+    assert set(found.edges) == {("a", "b"), ("b", "c"), ("c", "shelf")}
+
+
+@under_locks
+def test_order_of_waits(lock: str | None, tmp_path: Path) -> None:
+    found = record("order", "waits", lock, tmp_path / "trace")
+    assert set(found.edges) == {("a", "b"), ("b", "a")}
+
+
+def test_sites_apart(tmp_path: Path) -> None:
+    """Two locks of one function are two sites, each with its own sums."""
+    found: Recorded = record("order", "chains", None, tmp_path / "trace")
+    sites = {int(found.locks[found.number(name)]["site"]) for name in "abc"}
+    assert len(sites) == 3

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Each bug of locks that the recorder sees at the moment, and a program without any. */
+#include "named.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t other_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t spinlock;
+
+static void make(pthread_mutex_t *made, int type, int robust)
+{
+    pthread_mutexattr_t attributes;
+    CHECK_OK(pthread_mutexattr_init(&attributes));
+    CHECK_OK(pthread_mutexattr_settype(&attributes, type));
+    CHECK_OK(pthread_mutexattr_setrobust(&attributes, robust));
+    CHECK_OK(pthread_mutex_init(made, &attributes));
+}
+
+static int stage;
+
+static void *lock_twice(void *unused)
+{
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    check_set(&stage, 1);
+    pthread_mutex_lock(&mutex);
+    return unused;
+}
+
+/* Seen before it hangs: this process ends without its destructors. */
+static void self_deadlock(void)
+{
+    TELL(mutex);
+    check_start(lock_twice, NULL);
+    CHECK_UNTIL(check_get(&stage));
+    check_sleep_ms(50);
+    _exit(0);
+}
+
+/* It waits for its own reader. */
+static void self_deadlock_of_rwlock(void)
+{
+    begin_recording();
+    TELL(rwlock);
+    struct timespec soon = check_after_ms(CLOCK_REALTIME, 3);
+    CHECK_OK(pthread_rwlock_rdlock(&rwlock));
+    CHECK_OK(pthread_rwlock_rdlock(&rwlock)); /* fine */
+    CHECK_OK(pthread_rwlock_unlock(&rwlock));
+    CHECK_RETURNS(pthread_rwlock_timedwrlock(&rwlock, &soon), ETIMEDOUT);
+    CHECK_OK(pthread_rwlock_unlock(&rwlock));
+}
+
+static void *spin_twice(void *unused)
+{
+    CHECK_OK(pthread_spin_lock(&spinlock));
+    check_set(&stage, 1);
+    pthread_spin_lock(&spinlock);
+    return unused;
+}
+
+static void self_deadlock_of_spinlock(void)
+{
+    begin_recording();
+    CHECK_OK(pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE));
+    tell("spinlock", (void *)(uintptr_t)&spinlock);
+    check_start(spin_twice, NULL);
+    CHECK_UNTIL(check_get(&stage));
+    check_sleep_ms(50);
+    _exit(0);
+}
+
+static void *unlock_only(void *wanted)
+{
+    CHECK_RETURNS(pthread_mutex_unlock(&mutex), (int)(long)wanted);
+    return NULL;
+}
+
+/* Three times through the same call: once, and counted. */
+static void foreign_unlock(void)
+{
+    begin_recording();
+    TELL(mutex);
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(pthread_mutex_lock(&mutex));
+        check_join(check_start(unlock_only, (void *)0L));
+    }
+}
+
+static void unlock_refused(void)
+{
+    begin_recording();
+    make(&mutex, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_STALLED);
+    TELL(mutex);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    check_join(check_start(unlock_only, (void *)(long)EPERM));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+}
+
+static void destroyed_held(void)
+{
+    begin_recording();
+    TELL(mutex);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    CHECK_RETURNS(pthread_mutex_destroy(&mutex), EBUSY);
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK_OK(pthread_mutex_destroy(&mutex));
+}
+
+static void initialised_held(void)
+{
+    begin_recording();
+    make(&mutex, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED);
+    TELL(mutex);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    make(&mutex, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    _exit(0);
+}
+
+static void *leave_locked(void *locked)
+{
+    CHECK_OK(pthread_mutex_lock(locked));
+    return NULL;
+}
+
+static void exited_holding(void)
+{
+    begin_recording();
+    TELL(mutex);
+    check_join(check_start(leave_locked, &mutex));
+}
+
+static void held_at_exit(void)
+{
+    begin_recording();
+    TELL(mutex);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    exit(0);
+}
+
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+static void *wait_shortly(void *unused)
+{
+    struct timespec soon = check_after_ms(CLOCK_REALTIME, 60);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    check_set(&stage, 1);
+    while (pthread_cond_timedwait(&condition, &mutex, &soon) != ETIMEDOUT)
+        ;
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    return unused;
+}
+
+static void destroyed_waited(void)
+{
+    begin_recording();
+    TELL(condition);
+    pthread_t other = check_start(wait_shortly, NULL);
+    CHECK_UNTIL(check_get(&stage));
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK_OK(pthread_cond_destroy(&condition));
+    check_join(other);
+}
+
+/* Things that look alike, and are fine. */
+static void *wait_for_stage(void *unused)
+{
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    check_add(&stage, 1);
+    while (check_get(&stage) < 10)
+        CHECK_OK(pthread_cond_wait(&condition, &mutex));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    return unused;
+}
+
+static void broadcast_and_destroy(void)
+{
+    pthread_t waiters[2];
+    for (int i = 0; i < 2; i++)
+        waiters[i] = check_start(wait_for_stage, NULL);
+    CHECK_UNTIL(check_get(&stage) == 2);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    check_set(&stage, 10);
+    CHECK_OK(pthread_cond_broadcast(&condition));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK_OK(pthread_cond_destroy(&condition));
+    for (int i = 0; i < 2; i++)
+        check_join(waiters[i]);
+}
+
+static void leave_robust(void)
+{
+    pthread_mutex_t robust;
+    make(&robust, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST);
+    check_join(check_start(leave_locked, &robust));
+    CHECK_RETURNS(pthread_mutex_lock(&robust), EOWNERDEAD);
+    CHECK_OK(pthread_mutex_consistent(&robust));
+    CHECK_OK(pthread_mutex_unlock(&robust));
+    CHECK_OK(pthread_mutex_destroy(&robust));
+}
+
+static void no_bug(void)
+{
+    begin_recording();
+    broadcast_and_destroy();
+    leave_robust();
+    pthread_mutex_t recursive;
+    make(&recursive, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_STALLED);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(pthread_mutex_lock(&recursive));
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(pthread_mutex_unlock(&recursive));
+    CHECK_RETURNS(check_try_elsewhere(&recursive), 0);
+    CHECK_OK(pthread_mutex_destroy(&recursive));
+    memset(&recursive, 0x5a, sizeof recursive); /* no meaning */
+    CHECK_OK(pthread_mutex_init(&recursive, NULL));
+    CHECK_OK(pthread_mutex_trylock(&recursive));
+    CHECK_RETURNS(pthread_mutex_trylock(&recursive), EBUSY);
+    CHECK_OK(pthread_mutex_lock(&other_mutex)); /* not in the order of locking: */
+    CHECK_OK(pthread_mutex_unlock(&recursive));
+    CHECK_OK(pthread_mutex_unlock(&other_mutex));
+}
+
+CHECK_MAIN(CASE(self_deadlock), CASE(self_deadlock_of_rwlock),
+           CASE(self_deadlock_of_spinlock), CASE(foreign_unlock), CASE(unlock_refused),
+           CASE(destroyed_held), CASE(initialised_held), CASE(exited_holding),
+           CASE(held_at_exit), CASE(destroyed_waited), CASE(no_bug))

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* For programs whose traces are looked at: the test finds their locks by the addresses
+ * that they tell, as NAME=ADDRESS on stderr. */
+#ifndef NAMED_H
+#define NAMED_H
+
+#include "../check.h"
+
+#include <stdint.h>
+
+static void tell(const char *name, const void *object)
+{
+    char line[96];
+    int length = snprintf(line, sizeof line, "%s=%p\n", name, object);
+    CHECK_EQUAL(write(STDERR_FILENO, line, (size_t)length), length);
+}
+
+#define TELL(object) tell(#object, &object)
+
+static void *nothing(void *argument)
+{
+    return argument;
+}
+
+/* The recorder begins with the second thread. */
+static void begin_recording(void)
+{
+    check_join(check_start(nothing, NULL));
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Locks acquired while others are held, in known pairs. */
+#include "named.h"
+
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t c = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t shelf = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+static void *a_then_b(void *unused)
+{
+    CHECK_OK(pthread_mutex_lock(&a));
+    CHECK_OK(pthread_mutex_lock(&b));
+    CHECK_OK(pthread_mutex_unlock(&b));
+    CHECK_OK(pthread_mutex_unlock(&a));
+    return unused;
+}
+
+static void *b_then_a(void *unused)
+{
+    CHECK_OK(pthread_mutex_lock(&b));
+    CHECK_OK(pthread_mutex_lock(&a));
+    CHECK_OK(pthread_mutex_unlock(&a));
+    CHECK_OK(pthread_mutex_unlock(&b));
+    return unused;
+}
+
+/* One after the other, so that nothing hangs: a before b 200 times, and b before a. */
+static void inversion(void)
+{
+    begin_recording();
+    TELL(a);
+    TELL(b);
+    for (int i = 0; i < 200; i++)
+        a_then_b(NULL);
+    check_join(check_start(b_then_a, NULL));
+}
+
+/* a, b and c only try; then b is locked, too. */
+static void by_try(void)
+{
+    begin_recording();
+    TELL(a);
+    TELL(b);
+    TELL(c);
+    CHECK_OK(pthread_mutex_lock(&a));
+    CHECK_OK(pthread_mutex_trylock(&b));
+    CHECK_OK(pthread_mutex_unlock(&b));
+    CHECK_OK(pthread_mutex_trylock(&c));
+    CHECK_OK(pthread_mutex_unlock(&c));
+    CHECK_OK(pthread_mutex_unlock(&a));
+    check_join(check_start(a_then_b, NULL));
+}
+
+/* a, then b hand over hand, then c: a before b, b before c, not a before c; the shelf
+ * within c. */
+static void chains(void)
+{
+    begin_recording();
+    TELL(a);
+    TELL(b);
+    TELL(c);
+    TELL(shelf);
+    CHECK_OK(pthread_mutex_lock(&a));
+    CHECK_OK(pthread_mutex_lock(&b));
+    CHECK_OK(pthread_mutex_unlock(&a));
+    CHECK_OK(pthread_mutex_lock(&c));
+    CHECK_OK(pthread_mutex_unlock(&b));
+    CHECK_OK(pthread_rwlock_rdlock(&shelf));
+    CHECK_OK(pthread_rwlock_unlock(&shelf));
+    CHECK_OK(pthread_mutex_unlock(&c));
+}
+
+/* a, then b, then a wait that gives a back: it is taken again within b. */
+static void waits(void)
+{
+    begin_recording();
+    TELL(a);
+    TELL(b);
+    struct timespec soon = check_after_ms(CLOCK_REALTIME, 2);
+    CHECK_OK(pthread_mutex_lock(&a));
+    CHECK_OK(pthread_mutex_lock(&b));
+    CHECK_RETURNS(pthread_cond_timedwait(&condition, &a, &soon), ETIMEDOUT);
+    CHECK_OK(pthread_mutex_unlock(&b));
+    CHECK_OK(pthread_mutex_unlock(&a));
+}
+
+CHECK_MAIN(CASE(inversion), CASE(by_try), CASE(chains), CASE(waits))
