@@ -57,7 +57,7 @@ def test_every_sample_fits_the_terminal(
 def test_the_sentence_is_in_the_users_words() -> None:
     said = advise(profile_samples.hot_lock()).sentence
     assert said == (
-        "36 % of thread time is spent waiting for db.c:88 &db->mu: high contention; "
+        "45 % of thread time is spent waiting for db.c:88 &db->mu: high contention; "
         "take mcs"
     )
     quiet = advise(profile_samples.idle()).sentence
