@@ -13,6 +13,7 @@ from pathlib import Path
 import profile_samples
 import pytest
 from lock_list import ROOT
+from profiler.corpus import PROGRAM
 
 from hasp.advisor import advise
 from hasp.cli.main import main
@@ -171,3 +172,39 @@ def test_the_page_of_rules_is_up_to_date() -> None:
         [sys.executable, tool, "--check"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_command_is_recorded_judged_and_tried(
+    hasp: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """Many uncontended acquisitions: the one bottleneck that no neighbour can hide."""
+    command = (PROGRAM, "--threads=2", "--seconds=0.2", "owned")
+    options = ("--runs=2", "--warmup=0", "--candidates=1", "--plan=the.plan.toml")
+    figure = r'--metric=operations_per_second": ([0-9.]+)'
+    done = hasp("advise", *options, figure, "--json", "--", *command, cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    record = json.loads(done.stdout)
+    assert record["bottlenecks"] == ["many-uncontended"]
+    site = record["sites"][0]
+    assert site["name"].startswith("owned.c:")
+    tried = [item["lock"] for item in record["proof"]["standings"]]
+    assert tried == ["glibc", site["recommendation"], "plan"]
+    assert all(item["median"] for item in record["proof"]["standings"])
+    assert record["proof"]["agreement"] in ("agree", "disagree", "cannot tell")
+    assert (done.returncode == 1) == (record["proof"]["agreement"] == "disagree")
+    entry = load_plan(tmp_path / "the.plan.toml").entries[0]
+    assert entry.lock == site["recommendation"]
+    # What was recorded stays, and can be judged again.
+    again = hasp("advise", "hasp.trace", "--json", cwd=tmp_path)
+    assert json.loads(again.stdout)["verdict"] == record["verdict"]
+
+
+def test_a_command_that_fails_is_refused(
+    hasp: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    failed = hasp("advise", "--", PROGRAM, "--threads=0", cwd=tmp_path)
+    assert failed.returncode == 2
+    assert "does not work while it is recorded" in failed.stderr
+    silent = hasp("advise", "--", "true", cwd=tmp_path)
+    assert silent.returncode == 2
+    assert "nothing was recorded" in silent.stderr

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from hasp.advisor.rules import Rules
@@ -26,6 +26,11 @@ CANNOT_TELL = "cannot tell"
 FAILED = "failed"
 
 
+def shown(cell: Cell) -> Cell:
+    """The cell as people should see it: a plan without the folders of its file."""
+    return replace(cell, lock="plan") if cell.lock.startswith(PLAN) else cell
+
+
 @dataclass(frozen=True)
 class Standing:
     """How far one lock is behind the fastest, at one number of threads."""
@@ -37,8 +42,18 @@ class Standing:
 
     @property
     def name(self) -> str:
-        """The lock's, or `plan` whatever file that is in."""
-        return "plan" if self.cell.lock.startswith(PLAN) else self.cell.lock
+        """The lock's, or `plan`."""
+        return shown(self.cell).lock
+
+    def as_json(self) -> dict[str, Any]:
+        """One record."""
+        return {
+            "lock": self.name,
+            "threads": self.cell.threads,
+            "median": self.median,
+            "behind": None if self.behind is None else asdict(self.behind),
+            "verdict": self.verdict,
+        }
 
 
 @dataclass(frozen=True)
@@ -53,7 +68,10 @@ class Proof:
 
     def as_json(self) -> dict[str, Any]:
         """One record."""
-        return asdict(self)
+        return {
+            **asdict(self),
+            "standings": [item.as_json() for item in self.standings],
+        }
 
 
 def prove(study: Study, recommended: str | None, rules: Rules) -> Proof:
@@ -208,17 +226,15 @@ class _Fewer:
         limit = 1 + rules.limit("fewer-threads")
         low, high = self.ratio.low, self.ratio.high
         percent = f"{100 * self.value:.0f} %"
+        fewer, most = shown(self.fewer).words, shown(self.most).words
         if low is not None and low > limit:
             return (
-                f"fewer threads beat another lock: {self.fewer.words} is {percent} "
-                f"better than {self.most.words}, the best at the most threads"
+                f"fewer threads beat another lock: {fewer} is {percent} "
+                f"better than {most}, the best at the most threads"
             )
         if high is not None and high <= limit:
-            return f"fewer threads are no better: {self.most.words} is the best"
-        return (
-            f"whether {self.fewer.words} is better than {self.most.words} the "
-            "measurement cannot tell"
-        )
+            return f"fewer threads are no better: {most} is the best"
+        return f"whether {fewer} is better than {most} the measurement cannot tell"
 
 
 def _fewer_threads(

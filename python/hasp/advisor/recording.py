@@ -10,9 +10,9 @@ from hasp import interpose
 from hasp.errors import HaspError
 from hasp.native import REFERENCE
 from hasp.output import note
+from hasp.profile.build import keep_symbols, load
 from hasp.profile.model import Profile
 from hasp.recording import files
-from hasp.report.profile.source import load
 from hasp.study import record
 from hasp.study.plan import Plan
 from hasp.study.run import Runner
@@ -51,14 +51,16 @@ def recorded(plan: Plan, threads: int | None, trace: Path, *, sample: bool) -> P
             f"the command does not work while it is recorded: {run.detail}",
             "see whether `hasp profile` records it; then `hasp advise TRACE`",
         )
-    found = [load(item.path) for item in files.of_session(trace.absolute(), session)]
-    if not found:
+    traces = files.of_session(trace.absolute(), session)
+    if not traces:
         raise HaspError(
             "nothing was recorded: the command made no second thread and hardly took "
             "a lock",
             "give `hasp advise` a program with threads",
         )
-    return max(found, key=_weight)
+    for item in traces:
+        keep_symbols(item.path)
+    return max((load(item.path) for item in traces), key=_weight)
 
 
 def _weight(profile: Profile) -> tuple[float, int]:

@@ -167,6 +167,7 @@ def rules_json(rules: Rules) -> list[dict[str, object]]:
 
 def print_proof(study: Study, proof: Proof) -> None:
     """The comparison's table, and what it says of the advice."""
+    from hasp.advisor.proof import shown
     from hasp.report.comparison import headline, interval, quantity, times
     from hasp.study.doubts import doubts
     from hasp.study.summary import summarise
@@ -198,7 +199,10 @@ def print_proof(study: Study, proof: Proof) -> None:
     for line in proof.words:
         say(out, capital(line) + ".")
     for doubt in doubts(study, summarise(study)):
-        say(out, f"warning: {doubt.words}")
+        words = doubt.words
+        for cell in study.plan.cells:
+            words = words.replace(cell.lock, shown(cell).lock)
+        say(out, f"warning: {words}")
 
 
 def print_forecast(forecast: Forecast) -> None:
