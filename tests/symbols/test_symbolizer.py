@@ -157,6 +157,8 @@ def test_global_and_static_objects(tmp_path: Path, variant: str) -> None:
     assert static is not None
     assert static.symbol == "bank::hidden_lock"
     assert symbolizer.datum(bias + built.printed["code"]) is None
+    behind = symbolizer.datum(bias + built.printed["object"] + 2 * 16 - 8)
+    assert behind is None or behind.symbol != "bank::accounts"
 
 
 def test_c(tmp_path: Path) -> None:
