@@ -20,6 +20,9 @@ from hasp.advisor.measure import features
 from hasp.advisor.rules import load as load_rules
 
 TRIES = 3
+# Below this share of the CPU time that its threads wanted, a program shows what the
+# machine was busy with: holders lose their CPU to others, so that everybody waits.
+UNDISTURBED = 0.9
 # Two that no busy machine disturbs, in `make test`.
 QUICK = {"created-at-start", "control"}
 # Takes a performance counter, or a second run: one profile cannot tell.
@@ -60,12 +63,16 @@ def cases() -> list[object]:
 
 @pytest.mark.parametrize("row", cases())
 def test_names_the_bottleneck(row: Row, tmp_path: Path) -> None:
-    told = []
+    told, granted = [], []
     for seed in range(1, TRIES + 1):
         trace = tmp_path / f"{seed}.trace"
         profile = profile_of(row.command(seed), trace)
-        problems = complaints(row, features(profile, load_rules()))
+        measured = features(profile, load_rules())
+        problems = complaints(row, measured)
         if not problems:
             return
         told += problems
+        granted.append(measured.cpu_granted or 0.0)
+    if max(granted) < UNDISTURBED:
+        pytest.skip(f"other programs have the CPUs: it got {max(granted):.0%} of them")
     pytest.fail("\n".join(told))

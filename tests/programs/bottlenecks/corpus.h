@@ -68,10 +68,11 @@ static inline void work(uint64_t turns)
     }
 }
 
-/* Half to one and a half times as much: threads do not fall into step. */
+/* From nothing to twice as much: else two threads fall into step, and one always thinks
+ * while the other holds. */
 static inline void work_about(struct worker *worker, uint64_t turns)
 {
-    work(turns / 2 + random_below(worker, turns + 1));
+    work(random_below(worker, 2 * turns + 1));
 }
 
 #endif
