@@ -25,26 +25,30 @@ TRIES = 3
 UNDISTURBED = 0.9
 # Two that no busy machine disturbs, in `make test`.
 QUICK = {"created-at-start", "control"}
-# Takes a performance counter, or a second run: one profile cannot tell.
-NEEDS_MORE = {"memory-contention"}
+# Takes a performance counter, or a second run: one profile cannot tell. What such a
+# counter gives for the study's pca stands in for it.
+MEMORY = "memory-contention"
+STALLS = 2.25  # cycles per instruction
 
 
 def complaints(row: Row, measured: Features) -> list[str]:
     """In what the verdict on these measures differs from the row."""
     rules, locks = load_rules(), native.locks()
+    wanted, found = row.bottlenecks, []
+    if MEMORY in row.bottlenecks:
+        if measured.memory_stalls is None:
+            verdict = judge(measured, rules, locks)
+            missing = {name for rule in verdict.unknown for name in rule.missing}
+            if "memory_stalls" not in missing:
+                found.append("does not say that memory was not judged")
+            if set(verdict.bottlenecks) != row.bottlenecks - {MEMORY}:
+                found.append(f"found {sorted(verdict.bottlenecks)} without counters")
+        measured = replace(measured, memory_stalls=STALLS)
     verdict = judge(measured, rules, locks)
-    wanted = row.bottlenecks - NEEDS_MORE
-    found = []
     if set(verdict.bottlenecks) != wanted:
         found.append(f"found {sorted(verdict.bottlenecks)}, not {sorted(wanted)}")
-    if row.site and wanted and not verdict.sites[:1]:
-        found.append("no site is named")
-    elif row.site and wanted and not verdict.sites[0].name.startswith(row.site):
+    elif row.site and not verdict.sites[0].name.startswith(row.site):
         found.append(f"names {verdict.sites[0].name}, not {row.site}")
-    if row.bottlenecks & NEEDS_MORE:
-        missing = {name for rule in verdict.unknown for name in rule.missing}
-        if "memory_stalls" not in missing:
-            found.append("does not say that memory was not judged")
     # The table's advice is that of a machine with several nodes.
     advice = advice_of(judge(replace(measured, nodes=8), rules, locks))
     if wanted and not found and not advice >= row.advice:

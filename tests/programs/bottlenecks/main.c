@@ -114,11 +114,20 @@ static void parse(int count, char **words)
     };
     for (int option; (option = getopt_long(count, words, "h", options, NULL)) != -1;) {
         switch (option) {
-        case 't': threads = (unsigned)atoi(optarg); break;
-        case 'n': seconds = atof(optarg); break;
-        case 's': seed = strtoull(optarg, NULL, 10); break;
-        case 'h': print_usage(); exit(0);
-        default: exit(2);
+        case 't':
+            threads = (unsigned)atoi(optarg);
+            break;
+        case 'n':
+            seconds = atof(optarg);
+            break;
+        case 's':
+            seed = strtoull(optarg, NULL, 10);
+            break;
+        case 'h':
+            print_usage();
+            exit(0);
+        default:
+            exit(2);
         }
     }
     if (threads < 1 || threads > THREADS_MOST)

@@ -3,7 +3,7 @@
  * condition variable, as programs made them before pthread_barrier_t. */
 #include "corpus.h"
 
-enum { WORK };
+enum { WORK, HOLD };
 
 static struct {
     pthread_mutex_t mutex;
@@ -23,6 +23,7 @@ static void phases_step(struct part *part, struct worker *worker)
 {
     work_about(worker, part->knobs[WORK].value);
     CHECK_OK(pthread_mutex_lock(&barrier.mutex));
+    work(part->knobs[HOLD].value); /* as where results are put together */
     uint64_t phase = barrier.phase;
     if (++barrier.arrived == barrier.threads) {
         barrier.arrived = 0;
@@ -53,7 +54,7 @@ static void phases_check(struct part *part, uint64_t steps)
 struct part phases = {
     .name = "phases",
     .summary = "all threads wait for each other, with a condition variable",
-    .knobs = {{"work", 10000, 0, 1000000000}},
+    .knobs = {{"work", 10000, 0, 1000000000}, {"hold", 5000, 0, 1000000000}},
     .prepare = phases_prepare,
     .step = phases_step,
     .wind_up = phases_wind_up,

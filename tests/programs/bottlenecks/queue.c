@@ -4,7 +4,7 @@
  * first have to be scheduled. Even threads put, odd ones take. */
 #include "corpus.h"
 
-enum { CAPACITY, WORK };
+enum { CAPACITY, WORK, HOLD };
 enum { CAPACITY_MOST = 1024 };
 
 static struct {
@@ -20,12 +20,14 @@ static struct {
     .not_empty = PTHREAD_COND_INITIALIZER,
 };
 
-static void put(uint64_t capacity, uint64_t item)
+static void put(struct part *part, uint64_t item)
 {
+    uint64_t capacity = part->knobs[CAPACITY].value;
     CHECK_OK(pthread_mutex_lock(&jobs.mutex));
     while (jobs.put - jobs.taken == capacity && !jobs.closed)
         CHECK_OK(pthread_cond_wait(&jobs.not_full, &jobs.mutex));
     if (!jobs.closed) {
+        work(part->knobs[HOLD].value);
         jobs.items[jobs.put++ % capacity] = item;
         jobs.put_sum += item;
         CHECK_OK(pthread_cond_signal(&jobs.not_empty));
@@ -33,12 +35,14 @@ static void put(uint64_t capacity, uint64_t item)
     CHECK_OK(pthread_mutex_unlock(&jobs.mutex));
 }
 
-static void take(uint64_t capacity)
+static void take(struct part *part)
 {
+    uint64_t capacity = part->knobs[CAPACITY].value;
     CHECK_OK(pthread_mutex_lock(&jobs.mutex));
     while (jobs.put == jobs.taken && !jobs.closed)
         CHECK_OK(pthread_cond_wait(&jobs.not_empty, &jobs.mutex));
     if (jobs.put != jobs.taken) {
+        work(part->knobs[HOLD].value);
         jobs.taken_sum += jobs.items[jobs.taken++ % capacity];
         CHECK_OK(pthread_cond_signal(&jobs.not_full));
     }
@@ -49,9 +53,9 @@ static void queue_step(struct part *part, struct worker *worker)
 {
     work_about(worker, part->knobs[WORK].value);
     if (worker->index % 2 == 0)
-        put(part->knobs[CAPACITY].value, random_next(worker));
+        put(part, random_next(worker));
     else
-        take(part->knobs[CAPACITY].value);
+        take(part);
 }
 
 static void queue_wind_up(struct part *part)
@@ -76,7 +80,9 @@ static void queue_check(struct part *part, uint64_t steps)
 struct part queue = {
     .name = "queue",
     .summary = "even threads hand items to odd ones, with condition variables",
-    .knobs = {{"capacity", 1, 1, CAPACITY_MOST}, {"work", 1000, 0, 1000000000}},
+    .knobs = {{"capacity", 1, 1, CAPACITY_MOST},
+              {"work", 1000, 0, 1000000000},
+              {"hold", 5000, 0, 1000000000}},
     .step = queue_step,
     .wind_up = queue_wind_up,
     .check = queue_check,
