@@ -82,7 +82,7 @@ def test_histograms_are_text(report):
     _, out, _ = report("hot_lock", "--histogram", "db.c:88")
     bars = [line for line in out.splitlines() if "|" in line]
     assert any("#" * 40 in bar for bar in bars)
-    waits = out.split("\n\n")[0].splitlines()[1:]
+    waits = [line for line in out.split("\n\n")[0].splitlines() if "|" in line]
     numbers = [int(line.split("|")[2].split()[0].replace(",", "")) for line in waits]
     assert sum(numbers) == 2000  # what was timed
     assert numbers.index(max(numbers)) not in (0, len(numbers) - 1)
@@ -115,6 +115,19 @@ def test_no_lock_at_all_is_a_sentence_not_an_error(report):
     assert status == 0
     assert "used no lock" in out
     assert "taken" not in out
+
+
+def test_no_lock_in_a_cut_trace_proves_nothing(report):
+    profile = replace(profile_samples.unlocked(), warnings=("it is cut off",))
+    status, out, _ = report(profile)
+    assert status == 0
+    assert "used no lock" not in out
+    assert out.splitlines()[-1] == "it is cut off"
+
+
+def test_evidence_leaves_room_for_the_table(report):
+    _, out, _ = report("hot_lock")
+    assert sum(line.startswith("- ") for line in out.splitlines()) <= 6
 
 
 def test_a_long_name_is_folded_not_cut(report):

@@ -127,11 +127,12 @@ def _print(profile: Profile, arguments: argparse.Namespace) -> None:
     from hasp.report.profile import details
     from hasp.report.profile.figures import metric
     from hasp.report.profile.text import Choice, print_report, say
-    from hasp.report.profile.verdict import EMPTY, is_empty
+    from hasp.report.profile.verdict import empty_words, is_empty
 
     most: int | None = arguments.top
     if is_empty(profile):
-        say(console(), EMPTY)
+        for line in (empty_words(profile), *profile.warnings):
+            say(console(), line)
         return
     parts: list[Callable[[], None]] = []
     if arguments.expand:

@@ -12,6 +12,7 @@ from hasp.profile.distribution import Distribution
 from hasp.profile.model import Profile, Site
 from hasp.report.profile.figures import IDLE_KINDS, TIMES, Row, chosen, idle_rows, rows
 from hasp.report.profile.findings import Names, stack_words
+from hasp.report.profile.text import say
 from hasp.report.profile.words import (
     count,
     few,
@@ -85,14 +86,15 @@ def _print_site(site: Site, profile: Profile, top: int | None, out: Console) -> 
 
 def _print_locks(site: Site, top: int | None, out: Console) -> None:
     form = table(title=plural(len(site.locks), "lock"))
+    form.padding = (0, 0, 0, 0)
     form.add_column("number", justify="right")
-    form.add_column("address")
+    form.add_column("address", no_wrap=True, min_width=14)
     for heading in (
         *("acqui-\nred", "waited", "wait\ntotal", "hold\ntotal", "owner\nchanges"),
         *("wai-\nters", "lived"),
     ):
         form.add_column(heading, justify="right", no_wrap=True)
-    form.add_column("flags")
+    form.add_column("flags", overflow="fold")
     for lock in site.locks[:top]:  # the worst come first
         lived = "" if lock.died_ns is None else time(lock.died_ns - lock.born_ns)
         again = f" x{lock.lives}" if lock.lives > 1 else ""
@@ -121,6 +123,7 @@ def print_threads(profile: Profile, top: int | None) -> None:
         profile.threads, key=lambda one: one.section_ns + one.wait_ns, reverse=True
     )
     form = table(title=plural(len(ordered), "thread"))
+    form.padding = (0, 0, 0, 0)
     form.add_column("thread", overflow="fold")
     for heading in (
         *("lived", "in sec-\ntions", "wai-\nting", "idle", "CPU", "switches"),
@@ -178,10 +181,11 @@ def print_histograms(profile: Profile, text: str) -> None:
                 out.print()
             shown = True
             what = "waits" if idle else f"{times}s"
-            out.print(
-                f"{row.name}: {found.timed:,} {what} timed, p50 "
+            say(
+                out,
+                f"{row.name}: {found.timed:,} of {found.number:,} {what} timed, p50 "
                 f"{time(found.quantile(0.5))}, p99 {time(found.quantile(0.99))}, "
-                f"longest {time(found.max_ns)}"
+                f"longest {time(found.max_ns)}",
             )
             for line in histogram_lines(found):
                 out.print(line)

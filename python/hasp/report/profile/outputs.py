@@ -144,7 +144,9 @@ def write(profile: Profile, output: Output, by: Metric, top: int | None) -> None
                 f"name a file: --{output.form} FILE",
             )
         sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        left = memoryview(content)
+        while left:  # an unbuffered stream may take only a part
+            left = left[sys.stdout.buffer.write(left) :]
         sys.stdout.buffer.flush()
         return
     try:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FINDINGS = 10
+EVIDENCE = 5  # lines; a table below the first screen is not seen
 # Metrics that have a column; another one that is sorted by gets one of its own.
 SHOWN = frozenset(
     ("acquisitions", "contended", "share", "waiters.mean", "hold.p50", "hold.p99")
@@ -59,8 +60,11 @@ def print_report(profile: Profile, choice: Choice) -> None:
     for line in said.hang:
         indent = line[: len(line) - len(line.lstrip())]
         say(out, line.strip(), f"  {indent}")
-    for line in said.evidence:
+    for line in said.evidence[:EVIDENCE]:
         say(out, line, "- ")
+    if len(said.evidence) > EVIDENCE:
+        more = plural(len(said.evidence) - EVIDENCE, "more rule")
+        say(out, f"{more}: hasp advise TRACE", "- ")
     for line in advice_lines(said):
         say(out, line, "> ")
     out.print()

@@ -60,6 +60,7 @@ EMPTY = (
     "The program used no lock: it called no function of pthread mutexes, rwlocks, "
     "spinlocks, condition variables or barriers while more than one thread ran."
 )
+DOUBTFUL = "No lock is in this trace, or in what could be read of it."
 
 
 def is_empty(profile: Profile) -> bool:
@@ -67,10 +68,15 @@ def is_empty(profile: Profile) -> bool:
     return not rows(profile) and not idle_rows(profile)
 
 
+def empty_words(profile: Profile) -> str:
+    """Why there is no lock: an incomplete trace proves nothing."""
+    return DOUBTFUL if profile.warnings else EMPTY
+
+
 def verdict(profile: Profile) -> Verdict:
     """Of a profile: the advisor's, behind what stands in any report."""
     if is_empty(profile):
-        return Verdict(EMPTY, ())
+        return Verdict(empty_words(profile), ())
     hang = waiting(profile)
     if hang.is_deadlock:
         lines = hang.lines()
