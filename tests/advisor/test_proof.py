@@ -22,6 +22,7 @@ def study(
     metric: Metric | None = None,
     spread: float = 1.0,
     failing: tuple[str, ...] = (),
+    blocks: int = BLOCKS,
 ) -> Study:
     """Eight blocks of runs that take about so long each, or print so high a rate."""
     locks = tuple(dict.fromkeys(lock for lock, _ in seconds))
@@ -30,7 +31,7 @@ def study(
         ("./program",), locks, counts, BLOCKS, metrics=(metric,) if metric else ()
     )
     runs = []
-    for block in range(BLOCKS):
+    for block in range(blocks):
         for place, ((lock, threads), value) in enumerate(seconds.items()):
             jitter = 1 + spread * (JITTER[(block + 3 * place) % BLOCKS] - 1)
             took = value * DRIFT[block] * jitter
@@ -65,6 +66,13 @@ def test_rule_and_measurement_disagree() -> None:
         assert proof.agreement == "disagree"
         assert verdicts(proof)[lock] == verdict
         assert any("believe the measurement" in words for words in proof.words)
+
+
+def test_few_runs_do_not_tell() -> None:
+    times = {("glibc", None): 1.0, ("mcs", None): 1.4}
+    for blocks, agreement in ((6, "disagree"), (5, "cannot tell")):
+        proof = prove(study(times, blocks=blocks), "mcs", load())
+        assert proof.agreement == agreement
 
 
 def test_overlapping_intervals_do_not_tell() -> None:

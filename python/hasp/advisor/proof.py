@@ -16,6 +16,7 @@ from typing import Any
 from hasp.advisor.rules import Rules
 from hasp.native import PLAN, REFERENCE
 from hasp.statistics import Ratio, ratio_of_medians
+from hasp.study.doubts import FEWEST_RUNS
 from hasp.study.plan import Cell
 from hasp.study.store import Study
 
@@ -147,6 +148,8 @@ def _standings(study: Study, threads: int | None, rules: Rules) -> list[Standing
 def _judged(behind: Ratio | None, rules: Rules) -> str:
     if behind is None or behind.low is None or behind.high is None:
         return CANNOT_TELL
+    if behind.blocks < FEWEST_RUNS:
+        return CANNOT_TELL  # the interval of fewer covers less than it says
     best, harmful = 1 + rules.limit("best"), 1 + rules.limit("harmful")
     if behind.high <= best:
         return BEST
@@ -227,6 +230,8 @@ class _Fewer:
         low, high = self.ratio.low, self.ratio.high
         percent = f"{100 * self.value:.0f} %"
         fewer, most = shown(self.fewer).words, shown(self.most).words
+        if self.ratio.blocks < FEWEST_RUNS:
+            low = high = None
         if low is not None and low > limit:
             return (
                 f"fewer threads beat another lock: {fewer} is {percent} "
