@@ -143,7 +143,7 @@ def evaluate(
         [rule for rule in site_rules if rule.hot],
         [site for site in features.sites if site.site in hot],
     )
-    quiet = not any(item.rule.bottleneck for item in work.fired)
+    quiet = all(item.rule.quiet or not item.rule.bottleneck for item in work.fired)
     place = {rule.id: index for index, rule in enumerate(rules.rules)}
     unknown = [
         Unknown(rule, tuple(sorted(work.missing[rule.id])))

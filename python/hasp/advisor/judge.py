@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from hasp.advisor.choose import Choice, choose, satisfies
 from hasp.advisor.evaluate import Fired, evaluate
 from hasp.advisor.features import Features, SiteFeatures
-from hasp.advisor.rules import Advice, Rules
+from hasp.advisor.rules import Advice, Rule, Rules
 from hasp.advisor.verdict import SiteVerdict, Verdict
-from hasp.advisor.words import BOTTLENECKS, evidence, sentence
+from hasp.advisor.words import BOTTLENECKS, evidence, no_bottleneck, sentence
 from hasp.native import LockInfo
 
 ALTERNATIVES = 4  # locks named beside the recommended one
@@ -32,27 +32,16 @@ def judge(
     for item in found.fired:
         fired[item.site].append(item)
     sites = [
-        _site(site, fired[site.site], rules, locks, features)
+        _site(site, fired[site.site], rules, locks, features, site.site in found.hot)
         for site in features.sites
         if site.site in found.hot
         or any(item.rule.bottleneck for item in fired[site.site])
     ]
     sites.sort(key=_weight, reverse=True)
-    lead = _lead(sites, features)
     program = [item.rule for item in fired[None]]
-    first = sites[0] if sites else None
-    trouble = [BOTTLENECKS[name] for name in first.bottlenecks] if first else []
-    if first and not trouble:
-        trouble = ["moderate contention" if first.level else "hardly anybody waits"]
     names = {site.site: site.name for site in features.sites}
     return Verdict(
-        sentence=sentence(
-            features,
-            lead,
-            first.bottlenecks if first else (),
-            f"{', '.join(trouble)}; {_answer(first)}",
-            not found.locks_matter or first is None,
-        ),
+        sentence=_sentence(features, sites, found.locks_matter),
         evidence=tuple(evidence(found.fired, names)),
         locks_matter=found.locks_matter and bool(sites),
         bottlenecks=_distinct([name for site in sites for name in site.bottlenecks]),
@@ -70,10 +59,18 @@ def _distinct(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word))
 
 
-def _lead(sites: Sequence[SiteVerdict], features: Features) -> SiteFeatures | None:
-    if sites:
-        return sites[0].features
-    return max(features.sites, key=lambda site: site.share or 0.0, default=None)
+def _sentence(
+    features: Features, sites: Sequence[SiteVerdict], locks_matter: bool
+) -> str:
+    if not sites:
+        return no_bottleneck(features)
+    first = sites[0]
+    trouble = ", ".join(BOTTLENECKS[name] for name in first.bottlenecks)
+    if not locks_matter:
+        return f"{no_bottleneck(features)}; {trouble} at {first.name}: {_answer(first)}"
+    if not trouble:
+        trouble = "moderate contention" if first.level else "hardly anybody waits"
+    return sentence(first.features, first.bottlenecks, trouble, _answer(first))
 
 
 def _weight(site: SiteVerdict) -> tuple[bool, float]:
@@ -88,6 +85,7 @@ def _site(
     rules: Rules,
     locks: Sequence[LockInfo],
     features: Features,
+    hot: bool,
 ) -> SiteVerdict:
     choice = choose(fired, rules, locks)
     loud = [item.rule for item in fired if not item.rule.silent]
@@ -99,7 +97,10 @@ def _site(
     if bottlenecks and site.kind not in REPLACEABLE:
         cautions.append(f"Hasp replaces mutexes; this {site.kind} stays glibc's")
     recommended = names[0] if names else None
-    alternatives = names[1 : 1 + ALTERNATIVES]
+    content = not hot and _content(loud, asked, features.lock, rules, locks)
+    if content or recommended == features.lock:
+        recommended = None
+    alternatives = names[1 : 1 + ALTERNATIVES] if recommended else []
     if any(rule.id == "E6.band" for rule in loud) and answerable:
         alternatives = _both(fired, names, rules, locks, features.nodes)
     return SiteVerdict(
@@ -110,7 +111,7 @@ def _site(
         level=next((rule.level for rule in loud if rule.level), ""),
         bottlenecks=bottlenecks,
         advice=tuple(advice.words for _, advice in asked),
-        recommendation=None if recommended == features.lock else recommended,
+        recommendation=recommended,
         alternatives=tuple(alternatives),
         avoid=_distinct([_avoid(item, rules, locks) for _, item in asked])
         if answerable
@@ -121,6 +122,23 @@ def _site(
         conflicts=tuple(
             f"{advice.words} ({source})" for source, advice in choice.conflicts
         ),
+    )
+
+
+def _content(
+    loud: Sequence[Rule],
+    asked: Sequence[tuple[str, Advice]],
+    present: str,
+    rules: Rules,
+    locks: Sequence[LockInfo],
+) -> bool:
+    """Whether the lock that the program has follows the advice, and that will do."""
+    lock = next((lock for lock in locks if lock.name == present), None)
+    quiet = all(rule.quiet or not rule.bottleneck for rule in loud)
+    return (
+        quiet
+        and lock is not None
+        and all(satisfies(lock, advice, rules) for _, advice in asked)
     )
 
 
@@ -182,6 +200,13 @@ def _answer(site: SiteVerdict | None) -> str:
         return ""
     if site.recommendation:
         return f"take {site.recommendation}"
+    without = [
+        words.split(" ")[1]
+        for words in site.advice
+        if words.startswith(("exclude", "avoid"))
+    ]
+    if without:
+        return f"keep the lock it has, take no {' or '.join(without)} lock"
     if site.hints:
         return f"consider: {site.hints[0]}"
     return "keep the lock it has"

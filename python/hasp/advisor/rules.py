@@ -97,6 +97,7 @@ class Rule:
     any: tuple[Condition, ...]
     scope: str  # program or site
     hot: bool  # asked only of sites that cost enough (hot-share)
+    quiet: bool  # its bottleneck alone does not make locks matter
     silent: bool  # changes the advice, says nothing by itself
     bottleneck: str
     level: str
@@ -252,6 +253,7 @@ def _rule(entry: dict[str, Any], thresholds: Mapping[str, Threshold]) -> Rule:
         any=some,
         scope="site" if "site" in scopes else entry.get("scope", "program"),
         hot=entry.get("hot", False),
+        quiet=entry.get("quiet", False),
         silent=entry.get("silent", False),
         bottleneck=entry.get("bottleneck", ""),
         level=entry.get("level", ""),

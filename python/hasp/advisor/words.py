@@ -59,17 +59,17 @@ def numbers_words(numbers: Sequence[Number]) -> str:
 
 
 def sentence(
-    features: Features,
-    lead: SiteFeatures | None,
-    bottlenecks: Sequence[str],
-    answer: str,
-    stopped: bool,
+    lead: SiteFeatures, bottlenecks: Sequence[str], trouble: str, answer: str
 ) -> str:
     """The one sentence: which lock, what is wrong with it, what to do."""
-    if lead is not None and not stopped:
-        return f"{_cost(lead, bottlenecks)}: {answer}"
+    return f"{_cost(lead, bottlenecks)}: {trouble}; {answer}"
+
+
+def no_bottleneck(features: Features) -> str:
+    """The sentence where locks take little of the time."""
     words = f"locks are not your bottleneck: {percent(features.section_share or 0.0)} "
     words += "of thread time is spent in critical sections"
+    lead = max(features.sites, key=lambda site: site.share or 0.0, default=None)
     if lead is not None and lead.share:
         words += f", most of it ({percent(lead.share)}) at {lead.name}"
     return words
