@@ -38,18 +38,19 @@ void sampler_account_all(void)
 }
 
 /* One thread a tick, each at most once a second. */
+static struct recording *next_to_account;
+static uint32_t round_began; /* tick, 0: never */
+
 static void account_next(uint32_t tick)
 {
-    static struct recording *next;
-    static uint32_t round_began;
-    if (!next) {
+    if (!next_to_account) {
         if (round_began && tick - round_began < SAMPLER_HZ)
             return;
         round_began = tick;
-        next = threads_first();
+        next_to_account = threads_first();
     }
-    account(next);
-    next = next->next;
+    account(next_to_account);
+    next_to_account = next_to_account->next;
 }
 
 static void look(uint32_t tick)
@@ -132,6 +133,8 @@ void sampler_forget(void)
 {
     store_relaxed(&started, 0);
     store_relaxed(&paused, 0);
+    next_to_account = NULL;
+    round_began = 0;
     looks_forget();
     moments_forget();
 }

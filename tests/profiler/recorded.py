@@ -78,21 +78,27 @@ class Recorded:
         }
 
 
-def record(
-    program: str, case: str, lock: str | None, path: Path, mode: str = "full"
-) -> Recorded:
-    """Run it under a lock, or over glibc's own, and read what was recorded."""
-    found = next(each for each in matrix.locks() if each.name == lock)
+def environment(lock: str | None, path: Path, mode: str = "full") -> dict[str, str]:
+    """In which a program records itself, under a lock or over glibc's own."""
     settings = {
         "HASP_TRACE": str(path),
         "HASP_TRACE_MODE": mode,
         "HASP_TRACE_SESSION": "0123456789abcdef",
         "HASP_TRACE_LOCK": lock or "glibc",
     }
+    found = next(each for each in matrix.locks() if each.name == lock)
     env = matrix.environment(found, settings)
     after = [env["LD_PRELOAD"]] if "LD_PRELOAD" in env else []
     env["LD_PRELOAD"] = ":".join([str(LIBRARY), *after])
-    status, text = matrix.run_command([PROGRAMS / f"profile_{program}", case], env)
-    assert status == 0, f"{program} {case} under {found.label}: {status}\n{text}"
+    return env
+
+
+def record(
+    program: str, case: str, lock: str | None, path: Path, mode: str = "full"
+) -> Recorded:
+    """Run it, and read what was recorded."""
+    command: list[str | Path] = [PROGRAMS / f"profile_{program}", case]
+    status, text = matrix.run_command(command, environment(lock, path, mode))
+    assert status == 0, f"{program} {case} under {lock}: {status}\n{text}"
     addresses = {name: int(digits, 16) for name, digits in TELLS.findall(text)}
     return Recorded(Trace(path), addresses)
