@@ -36,6 +36,9 @@ class SiteFeatures:
     waiters_p95: float | None = _measure(
         "waiting threads, 95th percentile of the samples", "threads"
     )
+    waiters_p95_share: float | None = _measure(
+        "the same, per CPU but the holder's", "share"
+    )
     waiters_share: float | None = _measure(
         "waiting threads per CPU but the holder's", "share"
     )
@@ -133,6 +136,7 @@ class Features:
     )
     migrations_per_s: float | None = _measure("migrations seen", "/s")
     fault_share: float | None = _measure("CPU time in page faults", "share")
+    counters: float | None = _measure("whether cache misses were counted: 1, else 0")
     memory_stalls: float | None = _measure(
         "stalled cycles per instruction outside lock functions (PMU)"
     )

@@ -60,6 +60,7 @@ def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Fe
             profile.duration_ns / SECOND,
         ),
         fault_share=_fault_share(profile, rules, cpu_ns),
+        counters=float(any(use.counted_sections for use in _uses(profile))),
     )
 
 
@@ -174,6 +175,7 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
         default=None,
     )
     waiters = _waiters(site, hottest, profile)
+    waiters_p95 = hottest.waiters_p95 if hottest else site.waiters_p95
     hold_p50 = use.hold.quantile(0.5)
     handover_p50 = use.handover.quantile(0.5)
     handover = use.handover.mean_ns
@@ -188,8 +190,9 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
         share=site.share,
         wait_share=_ratio(use.wait.total_ns, whole.total_ns),
         waiters=waiters,
-        waiters_p95=hottest.waiters_p95 if hottest else site.waiters_p95,
-        waiters_share=None if waiters is None else waiters / max(1, profile.cpus - 1),
+        waiters_p95=waiters_p95,
+        waiters_p95_share=_per_other_cpu(waiters_p95, profile),
+        waiters_share=_per_other_cpu(waiters, profile),
         waiters_variation=_variation(whole.phases.get(hottest.number))
         if hottest
         else None,
@@ -235,6 +238,11 @@ def _waiters(site: Site, hottest: Lock | None, profile: Profile) -> float | None
     if hottest.wait_ns or not hottest.waiters_mean:
         return _ratio(hottest.wait_ns, profile.duration_ns)
     return hottest.waiters_mean
+
+
+def _per_other_cpu(threads: float | None, profile: Profile) -> float | None:
+    """Waiting threads per CPU that the holder leaves to others."""
+    return None if threads is None else threads / max(1, profile.cpus - 1)
 
 
 def _phases(profile: Profile) -> dict[int, list[float]]:
