@@ -53,6 +53,13 @@ def test_short_circles_come_first_and_each_pair_once() -> None:
     assert circles == [[(7, 8), (8, 7)], [(1, 2), (2, 3), (3, 1)]]
 
 
+def test_a_circle_inside_a_circle() -> None:
+    """The search for the way back to 1 comes by 2, where it began, once more."""
+    circles = found((1, 2), (2, 3), (3, 2), (3, 1))
+    assert [(2, 3), (3, 2)] in circles
+    assert [(1, 2), (2, 3), (3, 1)] in circles
+
+
 def test_trylocks_cannot_deadlock() -> None:
     assert found((1, 2), (2, 1), by_try=((2, 1),)) == []
 

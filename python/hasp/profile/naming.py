@@ -41,8 +41,9 @@ LOCK_FUNCTION = re.compile(
 # Calls whose first argument is a lock; declarations of guards; methods of a lock.
 CALL = re.compile(
     r"\b(?:pthread_(?:mutex|rwlock|spin|cond|barrier)_\w+|(?:mtx|cnd)_\w+"
-    r"|\w*(?:lock|mutex|mtx|cond_|enter|acquire)\w*)\s*\(",
-    re.IGNORECASE,
+    r"|(?:\w*_)?(?:try|rd|wr|rw|spin)?(?:lock|mutex|mtx|cond|enter|acquire)(?:_\w+)?"
+    r"|(?:\w*_)?(?:TRY|RD|WR|RW|SPIN)?(?:LOCK|MUTEX|MTX|COND|ENTER|ACQUIRE)(?:_\w+)?"
+    r"|\w*(?:Lock|Mutex|Enter|Acquire)\w*)\s*\(",
 )
 GUARD = re.compile(
     r"\b\w*(?:lock|guard)\w*\s*(?:<[^;()]*>)?\s+\w+\s*[({]", re.IGNORECASE
@@ -118,7 +119,7 @@ def name_of(stack: Stack, symbol: str | None, home: str, lines: Lines) -> Name:
     ]
     callers: list[Step | None] = [*steps[1:], None]
     pairs = zip(steps, callers, strict=True)
-    chosen = next((step for step, up in pairs if not _hands_on(step, up)), steps[0])
+    chosen = next(step for step, caller in pairs if not _hands_on(step, caller))
     expression = _in_class(chosen)
     if symbol and not (
         expression and re.search(rf"\b{re.escape(symbol)}\b", expression)

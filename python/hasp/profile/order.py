@@ -54,13 +54,17 @@ def cycles(
     found: list[tuple[int, ...]] = []
     seen: set[frozenset[int]] = set()
     budget = MOST_STEPS
-    for first in [step for steps in leaving.values() for step in steps]:
+    steps = [step for leave in leaving.values() for step in leave]
+    # Those that are turned around as they are come first: longer circles through the
+    # same locks do not hide them.
+    pairs = {(step.inner, step.outer) for step in steps}
+    for first in sorted(steps, key=lambda step: (step.outer, step.inner) not in pairs):
         if frozenset((site_of(first.outer), site_of(first.inner))) in seen:
             continue
         if len(found) == MOST_CYCLES or budget <= 0:
             return found, False
-        back, steps = _path(leaving, first.inner, first.outer, budget)
-        budget -= steps
+        back, taken = _path(leaving, first.inner, first.outer, budget)
+        budget -= taken
         cycle = (first, *back)
         seen |= {frozenset((site_of(s.outer), site_of(s.inner))) for s in cycle}
         if back:
@@ -82,10 +86,10 @@ def _path(
     """A shortest way from lock to lock, and what the search took; none if too much."""
     came: dict[int, Step] = {}
     queue = deque([begin])
-    steps = 0
-    while queue and end not in came and steps < budget:
+    taken = 0
+    while queue and end not in came and taken < budget:
         for step in leaving[queue.popleft()]:
-            steps += 1
+            taken += 1
             if step.inner not in came and step.inner != begin:
                 came[step.inner] = step
                 queue.append(step.inner)
@@ -93,4 +97,4 @@ def _path(
     while end in came:
         path.append(came[end])
         end = came[end].outer
-    return path[::-1], steps
+    return path[::-1], taken
