@@ -22,6 +22,7 @@ from hasp.simulate.validation.scope import (  # noqa: E402
     CLAIMS,
     OUT_OF_SCOPE,
     Score,
+    as_shipped,
     scores,
 )
 from hasp.simulate.validation.verdicts import from_record  # noqa: E402
@@ -33,8 +34,17 @@ Made by `tools/make_validation_page.py` from the results of
 
     hasp simulate --validate --json docs/data/validation.jsonl
 
-Every figure under *simulated* is simulated, with the locks as they ship. A numeric
-claim agrees within 25 %; an order is a tie within 5 %. What each kind is worth:
+Every figure under *published form* and *Hasp's lock* is simulated. A numeric claim
+agrees within 25 %; an order is a tie within 5 %.
+
+A claim about a lock is about the lock of a paper, whose layout and policy Hasp's lock
+of that name often does not have (any thread may unlock it, a timed waiter may leave, it
+fits into a mutex). So such a claim is asked twice: of the published form, as the papers
+and their libraries have it (`src/bench/published`, which is in no program but the
+validation's), and of the lock that ships. The first tells whether the model of the
+machine is right, and is what the levels are about; the second, how Hasp's lock differs.
+
+What each kind is worth:
 
 - **by-table**: the machine file has the figure or its parts, so agreement says that the
   engine works, not that the model is good;
@@ -44,7 +54,8 @@ claim agrees within 25 %; an order is a tie within 5 %. What each kind is worth:
 
 The [constants](machines.md#constants) were frozen and committed after the Opteron, the
 Xeon and the A-64 had been looked at, before the Niagara and the Tilera were run for any
-claim. None was changed since.
+claim. None was changed since. One experiment was: S3 compared throughputs, and compares
+scalabilities now, which is what the paper says.
 """
 
 WORDS = {True: "yes", False: "**no**", None: "tie"}
@@ -52,13 +63,20 @@ WORDS = {True: "yes", False: "**no**", None: "tie"}
 
 def page(records: list[dict[str, Any]]) -> str:
     """The whole page."""
-    parts = [HEAD, "\n## Levels\n", levels(scores(list(map(from_record, records))))]
-    parts.append("\nBy machine and kind:\n")
+    verdicts = [from_record(record) for record in records]
+    parts = [HEAD, "\n## Levels\n", levels(scores(verdicts))]
+    parts += ["\nThe same with Hasp's own locks:\n"]
+    parts.append(levels(scores(as_shipped(verdicts))))
+    parts.append("\nPublished forms, by machine and kind:\n")
     parts.append(by_machine(records))
     for kind in KINDS:
         own = [record for record in records if record["kind"] == kind]
         parts += [f"\n## {kind.capitalize()}\n", table(own)]
     parts += ["\n## Misses, and why\n", misses(records)]
+    shipped = [
+        {**record, **record["shipped"]} for record in records if record["shipped"]
+    ]
+    parts += ["\n## Misses of Hasp's own locks, and why\n", misses(shipped)]
     parts += ["\n## Not asked\n"]
     parts += [f"- {identity}: {reason}." for identity, reason in OUT_OF_SCOPE.items()]
     return "\n".join(parts) + "\n"
@@ -97,13 +115,22 @@ def by_machine(records: list[dict[str, Any]]) -> str:
 
 def table(records: list[dict[str, Any]]) -> str:
     """The claims of a kind."""
-    lines = ["| claim | machine | says | paper | simulated | agrees |"]
-    lines.append("|---|---|---|---|---|---|")
+    lines = [
+        "| claim | machine | says | paper | published form | agrees "
+        "| Hasp's lock | agrees |"
+    ]
+    lines.append("|---|---|---|---|---|---|---|---|")
     for record in records:
         paper = "" if record["paper"] == record["claim"] else record["paper"]
+        shipped = record["shipped"]
         lines.append(
             f"| {record['id']} | {record['machine']} | {record['claim']} | {paper} "
-            f"| {record['simulated']} | {WORDS[record['agrees']]} |"
+            f"| {record['simulated']} | {WORDS[record['agrees']]} "
+            + (
+                f"| {shipped['simulated']} | {WORDS[shipped['agrees']]} |"
+                if shipped
+                else "| | |"
+            )
         )
     return "\n".join(lines)
 

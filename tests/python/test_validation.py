@@ -5,17 +5,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from lock_list import ROOT
 
 from hasp.machines.machine import load, names
 from hasp.simulate.validation import claim as claims
-from hasp.simulate.validation.causes import CAUSES, cause_of
+from hasp.simulate.validation.causes import CAUSES, SHIPPED_CAUSES, cause_of
 from hasp.simulate.validation.claim import Claim, Measured, Order, Verdict, judge
-from hasp.simulate.validation.lock_sets import LIBSLOCK, PLAIN
+from hasp.simulate.validation.lock_sets import LIBSLOCK, PLAIN, Form
 from hasp.simulate.validation.places import at_distance, distance, pairs
-from hasp.simulate.validation.scope import CLAIMS, LEVELS, OUT_OF_SCOPE, score
+from hasp.simulate.validation.scope import (
+    CLAIMS,
+    LEVELS,
+    OUT_OF_SCOPE,
+    as_shipped,
+    score,
+)
 from hasp.simulate.validation.session import chosen
 from hasp.simulate.validation.verdicts import from_record, record
 
@@ -101,11 +108,25 @@ def test_the_locks_of_the_study_exist_here() -> None:
     assert {*LIBSLOCK.values(), *PLAIN.values()} <= known
 
 
+def test_the_other_form_of_locks_is_counted_apart() -> None:
+    locks = [claim for claim in CLAIMS if claim.of_locks and claim.kind == "ordering"]
+    claim, other = locks[:2]
+    verdicts = [
+        Verdict(claim, "", True, "", shipped=Verdict(claim, "", False, "")),
+        Verdict(other, "", None, "", shipped=Verdict(other, "", True, "")),
+    ]
+    level = next(level for level in LEVELS if level.name == "orderings")
+    published, shipped = score(level, verdicts), score(level, as_shipped(verdicts))
+    assert (published.agree, published.disagree, published.ties) == (1, 0, 1)
+    assert (shipped.agree, shipped.disagree, shipped.ties) == (1, 1, 0)
+
+
 def test_causes_are_of_claims_that_exist() -> None:
     ids = [claim.id for claim in CLAIMS]
-    for prefix in CAUSES:
+    for prefix in {**CAUSES, **SHIPPED_CAUSES}:
         assert any(f"{name}/".startswith(f"{prefix}/") for name in ids), prefix
-    assert cause_of("no/such/claim") == ""
+    assert cause_of("no/such/claim", Form.PUBLISHED) == ""
+    assert cause_of("S25", Form.SHIPPED) and not cause_of("S25", Form.PUBLISHED)
 
 
 def machines_with_distances() -> Iterator[tuple[str, str]]:
@@ -135,6 +156,8 @@ def test_a_verdict_survives_its_json() -> None:
     claim = chosen(["opteron-48"])[0]
     verdict = Verdict(claim, "300 cycles", True, "why", -0.04)
     assert from_record(record(verdict)) == verdict
+    both = replace(verdict, shipped=Verdict(claim, "500 cycles", None, "so", 0.6))
+    assert from_record(record(both)) == both
 
 
 def test_the_page_is_what_the_data_say() -> None:

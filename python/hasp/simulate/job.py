@@ -13,6 +13,7 @@ from hasp import native
 from hasp.errors import EXIT_FINDING, HaspError
 
 ENGINE = "hasp-simulate"
+PUBLISHED_ENGINE = "hasp-simulate-published"  # with locks of papers instead of Hasp's
 SCHEMA = "hasp.simulate/1"
 OK, FAILED = "ok", "failed"
 
@@ -32,12 +33,13 @@ class Job:
     warm_up_ns: int
     duration_ns: int
     knobs: tuple[tuple[str, str], ...] = ()
+    engine: str = ENGINE
 
     @property
     def command(self) -> list[str]:
         """The words to run."""
         words = [
-            native.engine(ENGINE),
+            native.engine(self.engine),
             "--machine",
             self.machine,
             "--workload",
@@ -95,7 +97,7 @@ def finished(job: Job, status: int, stdout: str, stderr: str) -> Record:
 
     A deadlock or a broken lock is a result: the record then says `failed` and why.
     """
-    prefix = f"{ENGINE}: "
+    prefix = f"{job.engine}: "
     said = "\n".join(line.removeprefix(prefix) for line in stderr.strip().splitlines())
     if status == 0:
         record = json.loads(stdout)
@@ -111,11 +113,11 @@ def finished(job: Job, status: int, stdout: str, stderr: str) -> Record:
             "detail": said,
         }
     if status == 2:
-        message = said.removesuffix(f"; see {ENGINE} --help")
+        message = said.removesuffix(f"; see {job.engine} --help")
         raise HaspError(
             message or "the simulator refused", "see `hasp simulate --list`"
         )
     raise HaspError(
-        f"{ENGINE} ended with status {status}" + (f": {said}" if said else ""),
+        f"{job.engine} ended with status {status}" + (f": {said}" if said else ""),
         f"this is a fault of Hasp; the command was: {' '.join(job.command)}",
     )

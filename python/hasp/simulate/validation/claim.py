@@ -64,6 +64,7 @@ class Claim:
     unit: str = ""
     loose: bool = False  # the bounds are generous already: no tolerance on top
     group: str = "SSYNC"
+    of_locks: bool = False  # asked of the published form of a lock, and of Hasp's own
 
     @property
     def paper(self) -> str:
@@ -77,13 +78,18 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim with its answer; `agrees` is None for a tie, or where nothing was run."""
+    """A claim with its answer; `agrees` is None for a tie.
+
+    A claim about locks is answered by their published forms; `shipped` is what Hasp's
+    own locks answer.
+    """
 
     claim: Claim
     simulated: str
     agrees: bool | None
     why: str
     deviation: float | None = field(default=None)  # of numeric ones, as a share
+    shipped: Verdict | None = None
 
 
 def figure(value: float) -> str:

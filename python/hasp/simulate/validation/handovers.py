@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from hasp.simulate.validation.claim import PREDICTED, Claim, Measured
-from hasp.simulate.validation.lab import Lab
-from hasp.simulate.validation.lock_sets import locks_of
+from hasp.simulate.validation.lab import Lab, Unanswered
+from hasp.simulate.validation.lock_sets import locks_of, study_lock
 from hasp.simulate.validation.places import (
     MULTI_SOCKETS,
     NIAGARA,
@@ -38,7 +38,7 @@ def acquire(
 
 def _by_distance(lab: Lab, machine: str) -> dict[str, dict[str, float]]:
     """For the own core and each distance: cycles of each lock, by SSYNC's names."""
-    ours = locks_of(machine)
+    ours = locks_of(lab.form, machine)
     places: dict[str, tuple[int, ...]] = {"own": (0,)}
     places |= pairs(lab.machine(machine).topology)
     return {
@@ -48,7 +48,9 @@ def _by_distance(lab: Lab, machine: str) -> dict[str, dict[str, float]]:
 
 
 def _of_all(lab: Lab, machine: str, cpus: Sequence[int]) -> Iterable[float]:
-    return acquire(lab, machine, list(locks_of(machine).values()), cpus).values()
+    return acquire(
+        lab, machine, list(locks_of(lab.form, machine).values()), cpus
+    ).values()
 
 
 def _remote_by_local(lab: Lab, machine: str) -> Measured:
@@ -83,7 +85,7 @@ def _by_place(lab: Lab, machine: str) -> Measured:
         ("1_hops", "10_hops") if machine == TILERA else ("same_core", "other_core")
     )
     if machine == NIAGARA:  # all cores are equally far away: two of them
-        ours = list(locks_of(machine).values())
+        ours = list(locks_of(lab.form, machine).values())
         one, other = (acquire(lab, machine, ours, (0, cpu)) for cpu in (8, 56))
         ratio = statistics.median(other[lock] / one[lock] for lock in ours)
         return Measured(ratio, words="two other cores as previous holders")
@@ -93,15 +95,24 @@ def _by_place(lab: Lab, machine: str) -> Measured:
     return Measured(ratio, words="the median lock, ten hops by one")
 
 
+def _study_locks(lab: Lab, names: Sequence[str]) -> list[str]:
+    locks = {name: study_lock(lab.form, name) for name in names}
+    missing = [name for name, lock in locks.items() if not lock]
+    if missing:
+        raise Unanswered(f"the published form of {', '.join(missing)} was not written")
+    return list(locks.values())
+
+
 def _cost(lab: Lab, locks: Sequence[str], trylock: int) -> Measured:
     """On the own core: the median lock."""
-    values = acquire(lab, STUDY, locks, (0,), trylock)
+    values = acquire(lab, STUDY, _study_locks(lab, locks), (0,), trylock)
     words = ", ".join(f"{lock} {cycles:.0f}" for lock, cycles in values.items())
     return Measured(statistics.median(values.values()), words=words)
 
 
 def _handover(lab: Lab, lock: str) -> Measured:
-    runs = lab.runs(STUDY, "one-lock", lock, 64)
+    [ours] = _study_locks(lab, [lock])
+    runs = lab.runs(STUDY, "one-lock", ours, 64)
     cycles = [value * runs.mhz / 1000 for value in runs.values("handover_ns")]
     return Measured(
         statistics.median(cycles), min(cycles), max(cycles), "64 threads, one lock"

@@ -17,8 +17,9 @@ from hasp.errors import HaspError
 from hasp.machines.flat import flatten
 from hasp.machines.machine import Machine, load
 from hasp.simulate import placement
-from hasp.simulate.job import OK, Job, Record
+from hasp.simulate.job import ENGINE, OK, PUBLISHED_ENGINE, Job, Record
 from hasp.simulate.pool import Pool
+from hasp.simulate.validation.lock_sets import Form
 
 SEEDS = (1, 2, 3)
 WARM_UP_NS = 500_000
@@ -61,12 +62,17 @@ class Runs:
 
 
 class Lab:
-    """Runs jobs on simulated machines for the claims."""
+    """Runs jobs on simulated machines for the claims, with one form of the locks."""
 
-    def __init__(self, folder: Path, width: int | None = None) -> None:
+    def __init__(self, folder: Path, pool: Pool, form: Form) -> None:
         self.folder = folder
-        self.pool = Pool(width)
+        self.pool = pool
+        self.form = form
         self._measuring = threading.Semaphore(self.pool.width)
+
+    def with_shipped_locks(self) -> Lab:
+        """The same place, with the other form of the locks."""
+        return Lab(self.folder, self.pool, Form.SHIPPED)
 
     @cache  # noqa: B019 - one lab for one validation
     def machine(self, name: str) -> Machine:
@@ -86,7 +92,10 @@ class Lab:
             lines[at] = f"{table}.{rest} {value}"
             text = "\n".join(lines) + "\n"
         path = self.folder / f"{name}{'-changed' if changes else ''}.machine"
-        path.write_text(text)
+        # Other threads may be asking for the same file, or running with it.
+        part = path.with_suffix(f".{threading.get_ident()}")
+        part.write_text(text)
+        part.replace(path)
         return str(path)
 
     def cpus(self, name: str, threads: int) -> tuple[int, ...]:
@@ -150,6 +159,7 @@ class Lab:
         """The runs of several locks; unless it is said, they pause as in SSYNC."""
         places = tuple(cpus) if cpus is not None else self.cpus(machine, threads)
         wanted = {"think_cycles": self.pause(machine, places), **(knobs or {})}
+        published = self.form is Form.PUBLISHED
         jobs = {
             lock: [
                 Job(
@@ -162,6 +172,7 @@ class Lab:
                     warm_up_ns=WARM_UP_NS,
                     duration_ns=duration_ns,
                     knobs=tuple(sorted((key, str(wanted[key])) for key in wanted)),
+                    engine=PUBLISHED_ENGINE if lock and published else ENGINE,
                 )
                 for seed in seeds
             ]

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from hasp.simulate.validation import (
     atomics,
@@ -16,18 +16,26 @@ from hasp.simulate.validation import (
 )
 from hasp.simulate.validation.claim import ORDERING, PREDICTED, Claim, Verdict
 
+
+def _of_locks(claims: Iterable[Claim]) -> Iterable[Claim]:
+    return (replace(claim, of_locks=True) for claim in claims)
+
+
 CLAIMS: tuple[Claim, ...] = (
     *latencies.CLAIMS,
     *atomics.CLAIMS,
-    *contention.CLAIMS,
-    *handovers.CLAIMS,
+    *_of_locks(contention.CLAIMS),
+    *_of_locks(handovers.CLAIMS),
     *messages.CLAIMS,
-    *rcl.CLAIMS,
+    *_of_locks(rcl.CLAIMS),
 )
 
 # Of S14 to S53 and the lock study's costs; said so that nobody has to look for them.
 OUT_OF_SCOPE = {
-    "S26": "there is no ticket lock with prefetchw on top of its back-off here",
+    "S26": (
+        "a ratio of two ticket locks with back-off, both of them bistable: 1.6 with 12 "
+        "simulated cores, 0.8 with 48"
+    ),
     "S45": "says how an experiment was set up",
     "S48": "says how an experiment was set up",
     "S49, S50 on the Tilera": "its messages go over the hardware network",
@@ -99,6 +107,11 @@ class Score:
 def scores(verdicts: Sequence[Verdict]) -> list[Score]:
     """Every level."""
     return [score(level, verdicts) for level in LEVELS]
+
+
+def as_shipped(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The answers of Hasp's own locks, where a claim is about locks."""
+    return [verdict.shipped or verdict for verdict in verdicts]
 
 
 def score(level: Level, verdicts: Sequence[Verdict]) -> Score:

@@ -6,15 +6,23 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
 
 from hasp import output
 from hasp.errors import EXIT_FINDING, HaspError, Interrupted
 from hasp.output import STDOUT, check_writable, note, write_json
-from hasp.simulate.pool import Progress
+from hasp.simulate.pool import Pool, Progress
 from hasp.simulate.validation.claim import KINDS, Claim, Verdict, judge
 from hasp.simulate.validation.lab import Lab, Unanswered
-from hasp.simulate.validation.scope import CLAIMS, OUT_OF_SCOPE, Score, scores
+from hasp.simulate.validation.lock_sets import Form
+from hasp.simulate.validation.scope import (
+    CLAIMS,
+    OUT_OF_SCOPE,
+    Score,
+    as_shipped,
+    scores,
+)
 from hasp.simulate.validation.verdicts import record, why
 
 # Claims wait for runs that others may have asked for, too; the pool decides how many
@@ -44,7 +52,7 @@ def validate(machine: str | None, jobs: int | None, destination: str | None) -> 
     verdicts: dict[Claim, Verdict] = {}
     interrupt_on_signals()
     with tempfile.TemporaryDirectory(prefix="hasp-validate-") as folder:
-        lab = Lab(Path(folder), jobs)
+        lab = Lab(Path(folder), Pool(jobs), Form.PUBLISHED)
         progress = Progress(len(claims))
         executor = ThreadPoolExecutor(CLAIMS_AT_A_TIME)
         try:
@@ -70,7 +78,15 @@ def validate(machine: str | None, jobs: int | None, destination: str | None) -> 
 
 
 def answer(claim: Claim, lab: Lab) -> Verdict:
-    """The verdict on a claim; what cannot be answered does not agree."""
+    """The verdict on a claim, about locks in both their forms."""
+    verdict = _measured(claim, lab)
+    if not claim.of_locks:
+        return verdict
+    return replace(verdict, shipped=_measured(claim, lab.with_shipped_locks()))
+
+
+def _measured(claim: Claim, lab: Lab) -> Verdict:
+    """What cannot be answered does not agree."""
     try:
         return judge(claim, claim.measure(lab))
     except Unanswered as problem:
@@ -84,7 +100,8 @@ def report(verdicts: Sequence[Verdict], destination: str | None) -> int:
         write_json([record(verdict) for verdict in verdicts], destination)
     if destination != STDOUT:
         print_verdicts(verdicts)
-        print_scores(found)
+        print_scores("levels, with locks as they were published:", found)
+        print_scores("with Hasp's own locks:", scores(as_shipped(verdicts)))
     missed = any(score.reached == "missed" for score in found)
     return EXIT_FINDING if missed else 0
 
@@ -100,29 +117,40 @@ def print_verdicts(verdicts: Sequence[Verdict]) -> None:
         if not own:
             continue
         table = output.table(title=f"{kind}:")
-        for heading in ("CLAIM", "MACHINE", "PAPER", "SIMULATED", "AGREES"):
+        for heading in ("CLAIM", "PAPER", "PUBLISHED FORM", "", "HASP'S LOCK", ""):
             table.add_column(heading)
         for verdict in own:
-            claim = verdict.claim
-            machine = claim.machine.partition("-")[0]
-            agrees = WORDS[verdict.agrees]
-            table.add_row(claim.id, machine, claim.paper, verdict.simulated, agrees)
+            claim, shipped = verdict.claim, verdict.shipped
+            table.add_row(
+                f"{claim.id} {claim.machine.partition('-')[0]}",
+                claim.paper,
+                verdict.simulated,
+                WORDS[verdict.agrees],
+                shipped.simulated if shipped else "",
+                WORDS[shipped.agrees] if shipped else "",
+            )
         console.print(table)
         console.print()
-    misses = [verdict for verdict in verdicts if verdict.agrees is False]
-    if misses:
-        console.print("misses:", style="bold")
-    for verdict in misses:
-        console.print(f"  {verdict.claim.id}: {why(verdict)}")
+    _print_misses("misses, of the machine's model:", verdicts, Form.PUBLISHED)
+    shipped_only = [verdict.shipped for verdict in verdicts if verdict.shipped]
+    _print_misses("\nmisses of Hasp's own locks:", shipped_only, Form.SHIPPED)
     console.print("\nnot asked:", style="bold")
     for identity, reason in OUT_OF_SCOPE.items():
         console.print(f"  {identity}: {reason}")
     console.print()
 
 
-def print_scores(found: Sequence[Score]) -> None:
+def _print_misses(title: str, verdicts: Sequence[Verdict], form: Form) -> None:
+    console = output.console()
+    console.print(title, style="bold")
+    for verdict in verdicts:
+        if verdict.agrees is False:
+            console.print(f"  {verdict.claim.id}: {why(verdict, form)}")
+
+
+def print_scores(title: str, found: Sequence[Score]) -> None:
     """How many agree, by level; kinds are not summed elsewhere."""
-    table = output.table(title="levels:")
+    table = output.table(title=title)
     for heading in ("", "AGREE", "OF", "TIES", "SHARE", "MUST", "GOAL", "REACHED"):
         table.add_column(heading, justify="right" if heading else "left")
     for score in found:

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hasp.simulate.validation.causes import cause_of
-from hasp.simulate.validation.claim import Verdict
+from hasp.simulate.validation.claim import Claim, Verdict
+from hasp.simulate.validation.lock_sets import Form
 from hasp.simulate.validation.scope import CLAIMS
 
-SCHEMA = "hasp.validate/1"
+SCHEMA = "hasp.validate/2"
 UNKNOWN_CAUSE = "cause not known"
 
 
@@ -25,18 +27,25 @@ def record(verdict: Verdict) -> dict[str, Any]:
         "kind": claim.kind,
         "claim": claim.says,
         "paper": claim.paper,
-        "simulated": verdict.simulated,
-        "deviation": verdict.deviation,
-        "agrees": verdict.agrees,
-        "why": why(verdict),
+        **_answer(verdict, Form.PUBLISHED),
+        "shipped": _answer(verdict.shipped, Form.SHIPPED) if verdict.shipped else None,
     }
 
 
-def why(verdict: Verdict) -> str:
+def _answer(verdict: Verdict, form: Form) -> dict[str, Any]:
+    return {
+        "simulated": verdict.simulated,
+        "deviation": verdict.deviation,
+        "agrees": verdict.agrees,
+        "why": why(verdict, form),
+    }
+
+
+def why(verdict: Verdict, form: Form) -> str:
     """How the answer came about, and for a miss what its cause is."""
     if verdict.agrees is not False:
         return verdict.why
-    cause = cause_of(verdict.claim.id) or UNKNOWN_CAUSE
+    cause = cause_of(verdict.claim.id, form) or UNKNOWN_CAUSE
     return f"{verdict.why}; {cause}" if verdict.why else cause
 
 
@@ -47,6 +56,12 @@ def from_record(found: Mapping[str, Any]) -> Verdict:
         for claim in CLAIMS
         if (claim.id, claim.machine) == (found["id"], found["machine"])
     )
+    verdict = _from_answer(claim, found)
+    shipped = found["shipped"]
+    return replace(verdict, shipped=_from_answer(claim, shipped) if shipped else None)
+
+
+def _from_answer(claim: Claim, found: Mapping[str, Any]) -> Verdict:
     return Verdict(
         claim, found["simulated"], found["agrees"], found["why"], found["deviation"]
     )

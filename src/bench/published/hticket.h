@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hierarchical ticket lock: a cohort of ticket locks. D. Dice, V. Marathe, N. Shavit,
+ * "Lock cohorting", PPoPP 2012; the back-off and the bound from T. David, R. Guerraoui,
+ * V. Trigonakis, SOSP 2013.
+ *
+ *   state   the global ticket lock
+ *   local   the ticket lock of a NUMA node; `both`: whoever gets it has the global one,
+ *           too
+ *   users of the lock's body: the holder's node
+ */
+#ifndef HASP_BENCH_PUBLISHED_HTICKET_H
+#define HASP_BENCH_PUBLISHED_HTICKET_H
+
+#include "bench/published/ticket.h"
+
+enum { HTICKET_HANDOVERS = 128 };
+
+struct published_local {
+    struct published_ticket ticket;
+    struct atomic_u32 both;
+    uint32_t handovers; /* in a row */
+} PUBLISHED_ALONE;
+
+static inline struct published_local *published_local(struct lock *lock, uint32_t node)
+{
+    return (struct published_local *)published_body(
+               lock, node_count() * sizeof(struct published_local)) +
+           node;
+}
+
+static inline void published_hticket_lock(struct lock *lock, int how)
+{
+    uint32_t node = current_node();
+    struct published_local *local = published_local(lock, node);
+    published_ticket_acquire(&local->ticket, how);
+    if (!load_relaxed(&local->both))
+        published_ticket_acquire(published_ticket_of(lock), how);
+    lock->users = node;
+}
+
+static inline void published_hticket_unlock(struct lock *lock, int how)
+{
+    (void)how;
+    struct published_local *local = published_local(lock, lock->users);
+    if (published_ticket_queued(&local->ticket) &&
+        local->handovers < HTICKET_HANDOVERS) {
+        local->handovers++;
+        store_relaxed(&local->both, 1);
+    } else {
+        local->handovers = 0;
+        store_relaxed(&local->both, 0);
+        published_ticket_release(published_ticket_of(lock));
+    }
+    published_ticket_release(&local->ticket);
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Stands in for the lock list (locks/descriptor.h), with published forms of locks. */
+#include "bench/published/array.h"
+#include "bench/published/clh.h"
+#include "bench/published/hclh.h"
+#include "bench/published/hticket.h"
+#include "bench/published/mcs.h"
+#include "bench/published/mutex.h"
+#include "bench/published/tas.h"
+#include "bench/published/ticket.h"
+#include "locks/descriptor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The bodies in the order of their making; a lock's `count` is 1 + its body's place. */
+static void **bodies;
+static uint32_t body_count, body_room;
+
+void *published_body(struct lock *lock, size_t bytes)
+{
+    if (lock->count)
+        return bodies[lock->count - 1];
+    if (body_count == body_room) {
+        body_room = 2 * body_room + 16;
+        bodies = realloc(bodies, body_room * sizeof *bodies);
+    }
+    void *body = map_pages(bytes);
+    if (!bodies || !body)
+        die("no memory for a lock");
+    bodies[body_count] = body;
+    lock->count = ++body_count;
+    return body;
+}
+
+/* FORM(name, title, function prefix, trylock, argument): `argument` is what the
+ * functions take behind the lock. */
+#define WITH(argument) , argument
+#define NOTHING
+#define FORMS(FORM)                                                                    \
+    FORM(tas, "tas", tas, HAS_TRYLOCK, NOTHING)                                        \
+    FORM(spinlock, "spinlock", cas, HAS_TRYLOCK, NOTHING)                              \
+    FORM(ttas, "ttas-backoff", ttas, HAS_TRYLOCK, WITH(false))                         \
+    FORM(ttas_prefetch, "ttas-backoff-prefetch", ttas, HAS_TRYLOCK, WITH(true))        \
+    FORM(ttas_plain, "ttas", plain_ttas, HAS_TRYLOCK, NOTHING)                         \
+    FORM(ticket, "ticket", ticket, HAS_TRYLOCK, WITH(PUBLISHED_PLAIN))                 \
+    FORM(ticket_backoff, "ticket-backoff", ticket, HAS_TRYLOCK,                        \
+         WITH(PUBLISHED_BACK_OFF))                                                     \
+    FORM(ticket_prefetch, "ticket-backoff-prefetch", ticket, HAS_TRYLOCK,              \
+         WITH(PUBLISHED_BACK_OFF | PUBLISHED_PREFETCH))                                \
+    FORM(array, "alock", array, NO_TRYLOCK, WITH(false))                               \
+    FORM(array_prefetch, "alock-prefetch", array, NO_TRYLOCK, WITH(true))              \
+    FORM(mcs, "mcs", mcs, HAS_TRYLOCK, WITH(false))                                    \
+    FORM(mcs_prefetch, "mcs-prefetch", mcs, HAS_TRYLOCK, WITH(true))                   \
+    FORM(clh, "clh", clh, NO_TRYLOCK, WITH(false))                                     \
+    FORM(clh_prefetch, "clh-prefetch", clh, NO_TRYLOCK, WITH(true))                    \
+    FORM(mutex, "futex", mutex, HAS_TRYLOCK, NOTHING)                                  \
+    FORM(hticket, "hticket", hticket, NO_TRYLOCK, WITH(PUBLISHED_BACK_OFF))            \
+    FORM(hticket_prefetch, "hticket-prefetch", hticket, NO_TRYLOCK,                    \
+         WITH(PUBLISHED_BACK_OFF | PUBLISHED_PREFETCH))                                \
+    FORM(cohort_ticket, "c-tkt-tkt", hticket, NO_TRYLOCK, WITH(PUBLISHED_PLAIN))       \
+    FORM(hclh, "hclh", hclh, NO_TRYLOCK, WITH(false))                                  \
+    FORM(hclh_prefetch, "hclh-prefetch", hclh, NO_TRYLOCK, WITH(true))
+
+#define HAS_TRYLOCK(name, prefix, ...)                                                 \
+    static bool name##_trylock(struct lock *lock)                                      \
+    {                                                                                  \
+        return published_##prefix##_trylock(lock __VA_ARGS__);                         \
+    }
+#define NO_TRYLOCK(name, prefix, ...)                                                  \
+    static bool name##_trylock(struct lock *lock)                                      \
+    {                                                                                  \
+        (void)lock;                                                                    \
+        die("the published form of this lock has no trylock");                         \
+    }
+#define FUNCTIONS(name, title, prefix, trylock, ...)                                   \
+    static int name##_lock(struct lock *lock)                                          \
+    {                                                                                  \
+        published_##prefix##_lock(lock __VA_ARGS__);                                   \
+        return 0;                                                                      \
+    }                                                                                  \
+    static int name##_unlock(struct lock *lock)                                        \
+    {                                                                                  \
+        published_##prefix##_unlock(lock __VA_ARGS__);                                 \
+        return 0;                                                                      \
+    }                                                                                  \
+    trylock(name, prefix, __VA_ARGS__)
+FORMS(FUNCTIONS)
+
+/*
+ * As the lock study ran them: interposed by LiTL, which takes the program's own mutex
+ * as well, for the sake of its condition variables (R. Guerraoui, H. Guiroux, R.
+ * Lachaize, V. Quema, V. Trigonakis, "Lock - unlock: is that all?", TOCS 2019).
+ */
+struct interposed {
+    struct lock lock PUBLISHED_ALONE;
+    struct lock mutex PUBLISHED_ALONE;
+};
+
+static struct interposed *interposed_of(struct lock *lock)
+{
+    return published_body(lock, sizeof(struct interposed));
+}
+
+#define INTERPOSED(FORM)                                                               \
+    FORM(spinlock, "litl-spinlock")                                                    \
+    FORM(ttas_plain, "litl-ttas")                                                      \
+    FORM(ttas, "litl-backoff")                                                         \
+    FORM(ticket, "litl-ticket")                                                        \
+    FORM(mcs, "litl-mcs")                                                              \
+    FORM(cohort_ticket, "litl-c-tkt-tkt")
+#define INTERPOSED_FUNCTIONS(name, title)                                              \
+    static int name##_interposed_lock(struct lock *lock)                               \
+    {                                                                                  \
+        name##_lock(&interposed_of(lock)->lock);                                       \
+        return mutex_lock(&interposed_of(lock)->mutex);                                \
+    }                                                                                  \
+    static bool name##_interposed_trylock(struct lock *lock)                           \
+    {                                                                                  \
+        return name##_trylock(&interposed_of(lock)->lock) &&                           \
+               mutex_lock(&interposed_of(lock)->mutex) == 0;                           \
+    }                                                                                  \
+    static int name##_interposed_unlock(struct lock *lock)                             \
+    {                                                                                  \
+        mutex_unlock(&interposed_of(lock)->mutex);                                     \
+        return name##_unlock(&interposed_of(lock)->lock);                              \
+    }
+INTERPOSED(INTERPOSED_FUNCTIONS)
+
+static const struct {
+    const char *title;
+    struct lock_operations operations;
+} forms[] = {
+    {NULL, {0}}, /* entry 0 of the lock list is glibc's own */
+#define ENTRY(name, title)                                                             \
+    {title,                                                                            \
+     {.lock = name##_lock, .trylock = name##_trylock, .unlock = name##_unlock}},
+#define FORM_ENTRY(name, title, ...) ENTRY(name, title)
+#define INTERPOSED_ENTRY(name, title) ENTRY(name##_interposed, title)
+    FORMS(FORM_ENTRY) INTERPOSED(INTERPOSED_ENTRY)
+};
+
+int lock_find(const char *name)
+{
+    for (unsigned i = 1; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(forms[i].title, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+const struct lock_operations *lock_operations_at(unsigned index)
+{
+    return &forms[index].operations;
+}
+
+struct lock_descriptor lock_at(unsigned index)
+{
+    return (struct lock_descriptor){.name = forms[index].title};
+}

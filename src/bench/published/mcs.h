@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * MCS queue lock. J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization
+ * on shared-memory multiprocessors", TOCS 1991.
+ *
+ *   tail  1 + the last thread of the queue, 0 free
+ *   node  of each thread, on a line of its own: 1 + the successor, and whether it waits
+ *   lock, mine, of a thread's part: the ways to the lock and to its node
+ */
+#ifndef HASP_BENCH_PUBLISHED_MCS_H
+#define HASP_BENCH_PUBLISHED_MCS_H
+
+#include "bench/published/body.h"
+
+struct published_mcs_node {
+    struct atomic_u32 next, waits;
+} PUBLISHED_ALONE;
+
+struct published_mcs {
+    struct published_part *parts;
+    struct published_mcs_node *nodes;
+};
+
+static inline struct published_mcs published_mcs_of(struct lock *lock)
+{
+    size_t parts = cpu_count() * sizeof(struct published_part);
+    char *body =
+        published_body(lock, parts + cpu_count() * sizeof(struct published_mcs_node));
+    return (struct published_mcs){(void *)body, (void *)(body + parts)};
+}
+
+/* The caller's node. */
+static inline struct published_mcs_node *
+published_mcs_mine(const struct published_mcs *mcs)
+{
+    struct published_part *self = &mcs->parts[published_thread()];
+    (void)load_relaxed(&self->lock);
+    (void)load_relaxed(&self->mine);
+    return &mcs->nodes[published_thread()];
+}
+
+static inline void published_mcs_lock(struct lock *lock, bool prefetch)
+{
+    const struct published_mcs mcs = published_mcs_of(lock);
+    struct published_mcs_node *mine = published_mcs_mine(&mcs);
+    uint32_t self = published_thread() + 1;
+    store_relaxed(&mine->next, 0);
+    uint32_t before = exchange_acq_rel(&lock->state[0], self);
+    if (!before)
+        return;
+    store_relaxed(&mine->waits, 1);
+    store_release(&mcs.nodes[before - 1].next, self);
+    published_spin(&mine->waits, prefetch, !load_acquire(&mine->waits));
+}
+
+static inline bool published_mcs_trylock(struct lock *lock, bool prefetch)
+{
+    (void)prefetch;
+    const struct published_mcs mcs = published_mcs_of(lock);
+    store_relaxed(&published_mcs_mine(&mcs)->next, 0);
+    return acquire_if(&lock->state[0], 0, published_thread() + 1);
+}
+
+static inline void published_mcs_unlock(struct lock *lock, bool prefetch)
+{
+    const struct published_mcs mcs = published_mcs_of(lock);
+    struct published_mcs_node *mine = published_mcs_mine(&mcs);
+    if (prefetch)
+        prefetch_for_write(&mine->next);
+    uint32_t next = load_acquire(&mine->next);
+    if (!next) {
+        if (release_if(&lock->state[0], published_thread() + 1, 0))
+            return;
+        spin_until((next = load_acquire(&mine->next)) != 0);
+    }
+    store_release(&mcs.nodes[next - 1].waits, 0);
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ticket lock, plain and with back-off in proportion to the distance. J.
+ * Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on shared-memory
+ * multiprocessors", TOCS 1991; the back-off's times and the prefetch for writing from
+ * T. David, R. Guerraoui, V. Trigonakis, SOSP 2013 (figure 3).
+ *
+ *   next     the number that the next arrival draws
+ *   serving  the number that holds the lock; on the same line
+ */
+#ifndef HASP_BENCH_PUBLISHED_TICKET_H
+#define HASP_BENCH_PUBLISHED_TICKET_H
+
+#include "bench/published/body.h"
+
+struct published_ticket {
+    struct atomic_u32 next, serving;
+};
+
+enum published_ticket_how {
+    PUBLISHED_PLAIN = 0,
+    PUBLISHED_BACK_OFF = 1, /* stays away for as long as those ahead take, about */
+    PUBLISHED_PREFETCH = 2, /* fetches the line for writing before it looks */
+};
+
+/* Cycles, for each one ahead; and for the next one. */
+enum { TICKET_PAUSE = 512, TICKET_PAUSE_OF_NEXT = 128 };
+
+static inline struct published_ticket *published_ticket_of(struct lock *lock)
+{
+    return (struct published_ticket *)lock->state;
+}
+
+static inline void published_ticket_wait(struct published_ticket *ticket, uint32_t mine,
+                                         int how)
+{
+    for (;;) {
+        if (how & PUBLISHED_PREFETCH)
+            prefetch_for_write(&ticket->serving);
+        uint32_t ahead = mine - load_acquire(&ticket->serving);
+        if (!ahead)
+            return;
+        if (!(how & PUBLISHED_BACK_OFF))
+            relax();
+        else
+            pause_cycles(ahead > 1 ? ahead * TICKET_PAUSE : TICKET_PAUSE_OF_NEXT);
+    }
+}
+
+static inline void published_ticket_acquire(struct published_ticket *ticket, int how)
+{
+    published_ticket_wait(ticket, fetch_add_relaxed(&ticket->next, 1), how);
+}
+
+static inline void published_ticket_release(struct published_ticket *ticket)
+{
+    store_release(&ticket->serving, load_relaxed(&ticket->serving) + 1);
+}
+
+/* For the holder: does anybody wait? */
+static inline bool published_ticket_queued(struct published_ticket *ticket)
+{
+    return load_relaxed(&ticket->next) - load_relaxed(&ticket->serving) > 1;
+}
+
+static inline void published_ticket_lock(struct lock *lock, int how)
+{
+    published_ticket_acquire(published_ticket_of(lock), how);
+}
+
+static inline bool published_ticket_trylock(struct lock *lock, int how)
+{
+    (void)how;
+    struct published_ticket *ticket = published_ticket_of(lock);
+    uint32_t serving = load_relaxed(&ticket->serving);
+    return acquire_if(&ticket->next, serving, serving + 1);
+}
+
+static inline void published_ticket_unlock(struct lock *lock, int how)
+{
+    if (how & PUBLISHED_PREFETCH)
+        prefetch_for_write(&published_ticket_of(lock)->serving);
+    published_ticket_release(published_ticket_of(lock));
+}
+
+#endif

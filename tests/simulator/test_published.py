@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""The published forms of locks that the validation runs: each excludes, and is fair."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lock_list import ROOT
+
+from hasp.simulate.validation.lock_sets import INTERPOSED, Form, locks_of, study_lock
+from hasp.simulate.validation.places import ALL
+
+FORMS = sorted(
+    set(
+        re.findall(
+            r'FORM\(\w+, "([^"]+)"', (ROOT / "src/bench/published/list.c").read_text()
+        )
+    )
+)
+QUEUES = [name for name in FORMS if re.match(r"(litl-)?(ticket|alock|mcs|clh)", name)]
+SHORT = ("--warm-up-ns=50000", "--duration-ns=300000")
+
+
+@pytest.fixture(scope="session")
+def published(build_dir: Path, opteron: Path) -> Callable[..., dict[str, Any]]:
+    """published(*arguments): the line of a run on the Opteron, as a record."""
+    program = str(next(build_dir.rglob("hasp-simulate-published")))
+
+    def run(*arguments: str) -> dict[str, Any]:
+        completed = subprocess.run(
+            [program, f"--machine={opteron}", "--timeout=50", *arguments, *SHORT],
+            capture_output=True,
+            text=True,
+        )
+        assert (completed.returncode, completed.stderr) == (0, "")
+        record: dict[str, Any] = json.loads(completed.stdout)
+        return record
+
+    return run
+
+
+# The run itself compares what was counted under the lock with what was done.
+@pytest.mark.parametrize("workload", ["n-locks:3", "one-lock", "oversubscribed"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_published_form_excludes(
+    published: Callable[..., dict[str, Any]], form: str, workload: str
+) -> None:
+    arguments = ("jitter_percent=30", f"--lock={form}", f"--workload={workload}")
+    cpus = ("--cpus=0-5,10-15,47,42,20,30",) if workload != "oversubscribed" else ()
+    record = published(*arguments, "--threads=16", *cpus)
+    assert record["operations"] > 16
+    if form in QUEUES and workload == "one-lock":
+        assert record["jain_fairness"] > 0.9
+
+
+def test_a_published_form_acquires_a_free_lock_by_trylock(
+    published: Callable[..., dict[str, Any]],
+) -> None:
+    for form in ("spinlock", "ttas", "ticket", "mcs", "futex", "litl-mcs"):
+        words = ("--workload=uncontended", "trylock=1", f"--lock={form}", "--threads=2")
+        assert published(*words)["operations"] > 0
+
+
+def test_every_claim_finds_its_published_form() -> None:
+    wanted = {
+        lock for machine in ALL for lock in locks_of(Form.PUBLISHED, machine).values()
+    }
+    wanted |= {study_lock(Form.PUBLISHED, name) for name in INTERPOSED}
+    assert wanted <= set(FORMS)
