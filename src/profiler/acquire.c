@@ -25,6 +25,7 @@ void record_enter(struct recording *me)
 {
     me->skip = record_here.skip;
     record_here.inside++;
+    light_barrier(); /* a signal's handler finds it inside, or with its memory */
     record_here.me = NULL;
     record_here.skip = RECORD_NEVER;
     record_here.watching = 0;
@@ -32,10 +33,11 @@ void record_enter(struct recording *me)
 
 void record_leave(struct recording *me)
 {
-    record_here.inside--;
-    record_here.me = me;
     record_here.skip = me->skip;
     record_here.watching = pace.sampled ? me->depth : 1;
+    record_here.me = me;
+    light_barrier();
+    record_here.inside--;
 }
 
 static void prepare(struct record_acquisition *a, struct recording *me,
@@ -68,21 +70,20 @@ bool record_begin(struct record_acquisition *a, const void *object,
         bugs_forget_handed_over(me);
     if (me->depth)
         edges_acquiring(me, hold->lock, caller);
-    if (busy) {
+    if (busy)
         bugs_before_wait(me, hold->lock, object, as, caller);
-    }
     if (!hold->timed)
         return true;
     hold->stack = stack_take(me, caller);
     hold->asked = ticks();
     hold->paced = due;
-    if (due)
-        hold->weight = me->period;
     if (busy) {
         wait_publish(me, hold, as->operation);
         a->waits = true;
     } else {
-        switches_refresh(me, hold->asked);
+        hold->weight = pace_take(me);
+        if (switches_refresh(me, hold->asked))
+            hold->asked = ticks();
     }
     return true;
 }
@@ -147,7 +148,7 @@ void record_end(struct record_acquisition *a, enum record_result result)
         sum_wait(me, hold);
     }
     if (hold->paced)
-        pace_next(me, hold->got);
+        pace_adapt(me, hold->got);
     record_leave(me);
 }
 
@@ -163,10 +164,11 @@ bool record_try(struct record_acquisition *a, const void *object,
     a->tries = true;
     a->hold.timed = a->hold.paced = due;
     if (due) {
-        a->hold.weight = me->period;
+        a->hold.weight = pace_take(me);
         a->hold.stack = stack_take(me, caller);
         a->hold.asked = ticks();
-        switches_refresh(me, a->hold.asked);
+        if (switches_refresh(me, a->hold.asked))
+            a->hold.asked = ticks();
     }
     return true;
 }
@@ -201,7 +203,7 @@ void record_tried(struct record_acquisition *a, bool got)
         count(me, hold);
         push(me, hold);
     } else if (hold->timed) {
-        pace_next(me, hold->asked);
+        pace_adapt(me, hold->asked);
     }
     record_leave(me);
 }

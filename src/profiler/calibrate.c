@@ -65,7 +65,7 @@ static void run_timed(struct scratch *s, const struct calibrate_operations *o,
     uint64_t took = 0;
     s->use.hold_ticks = s->thread.section_ticks = 0;
     for (unsigned i = 0; i < TIMED; i++) {
-        s->me.period = s->me.until_timed = 1;
+        s->me.period = s->me.drawn = s->me.until_timed = 1;
         s->me.skip = 0;
         s->me.window_timed = 0;
         record_leave(&s->me);
@@ -93,7 +93,7 @@ static void prepare(struct scratch *s)
     s->me.counts = s->counts;
     s->me.counts_mask = TRACE_CHUNK - sizeof(struct trace_count);
     s->me.shared = &s->thread;
-    s->me.random = 1;
+    s->me.random = s->me.period = s->me.drawn = 1;
     s->me.switches_at = UINT64_MAX / 2; /* no system call in between */
     struct trace_count *count =
         (void *)(s->counts + record_place(key, s->me.counts_mask));

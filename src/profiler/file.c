@@ -9,7 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 9999, HIGH_DESCRIPTOR = 1000, PATH_BYTES = 4096 };
+enum {
+    MOST_FILES = 9999,
+    HIGH_DESCRIPTOR = 1000,
+    PATH_BYTES = 4096,
+    RESERVE = 4, /* chunks kept back for what matters most when there is no more */
+};
 
 struct trace_header *trace;
 
@@ -19,6 +24,7 @@ static dev_t device; /* of the file, to know it again */
 static ino_t inode;
 static size_t mapped;
 static struct atomic_u32 growing;
+static uint32_t reserve_first, reserve_left; /* chunks */
 
 void brief_lock(struct atomic_u32 *busy)
 {
@@ -167,11 +173,13 @@ bool file_claim(const char *path, uint64_t bytes_limit)
     if (strlen(path) >= PATH_BYTES || !create(path))
         return false;
     uint64_t bytes = within_limits(bytes_limit);
-    if (!allocate(0, TRACE_CHUNK)) {
+    if (!allocate(0, (1 + RESERVE) * TRACE_CHUNK)) {
         complain("no lock profile, no space for the trace: ", file_path);
     } else if (map(bytes)) {
         trace->bytes_limit = mapped;
-        trace->chunks = 1;
+        trace->chunks = 1 + RESERVE;
+        reserve_first = 1;
+        reserve_left = RESERVE;
         return true;
     } else {
         complain("no lock profile, cannot map the trace: ", file_path);
@@ -201,12 +209,6 @@ void file_forget(void)
     store_relaxed(&growing, 0);
 }
 
-bool file_is_nearly_full(void)
-{
-    uint32_t most = (uint32_t)(mapped / TRACE_CHUNK);
-    return trace->full || trace->chunks > most - most / 8;
-}
-
 /* Says so once; recording goes on in what exists. */
 static void report_full(uint32_t reason)
 {
@@ -218,25 +220,54 @@ static void report_full(uint32_t reason)
              file_path);
 }
 
+bool file_is_nearly_full(void)
+{
+    uint32_t most = (uint32_t)(mapped / TRACE_CHUNK);
+    if (trace->chunks > most - most / 8)
+        report_full(2);
+    return trace->full;
+}
+
+/* Chunks behind the last one, or 0. */
+static uint32_t grow(uint32_t count)
+{
+    uint32_t number = trace->chunks;
+    size_t offset = (size_t)number * TRACE_CHUNK, bytes = (size_t)count * TRACE_CHUNK;
+    if (offset + bytes > mapped) {
+        report_full(2);
+        return 0;
+    }
+    if (trace->full == 1 || !have_descriptor() || !allocate((off_t)offset, bytes)) {
+        report_full(1);
+        return 0;
+    }
+    return number;
+}
+
+/* Locks and tables of counts can be done without. */
+static uint32_t take_reserve(enum trace_kind kind)
+{
+    if (!reserve_left || kind == TRACE_LOCKS || kind == TRACE_COUNTS)
+        return 0;
+    reserve_left--;
+    return reserve_first++;
+}
+
 struct trace_chunk *file_chunks(enum trace_kind kind, uint32_t record_bytes,
                                 uint32_t count)
 {
     struct trace_chunk *chunk = NULL;
     brief_lock(&growing);
-    uint32_t number = trace->chunks;
-    size_t offset = (size_t)number * TRACE_CHUNK, bytes = (size_t)count * TRACE_CHUNK;
-    if (offset + bytes > mapped) {
-        report_full(2);
-    } else if (!trace->full || trace->full == 2) {
-        if (have_descriptor() && allocate((off_t)offset, bytes)) {
-            chunk = file_at(number);
-            chunk->record_bytes = record_bytes;
-            chunk->follow = count - 1;
-            chunk->kind = kind;
+    uint32_t number = grow(count);
+    if (!number && count == 1)
+        number = take_reserve(kind);
+    if (number) {
+        chunk = file_at(number);
+        chunk->record_bytes = record_bytes;
+        chunk->follow = count - 1;
+        store_release((struct atomic_u32 *)(void *)&chunk->kind, kind);
+        if (number == trace->chunks)
             store_release((struct atomic_u32 *)(void *)&trace->chunks, number + count);
-        } else {
-            report_full(1);
-        }
     }
     brief_unlock(&growing);
     return chunk;

@@ -10,8 +10,10 @@ void pace_set(bool sampled, uint64_t timed_cost_ticks)
     pace.window_ticks = (uint32_t)(timed_cost_ticks * PACE_WINDOW * share);
 }
 
-static void adapt(struct recording *me, uint64_t now)
+void pace_adapt(struct recording *me, uint64_t now)
 {
+    if (++me->window_timed < PACE_WINDOW)
+        return;
     uint64_t elapsed = now - me->window_began;
     if (elapsed < pace.window_ticks && me->period < PACE_LONGEST)
         me->period *= 2;
@@ -21,11 +23,11 @@ static void adapt(struct recording *me, uint64_t now)
     me->window_timed = 0;
 }
 
-void pace_next(struct recording *me, uint64_t now)
+uint32_t pace_take(struct recording *me)
 {
-    me->shared->counted += me->period - 1;
-    if (++me->window_timed == PACE_WINDOW)
-        adapt(me, now);
+    uint32_t weight = me->drawn;
+    me->shared->counted += weight - 1;
+    me->drawn = me->period;
     me->random ^= me->random << 13; /* xorshift (Marsaglia 2003) */
     me->random ^= me->random >> 17;
     me->random ^= me->random << 5;
@@ -34,4 +36,5 @@ void pace_next(struct recording *me, uint64_t now)
         me->skip = (int32_t)interval - 1;
     else
         me->until_timed = interval;
+    return weight;
 }

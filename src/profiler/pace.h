@@ -39,7 +39,11 @@ static inline bool pace_is_due(struct recording *me)
     return true;
 }
 
-/* Behind one that was; the thread is inside. */
-void pace_next(struct recording *me, uint64_t now);
+/* It is: how many it stands for. The next is drawn at once, so that those that are
+ * made before this one is over have the same chance. The thread is inside. */
+uint32_t pace_take(struct recording *me);
+
+/* Behind it. */
+void pace_adapt(struct recording *me, uint64_t now);
 
 #endif

@@ -80,6 +80,7 @@ struct recording {
 
     uint32_t thread; /* number */
     uint32_t period; /* one acquisition of about so many is timed */
+    uint32_t drawn;  /* the period when the next one was drawn */
     uint32_t random;
     uint32_t window_timed;
     uint64_t window_began; /* ticks */
@@ -176,10 +177,11 @@ static inline bool record_counts(const void *object, bool special)
     me->until_timed--;
     count->acquisitions++;
     ((struct trace_use *)(uintptr_t)count->private)->acquisitions++;
+    me->depth = 1; /* first, for a signal's handler that locks, too */
+    light_barrier();
     me->hold[0].key = key;
     me->hold[0].timed = false;
     me->hold[0].lock = count->lock;
-    me->depth = 1;
     me->shared->held[0] = count->lock;
     me->shared->depth = 1;
     return true;

@@ -14,12 +14,14 @@ static bool take_out(struct recording *me, uintptr_t key, struct record_hold *ho
             return false;
     while (me->hold[index].key != key);
     *hold = me->hold[index];
-    uint32_t depth = --me->depth;
+    uint32_t depth = me->depth - 1;
     for (uint32_t i = index; i < depth; i++) {
         me->hold[i] = me->hold[i + 1];
         if (i < TRACE_HELD)
             me->shared->held[i] = me->hold[i].lock;
     }
+    light_barrier(); /* a signal's handler that locks takes the place behind */
+    me->depth = depth;
     me->shared->depth = depth;
     return true;
 }
@@ -74,7 +76,7 @@ void record_release_end(struct record_release *r)
     sum_hold(me, r);
     switches_judge(me, r->hold.got, r->released);
     if (r->hold.paced)
-        pace_next(me, now);
+        pace_adapt(me, now);
     if (r->outermost)
         sum_section(me, &r->hold, now);
     me->timed_until = now;

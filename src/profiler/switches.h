@@ -19,10 +19,13 @@ void switches_prepare(void);
 void switches_read(struct recording *me, uint64_t now);
 void switches_judge_long(struct recording *me, uint64_t released);
 
-static inline void switches_refresh(struct recording *me, uint64_t now)
+/* True when that took a system call. */
+static inline bool switches_refresh(struct recording *me, uint64_t now)
 {
-    if (now - me->switches_at > switches_fresh_ticks)
-        switches_read(me, now);
+    if (now - me->switches_at <= switches_fresh_ticks)
+        return false;
+    switches_read(me, now);
+    return true;
 }
 
 static inline void switches_judge(struct recording *me, uint64_t got, uint64_t released)

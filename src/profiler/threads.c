@@ -149,7 +149,7 @@ struct recording *thread_register(void)
         return NULL;
     }
     me->random = me->shared->tid * 2654435761u | 1;
-    me->period = 1;
+    me->period = me->drawn = 1;
     me->until_timed = 1;
     me->ended = false;
     me->window_began = me->timed_until = ticks();

@@ -89,7 +89,7 @@ static struct trace_use *make_use(const struct trace_use *like)
 {
     uint32_t number;
     struct trace_use *use = take_spare(like);
-    if (!use && !(like->thread && file_is_nearly_full()))
+    if (!use)
         use = series_append(&use_records, like, &number);
     if (use)
         return use;

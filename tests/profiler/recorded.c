@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* What the recorder's tests record: one case a run, its size as the second argument. */
+#include "../programs/check.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+static pthread_mutex_t outer, inner = PTHREAD_MUTEX_INITIALIZER;
+static long size;
+
+static void start(pthread_t *thread, void *(*function)(void *), void *argument)
+{
+    CHECK_EQUAL(pthread_create(thread, NULL, function, argument), 0);
+}
+
+static void run_one(void *(*function)(void *))
+{
+    pthread_t thread;
+    start(&thread, function, NULL);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+static void *lock_often(void *argument)
+{
+    for (long i = 0; i < size; i++) {
+        pthread_mutex_lock(&outer);
+        pthread_mutex_unlock(&outer);
+    }
+    return argument;
+}
+
+static void *lock_nested(void *argument)
+{
+    for (long i = 0; i < size; i++) {
+        pthread_mutex_lock(&outer);
+        pthread_mutex_lock(&inner);
+        pthread_mutex_unlock(&inner);
+        pthread_mutex_unlock(&outer);
+    }
+    return argument;
+}
+
+/* Each lock `size` times by each of two threads, one after the other. */
+static void counts(void)
+{
+    pthread_mutex_init(&outer, NULL);
+    run_one(lock_often);
+    run_one(lock_nested);
+}
+
+/* A hold of 20 ms that a second thread waits for, and tries in vain. */
+static void *hold(void *argument)
+{
+    pthread_mutex_lock(&outer);
+    *(atomic_int *)argument = 1;
+    usleep(20000);
+    pthread_mutex_unlock(&outer);
+    return NULL;
+}
+
+static void waits(void)
+{
+    pthread_t thread;
+    atomic_int held = 0;
+    start(&thread, hold, &held);
+    while (!held)
+        sched_yield();
+    for (int i = 0; i < 7; i++)
+        CHECK_EQUAL(pthread_mutex_trylock(&outer), EBUSY);
+    pthread_mutex_lock(&outer);
+    pthread_mutex_unlock(&outer);
+    pthread_join(thread, NULL);
+}
+
+/* Threads one after the other. */
+static void churn(void)
+{
+    long threads = size;
+    size = 3;
+    for (long i = 0; i < threads; i++)
+        run_one(lock_often);
+}
+
+/* Threads all at once. */
+static pthread_barrier_t all;
+
+static void *lock_and_stay(void *argument)
+{
+    pthread_mutex_lock(&inner);
+    pthread_mutex_unlock(&inner);
+    pthread_barrier_wait(&all);
+    return argument;
+}
+
+static void crowd(void)
+{
+    pthread_t *threads = calloc((size_t)size, sizeof *threads);
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 16);
+    pthread_barrier_init(&all, NULL, (unsigned)size);
+    for (long i = 0; i < size; i++)
+        CHECK_EQUAL(pthread_create(&threads[i], &small, lock_and_stay, NULL), 0);
+    for (long i = 0; i < size; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static pthread_mutex_t *many;
+static long made;
+
+static void *lock_many(void *argument)
+{
+    for (long i = 0; i < made; i++) {
+        pthread_mutex_lock(&many[i]);
+        pthread_mutex_unlock(&many[i]);
+    }
+    return argument;
+}
+
+/* Half of them made before there is a second thread. */
+static void mutexes(void)
+{
+    many = calloc((size_t)size, sizeof *many);
+    for (; made < size / 2; made++)
+        pthread_mutex_init(&many[made], NULL);
+    run_one(lock_many);
+    for (; made < size; made++)
+        pthread_mutex_init(&many[made], NULL);
+    run_one(lock_many);
+}
+
+static void *lock_for_ever(void *argument)
+{
+    for (;;) {
+        pthread_mutex_lock(&inner);
+        pthread_mutex_unlock(&inner);
+    }
+    return argument;
+}
+
+/* Until somebody kills it. */
+static void endless(void)
+{
+    run_one(lock_for_ever);
+}
+
+static void *outlive(void *argument)
+{
+    usleep(20000);
+    return lock_often(argument);
+}
+
+/* The first thread ends; the process ends with the last. */
+static void first_ends(void)
+{
+    pthread_t thread;
+    start(&thread, outlive, NULL);
+    pthread_exit(NULL);
+}
+
+/* As daemons do; the trace has to grow behind it. */
+static void closes(void)
+{
+    pthread_mutex_init(&outer, NULL);
+    long locks = size;
+    size = 1;
+    run_one(lock_often);
+    for (int fd = 3; fd < 4096; fd++)
+        close(fd);
+    size = locks;
+    mutexes();
+}
+
+static void wait_for(pid_t child)
+{
+    int status;
+    CHECK(child > 0);
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
+}
+
+static void forks(void)
+{
+    run_one(lock_often);
+    pid_t child = fork();
+    if (child == 0) {
+        run_one(lock_nested);
+        exit(0);
+    }
+    wait_for(child);
+    run_one(lock_often);
+}
+
+static void vforks(void)
+{
+    run_one(lock_often);
+    pid_t child = vfork();
+    if (child == 0) {
+        execl("/bin/true", "true", NULL);
+        _exit(1);
+    }
+    wait_for(child);
+    run_one(lock_often);
+}
+
+static void replaced(void)
+{
+    run_one(lock_often);
+    char *const nowhere[] = {"/nonexistent", NULL}, *const shell[] = {"true", NULL};
+    CHECK_EQUAL(execv(nowhere[0], nowhere), -1);
+    run_one(lock_often);
+    execv("/bin/true", shell);
+    CHECK(!"replaced");
+}
+
+/* Code without unwind information: it calls, and returns. */
+static void *run_generated(void *argument)
+{
+    static const unsigned char code[] = {
+#if defined(__x86_64__)
+        0x55, 0xff, 0xd6, 0x5d, 0xc3 /* push rbp; call rsi; pop rbp; ret */
+#endif
+    };
+    if (sizeof code == 0)
+        check_skip("no generated code for this machine");
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        check_skip("no memory for generated code");
+    memcpy(page, code, sizeof code);
+    union {
+        void *object;
+        int (*call)(pthread_mutex_t *, int (*)(pthread_mutex_t *));
+    } generated = {.object = page};
+    for (long i = 0; i < size; i++) {
+        CHECK_EQUAL(generated.call(&inner, pthread_mutex_lock), 0);
+        CHECK_EQUAL(generated.call(&inner, pthread_mutex_unlock), 0);
+    }
+    return argument;
+}
+
+static void generated(void)
+{
+    run_one(run_generated);
+}
+
+/* A handler that locks, which is not allowed but happens. */
+static atomic_long handled;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    if (pthread_mutex_trylock(&inner) == 0)
+        pthread_mutex_unlock(&inner);
+    handled++;
+}
+
+static void *lock_under_signals(void *argument)
+{
+    while (handled < size) {
+        pthread_mutex_lock(&outer);
+        pthread_mutex_unlock(&outer);
+    }
+    return argument;
+}
+
+static void signals(void)
+{
+    pthread_t thread;
+    signal(SIGUSR1, on_signal);
+    start(&thread, lock_under_signals, NULL);
+    while (handled < size) {
+        pthread_kill(thread, SIGUSR1);
+        usleep(20);
+    }
+    pthread_join(thread, NULL);
+}
+
+/* More than the file may grow to; the kernel would kill who writes beyond. */
+static void limited(void)
+{
+    const struct rlimit limit = {(rlim_t)size, (rlim_t)size};
+    CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    size = 20000;
+    mutexes();
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"counts", counts},   {"waits", waits},           {"churn", churn},
+    {"crowd", crowd},     {"mutexes", mutexes},       {"endless", endless},
+    {"closes", closes},   {"first_ends", first_ends}, {"forks", forks},
+    {"vforks", vforks},   {"replaced", replaced},     {"generated", generated},
+    {"signals", signals}, {"limited", limited},
+};
+
+int main(int count, char **arguments)
+{
+    size = count > 2 ? atol(arguments[2]) : 1;
+    for (size_t i = 0; count > 1 && i < sizeof cases / sizeof cases[0]; i++)
+        if (strcmp(arguments[1], cases[i].name) == 0) {
+            cases[i].run();
+            return 0;
+        }
+    fprintf(stderr, "usage: recorded CASE [SIZE]\n");
+    return 2;
+}

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MIT
+"""What the recorder writes about programs of which everything is known."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lock_list import BUILD
+
+from hasp.trace.format import ChunkKind, End, LockKind, Operation, Records
+from hasp.trace.reader import Trace
+
+PROGRAM = BUILD / "tests" / "profiler" / "recorded"
+RECORDER = BUILD / "src" / "preload" / "profile" / "libhasp-profile.so"
+INTERPOSER = BUILD / "src" / "preload" / "libhasp.so"
+
+Settings = dict[str, str]
+SKIPPED = 77
+
+
+def settings(trace: Path, lock: str | None = None, **more: str) -> Settings:
+    """The environment of a recorded program; `lock` None: the C library's own."""
+    result = {k: v for k, v in os.environ.items() if not k.startswith("HASP_")}
+    preloads = [RECORDER] if lock is None else [RECORDER, INTERPOSER]
+    result |= {"LD_PRELOAD": ":".join(map(str, preloads)), "HASP_TRACE": str(trace)}
+    return result | ({"HASP_LOCK": lock} if lock else {}) | more
+
+
+class Recording:
+    """A finished run: its traces, by file name, and what it said."""
+
+    def __init__(self, folder: Path, case: str, size: int, env: Settings) -> None:
+        done = subprocess.run(
+            [PROGRAM, case, str(size)],
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=50,
+        )
+        if done.returncode == SKIPPED:
+            pytest.skip(done.stderr)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == ""
+        self.said = done.stderr
+        self.traces = {path.name: Trace(path) for path in sorted(folder.iterdir())}
+
+    @property
+    def trace(self) -> Trace:
+        (trace,) = self.traces.values()
+        return trace
+
+
+def acquisitions(trace: Trace) -> list[int]:
+    """Of every mutex, most first, as its record and the threads' tables say."""
+    locks = trace.numbered(ChunkKind.LOCKS)
+    sums = locks["acquisitions"].astype(np.int64)
+    counts = trace.all(ChunkKind.COUNTS)
+    np.add.at(sums, counts["lock"], counts["acquisitions"].astype(np.int64))
+    mutexes = sums[locks["kind"] == LockKind.MUTEX]
+    return sorted((int(each) for each in mutexes if each), reverse=True)
+
+
+def used(trace: Trace, operation: Operation = Operation.LOCK) -> Records:
+    uses = trace.all(ChunkKind.USES)
+    return uses[uses["operation"] == operation]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """For traces; they are large."""
+    yield tmp_path
+    shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+@pytest.mark.parametrize("lock", [None, "futex", "mcs"])
+def test_every_acquisition_is_counted(folder: Path, lock: str | None) -> None:
+    trace = Recording(folder, "counts", 5000, settings(folder / "t", lock)).trace
+    assert trace.doubts == []
+    assert acquisitions(trace) == [10000, 5000]
+    uses = used(trace)
+    assert uses["acquisitions"].sum() == 15000
+    assert uses["nested"].sum() == 5000
+    assert uses["contended"].sum() == 0
+    holds = int(sum(use["hold"]["bucket"].sum() for use in uses))
+    assert 10000 < holds < 20000, "each timed hold stands for those in between"
+    locks = trace.all(ChunkKind.LOCKS)
+    assert [bool(each["created_stack"]) for each in locks] == [True, False]
+    assert [bool(each["first_stack"]) for each in locks] == [False, True]
+    assert trace.header["ended"] == End.EXITED
+
+
+def test_a_sample_stands_for_all(folder: Path) -> None:
+    env = settings(folder / "t", HASP_TRACE_MODE="sample")
+    trace = Recording(folder, "counts", 300000, env).trace
+    first, second = acquisitions(trace)
+    assert 400000 < first < 800000
+    assert 200000 < second < 400000
+    assert trace.all(ChunkKind.THREADS)["timed"].sum() < 100000
+
+
+@pytest.mark.parametrize("mode", ["full", "sample"])
+def test_a_wait_is_measured(folder: Path, mode: str) -> None:
+    env = settings(folder / "t", HASP_TRACE_MODE=mode)
+    trace = Recording(folder, "waits", 1, env).trace
+    uses = used(trace)
+    (waiter,) = uses[uses["contended"] > 0]
+    clock = trace.header["latest"], trace.header["begin"]
+    scale = np.diff([float(each["monotonic_ns"]) for each in reversed(clock)]) / (
+        np.diff([float(each["ticks"]) for each in reversed(clock)])
+    )
+    wait_ms = float(waiter["wait_ticks"] * scale[0]) / 1e6
+    assert waiter["contended"] == 1
+    assert 5 < wait_ms < 5000
+    assert waiter["wait"]["bucket"].sum() == 1
+    assert waiter["trylocks"] == waiter["trylock_failures"] == 7
+    assert waiter["longest_failing_run"] == 7
+    assert waiter["handovers"] == 1
+    assert waiter["owner_changes"] == 1
+    weights = trace.all(ChunkKind.WEIGHTS)
+    assert weights["waits"].sum() == 1
+    assert weights["wait_ticks"].sum() == waiter["wait_ticks"]
+
+
+def test_the_sampler_sees_a_waiter_and_the_holder(folder: Path) -> None:
+    trace = Recording(folder, "waits", 1, settings(folder / "t")).trace
+    looks = trace.all(ChunkKind.WAITERS)
+    assert trace.header["looks"] > 0
+    assert len(looks), "a wait of 20 ms is seen at 100 Hz"
+    assert set(looks["waiters"]) == {1}
+    assert set(looks["holder"]) == {2}
+
+
+def test_many_short_threads_share_records(folder: Path) -> None:
+    trace = Recording(folder, "churn", 1500, settings(folder / "t")).trace
+    threads = trace.all(ChunkKind.THREADS)
+    assert len(threads) <= 257
+    assert len(threads) + threads["reused"].sum() == 1501
+    assert acquisitions(trace) == [4500]
+    assert used(trace)["acquisitions"].sum() == 4500
+    assert threads["ended"].all() or (threads["ended"] == 0).sum() == 1
+
+
+@pytest.mark.parametrize(
+    "size", [200, pytest.param(1000, marks=pytest.mark.slow)], ids=str
+)
+def test_many_threads(folder: Path, size: int) -> None:
+    trace = Recording(folder, "crowd", size, settings(folder / "t")).trace
+    assert len(trace.all(ChunkKind.THREADS)) == size + 1
+    assert acquisitions(trace) == [size]
+
+
+@pytest.mark.parametrize(
+    "size", [20000, pytest.param(1000000, marks=pytest.mark.slow)], ids=str
+)
+def test_many_locks(folder: Path, size: int) -> None:
+    trace = Recording(folder, "mutexes", size, settings(folder / "t")).trace
+    assert trace.header["lost_locks"] == 0
+    found = acquisitions(trace)
+    assert len(found) == size
+    assert found == [2] * (size // 2) + [1] * (size // 2)
+    assert used(trace)["acquisitions"].sum() == 3 * size // 2
+    locks = trace.all(ChunkKind.LOCKS)
+    known = locks[locks["created_stack"] != 0]
+    assert len(set(known["site"])) == 2
+
+
+def test_a_full_file_is_said_once_and_the_program_goes_on(folder: Path) -> None:
+    env = settings(folder / "t", HASP_TRACE_LIMIT=str(2 << 20))
+    recording = Recording(folder, "mutexes", 50000, env)
+    assert recording.said.count("\n") == 1
+    assert "limit" in recording.said
+    trace = recording.trace
+    assert trace.header["full"] == 2
+    assert trace.header["lost_locks"] > 30000
+    assert used(trace)["acquisitions"].sum() == 75000
+    assert (folder / "t").stat().st_size <= 2 << 20
+
+
+def test_a_file_size_limit_is_obeyed(folder: Path) -> None:
+    recording = Recording(folder, "limited", 2 << 20, settings(folder / "t"))
+    assert recording.trace.header["full"] == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting wants root")
+def test_a_full_disk(folder: Path) -> None:
+    disk = folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "hasp-test", str(disk)]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("mounting is not allowed here")
+    try:
+        recording = Recording(disk, "mutexes", 20000, settings(disk / "t"))
+        assert recording.said.count("\n") == 1
+        assert "no space" in recording.said
+        assert recording.trace.header["full"] == 1
+        assert used(recording.trace)["acquisitions"].sum() == 30000
+        del recording
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_killed_program_leaves_a_trace(folder: Path) -> None:
+    env = settings(folder / "t")
+    process = subprocess.Popen([PROGRAM, "endless"], env=env)
+    try:
+        deadline = time.monotonic() + 20
+        while not (folder / "t").exists() or not (folder / "t").stat().st_size:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.3)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    trace = Trace(folder / "t")
+    assert trace.header["ended"] == End.RUNNING
+    (count,) = acquisitions(trace)
+    assert count > 1000
+    assert trace.header["looks"] > 0
+
+
+def test_a_program_whose_first_thread_ends(folder: Path) -> None:
+    trace = Recording(folder, "first_ends", 100, settings(folder / "t")).trace
+    assert acquisitions(trace) == [100]
+    assert trace.header["ended"] == End.EXITED
+
+
+def test_descriptors_may_be_closed(folder: Path) -> None:
+    trace = Recording(folder, "closes", 5000, settings(folder / "t")).trace
+    assert trace.header["full"] == 0
+    assert len(acquisitions(trace)) == 5001
+
+
+def test_each_process_has_a_file(folder: Path) -> None:
+    traces = Recording(folder, "forks", 50, settings(folder / "t")).traces
+    assert sorted(traces) == ["t", "t.2"]
+    parent, child = traces["t"], traces["t.2"]
+    assert acquisitions(parent) == [100]
+    assert acquisitions(child) == [50, 50]
+    assert child.header["parent_pid"] == parent.header["pid"]
+
+
+def test_a_vfork_leaves_the_trace_alone(folder: Path) -> None:
+    traces = Recording(folder, "vforks", 50, settings(folder / "t")).traces
+    assert sorted(traces) == ["t"]
+    assert acquisitions(traces["t"]) == [100]
+    assert traces["t"].header["ended"] == End.EXITED
+
+
+def test_a_replaced_program(folder: Path) -> None:
+    trace = Recording(folder, "replaced", 50, settings(folder / "t")).trace
+    assert acquisitions(trace) == [100]
+    assert trace.header["ended"] == End.REPLACED
+
+
+def test_generated_code(folder: Path) -> None:
+    trace = Recording(folder, "generated", 50, settings(folder / "t")).trace
+    assert acquisitions(trace) == [50]
+
+
+def test_signal_handlers_may_lock(folder: Path) -> None:
+    trace = Recording(folder, "signals", 300, settings(folder / "t")).trace
+    assert trace.doubts == []
+    assert (trace.all(ChunkKind.THREADS)["depth"] == 0).all()
+
+
+def test_nothing_is_recorded_of_one_thread_that_hardly_locks(folder: Path) -> None:
+    env = settings(folder / "t")
+    subprocess.run(["/bin/true"], env=env, check=True)
+    assert list(folder.iterdir()) == []
+
+
+def test_costs_are_measured(folder: Path) -> None:
+    header = Recording(folder, "counts", 1, settings(folder / "t")).trace.header
+    assert 0 < header["timed_cost_ps"] < 10**7
+    assert 0 < header["stack_cost_ps"] < 10**9
+    assert header["counted_cost_ps"] < header["timed_cost_ps"]
