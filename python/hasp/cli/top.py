@@ -101,6 +101,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _trace_to_watch(words: list[str]) -> Path | None:
     """The one word, if it is a file that nobody could run."""
     path = Path(words[0])
+    if len(words) == 1 and path.suffix == ".trace" and not path.exists():
+        raise HaspError(
+            f"there is no trace {path}",
+            "recording begins with the program's second thread; or give a command "
+            "after --",
+        )
     is_program = os.access(path, os.X_OK)
     return path if len(words) == 1 and path.is_file() and not is_program else None
 

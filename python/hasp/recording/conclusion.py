@@ -27,8 +27,9 @@ SORTED_BY, ROWS = "share", 10  # as `hasp report` does by itself
 def tell(target: Target, family: Family, *, hung: bool, with_report: bool) -> None:
     """The last lines, on stderr."""
     traces = files.of_session(target.trace, target.session)
-    if not traces:
-        complain(family.why_no_trace())
+    left = family.left(target.session)
+    if not traces and not left:
+        complain(family.why_no_trace(target.trace.parent))
         return
     profiles = read(traces)
     profiles.sort(key=lambda pair: -_waited(pair[1]))
@@ -38,6 +39,12 @@ def tell(target: Target, family: Family, *, hung: bool, with_report: bool) -> No
         note(f"also recorded: {shown(trace.path)}, {_process(trace, profile)}")
     if len(traces) > len(profiles):
         note(f"and {len(traces) - len(profiles)} smaller traces of that name")
+    if left:
+        words = "process" if len(left) == 1 else "processes"
+        note(
+            f"{words} {', '.join(map(str, left))} still run{'s' * (len(left) == 1)}, "
+            f"and recording goes on; `hasp report {shown(target.trace)}` at any time"
+        )
 
 
 def read(traces: Sequence[files.Trace]) -> list[tuple[files.Trace, Profile]]:
@@ -90,7 +97,7 @@ def _process(trace: files.Trace, profile: Profile) -> str:
 
     locks = sum(len(site.locks) for site in profile.sites)
     name = Path(profile.command[0]).name if profile.command else "?"
-    still = ", still running and recording" if trace.running else ""
+    still = ", still running" if trace.running else ""
     return (
         f"{name} ({trace.pid}), {plural(len(profile.threads), 'thread')}, "
         f"{plural(locks, 'lock')}{still}"

@@ -66,6 +66,12 @@ class HangWatch:
         return True
 
 
+def prepare() -> None:
+    """Import what `hangs` needs now, before there is anything to be late for."""
+    import hasp.profile.waiting
+    import hasp.top.snapshot  # noqa: F401
+
+
 def signs(trace: Trace) -> Iterator[Sign]:
     """What may be a hang, with all that would change if something moved."""
     from hasp.profile.waiting import cycles
@@ -122,6 +128,7 @@ def who_waits(trace: Trace) -> Iterator[str]:
     """Who waits for whom in one process."""
     from hasp.profile.build import load
     from hasp.profile.waiting import waiting
+    from hasp.report.profile.findings import findings
 
     try:
         profile = load(trace.path)
@@ -130,4 +137,11 @@ def who_waits(trace: Trace) -> Iterator[str]:
         return
     command = " ".join(profile.command) or profile.executable
     yield f"who waits for whom in process {trace.pid}, {command}:"
-    yield from (f"  {line}" for line in waiting(profile).lines())
+    hang = waiting(profile)
+    yield from (f"  {line}" for line in hang.lines())
+    waited_for = {
+        waiter.lock for cycle in (*hang.cycles, hang.waiters) for waiter in cycle
+    }
+    for finding in findings(profile):
+        if finding.event.lock in waited_for:
+            yield f"  {finding.words}"

@@ -9,10 +9,9 @@ import signal
 import time
 
 from hasp.errors import EXIT_FINDING
-from hasp.recording import conclusion, files
+from hasp.recording import conclusion, files, hang
 from hasp.recording.family import Family, descendants
 from hasp.recording.foreground import Foreground, end_as
-from hasp.recording.hang import HangWatch
 from hasp.recording.target import Target
 
 FIRST_LOOK = 0.05  # seconds; each look comes twice as late as the one before
@@ -34,6 +33,8 @@ class Session:
 
     def run(self, *, with_report: bool) -> int:
         """Record, tell, and return the exit status; the program's own as a rule."""
+        if self._hang_after is not None:
+            hang.prepare()
         program = Foreground(
             self._target.path, self._target.command, self._target.environment
         )
@@ -48,7 +49,7 @@ class Session:
         return EXIT_FINDING if self._killed else end_as(program.wait_status)
 
     def _follow(self, program: Foreground, family: Family) -> None:
-        watch = HangWatch(self._traces)
+        watch = hang.HangWatch(self._traces)
         longest = LONGEST_PAUSE
         if self._hang_after is not None:
             longest = min(longest, self._hang_after / HANG_LOOKS)

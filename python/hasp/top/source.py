@@ -80,7 +80,7 @@ class Started:
 
     def why_no_trace(self) -> HaspError | None:
         """What was seen of it."""
-        return self._family.why_no_trace()
+        return self._family.why_no_trace(self._target.trace.parent)
 
     def stop(self) -> None:
         """Ask the program and its children to end; kill what remains."""

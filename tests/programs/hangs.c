@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program that hangs in the way that its argument names, or does not:
+ *
+ *   opposite  two threads take two locks in opposite order, while a third one works
+ *   itself    a thread locks a mutex that it holds
+ *   forgotten a thread ends while it holds a mutex that another one wants
+ *   lost      a thread waits for a signal that never comes
+ *   works     takes a lock every few milliseconds, until it is ended
+ *   sleeps    holds a lock for a second, and another thread waits for it; then ends
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static pthread_mutex_t debit = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t credit = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t third = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t both;
+
+static void *transfer(void *unused)
+{
+    pthread_mutex_lock(&debit);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&credit);
+    return unused;
+}
+
+static void *refund(void *unused)
+{
+    pthread_mutex_lock(&credit);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&debit);
+    return unused;
+}
+
+static void *twice(void *unused)
+{
+    pthread_mutex_lock(&debit);
+    pthread_mutex_lock(&debit);
+    return unused;
+}
+
+static void *once(void *unused)
+{
+    pthread_mutex_lock(&debit);
+    return unused;
+}
+
+static void *listen(void *unused)
+{
+    pthread_mutex_lock(&debit);
+    for (;;)
+        pthread_cond_wait(&never, &debit);
+    return unused;
+}
+
+static void *work(void *unused)
+{
+    for (;;) {
+        pthread_mutex_lock(&third);
+        pthread_mutex_unlock(&third);
+        usleep(2000);
+    }
+    return unused;
+}
+
+static void *sleeping(void *unused)
+{
+    pthread_mutex_lock(&debit);
+    sleep(1);
+    pthread_mutex_unlock(&debit);
+    return unused;
+}
+
+static pthread_t start(void *(*what)(void *))
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, what, NULL);
+    return thread;
+}
+
+int main(int count, char **words)
+{
+    const char *how = count > 1 ? words[1] : "works";
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_t last;
+    if (!strcmp(how, "opposite")) {
+        start(transfer);
+        start(work);
+        last = start(refund);
+    } else if (!strcmp(how, "itself")) {
+        last = start(twice);
+    } else if (!strcmp(how, "forgotten")) {
+        pthread_join(start(once), NULL);
+        last = start(once);
+    } else if (!strcmp(how, "lost")) {
+        last = start(listen);
+    } else if (!strcmp(how, "sleeps")) {
+        start(sleeping);
+        usleep(50000);
+        last = start(once);
+    } else {
+        last = start(work);
+    }
+    puts("started");
+    fflush(stdout);
+    pthread_join(last, NULL);
+    return 0;
+}
