@@ -208,3 +208,15 @@ def test_a_command_that_fails_is_refused(
     silent = hasp("advise", "--", "true", cwd=tmp_path)
     assert silent.returncode == 2
     assert "nothing was recorded" in silent.stderr
+
+
+def test_locks_that_only_appear_late_are_not_made_late() -> None:
+    sample = profile_samples.many_locks()
+    late = sample.duration_ns // 2
+    for flags, throughout in ((frozenset(), True), (frozenset({"static"}), False)):
+        locks = [
+            replace(lock, born_ns=late, flags=flags) for lock in sample.sites[0].locks
+        ]
+        site = replace(sample.sites[0], locks=locks)
+        measured = advise(replace(sample, sites=(site,))).features.sites[0]
+        assert (measured.created_late == 1.0) == throughout

@@ -14,10 +14,11 @@ from hasp.advisor.rules import Rules
 from hasp.profile.model import Kind, Lock, Operation, Profile, Site, Use
 
 LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)  # condvars and barriers only wait
-LOOKED_AT = 4096  # locks of one site: there may be a million
+LOOKED_AT = 1024  # locks of one site: there may be a million
 SAMPLES = 50_000  # of waiters, likewise
 ENOUGH = 100  # samples of one lock's waiters
 PARTS = 10  # of the run, over which contention may vary
+STATIC = "static"  # a lock's flag: no init was seen
 PAGE = 4096  # bytes
 SECOND = 1e9
 
@@ -276,7 +277,11 @@ class Births(NamedTuple):
 
 
 def _births(site: Site, profile: Profile) -> Births:
-    """From some of the locks, evenly chosen, where there are very many."""
+    """From some of the locks, evenly chosen, where there are very many.
+
+    A lock that no init was seen of appears when it is first used, which says nothing of
+    when it was made.
+    """
     step = 1 + len(site.locks) // LOOKED_AT
     some = site.locks[::step]
     if not some:
@@ -284,7 +289,7 @@ def _births(site: Site, profile: Profile) -> Births:
     early = profile.duration_ns / 4
     lives = [max(1, lock.lives) for lock in some]
     late = sum(
-        count if lock.born_ns > early else count - 1
+        count if lock.born_ns > early and STATIC not in lock.flags else count - 1
         for lock, count in zip(some, lives, strict=True)
     )
     addresses = [lock.address for lock in some]

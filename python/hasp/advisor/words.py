@@ -67,11 +67,14 @@ def sentence(
 
 def no_bottleneck(features: Features) -> str:
     """The sentence where locks take little of the time."""
-    words = f"locks are not your bottleneck: {percent(features.section_share or 0.0)} "
-    words += "of thread time is spent in critical sections"
     lead = max(features.sites, key=lambda site: site.share or 0.0, default=None)
-    if lead is not None and lead.share:
-        words += f", most of it ({percent(lead.share)}) at {lead.name}"
+    most = (lead.share if lead else None) or 0.0
+    # Sums of sites are scaled up from what was timed, so one may exceed the whole.
+    share = max(features.section_share or 0.0, most)
+    words = f"locks are not your bottleneck: {percent(share)} "
+    words += "of thread time is spent in critical sections"
+    if lead is not None and most:
+        words += f", most of it ({percent(most)}) at {lead.name}"
     return words
 
 
