@@ -263,6 +263,14 @@ def test_the_tools_own_cost_is_its_calibration_times_its_counts(
     assert (overhead.counted_ns, overhead.timed_ns, overhead.stack_ns) == (4, 50, 1000)
 
 
+def test_the_tools_own_cost_is_a_share_of_the_time_that_threads_ran(
+    program: Program, path: Path
+) -> None:
+    program.thread(counted=1_000_000, cpu_ns=20_000_000)
+    program.thread(cpu_ns=0)  # it slept
+    assert read(program, path).overhead.share == pytest.approx(0.2)
+
+
 def test_what_was_lost_is_said(program: Program, path: Path) -> None:
     program.set_header(
         ended=format.End.RUNNING, lost_locks=1234, full=2, stopped_by=11, mode=2

@@ -118,11 +118,16 @@ def lives_of(threads: Records, now: int) -> float:
 
 
 def _overhead(header: np.void, threads: Records, lives_ns: int) -> Overhead:
-    """The calibrated cost of an operation times how many there were."""
+    """The calibrated cost of an operation times how many there were.
+
+    A share of the time in which threads ran, where that is known: threads that sleep
+    would make it look smaller than what the others feel.
+    """
     costs = [int(header[f"{name}_cost_ps"]) for name in ("counted", "timed", "stack")]
     numbers = [threads[name].sum(dtype=float) for name in ("counted", "timed", "stacks")]
     spent_ns = sum(c * float(n) for c, n in zip(costs, numbers, strict=True)) / 1000
-    share = spent_ns / lives_ns if lives_ns else 0.0
+    ran_ns = threads["cpu_ns"].sum(dtype=float) or float(lives_ns)
+    share = min(spent_ns / ran_ns, 1.0) if ran_ns else 0.0
     return Overhead(share, *(cost / 1000 for cost in costs))
 
 

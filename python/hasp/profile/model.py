@@ -224,7 +224,7 @@ class Event:
 class Overhead:
     """What the tool itself cost, by its calibration at the start."""
 
-    share: float  # of the threads' time
+    share: float  # of the threads' CPU time
     counted_ns: float  # for one operation that is counted
     timed_ns: float  # and for one that is timed
     stack_ns: float

@@ -31,7 +31,7 @@ class Figure:
     value: float | None
     unit: str
     slowdown: Ratio | None  # time with profiling over time without; None for `none`
-    told: float | None  # the share of threads' time that the profile says it cost
+    told: float | None  # the share of CPU time that the profile says it cost
     most: float | None  # the slowdown that is allowed
     runs: int
     outcome: str

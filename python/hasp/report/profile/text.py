@@ -217,8 +217,8 @@ def print_findings(
 def overhead_words(overhead: Overhead) -> str:
     """What the tool itself cost."""
     return (
-        f"Recording took {share(overhead.share, ' ')} of the threads' time, by its "
-        f"calibration at the start ({time(overhead.counted_ns)} for a counted "
+        f"Recording took {share(overhead.share, ' ')} of the threads' CPU time, by "
+        f"its calibration at the start ({time(overhead.counted_ns)} for a counted "
         f"acquisition, {time(overhead.timed_ns)} for a timed one, "
         f"{time(overhead.stack_ns)} for a stack)."
     )
