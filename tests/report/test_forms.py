@@ -13,10 +13,12 @@ from dataclasses import replace
 from importlib.resources import files
 from itertools import pairwise
 
+import profile_samples
 import pytest
 from profile_samples import SAMPLES, hot_lock, many_locks, stack
 
-from hasp.profile.model import WaiterSample, Weight
+from hasp.profile.distribution import Distribution
+from hasp.profile.model import Operation, WaiterSample, Weight
 from hasp.report.profile.figures import METRICS
 
 
@@ -176,6 +178,41 @@ def test_a_holder_over_several_looks_is_one_slice(report):
         for one in slices(json.loads(out)["traceEvents"])
     ]
     assert found == [(0, 30, "2"), (30, 10, "3"), (90, 10, "3")]
+
+
+def test_waiters_fall_to_none_between_looks(report):
+    number = hot_lock().sites[0].locks[0].number
+    ms = 1_000_000
+    looks = [0, 10, 20, 90, 100]
+    samples = tuple(WaiterSample(at * ms, number, 2, 0, 1) for at in looks)
+    _, out, _ = report(replace(hot_lock(), waiters=samples), "--chrome-trace", "-")
+    counted = [
+        (one["ts"] / 1000, one["args"]["waiters"])
+        for one in json.loads(out)["traceEvents"]
+        if one["name"].startswith("waiters of")
+    ]
+    assert counted == [(0, 2), (10, 2), (20, 2), (30, 0), (90, 2), (100, 2), (110, 0)]
+
+
+def test_what_was_not_timed_is_null_not_zero(report):
+    """A few acquisitions of a sampled run: none of their holds was timed."""
+    profile = hot_lock()
+    first = profile.sites[0]
+    blank = Distribution((0,) * 128, tuple(range(129)), 0, 0, 2_000_000)
+    use = replace(first.uses[Operation.LOCK], hold=blank)
+    site = replace(first, uses={Operation.LOCK: use})
+    _, out, _ = report(replace(profile, sites=(site,)), "--json", "-")
+    hold = json.loads(out)["locks"][0]["hold_ns"]
+    names = ("total", "mean", "p50", "p99", "max")
+    assert [hold[name] for name in names] == [None] * 5
+    assert hold["number"] == 2_000_000
+
+
+def test_locks_that_were_never_used_are_no_rows(report):
+    profile = hot_lock()
+    unused = profile_samples.site(9, "b.c:1 x", profile_samples.use(0, 0, 0, 0), 0.0)
+    _, out, _ = report(replace(profile, sites=(*profile.sites, unused)), "--csv", "-")
+    assert "b.c:1" not in out
 
 
 def read_pprof(content):

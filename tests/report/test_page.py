@@ -184,6 +184,7 @@ def test_the_page_in_a_browser(browser, page):
     assert text_of(browser, "site-title") == "table.c:31 &bucket->lock"
     assert "make_it at table.c:31" in text_of(browser, "stacks")
     assert "64 locks" in text_of(browser, "members")
+    assert len(column(browser, "locks", 0)) == 20
     bars = "return document.getElementById('histograms').data.map((one) => one.name)"
     assert browser.execute_script(bars) == ["waits", "holds", "handovers"]
     # The flame graph by wait, then by hold.

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import profile_samples
 import pytest
-from profile_samples import SAMPLES, hot_lock, site, use
+from profile_samples import SAMPLES, hot_lock, site, stack, use
+
+from hasp.profile.model import Edge, Event
 
 
 def words(text: str) -> str:
@@ -100,6 +102,24 @@ def test_an_inversion_shows_both_stacks(report):
     assert "are taken in both orders" in part
     assert "pay at bank.c:31" in part
     assert "refund at bank.c:44" in part
+
+
+def test_a_circle_is_not_shown_through_a_trylock(report):
+    """The shortest way back is only ever tried; the real one has two steps."""
+    profile = profile_samples.hot_lock()
+    a, b, c = (one.locks[0].number for one in profile.sites)
+    way = [
+        Edge(outer, inner, 5, by_try, stack(f"{name} x.c:{line}"))
+        for outer, inner, by_try, name, line in (
+            *((a, b, False, "forth", 1), (b, a, True, "tried", 2)),
+            *((b, c, False, "on", 3), (c, a, False, "home", 4)),
+        )
+    ]
+    event = Event("order-inversion", 2, a, b, 5, 0, way[0].stack)
+    _, out, _ = report(replace(profile, edges=tuple(way), events=(event,)))
+    assert "Locks are taken in a circle" in out
+    assert all(f"{name} at x.c" in out for name in ("forth", "on", "home"))
+    assert "tried at" not in out
 
 
 def test_a_deadlock_is_the_verdict(report):

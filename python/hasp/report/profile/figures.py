@@ -165,7 +165,9 @@ def rows(profile: Profile, by: Metric | None = None) -> list[Row]:
     found = [
         Row(site, use)
         for site in profile.sites
-        if site.kind not in IDLE_KINDS and (use := site.total) is not None
+        if site.kind not in IDLE_KINDS
+        and (use := site.total) is not None
+        and (use.acquisitions or use.trylocks)
     ]
     order = by or METRICS["share"]
 
@@ -183,6 +185,7 @@ def idle_rows(profile: Profile) -> list[Row]:
         for site in profile.sites
         if site.kind in IDLE_KINDS
         and (use := site.uses.get(IDLE_KINDS[site.kind])) is not None
+        and (use.acquisitions or use.signals or use.broadcasts)
     ]
     return sorted(found, key=lambda row: row.use.wait.total_ns, reverse=True)
 

@@ -27,7 +27,9 @@ def few(value: float | None) -> str:
     """A small number such as a mean number of threads: 2.4, 120."""
     if value is None:
         return NOTHING
-    return f"{value:.1f}" if value < 99.95 else count(round(value))
+    if 0 < value < 0.05:
+        return "<0.1"
+    return f"{value:.1f}" if 0 < value < 99.95 else count(round(value))
 
 
 def time(ns: float | None) -> str:

@@ -167,14 +167,21 @@ function drawSite() {
     yaxis: { title: { text: "% of those timed" }, rangemode: "tozero" } });
   element("stacks").append(...listing("created", details.created),
     ...listing("first used", details.first));
-  const more = details.instances - details.locks.length;
-  element("members").append(...listing(
-    `${details.instances.toLocaleString("en")} ${details.instances === 1 ? "lock" : "locks"
-    }: address, acquired, waited, wait, `
-    + "hold, owner changes", [...details.locks.map((lock) => [lock[1],
-      ...lock.slice(2, 4).map((value) => value.toLocaleString("en")), time(lock[4]),
-      time(lock[5]), lock[6].toLocaleString("en")].join("  ")),
-    ...(more > 0 ? [`and ${more.toLocaleString("en")} more`] : [])]));
+  drawMembers(details);
+}
+function drawMembers({ instances, locks }) {
+  const head = document.createElement("div"), box = document.createElement("div");
+  const table = document.createElement("table");
+  head.className = "note";
+  head.textContent = `${instances.toLocaleString("en")} ${instances === 1 ? "lock" : "locks"
+  }${instances > locks.length ? `, those that were waited for longest` : ""}`;
+  box.className = "scroll";
+  box.append(table);
+  element("members").append(head, box);
+  table.id = "locks";
+  new Sortable("locks", [["address", "words"], ["taken", "count"], ["waited", "count"],
+    ["wait", "ns"], ["hold", "ns"], ["owner changes", "count"]], locks,
+  { sortBy: 4 }).draw();
 }
 
 function drawFlame() {
