@@ -20,13 +20,13 @@ SOURCE = {
     ("httpd.c", 40): "    apr_thread_mutex_create(&conf->cache_mutex, FLAGS, pool);",
     ("port.cc", 5): "    PthreadCall(pthread_mutex_lock(&mu_));",
     ("pool.cc", 30): "    std::lock_guard<std::mutex> guard(mutex_);",
-    ("lines.c", 1): "    int rv = pthread_mutex_lock(",
+    ("db.c", 99): "    LOCK(other);",
 }
 
 
 def lines(path: str, line: int) -> list[str]:
     text = SOURCE.get((path.removeprefix("/src/"), line))
-    return [text, "        &spread->over, 0);"] if text else []
+    return [text] if text else []
 
 
 def name(frames: Stack, symbol: str | None = None) -> str:
@@ -65,6 +65,7 @@ def test_the_lock_in_a_line_of_source(source: str, expression: str | None) -> No
         ("rocksdb::port::Mutex::Lock()", True),
         ("rocksdb::MutexLock::MutexLock(rocksdb::port::Mutex*)", True),
         ("SpinLock<true>::lock()", True),
+        ("rocksdb::port::RWMutex::RWMutex()", True),
         ("apr_thread_mutex_create", True),
         ("inline_mysql_mutex_init", True),
         ("g_mutex_lock", True),
@@ -94,6 +95,7 @@ def test_a_lock_that_is_a_parameter_is_named_by_the_caller() -> None:
 
 def test_a_caller_that_hands_over_something_else_does_not_name_it() -> None:
     assert name(stack("insert db.c:90", "fill db.c:97")) == "db.c:90 m"
+    assert name(stack("insert db.c:90", "fill db.c:99")) == "db.c:90 m"
 
 
 def test_wrappers_are_passed_over_by_name() -> None:
@@ -124,7 +126,9 @@ def test_the_languages_own_frames_are_passed_over() -> None:
         inlined=True,
     )
     outer = stack("std::condition_variable::wait", module="libstdc++.so.6")
-    own = stack("work pool.cc:30")
+    no_lines = stack("std::function<void()>::operator()() const")
+    no_lines = (replace(no_lines[0], file=None, line=None),)
+    own = (*no_lines, *stack("work pool.cc:30"))
     assert name((*outer, inner, *own)) == "pool.cc:30 mutex_"
 
 
@@ -145,8 +149,11 @@ def test_a_global_made_before_main_has_its_module() -> None:
 
 
 def test_without_lines_the_offset_is_the_place() -> None:
-    frames = stack("work")
+    frames = stack("")
     assert name(frames) == f"server+{frames[0].offset:#x}"
+    frames = stack("db::open(int)")
+    assert name(frames) == f"server+{frames[0].offset:#x} in db::open"
+    assert name(frames, "table") == f"server+{frames[0].offset:#x} table"
     jit = (Frame(0x7F0000001234, "", 0x7F0000001234, "", None, None),)
     assert name(jit) == "0x7f0000001234"
     assert name(()) == "(unknown place)"

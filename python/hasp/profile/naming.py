@@ -25,11 +25,14 @@ LIBRARY = re.compile(
 LIBRARY_HEADER = re.compile(
     r"/include/(c\+\+|[\w-]+-linux-gnu/c\+\+)/|/c\+\+/v1/|/bits/|/lib/gcc/|/rustlib/"
 )
-STARTER = re.compile(r"_start$|_GLOBAL__sub_I_|__static_initialization_and_destruction")
+LIBRARY_FUNCTION = re.compile(
+    r"(?:std|__gnu_cxx|__cxxabiv1)::|__gthread_|_start$|_GLOBAL__sub_I_"
+    r"|__static_initialization_and_destruction"
+)
 # Methods of a class that is a lock, and C functions that hand a lock on to pthread. The
 # nouns are whole words, or a Clock and a BlockCache would be locks.
 LOCK_CLASS = re.compile(
-    r"(?:(?:^|::|_|(?<=[a-z0-9]))(?:Mutex|Lock|Guard|Latch|CondVar|Condition|Semaphore)"
+    r"(?:(?:^|::|_|(?<=[a-z0-9]))(?:RW)?(?:Mutex|Lock|Guard|Latch|CondVar|Condition|Semaphore)"
     r"|(?:^|::|_)(?:mutex|lock|guard|latch|cond_?var|semaphore))"
     r"(?:Base|Impl|_base|_impl|_t)?(?:<.*>)?::~?\w+$"
 )
@@ -64,11 +67,14 @@ class Name(NamedTuple):
     place: str
     expression: str | None
     depth: int  # of the place's frame in the stack
+    function: str = ""  # where there is neither a line nor an expression
 
     @property
     def whole(self) -> str:
-        """Both, as reports show them."""
-        return f"{self.place} {self.expression}" if self.expression else self.place
+        """All of it, as reports show it."""
+        if self.expression:
+            return f"{self.place} {self.expression}"
+        return f"{self.place} in {self.function}" if self.function else self.place
 
 
 class Step(NamedTuple):
@@ -83,7 +89,7 @@ def is_library(frame: Frame) -> bool:
     """Whether a frame belongs to the language rather than to the program."""
     if frame.file and LIBRARY_HEADER.search(frame.file):
         return True
-    if STARTER.match(frame.function):
+    if LIBRARY_FUNCTION.match(_without_arguments(frame.function)):
         return True
     return bool(LIBRARY.match(frame.module))
 
@@ -125,7 +131,8 @@ def name_of(stack: Stack, symbol: str | None, home: str, lines: Lines) -> Name:
         expression and re.search(rf"\b{re.escape(symbol)}\b", expression)
     ):
         expression = symbol
-    return Name(place_of(chosen.frame), expression, chosen.depth)
+    function = "" if chosen.frame.line else _without_arguments(chosen.frame.function)
+    return Name(place_of(chosen.frame), expression, chosen.depth, function)
 
 
 def _hands_on(step: Step, caller: Step | None) -> bool:
