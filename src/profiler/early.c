@@ -4,41 +4,53 @@
 #include "profiler/registry.h"
 #include "profiler/stacks.h"
 
-#include <string.h>
-
-enum { FRAMES = 8, MOST = 1 << 17 };
+enum { FRAMES = 8, MOST = 1 << 20, STACKS_MOST = 4096, LOOKED_BACK = 8 };
 
 struct early {
     uintptr_t address; /* 0: destroyed */
+    uint64_t born;
     const struct record_as *as;
     uint32_t flags;
-    uint32_t depth;
-    uintptr_t stack_pointer; /* the same call again need not be unwound again */
-    uint64_t born;
+    uint32_t stack;
+};
+
+/* The same call from the same place need not be unwound again. */
+struct early_stack {
+    uintptr_t stack_pointer;
+    uint64_t depth;
     uintptr_t frames[FRAMES];
 };
 
 static struct early *list;
+static struct early_stack *stacks;
 static struct atomic_u32 count; /* may go beyond MOST */
+static uint32_t stack_count;
 
-static void unwind(struct early *early, const struct early *before, void *caller)
+/* The index of the stack; when there are too many, of the last. */
+static uint32_t stack_of(void *caller)
 {
-    early->stack_pointer = (uintptr_t)__builtin_frame_address(0);
-    if (before && before->depth && before->frames[0] == (uintptr_t)caller &&
-        before->stack_pointer == early->stack_pointer) {
-        early->depth = before->depth;
-        memcpy(early->frames, before->frames, sizeof early->frames);
-        return;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    for (uint32_t back = 1; back <= stack_count && back <= LOOKED_BACK; back++) {
+        const struct early_stack *known = &stacks[stack_count - back];
+        if (known->frames[0] == (uintptr_t)caller && known->stack_pointer == here)
+            return stack_count - back;
     }
-    early->depth = stack_unwind(caller, early->frames, FRAMES);
+    if (stack_count == STACKS_MOST)
+        return stack_count - 1;
+    struct early_stack *stack = &stacks[stack_count];
+    stack->stack_pointer = here;
+    stack->depth = stack_unwind(caller, stack->frames, FRAMES);
+    return stack_count++;
 }
 
 void early_created(const void *object, const struct record_as *as, uint32_t flags,
                    void *caller)
 {
-    if (!list)
+    if (!list) {
         list = map_pages(sizeof *list * MOST);
-    if (!list)
+        stacks = map_pages(sizeof *stacks * STACKS_MOST);
+    }
+    if (!list || !stacks)
         return;
     uint32_t index = fetch_add_relaxed(&count, 1);
     if (index >= MOST) {
@@ -49,7 +61,7 @@ void early_created(const void *object, const struct record_as *as, uint32_t flag
     early->as = as;
     early->flags = flags;
     early->born = ticks();
-    unwind(early, index ? early - 1 : NULL, caller);
+    early->stack = stack_of(caller);
     early->address = (uintptr_t)object;
 }
 
@@ -76,10 +88,11 @@ void early_replay(void)
         const struct early *early = &list[i];
         if (!early->address)
             continue;
+        const struct early_stack *stack = &stacks[early->stack];
         struct registry_origin origin = {
             .as = early->as,
             .flags = early->flags,
-            .stack = stack_intern(early->frames, early->depth),
+            .stack = stack_intern(stack->frames, (uint32_t)stack->depth),
             .born = early->born,
             .created = true,
         };

@@ -190,23 +190,43 @@ void process_forked(void)
     store_relaxed(&state, WAITING);
 }
 
-bool process_ends(enum trace_end how)
+void process_needs_file(void)
 {
-    if (!process_is_active() || trace->pid != process_id())
-        return false;
-    record_here.inside++;
+    if (!record_here.inside && process_is_waiting())
+        try_to_activate();
+}
+
+/* What is not in the file yet. */
+static void write_all(void)
+{
     sampler_pause();
     for (struct recording *thread = threads_first(); thread; thread = thread->next) {
         weights_flush(thread); /* others may be writing them: a few get lost */
         edges_merge(thread);
     }
     sampler_account_all();
-    if (record_here.own && !record_here.own->ended && how == TRACE_EXITED)
-        bugs_process_ends(record_here.own);
     modules_look();
+    sampler_resume();
+}
+
+void process_ends_holding(void)
+{
+    struct recording *me = record_here.me;
+    if (!process_is_active() || trace->pid != process_id() || !me)
+        return;
+    record_enter(me);
+    bugs_process_ends(me);
+    record_leave(me);
+}
+
+bool process_ends(enum trace_end how)
+{
+    if (!process_is_active() || trace->pid != process_id() || trace->ended)
+        return false;
+    if (!record_here.inside++)
+        write_all(); /* else in a signal's handler, which may hold what that takes */
     clock_read(&trace->latest);
     trace->ended = how;
-    sampler_resume();
     record_here.inside--;
     return true;
 }

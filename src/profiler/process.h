@@ -21,6 +21,9 @@ struct recording *process_first_operation(void);
 /* The process is about to have a second thread. */
 void process_creates_thread(void);
 
+/* Soon it may not be able to make a file. */
+void process_needs_file(void);
+
 /* What the recorder itself calls of the hooks, and behind them; the hooks' to say. */
 struct process_calls {
     sampler_create *create;
@@ -33,6 +36,10 @@ bool process_is_active(void);
 
 /* In a forked child. */
 void process_forked(void);
+
+/* What the calling thread holds when the process ends in order is held for ever. (By
+ * _exit it may well end so.) */
+void process_ends_holding(void);
 
 /* The process ends or is replaced; false: this is a child in its parent's memory. */
 bool process_ends(enum trace_end how);

@@ -79,6 +79,7 @@ void record_release_end(struct record_release *r)
         pace_adapt(me, now);
     if (r->outermost)
         sum_section(me, &r->hold, now);
-    me->timed_until = now;
+    if (r->hold.paced)
+        me->timed_until = now;
     record_leave(me);
 }

@@ -152,6 +152,22 @@ static void *outlive(void *argument)
     return lock_often(argument);
 }
 
+static void exits_at_once(void)
+{
+    run_one(lock_often);
+    _exit(0);
+}
+
+/* As servers do, before they have a second thread. */
+static void gives_up_rights(void)
+{
+    if (geteuid() != 0)
+        check_skip("only root has rights to give up");
+    CHECK_EQUAL(setgid(65534), 0);
+    CHECK_EQUAL(setuid(65534), 0);
+    run_one(lock_often);
+}
+
 /* The first thread ends; the process ends with the last. */
 static void first_ends(void)
 {
@@ -295,7 +311,8 @@ static const struct {
     {"crowd", crowd},     {"mutexes", mutexes},       {"endless", endless},
     {"closes", closes},   {"first_ends", first_ends}, {"forks", forks},
     {"vforks", vforks},   {"replaced", replaced},     {"generated", generated},
-    {"signals", signals}, {"limited", limited},
+    {"signals", signals}, {"limited", limited},       {"exits_at_once", exits_at_once},
+    {"gives_up_rights", gives_up_rights},
 };
 
 int main(int count, char **arguments)

@@ -232,6 +232,18 @@ def test_a_program_whose_first_thread_ends(folder: Path) -> None:
     assert trace.header["ended"] == End.EXITED
 
 
+def test_a_program_that_exits_at_once(folder: Path) -> None:
+    trace = Recording(folder, "exits_at_once", 100, settings(folder / "t")).trace
+    assert acquisitions(trace) == [100]
+    assert trace.header["ended"] == End.EXITED
+
+
+def test_a_program_that_gives_up_its_rights(folder: Path) -> None:
+    folder.chmod(0o700)
+    trace = Recording(folder, "gives_up_rights", 100, settings(folder / "t")).trace
+    assert acquisitions(trace) == [100]
+
+
 def test_descriptors_may_be_closed(folder: Path) -> None:
     trace = Recording(folder, "closes", 5000, settings(folder / "t")).trace
     assert trace.header["full"] == 0

@@ -5,6 +5,8 @@
 #include "profiler/process.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
 
 struct process_calls process_calls(void)
 {
@@ -29,6 +31,7 @@ __attribute__((constructor)) static void construct(void)
 
 __attribute__((destructor)) static void destruct(void)
 {
+    process_ends_holding();
     process_ends(TRACE_EXITED);
 }
 
@@ -39,6 +42,8 @@ static pid_t fork_by(pid_t (*fork_function)(void))
     struct recording *me = record_here.me;
     if (me)
         record_enter(me);
+    else
+        record_here.inside++;
     sampler_pause();
     pid_t child = fork_function();
     int error = errno;
@@ -47,6 +52,8 @@ static pid_t fork_by(pid_t (*fork_function)(void))
     sampler_resume();
     if (child != 0 && me)
         record_leave(me);
+    else if (child != 0 || record_here.inside)
+        record_here.inside--;
     errno = error;
     return child;
 }
@@ -60,6 +67,16 @@ EXPORT pid_t _Fork(void)
 {
     return fork_by(next._Fork);
 }
+
+/* The same as the C library's; nothing is run that registered for the end. */
+EXPORT void _exit(int status)
+{
+    process_ends(TRACE_EXITED);
+    for (;;)
+        raw_syscall(SYS_exit_group, status, 0, 0, 0, 0, 0);
+}
+
+EXPORT void _Exit(int status) __attribute__((alias("_exit")));
 
 /* What replaces the program; it is back when that has failed. */
 #define REPLACING(call)                                                                \
