@@ -184,3 +184,15 @@ def test_latency_prefers_fifo() -> None:
     latency = judge(measured, load(), native.locks(), "latency").sites[0]
     assert native.lock(throughput.recommendation or "").numa
     assert native.lock(latency.recommendation or "").fifo
+
+
+def test_fewer_threads_without_growing_sections_mean_memory() -> None:
+    """The other sign of a memory bottleneck, which a sweep over threads shows (E5)."""
+    unseen = {"memory_stalls": None, "interleave_gain": None}
+    shown = {**unseen, "fewer_threads_gain": 0.2, "share_growth": 0.8}
+    verdict = judge(features("pca", **shown), load(), native.locks())
+    assert verdict.bottlenecks == ("memory-contention",)
+    grows = {**shown, "share_growth": 1.5}
+    verdict = judge(features("pca", **grows), load(), native.locks())
+    assert verdict.bottlenecks == ()
+    assert any("fewer threads" in hint for hint in verdict.hints)
