@@ -16,6 +16,7 @@ from lock_list import ROOT
 from profiler.corpus import PROGRAM
 
 from hasp.advisor import advise
+from hasp.advisor.planning import plan_of, unplanned
 from hasp.cli.main import main
 from hasp.plan.toml_file import load as load_plan
 from hasp.profile.model import Moment, Operation, Origin, Profile
@@ -67,6 +68,16 @@ def test_the_sentence_is_in_the_users_words() -> None:
     assert polled.bottlenecks == ("trylock-contention",)
 
 
+def test_on_two_cpus_one_waiter_is_extreme() -> None:
+    sample = profile_samples.hot_lock()
+    hot = sample.sites[0]
+    busy = replace(hot.locks[0], wait_ns=int(0.9 * sample.duration_ns))
+    site = replace(hot, locks=(busy,))
+    verdict = advise(replace(sample, cpus=2, sites=(site,)))
+    assert verdict.sites[0].level == "extreme"
+    assert advise(replace(sample, sites=(site,))).sites[0].level == "high"  # on four
+
+
 def test_oversubscription_asks_for_parking() -> None:
     sample = profile_samples.hot_lock()
     crowd = tuple(
@@ -113,6 +124,20 @@ def test_a_plan_is_written_and_can_be_read(
     # Nothing to recommend must not wipe out what was planned.
     assert judged(profile_samples.idle(), "--write") == 2
     assert load_plan(tmp_path / "hasp.plan.toml") == plan
+
+
+def test_a_plan_leaves_out_what_keeps_its_lock() -> None:
+    sample = hot_lock()
+    origin = Origin("server", "ab12", (0x99,), None)
+    quiet = replace(sample.sites[1], share=0.06, origins=(origin,))
+    profile = replace(sample, sites=(sample.sites[0], quiet))
+    verdict = advise(profile)
+    assert [site.recommendation for site in verdict.sites] == ["mcs", None]
+    assert [entry.lock for entry in plan_of(verdict, profile).entries] == ["mcs"]
+    assert unplanned(verdict, profile) == []
+    unknown = replace(profile, sites=(replace(sample.sites[0], origins=()), quiet))
+    assert not plan_of(verdict, unknown).entries
+    assert unplanned(verdict, unknown) == ["db.c:88 &db->mu"]
 
 
 def test_json_is_one_object(judged: Advise, capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,6 +87,7 @@ def test_higher_figures_are_better_unless_said() -> None:
     rates = {("glibc", None): 100.0, ("mcs", None): 150.0}
     rate = prove(study(rates, Metric("ops", "x")), "mcs", load())
     assert rate.agreement == "agree"
+    assert verdicts(rate) == {"glibc": "harmful", "mcs": "best"}
     delay = prove(study(rates, Metric("p99", "x", lower_is_better=True)), "mcs", load())
     assert delay.agreement == "disagree"
 

@@ -133,6 +133,13 @@ def test_both_answers_between_high_and_extreme(
     assert any("both answers" in caution for caution in site.cautions)
 
 
+def test_on_one_node_the_other_answer_spins_locally_as_well() -> None:
+    measured = features("linear_regression", nodes=1, waiters_share=0.60)
+    site = judge(measured, load(), native.locks()).sites[0]
+    other = native.lock(site.alternatives[0])
+    assert not (other.light or other.parks or other.numa)
+
+
 @pytest.mark.parametrize("share", [0.54, 0.71])
 def test_one_answer_outside_of_the_band(share: float) -> None:
     measured = features("linear_regression", waiters_share=share)
@@ -147,6 +154,14 @@ def test_contention_level_gives_way_before_memory() -> None:
     site = judge(measured, load(), locks).sites[0]
     assert site.recommendation == "backoff"
     assert site.conflicts == ("avoid light (E6.high)",)
+
+
+def test_firm_advice_stands() -> None:
+    """Latency prefers a FIFO lock, threads that block often must not have one."""
+    measured = features("facesim", share=0.9)
+    site = judge(measured, load(), native.locks(), "latency").sites[0]
+    assert site.advice[0] == "exclude fifo"
+    assert site.conflicts == ("prefer fifo (E8.latency)",)
 
 
 def test_thresholds_can_be_set() -> None:
