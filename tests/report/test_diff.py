@@ -11,6 +11,7 @@ import pytest
 from profile_samples import site, use
 
 from hasp.cli.main import main
+from hasp.profile.model import Operation
 
 
 def run_of(
@@ -63,7 +64,20 @@ def test_longer_waits_are_found_and_the_rest_left_alone(diff):
 def test_the_same_program_twice_has_not_changed(diff):
     status, out, _ = diff(run_of(1), run_of(2), "--fail-if", "share > 0%")
     assert status == 0
-    assert out.startswith("No lock's share of the threads' time changed")
+    assert out.startswith("Nothing changed that can be told from the noise.")
+
+
+def test_a_change_that_leaves_the_share_alone_is_said(diff):
+    """Half as many acquisitions, each twice as long."""
+    before, after = run_of(1), run_of(2, wait=40_000, number=500_000)
+    hot = after.sites[0]
+    use = next(iter(hot.uses.values()))
+    longer = replace(use, hold=samples.around(8000, 500_000, 7))
+    hot = replace(hot, share=before.sites[0].share, uses={Operation.LOCK: longer})
+    _, out, _ = diff(before, replace(after, sites=(hot, *after.sites[1:])))
+    first = " ".join(out.split("before:")[0].split())
+    assert first.startswith("db.c:88 &db->mu: rate -50%")
+    assert "its share of the time 21 % to 21 %, may be chance" in first
 
 
 def test_groups_know_more_than_single_runs(diff):

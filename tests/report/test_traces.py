@@ -95,13 +95,14 @@ def test_every_form_of_a_real_program(form, trace, tmp_path):
     content = target.read_bytes()
     if form == "pprof":
         content = gzip.decompress(content)
-    assert b"sums.c" in content
+    # The sampler may never have met a waiter of so short a program.
+    assert (b'"sums"' if form == "chrome-trace" else b"sums.c") in content
 
 
 def test_a_diff_of_a_run_with_itself_says_nothing(trace, capsys):
     words = ["diff", str(trace), str(trace), "--fail-if", "share != 0%"]
     assert main(words) == 0
-    assert "No lock's share" in capsys.readouterr().out
+    assert "Nothing changed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("size", [0, 7, 64, 4096, 70_000])

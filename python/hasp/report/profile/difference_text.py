@@ -40,7 +40,8 @@ def sentences(found: Difference) -> list[str]:
     changed = [
         site
         for site in found.sites
-        if site.status != BOTH or site.results["share"].verdict in (MORE, LESS)
+        if site.status != BOTH
+        or any(one.verdict in (MORE, LESS) for one in site.results.values())
     ]
     mattering = [
         site
@@ -48,7 +49,7 @@ def sentences(found: Difference) -> list[str]:
         if max(site.share_before, site.share_after) >= TESTED_FROM
     ]
     if not mattering:
-        return ["No lock's share of the threads' time changed by more than the noise."]
+        return ["Nothing changed that can be told from the noise."]
     said = [_sentence(site) for site in mattering[:NAMED]]
     if len(mattering) > NAMED:
         said.append(f"{plural(len(mattering) - NAMED, 'more lock')} changed, too.")
@@ -68,7 +69,10 @@ def _sentence(site: SiteChange) -> str:
         for name, result in site.results.items()
         if name != "share" and result.verdict in (MORE, LESS)
     ]
-    because = f" ({', '.join(parts)})" if parts else ""
+    words = ", ".join(parts)
+    if site.results["share"].verdict not in (MORE, LESS):
+        return f"{site.name}: {words}; its share of the time {shares}, may be chance."
+    because = f" ({words})" if parts else ""
     return f"{site.name}: from {shares} of the threads' time{because}."
 
 

@@ -8,6 +8,8 @@ makes a page that a browser opens.
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import Any
 
 from hasp import version
@@ -26,6 +28,7 @@ from hasp.report.profile.verdict import is_empty, verdict
 MOST_SITES, MOST_DETAILED, MOST_LOCKS, MOST_THREADS = 1000, 100, 20, 500
 MOST_FINDINGS = 50
 DIGITS = 4
+TITLE = 80  # characters
 # metric, heading; the first column is the name.
 COLUMNS = (
     ("share", "share"),
@@ -83,7 +86,7 @@ def render(profile: Profile) -> str:
     said = verdict(profile)
     command, recorded = headline(profile)
     return environment.get_template("profile/page.html").render(
-        title=f"Locks of {command[:120]}",
+        title=f"Locks of {_short(profile)}",
         command=command,
         recorded=recorded,
         version=version(),
@@ -103,6 +106,15 @@ def render(profile: Profile) -> str:
         data=embedded(page_data(profile, names, found)),
         plotly=get_plotlyjs(),
     )
+
+
+def _short(profile: Profile) -> str:
+    """The command without the folder of the program, not too long for a heading."""
+    words = [Path(profile.executable).name, *profile.command[1:]]
+    if profile.command:
+        words[0] = Path(profile.command[0]).name
+    text = shlex.join(words).encode(errors="replace").decode()
+    return text if len(text) <= TITLE else f"{text[: TITLE - 3]}..."
 
 
 def page_data(profile: Profile, names: Names, found: list[Row]) -> dict[str, Any]:
