@@ -53,7 +53,7 @@ static void by_try(void)
 }
 
 /* a, then b hand over hand, then c: a before b, b before c, not a before c; the shelf
- * within c. */
+ * within c, twice, which is no pair. */
 static void chains(void)
 {
     begin_recording();
@@ -67,6 +67,8 @@ static void chains(void)
     CHECK_OK(pthread_mutex_lock(&c));
     CHECK_OK(pthread_mutex_unlock(&b));
     CHECK_OK(pthread_rwlock_rdlock(&shelf));
+    CHECK_OK(pthread_rwlock_rdlock(&shelf));
+    CHECK_OK(pthread_rwlock_unlock(&shelf));
     CHECK_OK(pthread_rwlock_unlock(&shelf));
     CHECK_OK(pthread_mutex_unlock(&c));
 }
