@@ -11,7 +11,7 @@
 
 #include "locks/descriptor.h"
 
-enum { PLAN_FRAMES = 3, PLAN_ENTRIES = 256, PLAN_MODULES = 64 };
+enum { PLAN_FRAMES = 4, PLAN_ENTRIES = 256, PLAN_MODULES = 64 };
 
 /* A range of addresses in a module's file, both ends included. */
 struct plan_place {

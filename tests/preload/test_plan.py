@@ -190,7 +190,7 @@ def test_mixed_locks(program: str, tmp_path: Path) -> None:
     [
         ("m - sites\na msc 0 1 1 x\n", "no lock is called msc"),
         ("a mcs 0 1 1 x\n", "a module is missing"),
-        ("m - sites\nf mcs 4 0 1 1 0 1 1 0 1 1 0 1 1 x\n", "too many frames"),
+        ("m - sites\nf mcs 5 0 1 1 0 1 1 0 1 1 0 1 1 0 1 1 x\n", "too many frames"),
         ("m - sites\na mcs 0 1g 1 x\n", "not a number: 1g"),
         ("m - sites\na mcs 0\n", "too short"),
         ("m - sites", "cut off"),

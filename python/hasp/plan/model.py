@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MUTEX = "mutex"  # the only kind of lock that a plan can exchange
-MOST_FRAMES = 3  # return addresses that tell sites apart
+MOST_FRAMES = 4  # return addresses that tell sites apart, as with the recorder
 MOST_ENTRIES = 256  # what libhasp.so has room for
 MOST_MODULES = 64
 

@@ -129,7 +129,7 @@ class Origin:
     module: str  # file name
     build_id: str  # hexadecimal, "" if it has none
     offsets: tuple[int, ...]  # in the module: return addresses of the application's
-    # innermost frames, at the creation or at the first lock; 1 to 3
+    # innermost frames, at the creation or at the first lock; 1 to 4
     address_offset: int | None  # in the module, of the lock itself; None on the heap
 
 
