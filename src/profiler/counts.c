@@ -88,7 +88,7 @@ static uint32_t make_known(struct recording *me, uintptr_t address,
     struct registry_origin origin = {
         .as = as,
         .flags = TRACE_STATIC,
-        .stack = stack_take(me, caller),
+        .stack = stack_of_origin(me, caller),
         .thread = me->thread,
         .born = ticks(),
     };
@@ -104,10 +104,9 @@ static void fill(struct recording *me, struct trace_count *count, uintptr_t key,
     detach_holds(me, count);
     give_up(count);
     count->lock = number;
-    count->site = number ? registry_locks[number].site
-                         : stack_site(stack_take(me, caller));
-    count->private = (uintptr_t)use_find(me, count->site, as->operation,
-                                         as->lock_kind);
+    count->site =
+        number ? registry_locks[number].site : stack_site(stack_of_origin(me, caller));
+    count->private = (uintptr_t)use_find(me, count->site, as->operation, as->lock_kind);
     store_release((struct atomic_u64 *)(void *)&count->address, key);
 }
 

@@ -23,7 +23,7 @@ void record_created(const void *object, const struct record_as *as, uint32_t fla
     struct registry_origin origin = {
         .as = as,
         .flags = flags,
-        .stack = stack_take(me, caller),
+        .stack = stack_of_origin(me, caller),
         .thread = me->thread,
         .born = ticks(),
         .created = true,

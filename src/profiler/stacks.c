@@ -8,16 +8,17 @@
 enum {
     STACKS_MOST = 1 << 15,
     PLACES = 2 * STACKS_MOST,
-    CACHED = 256,           /* pairs known to one thread */
-    FREE_TICKS = 1 << 22,   /* that every thread may spend, about a millisecond */
-    SHARE = 32,             /* and one part in so many of its time */
+    CACHED = 256,         /* of one thread */
+    FREE_TICKS = 1 << 22, /* that every thread may spend, about a millisecond */
+    SHARE = 32,           /* and one part in so many of its time */
 };
 
 struct stacks_cache {
-    struct {
+    struct known {
         uintptr_t caller, stack_pointer;
+        struct stack_proof proof;
         uint32_t stack;
-    } pair[CACHED];
+    } known[CACHED];
 };
 
 static struct atomic_u32 *places; /* numbers of stacks, by their hash */
@@ -49,7 +50,27 @@ struct walk {
     uintptr_t *frames;
     uint32_t depth, most, skipped;
     bool begun;
+    uintptr_t inner; /* the stack pointer in the frame before */
+    struct stack_proof *proof;
 };
+
+/* A frame's return address lies at the end of the frame that returns to it, or, on some
+ * processors, a few words further in. */
+static void prove(struct walk *walk, uintptr_t outer, uintptr_t address)
+{
+    enum { WORDS = 32 };
+    struct stack_proof *proof = walk->proof;
+    if (!proof || proof->count == STACKS_PROVEN || proof->count + 1 != walk->depth)
+        return;
+    const uintptr_t *slot = (const uintptr_t *)outer - 1;
+    for (unsigned i = 0; i < WORDS && (uintptr_t)slot >= walk->inner; i++, slot--) {
+        if (*slot != address)
+            continue;
+        proof->slot[proof->count] = slot;
+        proof->value[proof->count++] = address;
+        return;
+    }
+}
 
 static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *argument)
 {
@@ -62,13 +83,25 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *argument
         if (!walk->begun)
             return walk->skipped++ < 16 ? _URC_NO_REASON : _URC_END_OF_STACK;
     }
+    uintptr_t outer = _Unwind_GetCFA(context);
     walk->frames[walk->depth++] = address;
+    prove(walk, outer, address);
+    walk->inner = outer;
     return walk->depth == walk->most ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 uint32_t stack_unwind(void *caller, uintptr_t *frames, uint32_t most)
 {
+    return stack_unwind_proven(caller, frames, most, NULL);
+}
+
+uint32_t stack_unwind_proven(void *caller, uintptr_t *frames, uint32_t most,
+                             struct stack_proof *proof)
+{
     struct walk walk = {.from = (uintptr_t)caller, .frames = frames, .most = most};
+    walk.proof = proof;
+    if (proof)
+        proof->count = 0;
     _Unwind_Backtrace(visit, &walk);
     if (walk.depth)
         return walk.depth;
@@ -142,18 +175,14 @@ uint32_t stack_site(uint32_t stack)
     return site;
 }
 
-static uint32_t *pair_of(struct stacks_cache *cache, uintptr_t caller,
-                         uintptr_t stack_pointer)
+static struct known *place_in(struct stacks_cache *cache, uintptr_t caller,
+                              uintptr_t stack_pointer)
 {
     uint64_t hash = (caller ^ stack_pointer << 7) * 0x9e3779b97f4a7c15u;
-    uint32_t at = (uint32_t)(hash >> 40) % CACHED;
-    if (cache->pair[at].caller != caller ||
-        cache->pair[at].stack_pointer != stack_pointer) {
-        cache->pair[at].caller = caller;
-        cache->pair[at].stack_pointer = stack_pointer;
-        cache->pair[at].stack = 0;
-    }
-    return &cache->pair[at].stack;
+    struct known *known = &cache->known[(uint32_t)(hash >> 40) % CACHED];
+    if (known->caller != caller || known->stack_pointer != stack_pointer)
+        *known = (struct known){.caller = caller, .stack_pointer = stack_pointer};
+    return known;
 }
 
 static bool within_budget(const struct recording *me, uint64_t now)
@@ -161,24 +190,41 @@ static bool within_budget(const struct recording *me, uint64_t now)
     return me->stack_ticks < FREE_TICKS + (now - me->shared->began) / SHARE;
 }
 
-uint32_t stack_take(struct recording *me, void *caller)
+static uint32_t take(struct recording *me, void *caller, bool exactly)
 {
     if (!me->stacks)
         me->stacks = map_pages(sizeof *me->stacks);
     if (!me->stacks)
         return 0;
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    uint32_t *exact = pair_of(me->stacks, (uintptr_t)caller, here);
-    if (*exact)
-        return *exact;
-    uint32_t *similar = pair_of(me->stacks, (uintptr_t)caller, 0);
+    struct known *exact = place_in(me->stacks, (uintptr_t)caller, here);
+    if (exact->stack && stack_proof_holds(&exact->proof))
+        return exact->stack;
     uint64_t began = ticks();
-    if (*similar && !within_budget(me, began))
-        return *similar;
+    struct known *similar = place_in(me->stacks, (uintptr_t)caller, 0);
+    if (!exactly && similar->stack && !within_budget(me, began))
+        return similar->stack;
     uintptr_t frames[TRACE_FRAMES];
-    uint32_t depth = stack_unwind(caller, frames, TRACE_FRAMES);
-    *exact = *similar = stack_intern(frames, depth);
+    struct stack_proof proof;
+    uint32_t depth = stack_unwind_proven(caller, frames, TRACE_FRAMES, &proof);
+    if (proof.count < depth && proof.count < STACKS_SITE_FRAMES)
+        proof.count = 0; /* it would prove too little */
+    uint32_t stack = stack_intern(frames, depth);
+    similar->stack = stack;
+    exact = place_in(me->stacks, (uintptr_t)caller, here); /* both may share a place */
+    exact->stack = stack;
+    exact->proof = proof;
     me->stack_ticks += ticks() - began;
     me->shared->stacks++;
-    return *exact;
+    return stack;
+}
+
+uint32_t stack_take(struct recording *me, void *caller)
+{
+    return take(me, caller, false);
+}
+
+uint32_t stack_of_origin(struct recording *me, void *caller)
+{
+    return take(me, caller, true);
 }

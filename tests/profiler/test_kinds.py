@@ -174,6 +174,14 @@ def test_order_of_waits(lock: str | None, tmp_path: Path) -> None:
     assert set(found.edges) == {("a", "b"), ("b", "a")}
 
 
+def test_callers_of_a_wrapper_apart(tmp_path: Path) -> None:
+    found = record("operations", "wrappers", None, tmp_path / "trace")
+    one, other, third = (
+        found.locks[found.number(name)]["site"] for name in ("one", "other", "third")
+    )
+    assert one == third != other
+
+
 def test_sites_apart(tmp_path: Path) -> None:
     """Two locks of one function are two sites, each with its own sums."""
     found: Recorded = record("order", "chains", None, tmp_path / "trace")

@@ -261,5 +261,38 @@ static void old_names(void)
     CHECK_OK(pthread_mutex_unlock(&mutex));
 }
 
+#define SITE __attribute__((noinline, noclone))
+
+SITE static void wrapper(pthread_mutex_t *made)
+{
+    CHECK_OK(pthread_mutex_init(made, NULL));
+    __asm__ volatile("");
+}
+
+SITE static void make_one(pthread_mutex_t *made)
+{
+    wrapper(made);
+    __asm__ volatile("");
+}
+
+SITE static void make_other(pthread_mutex_t *made)
+{
+    wrapper(made);
+    __asm__ volatile("nop"); /* or the two would be made one function */
+}
+
+/* Two callers with frames alike: same return address, same stack pointer. */
+static void wrappers(void)
+{
+    static pthread_mutex_t one, other, third;
+    begin_recording();
+    make_one(&one);
+    make_other(&other);
+    make_one(&third);
+    TELL(one);
+    TELL(other);
+    TELL(third);
+}
+
 CHECK_MAIN(CASE(rwlocks), CASE(spinlocks), CASE(conditions), CASE(cancellation),
-           CASE(barriers), CASE(c11_names), CASE(old_names))
+           CASE(barriers), CASE(c11_names), CASE(old_names), CASE(wrappers))
