@@ -94,11 +94,30 @@ static void add(struct known *known)
     known->count = 0;
 }
 
+static struct known *place_in(struct edges_cache *cache, uint32_t outer, uint32_t inner)
+{
+    return &cache->known[hash_of(outer, inner) >> 56];
+}
+
+static bool is_pair(const struct known *known, uint32_t outer, uint32_t inner)
+{
+    return known->edge && known->outer == outer && known->inner == inner;
+}
+
+static void count_one(struct known *known)
+{
+    known->count++;
+    if (!known->often || known->count == COUNTED_APART) {
+        add(known);
+        known->often = known->edge->count >= COUNTED_APART;
+    }
+}
+
 static void note(struct recording *me, uint32_t outer, uint32_t inner, bool by_try,
                  void *caller)
 {
-    struct known *known = &me->edges->known[hash_of(outer, inner) >> 56];
-    if (!known->edge || known->outer != outer || known->inner != inner) {
+    struct known *known = place_in(me->edges, outer, inner);
+    if (!is_pair(known, outer, inner)) {
         struct trace_edge *edge = find(me, outer, inner, by_try, caller);
         if (!edge)
             return;
@@ -107,11 +126,27 @@ static void note(struct recording *me, uint32_t outer, uint32_t inner, bool by_t
     }
     if (!by_try && known->edge->by_try)
         known->edge->by_try = 0;
-    known->count++;
-    if (!known->often || known->count == COUNTED_APART) {
-        add(known);
-        known->often = known->edge->count >= COUNTED_APART;
+    count_one(known);
+}
+
+bool edges_known(struct recording *me, uint32_t inner)
+{
+    struct known *found[OUTER_MOST];
+    uint32_t pairs = 0, depth = me->depth;
+    if (!me->edges || depth > OUTER_MOST || !inner)
+        return false;
+    while (depth-- > 0) {
+        uint32_t outer = me->hold[depth].lock;
+        if (!outer || outer == inner)
+            return false;
+        found[pairs] = place_in(me->edges, outer, inner);
+        if (!is_pair(found[pairs], outer, inner) || found[pairs]->edge->by_try)
+            return false;
+        pairs++;
     }
+    while (pairs-- > 0)
+        count_one(found[pairs]);
+    return true;
 }
 
 static void note_all(struct recording *me, uint32_t inner, bool by_try, void *caller)

@@ -187,6 +187,10 @@ static inline bool record_counts(const void *object, bool special)
     return true;
 }
 
+/* The same for one that is made while others are held, in known order. */
+bool record_counts_nested(const void *object) RECORD_HIDDEN;
+bool record_uncounts_nested(const void *object) RECORD_HIDDEN;
+
 /* Nothing to be done at this release (sampled mode: most; full mode: never). */
 static inline bool record_release_passes(void)
 {

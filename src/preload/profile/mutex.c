@@ -43,10 +43,10 @@ static bool will_wait(const pthread_mutex_t *mutex)
     return is_taken(mutex) && !is_callers(mutex);
 }
 
-/* Locking it cannot fail. */
-static bool is_normal(const pthread_mutex_t *mutex)
+/* Locking it cannot fail while it has no owner. */
+static bool is_usual(const pthread_mutex_t *mutex)
 {
-    return mutex->__data.__kind == PTHREAD_MUTEX_NORMAL;
+    return (mutex->__data.__kind & ~KIND_TYPE) == 0;
 }
 
 static bool got(int result)
@@ -93,6 +93,9 @@ int mutex_destroy(pthread_mutex_t *mutex, void *caller)
 __attribute__((noinline)) int mutex_lock(pthread_mutex_t *mutex, void *caller)
 {
     struct record_acquisition a;
+    bool special = busy(mutex) || !is_usual(mutex);
+    if (!special && record_counts_nested(mutex))
+        return next.pthread_mutex_lock(mutex);
     if (record_passes(busy(mutex)) ||
         !record_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
         return next.pthread_mutex_lock(mutex);
@@ -104,6 +107,8 @@ __attribute__((noinline)) int mutex_lock(pthread_mutex_t *mutex, void *caller)
 __attribute__((noinline)) int mutex_unlock(pthread_mutex_t *mutex, void *caller)
 {
     struct record_release r;
+    if (record_uncounts_nested(mutex))
+        return next.pthread_mutex_unlock(mutex);
     if (!record_release_begin(&r, (uintptr_t)mutex)) {
         bugs_unlocking(mutex, caller);
         return next.pthread_mutex_unlock(mutex);
@@ -155,7 +160,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
 EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     bool taken = busy(mutex);
-    if (record_passes(taken) || record_counts(mutex, taken || !is_normal(mutex)))
+    if (record_passes(taken) || record_counts(mutex, taken || !is_usual(mutex)))
         return next.pthread_mutex_lock(mutex);
     return mutex_lock(mutex, RECORD_CALLER);
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Locks that are only counted, acquired while others are held. */
+#include "profiler/bugs.h"
+#include "profiler/counts.h"
+#include "profiler/edges.h"
+
+bool record_counts_nested(const void *object)
+{
+    struct recording *me = record_here.me;
+    if (!me || !me->depth || me->depth == RECORD_HOLDS || me->until_timed <= 1 ||
+        load_relaxed(&bugs_handed_over))
+        return false;
+    const uintptr_t key = (uintptr_t)object;
+    struct trace_count *count =
+        (void *)(me->counts + record_place(key, me->counts_mask));
+    if (count->address != key || !edges_known(me, count->lock))
+        return false;
+    struct record_hold *hold = &me->hold[me->depth++];
+    light_barrier(); /* as in record_counts */
+    hold->key = key;
+    hold->timed = false;
+    hold->lock = count->lock;
+    me->until_timed--;
+    count->acquisitions++;
+    use_of(count)->acquisitions++;
+    use_of(count)->nested++;
+    if (me->depth <= TRACE_HELD)
+        me->shared->held[me->depth - 1] = count->lock;
+    me->shared->depth = me->depth;
+    return true;
+}
+
+bool record_uncounts_nested(const void *object)
+{
+    struct recording *me = record_here.me;
+    if (!me || !me->depth)
+        return false;
+    const struct record_hold *hold = &me->hold[me->depth - 1];
+    if (hold->key != (uintptr_t)object || hold->timed)
+        return false;
+    me->depth--;
+    me->shared->depth = me->depth;
+    return true;
+}
