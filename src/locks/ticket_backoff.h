@@ -18,8 +18,10 @@
 
 #include "locks/ticket.h"
 
-/* Turns to stay away for each one ahead but the last, about a hand-over, and in all. */
-enum { TURNS_PER_WAITER = 4, BACKOFF_TURNS_MOST = 1024 };
+/* Shares of spin_limit(), the time in which a thread sleeps and is woken: how long to
+ * stay away for each one ahead but the last, about a hand-over between sockets; and how
+ * many such limits in all. */
+enum { HANDOVERS_PER_LIMIT = 8, BACKOFF_LIMITS = 4 };
 
 static inline void ticket_backoff_serve(struct lock *lock, uint32_t number)
 {
@@ -32,10 +34,10 @@ static inline bool ticket_backoff_turn(struct lock *lock, uint32_t number,
 {
     uint32_t ahead = number - load_relaxed(&tickets_of(lock)->serving);
     uint32_t turns = 1;
-    if (ahead > BACKOFF_TURNS_MOST / TURNS_PER_WAITER)
-        turns = BACKOFF_TURNS_MOST;
+    if (ahead > BACKOFF_LIMITS * HANDOVERS_PER_LIMIT)
+        turns = BACKOFF_LIMITS * spin_limit();
     else if (ahead > 1)
-        turns = (ahead - 1) * TURNS_PER_WAITER;
+        turns = (ahead - 1) * (spin_limit() / HANDOVERS_PER_LIMIT + 1);
     return spinner_turns(spinner, turns, deadline);
 }
 

@@ -114,10 +114,6 @@ SHIPPED_CAUSES: dict[str, str] = {
     ),
     "S39": _BARGING,
     "S40": _BARGING,
-    "S41/opteron": (
-        "the pauses of the back-off are too short for an Opteron, where a pause "
-        "instruction is cheap: waiters fetch the line at each arrival and hand-over"
-    ),
     "S41/tilera": "both collapse alike: each hand-over is followed by 35 loads in turn",
     "S42": _LOOKS_FIRST,
     "S43": _BARGING,
