@@ -204,7 +204,7 @@ def test_a_command_is_recorded_judged_and_tried(
 ) -> None:
     """Many uncontended acquisitions: the one bottleneck that no neighbour can hide."""
     command = (PROGRAM, "--threads=2", "--seconds=0.2", "owned")
-    options = ("--runs=2", "--warmup=0", "--candidates=1", "--plan=the.plan.toml")
+    options = ("--runs=1", "--warmup=0", "--candidates=1", "--plan=the.plan.toml")
     figure = r'--metric=operations_per_second": ([0-9.]+)'
     done = hasp("advise", *options, figure, "--json", "--", *command, cwd=tmp_path)
     assert done.returncode in (0, 1), done.stderr
@@ -245,3 +245,20 @@ def test_locks_that_only_appear_late_are_not_made_late() -> None:
         site = replace(sample.sites[0], locks=locks)
         measured = advise(replace(sample, sites=(site,))).features.sites[0]
         assert (measured.created_late == 1.0) == throughout
+
+
+def test_idle_moments_want_no_cpu() -> None:
+    """0 ready threads come as None; they must not count as disturbed."""
+    sample = profile_samples.hot_lock()
+    half = tuple(
+        Moment(**{**vars(moment), "runnable": 2 if number < 5 else None})
+        for number, moment in enumerate(sample.moments)
+    )
+    threads = [replace(thread, cpu_ns=2_000_000_000) for thread in sample.threads]
+    measured = advise(replace(sample, moments=half, threads=threads)).features
+    assert measured.cpu_granted == pytest.approx(1.0)
+    assert measured.runnable_per_cpu == pytest.approx(3 / 4)  # and one parked
+    none = tuple(Moment(**{**vars(m), "runnable": None}) for m in sample.moments)
+    unknown = advise(replace(sample, moments=none)).features
+    assert unknown.cpu_granted is None
+    assert unknown.runnable_per_cpu is None

@@ -11,7 +11,13 @@ from hasp.advisor.evaluate import Fired, evaluate
 from hasp.advisor.features import Features, SiteFeatures
 from hasp.advisor.rules import Advice, Rule, Rules
 from hasp.advisor.verdict import SiteVerdict, Verdict
-from hasp.advisor.words import BOTTLENECKS, evidence, no_bottleneck, sentence
+from hasp.advisor.words import (
+    BOTTLENECKS,
+    QUALITIES,
+    evidence,
+    no_bottleneck,
+    sentence,
+)
 from hasp.native import LockInfo
 
 ALTERNATIVES = 4  # locks named beside the recommended one
@@ -165,8 +171,9 @@ def _avoid(advice: Advice, rules: Rules, locks: Sequence[LockInfo]) -> str:
         return ""
     shown = ", ".join(others[:EXAMPLES])
     more = ", ..." if len(others) > EXAMPLES else ""
-    without = "without " if advice.wanted else ""
-    return f"locks {without}{advice.quality} ({shown}{more})"
+    kind = QUALITIES[advice.quality]
+    kind = f"locks that are not {kind}" if advice.wanted else f"{kind} locks"
+    return f"{kind} ({shown}{more})"
 
 
 def _both(
@@ -201,7 +208,7 @@ def _answer(site: SiteVerdict | None) -> str:
     if site.recommendation:
         return f"take {site.recommendation}"
     without = [
-        words.split(" ")[1]
+        QUALITIES[words.split(" ")[1]]
         for words in site.advice
         if words.startswith(("exclude", "avoid"))
     ]

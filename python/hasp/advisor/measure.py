@@ -112,11 +112,14 @@ def _cpu_time(profile: Profile) -> float | None:
 
 
 def _runnable(profile: Profile) -> tuple[float, float] | None:
-    """Threads that are running or ready, and that wait for locks, on average."""
+    """Threads that are running or ready, and that wait for locks, on average.
+
+    Over the moments at which any was: what a server does when it is idle says nothing.
+    """
     looks = [
         (moment.runnable, moment.waiting)
         for moment in profile.moments
-        if moment.runnable is not None
+        if moment.runnable
     ]
     if not looks:
         return None
@@ -140,11 +143,11 @@ def _wanting(profile: Profile) -> float | None:
 
 def _granted(profile: Profile, cpu_ns: float | None) -> float | None:
     """The CPU time that the threads got of what they wanted and there is."""
-    looks = _runnable(profile)
-    if looks is None or cpu_ns is None:
+    ready = [moment.runnable or 0 for moment in profile.moments]
+    if cpu_ns is None or not any(ready):
         return None
-    wanted = min(looks[0], profile.cpus) * profile.duration_ns
-    return _ratio(cpu_ns, wanted)
+    wanted = float(numpy.mean(numpy.minimum(ready, profile.cpus)))
+    return _ratio(cpu_ns, wanted * profile.duration_ns)
 
 
 def _fault_share(profile: Profile, rules: Rules, cpu_ns: float | None) -> float | None:

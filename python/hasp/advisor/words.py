@@ -22,6 +22,17 @@ BOTTLENECKS = {
     "memory-contention": "memory contention",
 }
 
+# Properties as adjectives of locks.
+QUALITIES = {
+    "parks": "parking",
+    "fifo": "FIFO",
+    "numa": "hierarchical",
+    "light": "light",
+    "trylock_hardened": "trylock-hardened",
+    "small": "small",
+    "throttles": "throttling",
+}
+
 
 def percent(share: float) -> str:
     """A share as people read it."""
