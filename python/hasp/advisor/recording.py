@@ -13,12 +13,12 @@ from hasp.output import note
 from hasp.profile.build import keep_symbols, load
 from hasp.profile.model import Profile
 from hasp.recording import files
+from hasp.recording.target import settings_of
 from hasp.study import record
 from hasp.study.plan import Plan
 from hasp.study.run import Runner
 
 RECORDED = "recorded"  # the name of the recorded run, among those of locks
-LIMIT = 256 << 20  # bytes of a trace, as `hasp profile` has it
 
 
 def recorded(plan: Plan, threads: int | None, trace: Path, *, sample: bool) -> Profile:
@@ -34,13 +34,7 @@ def recorded(plan: Plan, threads: int | None, trace: Path, *, sample: bool) -> P
     cell = once.cells[0]
     subject = once.server_for(cell) if once.server else once.command_for(cell)
     session = files.new_session()
-    settings = {
-        "HASP_TRACE": str(trace.absolute()),
-        "HASP_TRACE_SESSION": f"{session:016x}",
-        "HASP_TRACE_MODE": "sample" if sample else "full",
-        "HASP_TRACE_LIMIT": str(LIMIT),
-        "HASP_TRACE_LOCK": REFERENCE,
-    }
+    settings = settings_of(trace, session, REFERENCE, sample=sample)
     base = interpose.original_environment()
     environment = interpose.environment(REFERENCE, base, subject, settings)
     files.clear(trace.absolute())

@@ -12,6 +12,7 @@ from hasp.native import PLAN, REFERENCE
 from hasp.sizes import format_size, size_argument
 
 LEAST_LIMIT = 1 << 20  # bytes; in less, not even the tables of a few threads fit
+DEFAULT_LIMIT = 256 << 20
 DEFAULT_TRACE = "hasp.trace"
 
 
@@ -54,6 +55,19 @@ class Target:
     session: int
 
 
+def settings_of(
+    trace: Path, session: int, lock: str, *, sample: bool, limit: int = DEFAULT_LIMIT
+) -> dict[str, str]:
+    """What tells the recorder how to record."""
+    return {
+        "HASP_TRACE": str(trace.absolute()),
+        "HASP_TRACE_SESSION": f"{session:016x}",
+        "HASP_TRACE_MODE": "sample" if sample else "full",
+        "HASP_TRACE_LIMIT": str(limit),
+        "HASP_TRACE_LOCK": lock,
+    }
+
+
 def prepare(arguments: argparse.Namespace) -> Target:
     """Check everything, and remove old traces; an error says what cannot be."""
     from hasp import executable, interpose
@@ -74,13 +88,9 @@ def prepare(arguments: argparse.Namespace) -> Target:
     trace = Path(arguments.trace).absolute()
     session = files.new_session()
     base = interpose.original_environment()
-    settings = {
-        "HASP_TRACE": str(trace),
-        "HASP_TRACE_SESSION": f"{session:016x}",
-        "HASP_TRACE_MODE": "sample" if arguments.sample else "full",
-        "HASP_TRACE_LIMIT": str(arguments.limit),
-        "HASP_TRACE_LOCK": lock,
-    }
+    settings = settings_of(
+        trace, session, lock, sample=arguments.sample, limit=arguments.limit
+    )
     command: list[str] = arguments.command
     environment = interpose.environment(lock, base, command, settings)
     path = executable.to_execute(command[0], base)
