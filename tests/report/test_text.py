@@ -150,13 +150,23 @@ def test_evidence_leaves_room_for_the_table(report):
     assert sum(line.startswith("- ") for line in out.splitlines()) <= 6
 
 
-def test_a_long_name_is_folded_not_cut(report):
+def test_a_long_name_has_a_line_of_its_own(report):
     name = "storage_engine.cc:1234 Storage::Engine::Partition::mutex_"
-    profile = profile_samples.profile([site(1, name, use(10, 1, 5, 5), 0.1)], 0.1)
-    _, out, _ = report(profile)
-    table = out.split("share\n")[1].split("\n\n")[0]
-    shown = "".join(line.split()[0] for line in table.splitlines()[1:])
-    assert shown == name.replace(" ", "")
+    longer = f"librocksdb.so.7+0x30062e in {'rocksdb::lru_cache::' * 9}Shard::lock"
+    sites = [
+        site(n, name, use(10, 1, 5, 5), 0.1) for n, name in enumerate((name, longer))
+    ]
+    _, out, _ = report(profile_samples.profile(sites, 0.1))
+    lines = out.splitlines()
+    at = lines.index(name)
+    assert lines[at + 1].split()[0] == "10"
+    assert max(map(len, lines)) <= 80
+    # Both ends of what does not even fit in two lines.
+    start = next(n for n, line in enumerate(lines) if line.startswith("librocksdb"))
+    shown = "".join(lines[start : start + 2])
+    assert shown.startswith("librocksdb.so.7+0x30062e in rocksdb::")
+    assert "..." in shown and shown.endswith("Shard::lock")
+    assert lines[start + 2].split()[0] == "10"
 
 
 def test_a_trace_that_is_not_there(capsys, tmp_path):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hasp import version
-from hasp.output import console, table
+from hasp.output import console
 from hasp.profile.model import Profile
 from hasp.report.profile.difference import (
     BOTH,
@@ -19,6 +19,7 @@ from hasp.report.profile.difference import (
     Result,
     SiteChange,
 )
+from hasp.report.profile.layout import print_table
 from hasp.report.profile.text import say
 from hasp.report.profile.words import NOTHING, listed, plural, quantity, share, time
 
@@ -139,18 +140,19 @@ def print_difference(found: Difference, top: int | None) -> None:
     for words, side in (("before", found.before), ("after", found.after)):
         out.print(_side(words, side))
     out.print()
-    form = table()
-    form.add_column("lock", overflow="fold")
-    for heading in ("share\nbefore", "\nafter", *(words for _, words in COLUMNS)):
-        form.add_column(heading, justify="right", no_wrap=True)
-    for site in found.sites[:top]:
-        form.add_row(
-            site.name if site.status == BOTH else f"{site.name} ({site.status})",
-            share(site.share_before),
-            share(site.share_after),
-            *(change_words(site.results[name]) for name, _ in COLUMNS),
-        )
-    out.print(form)
+    print_table(
+        out,
+        ("lock", "share\nbefore", "\nafter", *(words for _, words in COLUMNS)),
+        [
+            (
+                site.name if site.status == BOTH else f"{site.name} ({site.status})",
+                share(site.share_before),
+                share(site.share_after),
+                *(change_words(site.results[name]) for name, _ in COLUMNS),
+            )
+            for site in found.sites[:top]
+        ],
+    )
     left = len(found.sites) - len(found.sites[:top])
     if left:
         out.print(f"and {plural(left, 'more lock')}: --top all")

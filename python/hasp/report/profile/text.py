@@ -10,7 +10,7 @@ from datetime import datetime
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from hasp.output import console, table
+from hasp.output import console
 from hasp.profile.model import Overhead, Profile
 from hasp.report.profile.figures import Metric, Row, idle_rows, rows, statistic
 from hasp.report.profile.findings import (
@@ -20,6 +20,7 @@ from hasp.report.profile.findings import (
     inversions,
     stack_words,
 )
+from hasp.report.profile.layout import print_table as print_lines
 from hasp.report.profile.verdict import Verdict, verdict
 from hasp.report.profile.words import (
     count,
@@ -36,6 +37,18 @@ if TYPE_CHECKING:
 
 FINDINGS = 10
 EVIDENCE = 5  # lines; a table below the first screen is not seen
+IDLE_HEADINGS = (
+    *(
+        "site",
+        "waits",
+        "total",
+        "p50",
+        "p99",
+        "signals",
+        "broad-\ncasts",
+        "time-\nouts",
+    ),
+)
 # Metrics that have a column; another one that is sorted by gets one of its own.
 SHOWN = frozenset(
     ("acquisitions", "contended", "share", "waiters.mean", "hold.p50", "hold.p99")
@@ -152,19 +165,14 @@ def print_table(profile: Profile, choice: Choice, out: Console) -> None:
     kept = [
         place for place, name in enumerate(HEADINGS) if not extra or name not in CUT
     ]
-    form = table()
-    form.padding = (0, 0, 0, 0)  # eleven columns: one blank between them must do
-    form.add_column(HEADINGS[0], overflow="fold")
-    for place in kept[1:]:
-        form.add_column(HEADINGS[place], justify="right", no_wrap=True)
-    if extra:
-        form.add_column(choice.by.name.replace(".", "\n"), justify="right")
+    lines = []
     for row in shown:
         line = cells(row)
         last = (figure(row, choice.by),) if extra else ()
-        form.add_row(*(line[place] for place in kept), *last)
+        lines.append((*(line[place] for place in kept), *last))
+    last_heading = (choice.by.name.replace(".", "\n"),) if extra else ()
     out.print()
-    out.print(form)
+    print_lines(out, (*(HEADINGS[place] for place in kept), *last_heading), lines)
     if len(found) > len(shown):
         left = found[len(shown) :]
         part = sum(row.site.share for row in left)
@@ -177,22 +185,23 @@ def print_idle(profile: Profile, top: int | None, out: Console) -> None:
     found = idle_rows(profile)
     if not found:
         return
-    form = table(title="waits for condition variables and barriers (idle time)")
-    form.add_column("site", overflow="fold")
-    for heading in ("waits", "total", "p50", "p99", "signals", "broad-\ncasts"):
-        form.add_column(heading, justify="right", no_wrap=True)
-    form.add_column("time-\nouts", justify="right", no_wrap=True)
-    for row in found[: None if top is None else max(1, top // 2)]:
-        use = row.use
-        form.add_row(
+    lines = [
+        (
             row.name,
-            count(use.acquisitions),
-            short_time(use.wait.total_ns, 3),
-            *(short_time(statistic(use.wait, name)) for name in ("p50", "p99")),
-            *map(count, (use.signals, use.broadcasts, use.timeouts)),
+            count(row.use.acquisitions),
+            short_time(row.use.wait.total_ns, 3),
+            *(short_time(statistic(row.use.wait, name)) for name in ("p50", "p99")),
+            *map(count, (row.use.signals, row.use.broadcasts, row.use.timeouts)),
         )
+        for row in found[: None if top is None else max(1, top // 2)]
+    ]
     out.print()
-    out.print(form)
+    print_lines(
+        out,
+        IDLE_HEADINGS,
+        lines,
+        "waits for condition variables and barriers (idle time)",
+    )
 
 
 def print_findings(
