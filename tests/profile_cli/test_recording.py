@@ -117,7 +117,7 @@ def test_processes_of_a_shell_are_recorded_one_by_one(hasp, hangs, tmp_path):
     line = f"{hangs} sleeps & {hangs} sleeps & wait"
     finished = hasp("profile", "--", "sh", "-c", line, cwd=tmp_path)
     assert finished.returncode == 0
-    assert "also recorded: hasp.trace.2, hangs" in finished.stderr
+    assert re.search(r"also recorded: hasp\.trace(\.2)?, hangs", finished.stderr)
     profile = load(tmp_path / "hasp.trace")
     assert profile.others == (str(tmp_path / "hasp.trace.2"),)
     assert profile.ended

@@ -7,7 +7,7 @@
  *   forgotten a thread ends while it holds a mutex that another one wants
  *   lost      a thread waits for a signal that never comes
  *   works     takes a lock every few milliseconds, until it is ended
- *   sleeps    holds a lock for a second, and another thread waits for it; then ends
+ *   sleeps    holds a lock for two seconds, and another thread waits for it; then ends
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ static void *work(void *unused)
 static void *sleeping(void *unused)
 {
     pthread_mutex_lock(&debit);
-    sleep(1);
+    sleep(2);
     pthread_mutex_unlock(&debit);
     return unused;
 }

@@ -14,6 +14,8 @@ from pathlib import Path
 from hasp import executable, interpose
 from hasp.errors import HaspError
 from hasp.interpose import PROFILER
+from hasp.recording import files
+from hasp.sizes import format_size
 
 LEAST_LOOKS = 2  # of a process without the library: at first the loader is still busy
 
@@ -31,6 +33,7 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 NOBODY_KNOWN = -1
+LEAST_ROOM = 1 << 20  # bytes on the disk that a trace needs to be worth something
 
 
 class Family:
@@ -74,6 +77,12 @@ class Family:
         for (_, binary), looks in self._without.items():
             if looks >= LEAST_LOOKS:
                 return _why_not_loaded(binary)
+        if files.room(folder) < LEAST_ROOM:
+            return HaspError(
+                f"nothing was recorded: {folder} has only "
+                f"{format_size(files.room(folder))} left",
+                "make room there, or name a file elsewhere with -o",
+            )
         others = self._users - {os.geteuid(), NOBODY_KNOWN}
         if others:
             return HaspError(

@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from hasp.errors import HaspError
@@ -40,6 +40,17 @@ def _has_terminal() -> bool:
     return True
 
 
+def keep_signals() -> set[int]:
+    """Let signals wait until they are asked for; returns the mask as it was.
+
+    Before any library starts threads of its own: the kernel would give signals to
+    those, which inherit the mask only if they begin later.
+    """
+    # As it is by default, or the program's end would go unnoticed.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    return set(signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED))
+
+
 class Foreground:
     """The program, from its start to its end.
 
@@ -49,13 +60,16 @@ class Foreground:
     """
 
     def __init__(
-        self, path: str, argv: Sequence[str], environment: Mapping[str, str]
+        self,
+        path: str,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        inherited: Iterable[int],
     ) -> None:
+        """Start it; `inherited` is what `keep_signals` returned."""
         self.wait_status: int | None = None
         self._last_quit = 0.0
-        # As it is by default, or its end would go unnoticed.
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        self._inherited = signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED)
+        self._inherited = inherited
         quit_handler = signal.getsignal(signal.SIGQUIT)
         if _has_terminal():
             signal.signal(signal.SIGQUIT, signal.SIG_IGN)
@@ -81,6 +95,7 @@ class Foreground:
         """Wait for one signal, so long at most; True: the user asks who waits."""
         got = signal.sigtimedwait(AWAITED, max(0.0, seconds))
         if got is None:
+            self._look()
             return False
         if got.si_signo == signal.SIGCHLD:
             self._look()

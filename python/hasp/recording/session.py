@@ -11,7 +11,7 @@ import time
 from hasp.errors import EXIT_FINDING
 from hasp.recording import conclusion, files, hang
 from hasp.recording.family import Family, descendants
-from hasp.recording.foreground import Foreground, end_as
+from hasp.recording.foreground import Foreground, end_as, keep_signals
 from hasp.recording.target import Target
 
 FIRST_LOOK = 0.05  # seconds; each look comes twice as late as the one before
@@ -33,10 +33,11 @@ class Session:
 
     def run(self, *, with_report: bool) -> int:
         """Record, tell, and return the exit status; the program's own as a rule."""
+        inherited = keep_signals()
         if self._hang_after is not None:
             hang.prepare()
         program = Foreground(
-            self._target.path, self._target.command, self._target.environment
+            self._target.path, self._target.command, self._target.environment, inherited
         )
         family = Family(program.pid)
         self._follow(program, family)
