@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from hasp.errors import HaspError
 from hasp.recording import files
+from hasp.recording.family import Family
 from hasp.sizes import format_size, parse_size
 
 from .conftest import compile_c
@@ -211,6 +213,16 @@ def test_an_environment_that_was_cleared_is_named(cli, script):
     wrapper = script("env -i sleep 0.4; true")
     finished = cli("profile", "--", wrapper, NO_TRACE="sh env")
     assert "ran without Hasp's library" in finished.stderr
+
+
+def test_a_full_disk_and_a_foreign_user_are_named(tmp_path, monkeypatch):
+    family = Family(os.getpid())
+    assert "second thread" in family.why_no_trace(tmp_path).message
+    family._users.add(65534)
+    assert "may not write into" in family.why_no_trace(tmp_path).message
+    free = os.statvfs("/proc")  # has no room at all
+    monkeypatch.setattr(os, "statvfs", lambda folder: free)
+    assert f"{tmp_path} has only 0 bytes left" in family.why_no_trace(tmp_path).message
 
 
 @pytest.mark.parametrize(

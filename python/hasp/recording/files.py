@@ -117,7 +117,7 @@ def _was_begun(name: Path) -> bool:
     return not start or start[:8] == MAGIC or start[:16] == bytes(8) + known
 
 
-def room(path: Path) -> int:
-    """Bytes that are free where the traces will be."""
-    facts = os.statvfs(path.parent)
+def room(folder: Path) -> int:
+    """Bytes that are free there."""
+    facts = os.statvfs(folder)
     return facts.f_bavail * facts.f_frsize
