@@ -61,6 +61,9 @@ def test_small_demonstration(tmp_path: Path) -> None:
         assert file.read_bytes().startswith(b"\x89PNG")
     assert picture.with_suffix(".md").exists()
     assert "YOUR-PROGRAM" in stdout
+    assert "LRUCache" in stdout or "librocksdb" in stdout  # the lock, named
+    page = (tmp_path / "results" / "demo.html").read_text()
+    assert "librocksdb" in page
     assert databases_of(demonstration) == []
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares locks on RocksDB, as a user would, and shows a table and a picture."""
+"""Profiles RocksDB, then compares locks on it, as a user would."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import argparse
 import os
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -19,13 +17,14 @@ from pathlib import Path
 
 from hasp import native, output
 from hasp.demo import rocksdb
+from hasp.demo.command import hasp
+from hasp.demo.recording import record
 from hasp.errors import EXIT_FINDING, EXIT_FINE, HaspError, Interrupted
 from hasp.output import complain, note
 from hasp.selection import select
 from hasp.study.children import interrupt_on_signals
 
 TIMEOUT = 30  # seconds a run may take: many times what a lock that works needs
-STOPPING_TIME = 20  # seconds that an interrupted comparison gets to write its results
 RUN_OVERHEAD = 0.3  # seconds that a run takes besides the reading
 
 # Of each family what shows it best; all locks together would take a quarter of an hour.
@@ -40,6 +39,8 @@ KINDS = {
     "md": "the tables, as Markdown",
     "csv": "every run, for a spreadsheet",
     "jsonl": "every run, with the machine it was made on",
+    "html": "the profile as a page: open it in a browser",
+    "trace": "the profile: `hasp report`, `hasp advise`",
 }
 
 
@@ -125,33 +126,6 @@ def show_command(groups: Sequence[tuple[str, ...]], command: Sequence[str]) -> s
     return " \\\n".join([*lines, line])
 
 
-def stop(comparison: subprocess.Popen[bytes], interruption: Interrupted) -> None:
-    """Let an interrupted comparison write its results, then see that it has ended.
-
-    Ctrl-C reaches it, too, being in the same process group; other signals do not.
-    """
-    if interruption.exit_status != 128 + signal.SIGINT:
-        comparison.terminate()
-    try:
-        comparison.wait(STOPPING_TIME)
-    except subprocess.TimeoutExpired:
-        comparison.terminate()
-        comparison.wait(STOPPING_TIME)
-
-
-def compare(groups: Sequence[tuple[str, ...]], command: Sequence[str]) -> int:
-    """Run `hasp compare` on this terminal; returns its exit status."""
-    words = [word for group in groups for word in group]
-    comparison = subprocess.Popen(
-        [sys.executable, "-m", "hasp", "compare", *words, "--", *command]
-    )
-    try:
-        return comparison.wait()
-    except Interrupted as interruption:
-        stop(comparison, interruption)
-        raise
-
-
 def introduce(options: Options, groups: Sequence[tuple[str, ...]], line: str) -> None:
     """Say what is about to happen, and for how long."""
     cpus = len(os.sched_getaffinity(0))
@@ -168,12 +142,13 @@ def introduce(options: Options, groups: Sequence[tuple[str, ...]], line: str) ->
     )
 
 
-def shown(hasp: Path) -> str:
+def shown(installed: Path) -> str:
     """How to type the command from here."""
-    if not hasp.exists():
+    if not installed.exists():
         return "hasp"
     here = Path.cwd()
-    return str(hasp.relative_to(here) if hasp.is_relative_to(here) else hasp)
+    inside = installed.is_relative_to(here)
+    return str(installed.relative_to(here) if inside else installed)
 
 
 def conclude(options: Options, status: int) -> None:
@@ -204,6 +179,7 @@ def conclude(options: Options, status: int) -> None:
 
 What to look at next:
   {command} list                         all locks: what each is, what to beware of
+  {command} advise -- YOUR-PROGRAM ARGUMENTS     which lock hurts, what to do, proof
   {command} run --lock mcs-park -- YOUR-PROGRAM ARGUMENTS
   {command} compare -- YOUR-PROGRAM ARGUMENTS
   docs/guide.md                          how to choose what to measure
@@ -234,11 +210,15 @@ def demonstrate(options: Options) -> int:
         database = Path(scratch) / "rocksdb"
         command = rocksdb.read_command(database, options.seconds)
         groups = compare_options(options)
-        introduce(options, groups, show_command(groups, command))
         note(f"filling the database with {program}")
         rocksdb.fill(database)
+        threads = str(options.threads)
+        once = [word.replace("{threads}", threads) for word in command]
+        record(options.file("trace"), options.file("html"), once)
+        introduce(options, groups, show_command(groups, command))
         began = time.monotonic()
-        status = compare(groups, command)
+        words = [word for group in groups for word in group]
+        status = hasp(["compare", *words, "--", *command])
     if status not in (EXIT_FINE, EXIT_FINDING):
         return status
     note(f"compared in {time.monotonic() - began:.0f} s")
