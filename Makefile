@@ -48,7 +48,7 @@ help: ## Show this list
 
 setup: packages-build $(VENV)/hasp.stamp ## Create .venv with the `hasp` command in it
 
-demo: setup packages-demo ## RocksDB under a dozen locks: a table and a picture (minutes)
+demo: setup packages-demo ## RocksDB: which lock hurts, which of a dozen serves best (minutes)
 	$(BIN)/python -m hasp.demo $(DEMO)
 
 test: setup packages-test build ## Everything that fits in ten minutes on two cores

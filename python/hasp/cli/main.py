@@ -17,8 +17,8 @@ from hasp.output import complain
 # The one list of verbs, in the order of `hasp --help`. Each is the module of that name
 # in this package, imported only when it is asked for, so that `hasp run` starts fast.
 VERBS = (
-    *("list", "run", "compare", "doctor", "bench", "check", "study"),
-    *("machine", "simulate", "profile", "top", "report", "diff", "advise"),
+    *("profile", "report", "top", "diff", "advise", "compare", "run", "list"),
+    *("doctor", "bench", "check", "study", "machine", "simulate"),
 )
 
 USAGE = "usage: hasp VERB [options] [-- COMMAND...]"
@@ -43,7 +43,7 @@ def overview() -> str:
     lines = [
         USAGE,
         "",
-        "Run any pthread program under any lock, and compare the locks on it.",
+        "Says which lock of a pthread program hurts, and runs it under any other.",
         "",
         "verbs:",
     ]
@@ -51,9 +51,11 @@ def overview() -> str:
     lines += [
         "",
         "examples:",
+        "  hasp profile -- ./server -p 8080           which of its locks hurts",
+        "  hasp advise -- ./server --self-test        what to do about it, proven",
+        "  hasp compare -- ./server --self-test       which lock serves it best",
+        "  hasp run --lock mcs -- ./server -p 8080    run it under one of them",
         "  hasp list                                  which locks there are",
-        "  hasp run --lock mcs -- ./server -p 8080    run a program under one of them",
-        "  hasp compare -- ./server --self-test       which of them serves it best",
         "  hasp doctor ./server                       can it be interposed at all",
         "",
         "`hasp VERB --help` has the options of each. Exit status: 0 fine, 1 a finding,",
