@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -64,15 +65,12 @@ class LockSums:
         """One of them."""
         record, clock = self.records[number], self.clock
         sums = {name: int(column[number]) for name, column in self.sums.items()}
-        flags = LockFlag(int(record["flags"]) & sum(LockFlag))
         waiters = self.waiters
         return Lock(
             number=number,
             address=int(record["address"]),
-            kind=KINDS[LockKind(record["kind"])],
-            flags=frozenset(
-                str(flag.name).lower() for flag in LockFlag if flag & flags
-            ),
+            kind=KINDS[record["kind"].item()],
+            flags=_flags(int(record["flags"])),
             born_ns=clock.at(record["born"]),
             died_ns=clock.at(record["died"]) if record["died"] else None,
             lives=int(record["lives"]),
@@ -97,6 +95,11 @@ class LockSums:
         )
         ordered = numbers[order]
         return Lazy(len(ordered), lambda place: self.lock(int(ordered[place])))
+
+
+@cache
+def _flags(bits: int) -> frozenset[str]:
+    return frozenset(str(flag.name).lower() for flag in LockFlag if bits & flag.value)
 
 
 def waiters_of(trace: Trace, length: int) -> Waiters | None:
