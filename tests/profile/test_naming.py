@@ -23,6 +23,8 @@ SOURCE = {
     ("db.c", 99): "    LOCK(other);",
 }
 
+FIELDS = {stack("work gone.c:9")[0].address: "db.mu"}
+
 
 def lines(path: str, line: int) -> list[str]:
     text = SOURCE.get((path.removeprefix("/src/"), line))
@@ -30,7 +32,7 @@ def lines(path: str, line: int) -> list[str]:
 
 
 def name(frames: Stack, symbol: str | None = None) -> str:
-    return name_of(frames, symbol, "server", lines).whole
+    return name_of(frames, symbol, "server", lines, FIELDS.get).whole
 
 
 @pytest.mark.parametrize(
@@ -135,6 +137,11 @@ def test_the_languages_own_frames_are_passed_over() -> None:
 def test_without_source_a_global_has_its_symbol() -> None:
     frames = stack("work gone.c:7")
     assert name(frames, "table_lock") == "gone.c:7 table_lock"
+
+
+def test_without_source_and_symbol_the_type_and_field_are_taken() -> None:
+    assert name(stack("work gone.c:9")) == "gone.c:9 db.mu"
+    assert name(stack("work gone.c:9"), "table_lock") == "gone.c:9 table_lock"
 
 
 def test_a_globals_member_stays_in_the_programs_words() -> None:

@@ -18,6 +18,7 @@ from hasp.profile.model import Frame, Stack
 UNKNOWN_PLACE = "(unknown place)"
 MOST_WRAPPERS = 4  # frames that are passed over in search of the place
 Lines = Callable[[str, int], list[str]]
+FieldOf = Callable[[int], str | None]
 
 LIBRARY = re.compile(
     r"libhasp|libc\.so|libc-|libpthread|libstdc\+\+|libc\+\+|libgcc_s|ld-linux|\[vdso\]"
@@ -109,10 +110,13 @@ def place_of(frame: Frame) -> str:
     return f"{frame.address:#x}"
 
 
-def name_of(stack: Stack, symbol: str | None, home: str, lines: Lines) -> Name:
+def name_of(
+    stack: Stack, symbol: str | None, home: str, lines: Lines, field: FieldOf
+) -> Name:
     """The name of the locks that were created, or first taken, by this stack.
 
-    `symbol` is the global object that they are, if they are one, in module `home`.
+    `symbol` is the global object that they are, if they are one, in module `home`;
+    `field` knows types and fields by the return address of a call.
     """
     own = [depth for depth, frame in enumerate(stack) if not is_library(frame)]
     if not own and symbol:
@@ -131,6 +135,7 @@ def name_of(stack: Stack, symbol: str | None, home: str, lines: Lines) -> Name:
         expression and re.search(rf"\b{re.escape(symbol)}\b", expression)
     ):
         expression = symbol
+    expression = expression or field(chosen.frame.address)
     function = "" if chosen.frame.line else _without_arguments(chosen.frame.function)
     return Name(place_of(chosen.frame), expression, chosen.depth, function)
 

@@ -113,7 +113,8 @@ class Sites:
         stack = self.stacks[standing]
         symbol = datum.symbol if datum else None
         home = datum.module.name if datum else ""
-        name = name_of(stack, symbol, home, self.stacks.symbolizer.lines)
+        symbolizer = self.stacks.symbolizer
+        name = name_of(stack, symbol, home, symbolizer.lines, symbolizer.field)
         draft = Draft(kind, name, self.stacks[created], self.stacks[first])
         origin = self._origin(stack, name, datum, len(locks))
         if origin:

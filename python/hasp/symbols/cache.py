@@ -46,6 +46,7 @@ def write(trace: Trace, symbolizer: Symbolizer) -> Path:
         for address, datum in symbolizer.answered_data.items()
         if datum
     }
+    fields = symbolizer.answered_fields.items()
     quoted = symbolizer.sources.quoted.items()
     lines = [[path, line, text] for (path, line), text in quoted if text]
     document = {
@@ -53,6 +54,7 @@ def write(trace: Trace, symbolizer: Symbolizer) -> Path:
         "trace": identity(trace),
         "frames": frames,
         "data": data,
+        "fields": {f"{address:x}": field for address, field in fields if field},
         "lines": lines,
     }
     path = path_of(trace.path)
@@ -102,10 +104,12 @@ def _fill(symbolizer: Symbolizer, document: dict[str, Any]) -> None:
             data[address] = Datum(
                 module, str(symbol), int(inside), module.offset(address)
             )
+    fields = {int(key, 16): str(name) for key, name in document["fields"].items()}
     quoted = {
         (str(path), int(line)): [str(each) for each in text]
         for path, line, text in document["lines"]
     }
     symbolizer.answered_frames.update(frames)
     symbolizer.answered_data.update(data)
+    symbolizer.answered_fields.update(fields)
     symbolizer.sources.quoted.update(quoted)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hasp.profile.model import Frame, Stack
+from hasp.symbols.argument import Fields
 from hasp.symbols.elf import Elf, Objects, objects_of
 from hasp.symbols.files import ModuleFiles, files_of
 from hasp.symbols.lines import LineTable, Place, line_table
@@ -36,6 +37,8 @@ class Symbolizer:
         self.sources = Sources(began)
         self.answered_frames: dict[int, Stack] = {}
         self.answered_data: dict[int, Datum | None] = {}
+        self.answered_fields: dict[int, str | None] = {}
+        self._fields: dict[Module, list[Fields]] = {}
         self._files: dict[Module, ModuleFiles] = {}
         self._tables: dict[Module, list[LineTable]] = {}
         self._objects: dict[Module, list[Objects]] = {}
@@ -59,6 +62,22 @@ class Symbolizer:
     def lines(self, path: str, line: int) -> list[str]:
         """The source from that line on, a few lines; none where it is not readable."""
         return self.sources.lines(path, line)
+
+    def field(self, address: int) -> str | None:
+        """`type.field` of the lock in the call that returns there, if DWARF tells."""
+        if address not in self.answered_fields:
+            self.answered_fields[address] = self._field_at(address)
+        return self.answered_fields[address]
+
+    def _field_at(self, address: int) -> str | None:
+        module = self.modules.find(address)
+        if module is None:
+            return None
+        if module not in self._fields:
+            self._fields[module] = [Fields(elf) for elf in self._elves(module)]
+        offset = module.offset(address)
+        answers = (fields.at(offset) for fields in self._fields[module])
+        return next((answer for answer in answers if answer), None)
 
     def _look_up(self, address: int) -> Stack:
         module = self.modules.find(address)
