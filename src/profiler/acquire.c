@@ -11,6 +11,8 @@
 #include "profiler/switches.h"
 #include "profiler/waits.h"
 
+#include <sched.h>
+
 struct recording *record_me(void)
 {
     struct recording *me = record_here.me;
@@ -54,6 +56,13 @@ static void prepare(struct record_acquisition *a, struct recording *me,
     a->hold.lock = a->hold.count->lock;
 }
 
+static void see_migration(struct recording *me)
+{
+    int cpu = sched_getcpu();
+    me->shared->migrations += cpu != me->cpu;
+    me->cpu = cpu;
+}
+
 bool record_begin(struct record_acquisition *a, const void *object,
                   const struct record_as *as, bool busy, void *caller)
 {
@@ -75,6 +84,7 @@ bool record_begin(struct record_acquisition *a, const void *object,
     if (!hold->timed)
         return true;
     hold->stack = stack_take(me, caller);
+    see_migration(me);
     hold->asked = ticks();
     hold->paced = due;
     if (busy) {
@@ -148,7 +158,7 @@ void record_end(struct record_acquisition *a, enum record_result result)
         sum_wait(me, hold);
     }
     if (hold->paced)
-        pace_adapt(me, hold->got);
+        pace_adapt(me);
     record_leave(me);
 }
 
@@ -203,7 +213,7 @@ void record_tried(struct record_acquisition *a, bool got)
         count(me, hold);
         push(me, hold);
     } else if (hold->timed) {
-        pace_adapt(me, hold->asked);
+        pace_adapt(me);
     }
     record_leave(me);
 }

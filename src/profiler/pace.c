@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/pace.h"
 
-struct pace pace = {.window_ticks = 300 * PACE_WINDOW * PACE_FULL_SHARE};
+#include "profiler/clock.h"
+
+struct pace pace = {.window_ns = 100 * PACE_WINDOW * PACE_FULL_SHARE};
 
 void pace_set(bool sampled, uint64_t timed_cost_ticks)
 {
     uint64_t share = sampled ? PACE_SAMPLED_SHARE : PACE_FULL_SHARE;
     pace.sampled = sampled;
-    pace.window_ticks = (uint32_t)(timed_cost_ticks * PACE_WINDOW * share);
+    pace.window_ns = ticks_to_ns(timed_cost_ticks * PACE_WINDOW * share);
 }
 
-void pace_adapt(struct recording *me, uint64_t now)
+static uint64_t cpu_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+void pace_adapt(struct recording *me)
 {
     if (++me->window_timed < PACE_WINDOW)
         return;
-    uint64_t elapsed = now - me->window_began;
-    if (elapsed < pace.window_ticks && me->period < PACE_LONGEST)
+    uint64_t now = cpu_ns(), elapsed = now - me->window_began;
+    if (elapsed < pace.window_ns && me->period < PACE_LONGEST)
         me->period *= 2;
-    else if (elapsed > 4 * (uint64_t)pace.window_ticks && me->period > 1)
+    else if (elapsed > 4 * pace.window_ns && me->period > 1)
         me->period /= 2;
     me->window_began = now;
     me->window_timed = 0;
+    if (!trace->sampler_hz) /* nobody else renews it */
+        clock_read(&trace->latest);
 }
 
 uint32_t pace_take(struct recording *me)

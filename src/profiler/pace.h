@@ -4,7 +4,8 @@
  *
  * One in about `period`, at random, so that no rhythm of the program hides from it;
  * each stands for `period` of them. The period doubles when timing takes more than its
- * share of the thread's time, and halves when it takes far less: a thread that locks
+ * share of the thread's CPU time (of the time that it lives it would be nothing, for
+ * most sleep most of the time), and halves when it takes far less: a thread that locks
  * rarely is timed in full.
  */
 #ifndef HASP_PROFILER_PACE_H
@@ -13,14 +14,14 @@
 #include "profiler/file.h"
 
 enum {
-    PACE_WINDOW = 16,         /* timed operations between two looks at the period */
+    PACE_WINDOW = 32,         /* timed operations between two looks at the period */
     PACE_LONGEST = 1 << 14,   /* period */
     PACE_FULL_SHARE = 32,     /* timing may take one part in so many of the time */
     PACE_SAMPLED_SHARE = 128, /* in sampled mode */
 };
 
 struct pace {
-    uint32_t window_ticks; /* what a window's timing may cost, times the share */
+    uint64_t window_ns; /* what a window's timing costs, times the share */
     bool sampled;
 };
 extern struct pace pace RECORD_HIDDEN;
@@ -44,6 +45,6 @@ static inline bool pace_is_due(struct recording *me)
 uint32_t pace_take(struct recording *me);
 
 /* Behind it. */
-void pace_adapt(struct recording *me, uint64_t now);
+void pace_adapt(struct recording *me);
 
 #endif

@@ -83,7 +83,7 @@ struct recording {
     uint32_t drawn;  /* the period when the next one was drawn */
     uint32_t random;
     uint32_t window_timed;
-    uint64_t window_began; /* ticks */
+    uint64_t window_began; /* ns of the thread's CPU time */
     int32_t skip;          /* left, while the thread is inside */
     uint64_t section_ended, timed_until; /* ticks */
     struct trace_use *failing; /* the last trylock's, and its failures in a row */
@@ -101,6 +101,7 @@ struct recording {
     struct edges_cache *edges;
     uint64_t stack_ticks; /* spent on stacks */
     struct trace_use *waiting_use; /* of the wait under way */
+    int cpu;                       /* at the last timed operation */
     struct trace_weight weight[RECORD_WEIGHTS]; /* not yet in the file */
 };
 
@@ -254,6 +255,7 @@ struct record_wait {
     struct recording *me;
     struct record_hold hold; /* of the object waited on: its count and use */
     const void *mutex;
+    void *caller;
     bool mutex_was_held;
 };
 bool record_wait_begin(struct record_wait *w, const void *object,

@@ -76,7 +76,7 @@ void record_release_end(struct record_release *r)
     sum_hold(me, r);
     switches_judge(me, r->hold.got, r->released);
     if (r->hold.paced)
-        pace_adapt(me, now);
+        pace_adapt(me);
     if (r->outermost)
         sum_section(me, &r->hold, now);
     if (r->hold.paced)

@@ -31,10 +31,23 @@ static void account(const struct recording *thread)
     shared->major_faults = base->major_faults + now.major_faults;
 }
 
+/* One acquisition of so many was looked at, until now. */
+static void tell_rate(void)
+{
+    uint64_t counted = 0, timed = 0;
+    for (struct recording *thread = threads_first(); thread; thread = thread->next) {
+        counted += thread->shared->counted;
+        timed += thread->shared->timed;
+    }
+    if (trace->mode == TRACE_SAMPLED)
+        trace->sample_of = timed ? (uint32_t)(1 + counted / timed) : 1;
+}
+
 void sampler_account_all(void)
 {
     for (struct recording *thread = threads_first(); thread; thread = thread->next)
         account(thread);
+    tell_rate();
 }
 
 /* One thread a tick, each at most once a second. */
@@ -59,8 +72,10 @@ static void look(uint32_t tick)
     looks_look(tick);
     if (tick % (SAMPLER_HZ / 10) == 0)
         moments_look();
-    if (tick % SAMPLER_HZ == 0)
+    if (tick % SAMPLER_HZ == 0) {
         modules_look();
+        tell_rate();
+    }
     if (threads_first())
         account_next(tick);
 }

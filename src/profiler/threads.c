@@ -10,6 +10,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -150,9 +151,11 @@ struct recording *thread_register(void)
     }
     me->random = me->shared->tid * 2654435761u | 1;
     me->period = me->drawn = 1;
+    me->cpu = sched_getcpu();
     me->until_timed = 1;
     me->ended = false;
-    me->window_began = me->timed_until = ticks();
+    me->window_began = 0;
+    me->timed_until = ticks();
     record_here.own = me;
     if (have_key)
         pthread_setspecific(at_end, me);

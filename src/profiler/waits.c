@@ -9,6 +9,8 @@
 #include "profiler/uses.h"
 #include "profiler/waiters.h"
 
+#include <pthread.h>
+
 void wait_publish(struct recording *me, const struct record_hold *hold,
                   enum trace_operation operation)
 {
@@ -43,6 +45,7 @@ bool record_wait_begin(struct record_wait *w, const void *object,
     if (!me)
         return false;
     w->mutex = mutex;
+    w->caller = caller;
     w->mutex_was_held = false;
     if (mutex)
         end_hold(w, me);
@@ -65,14 +68,15 @@ bool record_wait_begin(struct record_wait *w, const void *object,
 /* The wait has taken the mutex again. */
 static void begin_hold(struct record_wait *w, uint64_t now)
 {
-    static const struct record_as as_relocked = {TRACE_MUTEX, TRACE_RELOCK, 40};
+    static const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK,
+                                              sizeof(pthread_mutex_t)};
     struct recording *me = w->me;
     uintptr_t key = (uintptr_t)w->mutex;
     if (me->depth == RECORD_HOLDS)
         return;
     struct record_hold hold = {.key = key, .timed = true, .weight = 1, .asked = now};
     hold.got = now;
-    hold.count = counts_find(me, key, &as_relocked, NULL);
+    hold.count = counts_find(me, key, &as_mutex, w->caller);
     hold.lock = hold.count->lock;
     hold.use = use_find(me, hold.count->site, TRACE_RELOCK, TRACE_MUTEX);
     hold.use->acquisitions++;
@@ -100,7 +104,8 @@ void record_wait_end(struct record_wait *w, bool timed_out)
     me->shared->idle_ticks += waited;
     if (w->hold.count)
         w->hold.count->acquisitions++;
-    if (w->mutex_was_held)
+    /* In sampled mode, too: waits are never passed over. */
+    if (w->mutex_was_held || (w->mutex && pace.sampled))
         begin_hold(w, now);
     record_leave(me);
 }

@@ -50,12 +50,12 @@ static void counts(void)
     run_one(lock_nested);
 }
 
-/* A hold of 20 ms that a second thread waits for, and tries in vain. */
+/* A hold of 100 ms that a second thread waits for, and tries in vain. */
 static void *hold(void *argument)
 {
     pthread_mutex_lock(&outer);
     *(atomic_int *)argument = 1;
-    usleep(20000);
+    usleep(100000);
     pthread_mutex_unlock(&outer);
     return NULL;
 }

@@ -104,6 +104,7 @@ def test_a_sample_stands_for_all(folder: Path) -> None:
     assert 400000 < first < 800000
     assert 200000 < second < 400000
     assert trace.all(ChunkKind.THREADS)["timed"].sum() < 100000
+    assert 3 < trace.header["sample_of"] < 20000
 
 
 @pytest.mark.parametrize("mode", ["full", "sample"])
@@ -118,7 +119,7 @@ def test_a_wait_is_measured(folder: Path, mode: str) -> None:
     )
     wait_ms = float(waiter["wait_ticks"] * scale[0]) / 1e6
     assert waiter["contended"] == 1
-    assert 5 < wait_ms < 5000
+    assert 30 < wait_ms < 5000
     assert waiter["wait"]["bucket"].sum() == 1
     assert waiter["trylocks"] == waiter["trylock_failures"] == 7
     assert waiter["longest_failing_run"] == 7
@@ -133,7 +134,7 @@ def test_the_sampler_sees_a_waiter_and_the_holder(folder: Path) -> None:
     trace = Recording(folder, "waits", 1, settings(folder / "t")).trace
     looks = trace.all(ChunkKind.WAITERS)
     assert trace.header["looks"] > 0
-    assert len(looks), "a wait of 20 ms is seen at 100 Hz"
+    assert len(looks), "a wait of 100 ms is seen at 100 Hz"
     assert set(looks["waiters"]) == {1}
     assert set(looks["holder"]) == {2}
 
