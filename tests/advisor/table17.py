@@ -31,7 +31,13 @@ def _waiting(share: float) -> dict[str, float]:
 
 def _made(locks: int, faults: float) -> dict[str, float]:
     """So many locks, made at the start, whose pages take a share of the run."""
-    return {"locks": locks, "created_late": 0.0, "lock_fault_share": faults}
+    run_ns = 60e9
+    return {
+        "locks": locks,
+        "created_late": 0.0,
+        "lock_fault_share": faults,
+        "lock_fault_ns": faults * run_ns,
+    }
 
 
 # application -> what its hottest site, or the program, shows.

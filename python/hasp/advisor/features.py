@@ -82,6 +82,7 @@ class SiteFeatures:
     lock_fault_share: float | None = _measure(
         "of the run, faulting in the pages of its locks", "share"
     )
+    lock_fault_ns: float | None = _measure("faulting in the pages of its locks", "ns")
     nested_share: float | None = _measure(
         "acquisitions while another lock was held", "share"
     )

@@ -186,6 +186,7 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
     relocks = site.uses.get(Operation.RELOCK)
     attempts = use.acquisitions + use.trylock_failures
     births = _births(site, profile)
+    faulting_ns = births.pages * rules.limit("page-fault")
     operations = use.acquisitions * rules.limit("uncontended-cost")
     return SiteFeatures(
         site=site.number,
@@ -222,9 +223,8 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
         locks=births.number,
         creations_per_s=_ratio(births.number, seconds),
         created_late=births.late,
-        lock_fault_share=_ratio(
-            births.pages * rules.limit("page-fault"), profile.duration_ns
-        ),
+        lock_fault_share=_ratio(faulting_ns, profile.duration_ns),
+        lock_fault_ns=faulting_ns,
         nested_share=_ratio(use.nested, use.acquisitions),
         misses=use.cache_misses,
         read_share=_read_share(site),
