@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 from profile_samples import SAMPLES, deadlock, hot_lock
 
-from hasp.profile.model import Edge, WaiterSample
+from hasp.profile.model import Edge, Event, WaiterSample
 from hasp.report.profile import flame
 from hasp.report.profile.findings import Names
 from hasp.report.profile.order_graph import order_graph
@@ -140,6 +140,13 @@ def test_a_lock_with_itself_is_drawn():
     profile = replace(profile, edges=(edge,))
     graph = order_graph(profile, Names(profile))
     assert len(graph.boxes) == len(graph.arrows) == 1
+    assert not graph.arrows[0].circular
+    # The same two in the other order, too.
+    event = Event("order-inversion", 2, edge.outer, edge.inner, 1, 0, ())
+    back = replace(edge, outer=edge.inner, inner=edge.outer)
+    profile = replace(profile, edges=(edge, back), events=(event,))
+    (arrow,) = order_graph(profile, Names(profile)).arrows
+    assert arrow.circular and arrow.count == 6
 
 
 @pytest.fixture

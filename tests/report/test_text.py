@@ -104,6 +104,24 @@ def test_an_inversion_shows_both_stacks(report):
     assert "refund at bank.c:44" in part
 
 
+def test_stacks_end_at_the_program(report):
+    calls = (
+        "close_it a.c:1",
+        "main a.c:9",
+        "__libc_start_call_main b.c:58",
+        "_start c.c:1",
+    )
+    number = hot_lock().sites[0].locks[0].number
+    event = Event("destroyed-held", 1, number, 1, 1, 0, stack(*calls))
+    _, out, _ = report(replace(hot_lock(), events=(event,)))
+    assert "Thread 1 (server) destroys db.c:88 &db->mu, which it still holds." in words(
+        out
+    )
+    part = out.split("bugs: 1")[1]
+    assert "main at a.c:9" in part
+    assert "_start" not in part
+
+
 def test_a_circle_is_not_shown_through_a_trylock(report):
     """The shortest way back is only ever tried; the real one has two steps."""
     profile = profile_samples.hot_lock()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ from hasp.report.profile.words import plural
 
 INVERSION = "order-inversion"
 FRAMES = 8  # of a stack, in text
+# Below main and the first function of a thread there is only the C library.
+STARTERS = re.compile(
+    r"start_thread|_*clone3?|__libc_start_\w+|_start|execute_native\w*"
+)
 
 
 @dataclass(frozen=True)
@@ -70,14 +75,16 @@ SENTENCES = {
     "foreign-unlock": "{thread} unlocks {lock}, which {other} holds",
     "unlock-refused": "{thread} tries to unlock {lock}, which it does not hold; the "
     "call failed with EPERM",
-    "destroyed-held": "{thread} destroys {lock} while {other} holds it",
+    "destroyed-held": "{thread} destroys {lock}, which {other} still holds",
     "initialised-held": "{lock} is initialised anew, or its memory used again, while "
     "{other} holds it",
     "exited-holding": "{thread} ended while it held {lock}: whoever locks it next "
     "waits for ever",
-    "held-at-exit": "{lock} was still held by {other} when the process ended",
+    "held-at-exit": "{lock} was still held by {thread} when the process ended",
     "destroyed-waited": "{thread} destroys {lock} while threads wait for it",
 }
+# Their stack is that of the acquisition.
+HELD_ON = ("exited-holding", "held-at-exit")
 
 
 def findings(profile: Profile, names: Names | None = None) -> list[Finding]:
@@ -89,21 +96,27 @@ def findings(profile: Profile, names: Names | None = None) -> list[Finding]:
 
 
 def _finding(event: Event, names: Names) -> Finding:
-    # At exit the holder is the thread concerned, where no other is known.
-    other = event.other or (event.thread if event.kind == "held-at-exit" else 0)
+    other = event.other
     sentence = SENTENCES.get(event.kind, f"{{thread}}, {{lock}}: {event.kind}")
     words = sentence.format(
         thread=names.thread(event.thread),
         lock=names.lock(event.lock),
-        other=names.thread(other) if other else "another thread",
+        other=_holder(event.thread, other, names),
     )
     if not sentence.startswith("{lock}"):  # a name keeps its letters
         words = words[0].upper() + words[1:]
     again = f" ({plural(event.count, 'time')})" if event.count > 1 else ""
-    traces = (Trace("there", event.stack),) if event.stack else ()
+    where = "locked there" if event.kind in HELD_ON else "there"
+    traces = (Trace(where, event.stack),) if event.stack else ()
     return Finding(
         event.kind, f"{words}{again}.", event, traces, _sites((event.lock,), names)
     )
+
+
+def _holder(thread: int, holder: int, names: Names) -> str:
+    if not holder:
+        return "another thread"
+    return "it" if holder == thread else names.thread(holder)
 
 
 def inversions(profile: Profile, names: Names | None = None) -> list[Finding]:
@@ -189,7 +202,10 @@ def frame_words(frame: Frame) -> str:
 
 def stack_words(stack: Stack) -> Iterator[str]:
     """A stack, the innermost call first, as far as it helps."""
-    for frame in stack[:FRAMES]:
+    depth = len(stack)
+    while depth > 1 and STARTERS.fullmatch(stack[depth - 1].function):
+        depth -= 1
+    for frame in stack[: min(depth, FRAMES)]:
         yield frame_words(frame)
-    if len(stack) > FRAMES:
-        yield f"... {plural(len(stack) - FRAMES, 'outer call')}"
+    if depth > FRAMES:
+        yield f"... {plural(depth - FRAMES, 'outer call')}"

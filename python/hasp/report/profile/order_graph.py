@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy
 
 from hasp.profile.model import Profile
-from hasp.report.profile.findings import Names
+from hasp.report.profile.findings import INVERSION, Names
 
 MOST_SITES = 40
 WIDTH, HEIGHT = 190, 34  # of a box
@@ -81,13 +81,14 @@ def order_graph(profile: Profile, names: Names) -> Graph:
     shown = set(order[:MOST_SITES])
     kept = {key: number for key, number in counts.items() if shown.issuperset(key)}
     boxes = _place(shown, kept, ring_of, {s.number: s.name for s in profile.sites})
+    own = _inverted_within(profile, names)
     arrows = tuple(
         Arrow(
             boxes[outer],
             boxes[inner],
             number,
             tried[outer, inner],
-            outer != inner and ring_of[outer] == ring_of[inner],
+            outer in own if outer == inner else ring_of[outer] == ring_of[inner],
             _path(boxes[outer], boxes[inner]),
         )
         for (outer, inner), number in kept.items()
@@ -99,6 +100,17 @@ def order_graph(profile: Profile, names: Names) -> Graph:
         max((box.y for box in boxes.values()), default=0) + HEIGHT + MARGIN,
         len(order) - len(shown),
     )
+
+
+def _inverted_within(profile: Profile, names: Names) -> set[int]:
+    """Sites whose own locks are taken in both orders."""
+    found = set()
+    for event in profile.events:
+        if event.kind == INVERSION:
+            first, second = names.site(event.lock), names.site(event.other)
+            if first and second and first.number == second.number:
+                found.add(first.number)
+    return found
 
 
 def _rings(
