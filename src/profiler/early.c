@@ -18,6 +18,7 @@ struct early {
 struct early_stack {
     uintptr_t stack_pointer;
     uint64_t depth;
+    struct stack_proof proof;
     uintptr_t frames[FRAMES];
 };
 
@@ -32,14 +33,15 @@ static uint32_t stack_of(void *caller)
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     for (uint32_t back = 1; back <= stack_count && back <= LOOKED_BACK; back++) {
         const struct early_stack *known = &stacks[stack_count - back];
-        if (known->frames[0] == (uintptr_t)caller && known->stack_pointer == here)
+        if (known->frames[0] == (uintptr_t)caller && known->stack_pointer == here &&
+            stack_proof_holds(&known->proof))
             return stack_count - back;
     }
     if (stack_count == STACKS_MOST)
         return stack_count - 1;
     struct early_stack *stack = &stacks[stack_count];
     stack->stack_pointer = here;
-    stack->depth = stack_unwind(caller, stack->frames, FRAMES);
+    stack->depth = stack_unwind_proven(caller, stack->frames, FRAMES, &stack->proof);
     return stack_count++;
 }
 

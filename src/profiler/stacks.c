@@ -103,6 +103,8 @@ uint32_t stack_unwind_proven(void *caller, uintptr_t *frames, uint32_t most,
     if (proof)
         proof->count = 0;
     _Unwind_Backtrace(visit, &walk);
+    if (proof && proof->count < walk.depth && proof->count < STACKS_SITE_FRAMES)
+        proof->count = 0; /* it would prove too little */
     if (walk.depth)
         return walk.depth;
     frames[0] = (uintptr_t)caller; /* no unwind information, as in generated code */
@@ -175,6 +177,12 @@ uint32_t stack_site(uint32_t stack)
     return site;
 }
 
+void stacks_begin_thread(struct recording *me)
+{
+    if (me->stacks)
+        memset(me->stacks, 0, sizeof *me->stacks);
+}
+
 static struct known *place_in(struct stacks_cache *cache, uintptr_t caller,
                               uintptr_t stack_pointer)
 {
@@ -207,8 +215,6 @@ static uint32_t take(struct recording *me, void *caller, bool exactly)
     uintptr_t frames[TRACE_FRAMES];
     struct stack_proof proof;
     uint32_t depth = stack_unwind_proven(caller, frames, TRACE_FRAMES, &proof);
-    if (proof.count < depth && proof.count < STACKS_SITE_FRAMES)
-        proof.count = 0; /* it would prove too little */
     uint32_t stack = stack_intern(frames, depth);
     similar->stack = stack;
     exact = place_in(me->stacks, (uintptr_t)caller, here); /* both may share a place */

@@ -23,6 +23,9 @@ uint32_t stack_take(struct recording *me, void *caller);
 /* The same, whatever it takes: for what names a lock. */
 uint32_t stack_of_origin(struct recording *me, void *caller);
 
+/* What was known of the stack of an earlier thread with the same record is gone. */
+void stacks_begin_thread(struct recording *me);
+
 /* Where return addresses lie on the calling thread's stack, and which. */
 enum { STACKS_PROVEN = 6 };
 struct stack_proof {

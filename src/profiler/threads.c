@@ -5,6 +5,7 @@
 #include "profiler/counts.h"
 #include "profiler/edges.h"
 #include "profiler/process.h"
+#include "profiler/stacks.h"
 #include "profiler/uses.h"
 #include "profiler/weights.h"
 
@@ -91,6 +92,7 @@ static void reuse(struct recording *me)
     struct trace_thread *shared = me->shared;
     counts_merge(me);
     uses_merge(me);
+    stacks_begin_thread(me);
     shared->tid = current_thread();
     shared->reused++;
     me->ended = false;

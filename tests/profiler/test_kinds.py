@@ -176,8 +176,9 @@ def test_order_of_waits(lock: str | None, tmp_path: Path) -> None:
 
 def test_callers_of_a_wrapper_apart(tmp_path: Path) -> None:
     found = record("operations", "wrappers", None, tmp_path / "trace")
-    one, other = (found.locks[found.number(name)] for name in ("one", "other"))
-    assert one["created_stack"] and one["site"] != other["site"]
+    for names in (("one", "other"), ("early_one", "early_other")):
+        one, other = (found.locks[found.number(name)] for name in names)
+        assert one["created_stack"] and one["site"] != other["site"]
 
 
 def test_sites_apart(tmp_path: Path) -> None:

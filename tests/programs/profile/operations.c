@@ -284,10 +284,14 @@ SITE static void make_other(pthread_mutex_t *made)
 /* Two callers with frames alike: same return address, same stack pointer. */
 static void wrappers(void)
 {
-    static pthread_mutex_t one, other;
+    static pthread_mutex_t early_one, early_other, one, other;
+    make_one(&early_one);
+    make_other(&early_other);
     begin_recording();
     make_one(&one);
     make_other(&other);
+    TELL(early_one);
+    TELL(early_other);
     TELL(one);
     TELL(other);
 }
