@@ -9,6 +9,8 @@ import os
 import pytest
 
 from hasp import host
+from hasp.doctor import profiling
+from hasp.recording import files
 
 from .conftest import compile_c
 
@@ -37,6 +39,8 @@ def test_the_machine(cli):
         *("perf_event_paranoid", "perf hardware events", "RAPL energy", "membarrier"),
         *("rseq", "seccomp", "C library", "Linux", "transparent huge pages"),
         *("library", "locks", "parking cost"),
+        *("recorder", "time stamp counter", "thread states", "lost wake-ups"),
+        *("debug files", "room for traces"),
     }
     assert found["kernel", "Linux"]["value"] == os.uname().release
     assert found["Hasp", "parking cost"]["value"] == "4321 ns"
@@ -59,6 +63,21 @@ def test_a_program_with_mutexes(cli, tmp_path):
     found = findings(cli, program)
     assert found["program", "can be interposed"]["value"] == "yes"
     assert found["program", "pthread mutexes"]["value"] == "program"
+
+
+@pytest.mark.parametrize(("option", "known"), [("-g", True), ("-s", False)])
+def test_whether_a_profile_can_name_lines(cli, tmp_path, option, known):
+    program = compile_c(LOCKING, tmp_path / "program", "-pthread", option)
+    line = findings(cli, program)["program", "line numbers"]
+    assert (line["value"] == "yes") == known
+    assert ("build it with -g" in line["words"]) != known
+
+
+def test_a_disk_without_room_for_a_trace_is_noted(monkeypatch):
+    monkeypatch.setattr(files, "room", lambda folder: 5 << 20)
+    line = next(f for f in profiling.findings() if f.name == "room for traces")
+    assert (line.value, line.level) == ("5 MiB", "note")
+    assert "--limit" in line.words
 
 
 def test_a_program_without_mutexes(cli, tmp_path):

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from hasp import calibration, host, native
-from hasp.doctor import FINE, LACK, NOTE, Finding, system_calls
+from hasp.doctor import FINE, LACK, NOTE, Finding, profiling, system_calls
 from hasp.errors import HaspError
 from hasp.host import read_text
 
@@ -27,6 +27,7 @@ def findings() -> list[Finding]:
         *_measuring(),
         *_kernel(),
         *_hasp(),
+        *profiling.findings(),
     ]
 
 

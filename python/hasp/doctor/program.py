@@ -13,7 +13,7 @@ from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 
 from hasp import interpose, native
-from hasp.doctor import FINE, LACK, NOTE, Finding
+from hasp.doctor import FINE, LACK, NOTE, Finding, profiling
 from hasp.errors import HaspError
 from hasp.executable import Program, examine, find
 
@@ -94,6 +94,7 @@ def diagnose(word: str, environment: Mapping[str, str]) -> tuple[list[Finding], 
     found += _locks(program, libraries)
     found += _language(program.binary, libraries)
     found += _libraries(program, libraries)
+    found.append(profiling.of_program(program.binary))
     first = preload.split(":")[0]
     if Path(first).name != interpose.LIBRARY:
         words = "a sanitizer's runtime: `hasp run` loads it before Hasp's library"

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""What `hasp profile` will find here, and whether it can name a program's locks."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from hasp import host, native
+from hasp.doctor import FINE, LACK, NOTE, Finding
+from hasp.errors import HaspError
+from hasp.recording import files
+from hasp.sizes import format_size
+from hasp.symbols.elf import read_elf
+from hasp.symbols.files import DEBUG_ROOT, files_of
+from hasp.symbols.modules import Module
+
+TOPIC = "profiling"
+ROOM = 256 << 20  # bytes: what one trace may take unless --limit says less
+CONSTANT = ("constant_tsc", "nonstop_tsc")
+LINES = (".debug_line", ".zdebug_line")
+
+
+def findings() -> list[Finding]:
+    """What the recorder and the hang watch need of the machine."""
+    return [_recorder(), _counter(), _threads(), _calls(), _debug_files(), _room()]
+
+
+def _recorder() -> Finding:
+    try:
+        return Finding(TOPIC, "recorder", str(native.profiler()))
+    except HaspError as problem:
+        return Finding(TOPIC, "recorder", "missing", LACK, problem.remedy)
+
+
+def _counter() -> Finding:
+    """Times are taken with the processor's counter, which must not change its pace."""
+    flags = (host.cpu_field("flags") or "").split()
+    missing = [flag for flag in CONSTANT if flag not in flags]
+    if platform.machine() != "x86_64" or not missing:
+        return Finding(TOPIC, "time stamp counter", "constant")
+    words = f"the CPU does not promise {' and '.join(missing)}: times may be wrong"
+    return Finding(TOPIC, "time stamp counter", "may change", NOTE, words)
+
+
+def _threads() -> Finding:
+    """The sampler asks the kernel what waiting threads do."""
+    missing = [name for name in ("stat", "status", "schedstat") if not _task(name)]
+    if not missing:
+        return Finding(TOPIC, "thread states", "readable")
+    words = (
+        f"/proc/self/task/*/{', '.join(missing)} cannot be read: profiles will not "
+        "tell spinning from sleeping, nor holders that were preempted"
+    )
+    return Finding(TOPIC, "thread states", "in part", LACK, words)
+
+
+def _calls() -> Finding:
+    if _task("syscall"):
+        return Finding(TOPIC, "lost wake-ups", "can be seen")
+    words = (
+        "/proc/PID/syscall cannot be read: `--hang-after` sees threads that wait for "
+        "locks, not those that wait in vain for a signal"
+    )
+    return Finding(TOPIC, "lost wake-ups", "cannot be seen", NOTE, words)
+
+
+def _task(name: str) -> bool:
+    path = Path(f"/proc/self/task/{os.getpid()}/{name}")
+    return bool(host.read_text(path))
+
+
+def _debug_files() -> Finding:
+    if any((DEBUG_ROOT / ".build-id").glob("*")):
+        return Finding(TOPIC, "debug files", str(DEBUG_ROOT))
+    words = (
+        "places in libraries are named by function, not by line; packages such as "
+        "libc6-dbg have the lines"
+    )
+    return Finding(TOPIC, "debug files", "none installed", NOTE, words)
+
+
+def _room() -> Finding:
+    folder = Path.cwd()
+    free = files.room(folder)
+    if free >= ROOM:
+        return Finding(TOPIC, "room for traces", f"{format_size(free)} in this folder")
+    words = f"a trace may grow to {format_size(ROOM)}: use -o or --limit"
+    return Finding(TOPIC, "room for traces", format_size(free), NOTE, words)
+
+
+def of_program(binary: Path) -> Finding:
+    """Whether the places in a program will have names."""
+    elf = read_elf(binary)
+    known = files_of(
+        Module(0, 0, 0, elf.build_id if elf else "", str(binary.resolve()))
+    )
+    for each in known.elves:
+        if _has_lines(each.path):
+            value = "yes" if each.path == binary.resolve() else f"from {each.path}"
+            return Finding("program", "line numbers", value, FINE)
+    words = (
+        "a profile names its locks by addresses, such as "
+        f"{binary.name}+0x1234: build it with -g, or install its debug package"
+    )
+    return Finding("program", "line numbers", "no", NOTE, words)
+
+
+def _has_lines(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            sections = ELFFile(file)
+            return any(sections.get_section_by_name(name) for name in LINES)
+    except (OSError, ELFError, ValueError):
+        return False
