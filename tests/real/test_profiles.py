@@ -7,6 +7,7 @@ they run once, under glibc's own, with the recorder.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -64,6 +65,7 @@ def check(program: str, folder: Path) -> Facts:
     profile = busiest(folder)
     assert [event.kind for event in profile.events] == []
     found = facts(profile)
+    print(program, json.dumps(found))  # pytest -rP shows it
     problems = differences(program, found)
     assert not problems, "\n".join([*problems, str(found)])
     return found
