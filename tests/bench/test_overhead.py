@@ -82,6 +82,16 @@ def test_shown_again(hasp: Hasp, tmp_path: Path) -> None:
     assert hasp("bench", "profile", "--from", fine, "--check-targets").returncode == 0
 
 
+def test_documented_costs_are_those_of_the_data() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    text = (docs / "profiling.md").read_text()
+    for figure, _ in load(docs / "data" / "bench-profile.json"):
+        if (slowdown := figure.slowdown) is not None:
+            interval = f"{slowdown.low:.2f} to {slowdown.high:.2f}"
+            row = f"| `{figure.case}` | {figure.threads} | {figure.profiling} "
+            assert f"{row}| {slowdown.value:.2f} ({interval}) |" in text
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
