@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulator/clock.h"
 #include "simulator/deadlock.h"
+#include "simulator/scheduler.h"
 #include "simulator/threads.h"
 
 static const uint64_t NS_PER_S = 1000000000, NS_PER_MS = 1000000;
@@ -36,6 +37,8 @@ static uint64_t look_at_clock(void)
     if (self->asked_clock) /* again without waiting: it is busy, not waiting in vain */
         progress_at = later(progress_at, self->now);
     self->asked_clock = true;
+    if (__builtin_expect(scheduler_shares, 0))
+        catch_up(self); /* another may have the CPU now, until its slice is over */
     return self->now;
 }
 

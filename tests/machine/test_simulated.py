@@ -109,6 +109,18 @@ def test_every_cell_of_table_2_is_measured_again(
     assert wrong == []
 
 
+@pytest.mark.parametrize("system", MACHINES)
+def test_threads_that_only_look_at_the_clock_take_turns(
+    system: str, build_dir: Path, flat_files: dict[str, Path]
+) -> None:
+    simulated = machine.load(MACHINES[system])
+    words = ("slice", "--cpus=0", "--milliseconds=100")
+    [row] = measure(build_dir, flat_files[system], *words)
+    slice_ = simulated.figures["scheduler", "slice_us"] * simulated.mhz
+    assert len(row["cycles"]) >= 2
+    assert row["cycles"] == pytest.approx([slice_] * len(row["cycles"]), rel=0.01)
+
+
 def test_the_table_is_whole() -> None:
     assert len(list(cells())) == 173
 
@@ -141,7 +153,7 @@ def test_hasp_machine_simulates(hasp: Any, tmp_path: Path) -> None:
     }
     assert fai[max(fai)] < max(fai.values())
     assert {row["name"] for row in rows if row["kind"] == "wait"} == {
-        *("pause", "switch", "wake")
+        *("pause", "switch", "wake", "slice")
     }
     watts = {row["way"]: row["watts"] for row in rows if row["kind"] == "energy"}
     assert watts["active"] > watts["pausing"] > watts["parked"] > 0

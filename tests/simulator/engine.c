@@ -224,6 +224,32 @@ static void watching(char **arguments)
     run(2, ping_pong);
 }
 
+/* --- arrival: a line on its way to a core is not there yet for its other thread --- */
+
+static uint64_t read_at[3];
+
+static void read_together(unsigned index, void *argument)
+{
+    enum { SOON = 5 }; /* cycles: less than any line takes */
+    (void)argument;
+    if (index == 2) {
+        store_relaxed(word, 1);
+        full_fence();
+        return;
+    }
+    pause_cycles(5000 - ticks() % 5000 + (index ? SOON : 0));
+    (void)load_relaxed(word);
+    read_at[index] = ticks();
+}
+
+static void arrival(char **arguments)
+{
+    const int two_in_a_core[] = {0, 1, (int)cpu_count() - 1};
+    (void)arguments;
+    run_on(3, two_in_a_core, read_together);
+    expect(read_at[1] >= read_at[0], "it read a line before it had come");
+}
+
 static const struct {
     const char *name;
     int arguments;
@@ -232,6 +258,7 @@ static const struct {
     {"exclusion", 2, exclusion}, {"no-exclusion", 0, no_exclusion},
     {"deadlock", 1, deadlock},   {"order", 0, order},
     {"timeout", 0, timeout},     {"watching", 0, watching},
+    {"arrival", 0, arrival},
 };
 
 int main(int count, char **arguments)

@@ -73,6 +73,14 @@ def test_nobody_waits_for_ever(flat: dict[str, Path], machine: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("machine", ["niagara-64", "i7-4770"])
+def test_a_line_is_not_there_before_it_has_come(
+    flat: dict[str, Path], machine: str
+) -> None:
+    done = run(flat[machine], "arrival")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("machine", ["opteron-48", "niagara-64"])
 def test_deadlines_strike(flat: dict[str, Path], machine: str) -> None:
     done = run(flat[machine], "timeout")

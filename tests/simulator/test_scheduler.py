@@ -42,10 +42,11 @@ def test_what_a_thread_computes_stops_while_it_is_off(
 
 
 def test_an_idle_cpu_takes_threads_over(simulate: Simulate, opteron: Path) -> None:
-    """Without that, who waits for a busy CPU falls behind: Jain's index 0.87."""
+    """Without that, who waits for a busy CPU falls behind: Jain's index 0.94 to 0.97 by
+    seed; with it, 0.981 to 0.986."""
     arguments = ("pipeline", "--lock=futex", "work_cycles=1000000", "--cpus=any")
-    record = simulate(opteron, *arguments, "--threads=192", "--duration-ns=100000000")
-    assert record["jain_fairness"] > 0.93
+    record = simulate(opteron, *arguments, "--threads=192", "--duration-ns=1000000000")
+    assert record["jain_fairness"] > 0.976
 
 
 def test_threads_that_may_go_anywhere_use_all_cpus(

@@ -140,9 +140,8 @@ class Session:
             pair = f"{numbers[0]},{numbers[-1]}"
             named.append(("wake", ("wake", "--cpus", pair, "--samples", 30), 0.08))
         named.append(("switch", ("switch", "--cpus", cpu), 0.05))
-        if not self.target.simulated:  # which has its slice in its file
-            slices = ("slice", "--cpus", cpu, "--milliseconds", 150)
-            named.append(("slice", slices, 0.2))
+        slices = ("slice", "--cpus", cpu, "--milliseconds", 150)
+        named.append(("slice", slices, 0.2))
         for name, words, seconds in named:
             yield Step(name, seconds, partial(self._wait, name, words))
 
