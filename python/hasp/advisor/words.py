@@ -93,6 +93,9 @@ def _cost(site: SiteFeatures, bottlenecks: Sequence[str]) -> str:
     """What the site costs, by the measure that its first bottleneck is about."""
     waiting = site.wait_share or 0.0
     first = bottlenecks[0] if bottlenecks else ""
+    if first.endswith("kernel-lock-in-page-fault") and site.creations_per_s:
+        rate = f"{site.creations_per_s:,.0f} locks are made each second"
+        return f"{rate} at {site.name}"
     if first.startswith("memory-footprint") and site.locks:
         faults = site.lock_fault_share
         cost = f", {percent(faults)} of the run in page faults" if faults else ""
