@@ -24,6 +24,7 @@ int pthread_mutex_lock(pthread_mutex_t *);
 #endif
 struct latch { int owner; pthread_mutex_t m; };
 typedef struct table { long n; struct latch rows[4]; struct latch own; } table_t;
+typedef struct blob { long length; long space[10]; } blob;
 #ifdef __cplusplus
 }
 using namespace store;
@@ -53,6 +54,12 @@ __attribute__((noinline)) void on_stack(void)
     pthread_mutex_lock(&table.own.m);
     use(&table);
 }
+__attribute__((noinline)) void bytes(blob *b)
+{
+    use(b);
+    pthread_mutex_lock((pthread_mutex_t *)b->space); /* may be anything */
+    use(b);
+}
 __attribute__((noinline)) void alone(pthread_mutex_t *m)
 {
     use(m);
@@ -65,6 +72,8 @@ int main(void)
     field(&table);
     element(&table);
     on_stack();
+    blob b;
+    bytes(&b);
     alone(&table.own.m);
     return 0;
 }
@@ -73,6 +82,7 @@ EXPECTED = {
     "field": "table_t.own.m",
     "element": "table_t.rows[].m",
     "on_stack": "table_t.own.m",
+    "bytes": None,
     "alone": None,
 }
 CALL = re.compile(r"\b(?:call|bl)q?\s.*<pthread_mutex_lock")
