@@ -7,26 +7,45 @@
 
 #include <string.h>
 
-enum { PLACE_BYTES = sizeof(struct trace_count), WAYS = 4 };
+enum {
+    PLACE_BYTES = sizeof(struct trace_count),
+    WAYS = 4,
+    GROWTH = 4,       /* times as large */
+    MOST_CHUNKS = 64, /* of one table */
+};
 
 _Static_assert(PLACE_BYTES == 64 && sizeof(struct trace_chunk) == 64,
                "the header of a chunk is one place of its table");
 
+/* A table in the file; free for now, so that no reader counts what is being moved. */
+static struct trace_chunk *make_table(const struct recording *me, uint32_t chunks)
+{
+    struct trace_chunk *table = file_chunks(TRACE_FREE, PLACE_BYTES, chunks);
+    if (!table)
+        return NULL;
+    table->writer = me->thread;
+    table->used = chunks * (TRACE_CHUNK / PLACE_BYTES) - 1;
+    return table;
+}
+
+static void use_table(struct recording *me, struct trace_chunk *table)
+{
+    me->counts = (unsigned char *)table;
+    me->counts_mask = (uint64_t)(table->follow + 1) * TRACE_CHUNK - PLACE_BYTES;
+    me->shared->counts = file_chunk_number(table);
+    store_release((struct atomic_u32 *)(void *)&table->kind, TRACE_COUNTS);
+}
+
 bool counts_make(struct recording *me)
 {
-    struct trace_chunk *chunk = NULL;
-    if (!file_is_nearly_full())
-        chunk = file_chunks(TRACE_COUNTS, PLACE_BYTES, 1);
-    if (chunk) {
-        chunk->writer = me->thread;
-        chunk->used = TRACE_CHUNK / PLACE_BYTES - 1;
-        me->shared->counts = file_chunk_number(chunk);
-        me->counts = (unsigned char *)chunk;
+    struct trace_chunk *table = file_is_nearly_full() ? NULL : make_table(me, 1);
+    if (table) {
+        use_table(me, table);
     } else { /* merged into the locks' records at the end */
         me->counts = map_pages(TRACE_CHUNK);
+        me->counts_mask = TRACE_CHUNK - PLACE_BYTES;
         trace->lost_counts++;
     }
-    me->counts_mask = TRACE_CHUNK - PLACE_BYTES;
     return me->counts != NULL;
 }
 
@@ -47,7 +66,7 @@ static void give_up(struct trace_count *count)
 void counts_merge(struct recording *me)
 {
     for (uint64_t place = 0; place <= me->counts_mask; place += PLACE_BYTES)
-        if (place % TRACE_CHUNK)
+        if (place && ((struct trace_count *)(void *)(me->counts + place))->address)
             give_up((void *)(me->counts + place));
 }
 
@@ -58,7 +77,7 @@ static struct trace_count *look(const struct recording *me, uintptr_t key)
     struct trace_count *free = NULL, *least = NULL;
     for (unsigned way = 0; way < WAYS; way++) {
         uint64_t place = first ^ way * PLACE_BYTES;
-        if (place % TRACE_CHUNK == 0)
+        if (!place)
             continue;
         struct trace_count *count = (void *)(me->counts + place);
         if (count->address == key)
@@ -79,6 +98,42 @@ static void detach_holds(struct recording *me, const struct trace_count *count)
             me->hold[i].count = NULL;
 }
 
+/* A larger table with the same entries. Holds find theirs again. */
+static bool grow(struct recording *me)
+{
+    struct trace_chunk *old = (void *)me->counts;
+    const uint64_t mask = me->counts_mask;
+    const uint32_t chunks = (uint32_t)(mask / TRACE_CHUNK) + 1;
+    struct trace_chunk *table = NULL;
+    me->evictions = 0;
+    if (me->shared->counts && chunks < MOST_CHUNKS && !file_is_half_full())
+        table = make_table(me, GROWTH * chunks);
+    if (!table)
+        return false;
+    store_release((struct atomic_u32 *)(void *)&old->kind, TRACE_FREE);
+    use_table(me, table);
+    for (uint64_t place = PLACE_BYTES; place <= mask; place += PLACE_BYTES) {
+        const struct trace_count *from = (void *)((unsigned char *)old + place);
+        if (!from->address)
+            continue;
+        struct trace_count *to = look(me, from->address);
+        if (to->address)
+            give_up(to);
+        *to = *from;
+    }
+    for (uint32_t i = 0; i < me->depth; i++) {
+        struct trace_count *count = look(me, me->hold[i].key);
+        me->hold[i].count = count->address == me->hold[i].key ? count : NULL;
+    }
+    return true;
+}
+
+/* Many that had to go: the table is too small for what the thread works with. */
+static bool is_small(const struct recording *me)
+{
+    return me->evictions > me->counts_mask / PLACE_BYTES / 2;
+}
+
 static uint32_t make_known(struct recording *me, uintptr_t address,
                            const struct record_as *as, void *caller)
 {
@@ -96,11 +151,17 @@ static uint32_t make_known(struct recording *me, uintptr_t address,
     return registry_add(address, &origin);
 }
 
-static void fill(struct recording *me, struct trace_count *count, uintptr_t key,
-                 const struct record_as *as, void *caller)
+static struct trace_count *fill(struct recording *me, struct trace_count *count,
+                                uintptr_t key, const struct record_as *as,
+                                void *caller)
 {
     uintptr_t address = record_address(key, as->operation);
     uint32_t number = make_known(me, address, as, caller);
+    if (count->address && count->address != key) {
+        me->evictions++;
+        if (is_small(me) && grow(me))
+            count = look(me, key);
+    }
     detach_holds(me, count);
     give_up(count);
     count->lock = number;
@@ -108,6 +169,7 @@ static void fill(struct recording *me, struct trace_count *count, uintptr_t key,
         number ? registry_locks[number].site : stack_site(stack_of_origin(me, caller));
     count->private = (uintptr_t)use_find(me, count->site, as->operation, as->lock_kind);
     store_release((struct atomic_u64 *)(void *)&count->address, key);
+    return count;
 }
 
 struct trace_count *counts_find(struct recording *me, uintptr_t key,
@@ -116,6 +178,6 @@ struct trace_count *counts_find(struct recording *me, uintptr_t key,
     struct trace_count *count = look(me, key);
     uintptr_t address = record_address(key, as->operation);
     if (count->address != key || (count->lock && !registry_still(count->lock, address)))
-        fill(me, count, key, as, caller);
+        return fill(me, count, key, as, caller);
     return count;
 }

@@ -3,9 +3,10 @@
  * A thread's table of counts: TRACE_COUNTS chunks, used as a cache of the locks that
  * the thread works with.
  *
- * A chunk is TRACE_CHUNK / 64 places of 64 bytes, the first of which is its header: no
- * key is ever looked for there. A key may be in its place or in one of three beside it.
- * When they are taken, one is given up, and its sums go to the lock's record.
+ * Its places have 64 bytes; the first is the chunk's header, where no key is ever put.
+ * A key may be in its place or in one of three beside it. When they are taken, one is
+ * given up, and its sums go to the lock's record. When that happens often, the table
+ * grows, as long as the file has room.
  */
 #ifndef HASP_PROFILER_COUNTS_H
 #define HASP_PROFILER_COUNTS_H

@@ -228,6 +228,11 @@ bool file_is_nearly_full(void)
     return trace->full;
 }
 
+bool file_is_half_full(void)
+{
+    return trace->full || trace->chunks > mapped / TRACE_CHUNK / 2;
+}
+
 /* Chunks behind the last one, or 0. */
 static uint32_t grow(uint32_t count)
 {

@@ -39,6 +39,9 @@ uint32_t file_chunk_number(const struct trace_chunk *chunk);
  * the file should. */
 bool file_is_nearly_full(void);
 
+/* True when half of the limit is used: what only saves time should not grow. */
+bool file_is_half_full(void);
+
 /* Records of one kind, numbered from 1. Appended under `busy`, complete before they
  * count, changed in place afterwards. */
 struct series {

@@ -96,6 +96,7 @@ struct recording {
 
     uint64_t switches_seen, switches_at; /* involuntary ones, and when they were read */
 
+    uint64_t evictions; /* from the table of counts, since it grew */
     struct uses_table *uses;
     struct stacks_cache *stacks;
     struct edges_cache *edges;

@@ -4,6 +4,9 @@
 #include "profiler/calibrate.h"
 #include "profiler/weights.h"
 
+/* One in so many: with many locks each goes to another place in the file. */
+enum { HOLDS_WEIGHED = 8 };
+
 static void most(uint64_t *seen, uint64_t value)
 {
     if (value > *seen)
@@ -48,7 +51,9 @@ void sum_hold(struct recording *me, const struct record_release *release)
     use->hold.bucket[trace_bucket(held)] += hold->weight;
     use->owner_changes += release->owner_changed ? weight : 0;
     use->node_changes += release->node_changed ? weight : 0;
-    weights_hold(me, hold->lock, hold->stack, weight, held * weight);
+    if (me->random % HOLDS_WEIGHED == 0)
+        weights_hold(me, hold->lock, hold->stack, weight * HOLDS_WEIGHED,
+                     held * weight * HOLDS_WEIGHED);
     if (hold->count) {
         hold->count->timed++;
         hold->count->hold_ticks += held * weight;
