@@ -10,6 +10,7 @@ import pytest
 from profile_samples import SAMPLES, hot_lock, site, stack, use
 
 from hasp.profile.model import Edge, Event
+from hasp.report.profile.findings import frame_words
 
 
 def words(text: str) -> str:
@@ -120,6 +121,19 @@ def test_stacks_end_at_the_program(report):
     part = out.split("bugs: 1")[1]
     assert "main at a.c:9" in part
     assert "_start" not in part
+
+
+@pytest.mark.parametrize(
+    ("function", "shown"),
+    [
+        ("rocksdb::DB::Open(rocksdb::Options const&, char**)", "rocksdb::DB::Open"),
+        ("db::(anonymous namespace)::Pool<int>::take(int)", "db::Pool::take"),
+        ("put", "put"),
+    ],
+)
+def test_arguments_of_functions_are_left_out(function, shown):
+    frame = replace(stack("x a.c:1")[0], function=function)
+    assert frame_words(frame) == f"{shown} at a.c:1"
 
 
 def test_a_circle_is_not_shown_through_a_trylock(report):

@@ -90,7 +90,7 @@ def is_library(frame: Frame) -> bool:
     """Whether a frame belongs to the language rather than to the program."""
     if frame.file and LIBRARY_HEADER.search(frame.file):
         return True
-    if LIBRARY_FUNCTION.match(_without_arguments(frame.function)):
+    if LIBRARY_FUNCTION.match(without_arguments(frame.function)):
         return True
     return bool(LIBRARY.match(frame.module))
 
@@ -136,7 +136,7 @@ def name_of(
     ):
         expression = symbol
     expression = expression or field(chosen.frame.address)
-    function = "" if chosen.frame.line else _without_arguments(chosen.frame.function)
+    function = "" if chosen.frame.line else without_arguments(chosen.frame.function)
     return Name(place_of(chosen.frame), expression, chosen.depth, function)
 
 
@@ -156,14 +156,16 @@ def _in_class(step: Step) -> str | None:
     text = step.text
     if text is None or not MEMBER.fullmatch(text.lstrip("&")):
         return text
-    scope = _without_arguments(step.frame.function).rpartition("::")[0]
+    scope = without_arguments(step.frame.function).rpartition("::")[0]
     return f"{scope}::{text.lstrip('&')}" if scope else text
 
 
-def _without_arguments(function: str) -> str:
+def without_arguments(function: str) -> str:
     """A demangled name without its parameters and template arguments."""
     plain, depth = "", 0
-    for character in function.replace("operator()", "operator").split("(")[0]:
+    named = function.replace("operator()", "operator")
+    named = named.replace("(anonymous namespace)::", "")
+    for character in named.split("(")[0]:
         depth += (character == "<") - (character == ">")
         plain += character if depth == 0 and character != ">" else ""
     return plain.split(" ")[-1]  # templates' names begin with what they return

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hasp.profile.model import Edge, Event, Frame, Profile, Site, Stack, Thread
+from hasp.profile.naming import without_arguments
 from hasp.report.profile.words import plural
 
 INVERSION = "order-inversion"
@@ -197,7 +198,9 @@ def frame_words(frame: Frame) -> str:
     else:
         place = f"{frame.module.rsplit('/', 1)[-1] or '?'}+{frame.offset:#x}"
     inlined = " (inlined)" if frame.inlined else ""
-    return f"{frame.function} at {place}{inlined}" if frame.function else place
+    if not frame.function:
+        return place
+    return f"{without_arguments(frame.function) or frame.function} at {place}{inlined}"
 
 
 def stack_words(stack: Stack) -> Iterator[str]:

@@ -19,9 +19,11 @@ import numpy
 
 from hasp.profile.model import Profile
 from hasp.report.profile.findings import INVERSION, Names
+from hasp.report.profile.layout import shortened
 
 MOST_SITES = 40
-WIDTH, HEIGHT = 190, 34  # of a box
+WIDTH, HEIGHT = 200, 42  # of a box
+LETTERS = 27  # that fit in its width
 GAP_X, GAP_Y, MARGIN = 80, 22, 12
 SWEEPS = 4
 
@@ -34,6 +36,17 @@ class Box:
     name: str
     x: float
     y: float
+
+    @property
+    def place(self) -> str:
+        """Where its locks are made."""
+        return shortened(self.name.partition(" ")[0], LETTERS)
+
+    @property
+    def lock(self) -> str:
+        """What the program calls them; for a C++ name its end tells more."""
+        words = self.name.partition(" ")[2].removeprefix("in ")
+        return words if len(words) <= LETTERS else f"...{words[3 - LETTERS :]}"
 
 
 @dataclass(frozen=True)
@@ -209,8 +222,8 @@ def _path(outer: Box, inner: Box) -> str:
         )
     # Back, or within a column: out at the right, in at the right.
     far = max(x, inner.x + WIDTH) + 26
-    end = inner.y + middle + (6 if inner.y <= outer.y else -6)
-    start = y + (-6 if inner.y < outer.y else 6)
+    turn = -8 if inner.y < outer.y else 8
+    start, end = y + turn, inner.y + middle - turn
     return (
         f"M{x:.0f} {start:.0f}C{far:.0f} {start:.0f} {far:.0f} {end:.0f} "
         f"{inner.x + WIDTH:.0f} {end:.0f}"

@@ -19,7 +19,7 @@ from hasp.report.profile.details import octaves
 from hasp.report.profile.figures import METRICS, TIMES, Row, idle_rows, rows, statistic
 from hasp.report.profile.findings import Names, findings, inversions, stack_words
 from hasp.report.profile.flame import tree
-from hasp.report.profile.order_graph import order_graph
+from hasp.report.profile.order_graph import HEIGHT, WIDTH, order_graph
 from hasp.report.profile.stacks import KINDS, sums
 from hasp.report.profile.text import advice_lines, headline, overhead_words
 from hasp.report.profile.timeline import moments, timeline
@@ -100,6 +100,8 @@ def render(profile: Profile) -> str:
         events=len(profile.events),
         stack_words=stack_words,
         graph=order_graph(profile, names),
+        box_width=WIDTH,
+        box_height=HEIGHT,
         overhead=overhead_words(profile.overhead),
         warnings=profile.warnings,
         left_out=max(0, len(found) - MOST_SITES),
