@@ -26,7 +26,15 @@ def run(
     )
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
+def cases() -> list[object]:
+    """One for each bottleneck in `make test`; the others mix the same parts."""
+    return [
+        pytest.param(row, id=row.name, marks=pytest.mark.slow if row.table17 else ())
+        for row in rows()
+    ]
+
+
+@pytest.mark.parametrize("row", cases())
 def test_row_runs_and_checks_itself(row: Row) -> None:
     finished = run(row.command(seconds=SECONDS))
     assert finished.returncode == 0, finished.stderr
@@ -46,7 +54,7 @@ def test_names_are_told_apart() -> None:
 def test_notices_a_lock_that_does_not_exclude(part: str) -> None:
     library = BUILD / "tests" / "programs" / "libbad_locks.so"
     environment = {"LD_PRELOAD": str(library), "BUG": "lock-does-nothing"}
-    finished = run([str(PROGRAM), "--seconds=0.2", part], environment)
+    finished = run([str(PROGRAM), "--seconds=0.1", part], environment)
     assert finished.returncode == 1
     assert "wanted" in finished.stderr
 

@@ -41,18 +41,8 @@ def free_ns(simulate: Simulate) -> float:
     return found
 
 
-def cases() -> list[Any]:
-    """One of them in `make test`: each takes a second."""
-    quick = "high-contention"
-    return [
-        pytest.param(
-            row, id=row.name, marks=() if row.name == quick else pytest.mark.slow
-        )
-        for row in simulated_rows()
-    ]
-
-
-@pytest.mark.parametrize("row", cases())
+@pytest.mark.slow
+@pytest.mark.parametrize("row", simulated_rows(), ids=lambda row: row.name)
 def test_names_the_bottleneck(
     row: Simulated, simulate: Simulate, free_ns: float
 ) -> None:
