@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of the recorder on their own: time lines, sampling, the file's growth. */
+#include "../programs/check.h"
+
+#include "profiler/pace.h"
+#include "profiler/timeline.h"
+
+__thread struct record_here record_here;
+
+struct seen {
+    uint64_t ticks;
+    uint32_t weight, value;
+};
+
+enum { LOOKS = 5000, SEEN_MOST = 300 };
+
+SERIES(seen_records, TRACE_WAITERS, struct seen, SEEN_MOST);
+
+static void double_weight(void *record)
+{
+    ((struct seen *)record)->weight *= 2;
+}
+
+static struct timeline line = {&seen_records, double_weight, 1, 0};
+
+static void begin_file(void)
+{
+    static char path[] = "/tmp/hasp-unit-XXXXXX/t";
+    path[21] = '\0';
+    CHECK(mkdtemp(path));
+    path[21] = '/';
+    CHECK(file_claim(path, 64 << 20));
+    CHECK_EQUAL(unlink(path), 0);
+    path[21] = '\0';
+    CHECK_EQUAL(rmdir(path), 0);
+}
+
+/* Every third look sees two, the others one. */
+static void look_often(void)
+{
+    for (uint32_t look = 1; look <= LOOKS; look++) {
+        if (!timeline_turn(&line))
+            continue;
+        for (uint32_t value = 0; value <= (look % 3 == 0); value++) {
+            const struct seen seen = {look, line.stride, value};
+            timeline_add(&line, &seen);
+        }
+    }
+}
+
+/* What is left stands for all looks; those of one look stay together. */
+static void time_lines_are_thinned(void)
+{
+    begin_file();
+    look_often();
+    uint32_t count = load_relaxed(&seen_records.count);
+    uint64_t looks = 0, before = 0;
+    CHECK(count <= SEEN_MOST && count > SEEN_MOST / 8);
+    for (uint32_t i = 1; i <= count; i++) {
+        const struct seen *seen = series_at(&seen_records, i);
+        CHECK(seen->ticks >= before);
+        if (seen->ticks != before)
+            looks += seen->weight;
+        else
+            CHECK_EQUAL(seen->value, 1u);
+        if (seen->ticks % 3 == 0 && seen->value == 0 && i < count) {
+            const struct seen *next = series_at(&seen_records, i + 1);
+            CHECK_EQUAL(next->ticks, seen->ticks);
+        }
+        before = seen->ticks;
+    }
+    CHECK(looks >= LOOKS - 2 * line.stride && looks <= LOOKS + 2 * line.stride);
+}
+
+/* Samples stand for as many as there were, whatever the period does meanwhile. */
+static void check_samples(bool sampled)
+{
+    static struct trace_thread shared;
+    struct recording me = {.shared = &shared, .random = 12345, .period = 1, .drawn = 1};
+    uint64_t events = 2000000, stood_for = 0;
+    pace_set(sampled, 300);
+    record_here.skip = 0;
+    for (uint64_t i = 0; i < events; i++) {
+        if (sampled && record_passes(false))
+            continue;
+        if (!pace_is_due(&me))
+            continue;
+        stood_for += pace_take(&me);
+        record_here.skip = me.skip;
+        me.period = i < events / 2 ? 64 : 200;
+    }
+    CHECK(stood_for > events / 100 * 97 && stood_for < events / 100 * 103);
+}
+
+static void samples_stand_for_all(void)
+{
+    check_samples(false);
+    check_samples(true);
+}
+
+/* Boundaries as trace.h says: 2^(5+k) * (4+q)/4 begins bucket 1 + 4 * k + q. */
+static void buckets(void)
+{
+    CHECK_EQUAL(trace_bucket(0), 0u);
+    CHECK_EQUAL(trace_bucket(31), 0u);
+    for (unsigned k = 0; k < 30; k++)
+        for (unsigned q = 0; q < 4; q++) {
+            uint64_t edge = (1ull << (5 + k)) * (4 + q) / 4;
+            CHECK_EQUAL(trace_bucket(edge), 1 + 4 * k + q);
+            CHECK_EQUAL(trace_bucket(edge - 1), 4 * k + q);
+        }
+    CHECK_EQUAL(trace_bucket(UINT64_MAX), TRACE_BUCKETS - 1u);
+}
+
+/* Numbers go on over chunks; a chunk says which is its first. */
+static void numbers_run_on(void)
+{
+    SERIES(records, TRACE_LOCKS, struct trace_lock, 2000);
+    begin_file();
+    for (uint32_t i = 1; i <= 2000; i++) {
+        const struct trace_lock lock = {.address = i};
+        uint32_t number = 0;
+        CHECK(series_append(&records, &lock, &number));
+        CHECK_EQUAL(number, i);
+    }
+    uint32_t number;
+    const struct trace_lock lock = {0};
+    CHECK(!series_append(&records, &lock, &number));
+    uint32_t found = 0;
+    for (uint32_t i = 1; i < trace->chunks; i++) {
+        const struct trace_chunk *chunk = file_at(i);
+        if (chunk->kind != TRACE_LOCKS)
+            continue;
+        CHECK_EQUAL(chunk->first, found + 1);
+        found += chunk->used;
+    }
+    CHECK_EQUAL(found, 2000u);
+    for (uint32_t i = 1; i <= 2000; i++)
+        CHECK_EQUAL(((struct trace_lock *)series_at(&records, i))->address, i);
+}
+
+CHECK_MAIN(CASE(time_lines_are_thinned), CASE(samples_stand_for_all), CASE(buckets),
+           CASE(numbers_run_on))
