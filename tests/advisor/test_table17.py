@@ -211,3 +211,17 @@ def test_fewer_threads_without_growing_sections_mean_memory() -> None:
     verdict = judge(features("pca", **grows), load(), native.locks())
     assert verdict.bottlenecks == ()
     assert any("fewer threads" in hint for hint in verdict.hints)
+
+
+def test_on_a_busy_machine_a_parking_lock_is_named_too() -> None:
+    """E1 counts the program's own threads; others' take CPUs from holders as well."""
+    calm = judge(features("memcached-new"), load(), native.locks()).sites[0]
+    busy = judge(features("memcached-new", cpu_granted=0.5), load(), native.locks())
+    site = busy.sites[0]
+    assert site.recommendation == calm.recommendation == "mcs"
+    assert site.bottlenecks == calm.bottlenecks
+    assert site.alternatives[0] == "malthusian-park"
+    assert "malthusian-park" not in calm.alternatives
+    assert any("take malthusian-park" in caution for caution in site.cautions)
+    parked = judge(features("sqlite", cpu_granted=0.5), load(), native.locks())
+    assert not any("share the CPUs" in caution for caution in parked.sites[0].cautions)

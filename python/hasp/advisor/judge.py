@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from hasp.advisor.choose import Choice, choose, satisfies
-from hasp.advisor.evaluate import Fired, evaluate
+from hasp.advisor.evaluate import Evaluation, Fired, evaluate
 from hasp.advisor.features import Features, SiteFeatures
 from hasp.advisor.rules import Advice, Rule, Rules
 from hasp.advisor.verdict import SiteVerdict, Verdict
@@ -38,7 +38,7 @@ def judge(
     for item in found.fired:
         fired[item.site].append(item)
     sites = [
-        _site(site, fired[site.site], rules, locks, features, site.site in found.hot)
+        _site(site, fired[site.site], fired[None], rules, locks, found, features)
         for site in features.sites
         if site.site in found.hot
         or any(item.rule.bottleneck for item in fired[site.site])
@@ -88,10 +88,11 @@ def _weight(site: SiteVerdict) -> tuple[bool, float]:
 def _site(
     site: SiteFeatures,
     fired: Sequence[Fired],
+    program: Sequence[Fired],
     rules: Rules,
     locks: Sequence[LockInfo],
+    found: Evaluation,
     features: Features,
-    hot: bool,
 ) -> SiteVerdict:
     choice = choose(fired, rules, locks)
     loud = [item.rule for item in fired if not item.rule.silent]
@@ -103,12 +104,18 @@ def _site(
     if bottlenecks and site.kind not in REPLACEABLE:
         cautions.append(f"Hasp replaces mutexes; this {site.kind} stays glibc's")
     recommended = names[0] if names else None
-    content = not hot and _content(loud, asked, features.lock, rules, locks)
+    content = site.site not in found.hot and _content(
+        loud, asked, features.lock, rules, locks
+    )
     if content or recommended == features.lock:
         recommended = None
     alternatives = names[1 : 1 + ALTERNATIVES] if recommended else []
     if any(rule.id == "E6.band" for rule in loud) and answerable:
         alternatives = _both(fired, names, rules, locks, features.nodes)
+    other = _also(fired, program, rules, locks) if recommended else None
+    if other and other.name != recommended and _collapses(recommended, locks):
+        alternatives = [other.name, *(n for n in alternatives if n != other.name)]
+        cautions.append(f"where other programs share the CPUs, take {other.name}")
     return SiteVerdict(
         site=site.site,
         name=site.name,
@@ -118,7 +125,7 @@ def _site(
         bottlenecks=bottlenecks,
         advice=tuple(advice.words for _, advice in asked),
         recommendation=recommended,
-        alternatives=tuple(alternatives),
+        alternatives=tuple(alternatives[:ALTERNATIVES]),
         avoid=_distinct([_avoid(item, rules, locks) for _, item in asked])
         if answerable
         else (),
@@ -129,6 +136,24 @@ def _site(
             f"{advice.words} ({source})" for source, advice in choice.conflicts
         ),
     )
+
+
+def _also(
+    fired: Sequence[Fired],
+    program: Sequence[Fired],
+    rules: Rules,
+    locks: Sequence[LockInfo],
+) -> LockInfo | None:
+    """The answer if the rules that the program's rules point to had fired as well."""
+    pointed = {item.rule.also for item in program if item.rule.also}
+    more = [Fired(rule, None, ()) for rule in rules.rules if rule.id in pointed]
+    if not more or any(item.rule in (one.rule for one in more) for item in fired):
+        return None
+    return choose([*fired, *more], rules, locks).locks[0]
+
+
+def _collapses(name: str | None, locks: Sequence[LockInfo]) -> bool:
+    return any(lock.name == name and lock.collapses for lock in locks)
 
 
 def _content(

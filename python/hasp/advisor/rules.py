@@ -105,6 +105,7 @@ class Rule:
     order: tuple[str, ...]  # locks, the best first
     hint: str
     caution: str
+    also: str  # a rule whose answer is named beside this one's
     keep: bool
     stop: bool
     kinds: tuple[str, ...]  # of locks that it speaks of; () for all
@@ -223,6 +224,8 @@ def _parse(raw: dict[str, Any]) -> Rules:
     combinations = tuple(_combination(entry, ids) for entry in raw["combination"])
     properties = raw["properties"]
     for rule in rules:
+        if rule.also and rule.also not in ids:
+            raise ValueError(f"{rule.id}: there is no rule {rule.also}")
         for advice in rule.advice:
             if advice.verb not in VERBS or advice.quality not in properties:
                 raise ValueError(f"{rule.id}: {advice.words!r} is not understood")
@@ -261,6 +264,7 @@ def _rule(entry: dict[str, Any], thresholds: Mapping[str, Threshold]) -> Rule:
         order=tuple(entry.get("order", ())),
         hint=entry.get("hint", ""),
         caution=entry.get("caution", ""),
+        also=entry.get("also", ""),
         keep=entry.get("keep", False),
         stop=entry.get("stop", False),
         kinds=tuple(entry.get("kinds", ())),
