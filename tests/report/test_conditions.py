@@ -39,6 +39,21 @@ def test_conditions(text, fails, report):
     assert ("hasp:" in err) == fails
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("deadlock", "bugs > 0", "bugs: 2, over 0"),
+        ("hot_lock", "bugs > 0", ""),
+        ("hot_lock", "sections > 60%", "sections: 64 %, over 60 %"),
+        ("hot_lock", "overhead > 5%", ""),
+    ],
+)
+def test_conditions_on_the_program(name, text, said, report):
+    status, _, err = report(name, "--fail-if", text)
+    assert status == (1 if said else 0)
+    assert said in err and bool(err) == bool(said)
+
+
 def test_a_failure_names_the_lock_and_the_number(report):
     status, out, err = report("hot_lock", "--fail-if", "wait.p99 > 1us")
     assert status == 1
@@ -66,6 +81,7 @@ def test_what_checks_nothing_says_so(report):
     [
         *("", "wait", "wait.p99", "wait.p99 > ", "wait.p99 > fast", "> 1ms"),
         *("wait.p98 > 1ms", "speed > 3", "wait.p99 > 1", "wait.p99 > 5%"),
+        *("db.c*: bugs > 0", "bugs > 3ms", "sections > 3k"),
         *("acquisitions > 3ms", "share > 5ms", "wait.p99 ~ 1ms", "a.b.c > 1"),
     ],
 )

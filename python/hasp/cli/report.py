@@ -12,7 +12,7 @@ from hasp.output import STDOUT, note
 
 if TYPE_CHECKING:
     from hasp.profile.model import Profile
-    from hasp.report.profile.conditions import Condition
+    from hasp.report.profile.conditions import Condition, ProgramCondition
 
 NAME = "report"
 HELP = "show what `hasp profile` recorded: which lock hurts, and why"
@@ -150,14 +150,17 @@ def _print(profile: Profile, arguments: argparse.Namespace) -> None:
         part()
 
 
-def _judge(profile: Profile, conditions: list[Condition]) -> int:
-    from hasp.report.profile.conditions import unmet
+def _judge(profile: Profile, conditions: list[Condition | ProgramCondition]) -> int:
+    from hasp.report.profile.conditions import Condition, ProgramCondition, unmet
     from hasp.report.profile.figures import rows
 
     found = rows(profile)
-    for words in unmet(conditions, found):
+    of_sites = [one for one in conditions if isinstance(one, Condition)]
+    of_program = [one for one in conditions if isinstance(one, ProgramCondition)]
+    for words in unmet(of_sites, found):
         note(words)
-    failures = [words for one in conditions for words in one.fails(found)]
+    failures = [words for one in of_program for words in one.fails(profile)]
+    failures += [words for one in of_sites for words in one.fails(found)]
     for words in failures:
         note(words)
     return EXIT_FINDING if failures else 0

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hasp.errors import HaspError
+from hasp.profile.model import Profile
 from hasp.report.profile.figures import Metric, Row, matches, metric
 from hasp.report.profile.words import quantity
 
@@ -78,6 +79,34 @@ class Condition:
         return self.glob is None or matches(row.site, self.glob)
 
 
+# Figures of the whole program: unit, and where they come from.
+PROGRAM: dict[str, tuple[str, Callable[[Profile], float]]] = {
+    "bugs": ("count", lambda profile: len(profile.events)),
+    "sections": ("share", lambda profile: profile.section_share),
+    "overhead": ("share", lambda profile: profile.overhead.share),
+}
+
+
+@dataclass(frozen=True)
+class ProgramCondition:
+    """One condition on the whole program."""
+
+    text: str
+    name: str
+    operator: str
+    value: float
+
+    def fails(self, profile: Profile) -> list[str]:
+        """A sentence if it holds."""
+        compare, words = OPERATORS[self.operator]
+        unit, of = PROGRAM[self.name]
+        value = of(profile)
+        if not compare(value, self.value):
+            return []
+        shown, limit = quantity(value, unit), quantity(self.value, unit)
+        return [f"{self.name}: {shown}, {words} {limit} ({self.text.strip()})"]
+
+
 def parse(text: str) -> Parsed:
     """The parts of a condition."""
     match = FORM.fullmatch(text)
@@ -97,25 +126,42 @@ def parse(text: str) -> Parsed:
     )
 
 
-def condition(text: str) -> Condition:
+def condition(text: str) -> Condition | ProgramCondition:
     """A condition of `hasp report`; an error lists the metrics, or the units."""
     parts = parse(text)
+    if parts.name in PROGRAM:
+        return _of_program(parts)
     try:
         meant = metric(parts.name)
     except HaspError as problem:
         raise HaspError(
-            f"--fail-if {text!r}: {problem.message}", problem.remedy
+            f"--fail-if {text!r}: {problem.message}",
+            f"{problem.remedy}; of the program: {', '.join(PROGRAM)}",
         ) from None
-    units = UNITS[meant.unit]
-    if parts.unit not in units and not (meant.unit == "ns" and parts.value == 0):
+    value = _value(parts, meant.unit)
+    return Condition(text, parts.glob, meant, parts.operator, value)
+
+
+def _of_program(parts: Parsed) -> ProgramCondition:
+    if parts.glob:
+        raise HaspError(
+            f"--fail-if {parts.text!r}: {parts.name} is of the whole program",
+            f"leave {parts.glob!r} out",
+        )
+    value = _value(parts, PROGRAM[parts.name][0])
+    return ProgramCondition(parts.text, parts.name, parts.operator, value)
+
+
+def _value(parts: Parsed, unit: str) -> float:
+    units = UNITS[unit]
+    if parts.unit not in units and not (unit == "ns" and parts.value == 0):
         wanted = ", ".join(name or "none" for name in units)
         raise HaspError(
-            f"--fail-if {text!r}: {parts.unit or 'no unit'} does not fit {meant.name}",
+            f"--fail-if {parts.text!r}: {parts.unit or 'no unit'} does not fit "
+            f"{parts.name}",
             f"its units: {wanted}; {EXAMPLE}",
         )
-    return Condition(
-        text, parts.glob, meant, parts.operator, parts.value * units.get(parts.unit, 1)
-    )
+    return parts.value * units.get(parts.unit, 1)
 
 
 def unmet(conditions: Sequence[Condition], found: Sequence[Row]) -> list[str]:
