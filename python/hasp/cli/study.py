@@ -23,6 +23,7 @@ EXAMPLES = """\
 examples:
   hasp study plan studies/locks.toml --store runs
   hasp study run studies/locks.toml --store runs
+  hasp study run studies/locks.toml --store runs --on simulated:xeon-80
   hasp study add --store runs --machine A-64 A64.csv
   hasp study list --store runs
   hasp study table sensitivity --store runs --machine A-64
@@ -70,6 +71,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         verb.add_argument("plan", type=Path, metavar="PLAN.toml")
         verb.add_argument("--machine", help="name in the store (default: this host's)")
         verb.add_argument("--store", required=True, type=Path, metavar="DIR")
+        if name == "run":
+            verb.add_argument(
+                "--on",
+                metavar="PLACE",
+                help="simulated:MACHINE (`hasp simulate --list`; default: here)",
+            )
     listing = verbs.add_parser("list", help="what a store holds")
     table = verbs.add_parser(
         "table",
@@ -183,7 +190,13 @@ def run_plan(arguments: argparse.Namespace) -> int:
     from hasp.study.campaign import load
     from hasp.study.session import carry_out
 
-    return carry_out(load(arguments.plan), arguments.store, arguments.machine)
+    campaign = load(arguments.plan)
+    if arguments.on:
+        from hasp.study import simulated
+
+        where = arguments.on
+        return simulated.carry_out(campaign, arguments.store, where, arguments.machine)
+    return carry_out(campaign, arguments.store, arguments.machine)
 
 
 def add_files(arguments: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,8 @@ class Program:
     pinning: str
     repetition: Repetition
     seconds: float  # about how long a run takes, before one has been measured
+    workload: str | None = None  # of the simulator; there is no command then
+    knobs: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class Campaign:
 # What a program may say, and the type that it must have.
 TYPES: dict[str, tuple[type, ...]] = {
     "command": (str,),
+    "workload": (str,),
+    "knobs": (dict,),
     "locks": (str,),
     "threads": (list,),
     "least_runs": (int,),
@@ -153,7 +157,9 @@ def _program(document: Document, number: int, said: dict[str, Any]) -> Program:
             f"{document.path}:{line}: program {name}: {key}: {message}", remedy
         )
 
-    for key in ("name", "command"):
+    if "workload" in said and "command" in said:
+        raise fail("workload", "stands beside a command", "delete one of the two")
+    for key in ("name", "workload" if "workload" in said else "command"):
         if not isinstance(said.get(key), str) or not said[key].strip():
             raise fail(key, "is missing", f'write `{key} = "..."`')
     for key, kinds in TYPES.items():
@@ -174,7 +180,7 @@ def _program(document: Document, number: int, said: dict[str, Any]) -> Program:
     try:
         chosen = [lock.name for lock in select(said.get("locks", "all"))]
         plan = Plan(
-            command=tuple(shell_words(said["command"])),
+            command=tuple(shell_words(said["command"])) if "command" in said else (),
             locks=tuple(sorted(chosen, key=lambda lock: lock != REFERENCE)),
             threads=tuple(threads),
             timeout_s=parse_duration(said.get("timeout", "60s")),
@@ -208,6 +214,8 @@ def _program(document: Document, number: int, said: dict[str, Any]) -> Program:
         said.get("pinning", "none"),
         repetition,
         float(said.get("seconds", 5.0)),
+        said.get("workload"),
+        said.get("knobs", {}),
     )
 
 

@@ -27,6 +27,7 @@ from hasp.study.run import FAILURES_UNTIL_GIVEN_UP, Runner
 # but not for ever: a host that is always noisy is measured as it is, which is said.
 STEAL_SHARE = 0.05
 NOISY_AT_MOST = 3
+ONLY_SIMULATED = "a workload of the simulator: --on simulated:NAME"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,6 +99,8 @@ def configurations(campaign: Campaign) -> list[Configuration]:
 def missing(program: Program) -> str:
     """The program that a plan needs and this machine lacks, or ""."""
     plan = program.plan
+    if program.workload:
+        return ONLY_SIMULATED
     words = [plan.command[0]]
     if plan.server:
         words.append(shell_words(plan.server)[0])
@@ -111,6 +114,8 @@ def missing(program: Program) -> str:
 
 def refusal(program: Program) -> str:
     """Why Hasp cannot interpose a program (static, privileged, 32-bit ...), or ""."""
+    if program.workload:
+        return ONLY_SIMULATED
     try:
         Runner(program.plan)
     except HaspError as problem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ ALWAYS_LESS = ("cpu_s", "peak_bytes")  # what every run has, and less is better
 LINE_INTERVAL = 10.0  # seconds between lines of progress
 
 
-def _journal(campaign: Campaign, store: Store, machine: str) -> Journal:
+def journal_of(campaign: Campaign, store: Store, machine: str) -> Journal:
+    """The runs of that plan on that machine so far."""
     name = file_name(f"{machine}-{campaign.digest}")
     return Journal(store.folder / "journals" / f"{name}.jsonl")
 
@@ -45,7 +47,7 @@ def show(campaign: Campaign, folder: Path, given: str | None) -> None:
     machine = machine_name(given)
     progress = Progress()
     if (folder / "journals").is_dir():
-        journal = _journal(campaign, create_or_open(folder), machine)
+        journal = journal_of(campaign, create_or_open(folder), machine)
         progress = Progress(journal.entries)
         journal.close()
     shown = table(title=campaign.title)
@@ -90,7 +92,7 @@ def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
             left_out.add(program.name)
     if len(left_out) == len(campaign.programs):
         raise HaspError("no program of the plan is installed here", "install some")
-    journal = _journal(campaign, store, machine)
+    journal = journal_of(campaign, store, machine)
     if journal.entries:
         note(f"going on after {len(journal.entries)} runs in {journal.path}")
     interrupt_on_signals()
@@ -148,8 +150,19 @@ def _say_failure(entry: Entry) -> None:
         note(f"{entry.program} under {entry.lock}: {entry.noise}; run again")
 
 
-def publish(store: Store, campaign: Campaign, machine: str, journal: Journal) -> None:
-    """What the journal holds so far, as a batch of the store with its provenance."""
+def publish(
+    store: Store,
+    campaign: Campaign,
+    machine: str,
+    journal: Journal,
+    *,
+    lower: Iterable[str] = (),
+    more: dict[str, Any] | None = None,
+) -> None:
+    """What the journal holds so far, as a batch of the store with its provenance.
+
+    `lower`: more metrics of which less is better; `more`: goes into the provenance.
+    """
     import polars
 
     rows = journal.rows()
@@ -169,7 +182,7 @@ def publish(store: Store, campaign: Campaign, machine: str, journal: Journal) ->
         "added": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "size_unit": "threads",
         "metrics": sorted({str(row["metric"]) for row in rows}),
-        "lower_is_better": sorted({*less, *ALWAYS_LESS}),
+        "lower_is_better": sorted({*less, *lower, *ALWAYS_LESS}),
         "runs": sum(entry.counts for entry in journal.entries),
         "title": campaign.title,
         "hasp_version": version(),
@@ -178,10 +191,13 @@ def publish(store: Store, campaign: Campaign, machine: str, journal: Journal) ->
         "programs": {
             program.name: {
                 "command": list(program.plan.command),
+                "workload": program.workload,
+                "knobs": program.knobs,
                 "server": program.plan.server,
                 "pinning": program.pinning,
             }
             for program in campaign.programs
         },
+        **(more or {}),
     }
     store.add(samples.select(COLUMNS), provenance, replace=True)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""A simulated machine as the place of a study: `hasp study run --on simulated:NAME`.
+
+The programs of a plan that name a `workload` run in the simulator, under every lock but
+the reference; block n of a configuration is seed n, so a run is never made twice, and
+the store of one host has the same values as that of another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from hasp.errors import HaspError, Interrupted
+from hasp.machines import machine as machines
+from hasp.machines.machine import Machine
+from hasp.native import REFERENCE, lock
+from hasp.output import note
+from hasp.simulate.job import OK, Job, Record
+from hasp.simulate.pool import run_jobs
+from hasp.simulate.session import Options, flattened, plan
+from hasp.study.campaign import THROUGHPUT, Campaign, Program
+from hasp.study.journal import Entry, Journal
+from hasp.study.samples import create_or_open
+from hasp.study.session import journal_of, publish
+
+PREFIX = "simulated:"
+WARM_UP_NS, DURATION_NS = 200_000, 2_000_000
+# What a record has -> what the store calls it; all but throughput: less is better.
+METRICS = {
+    "throughput_mops": THROUGHPUT,
+    "acquire_p50_ns": "acquire_p50_ns",
+    "acquire_p99_ns": "acquire_p99_ns",
+    "handover_ns": "handover_ns",
+    "energy_nj_per_op": "energy_nj_per_op",
+}
+LOWER_IS_BETTER = {name for name in METRICS.values() if name != THROUGHPUT}
+
+
+def machine_of(place: str) -> Machine:
+    """The machine that `simulated:NAME` names; NAME may be a file."""
+    if not place.startswith(PREFIX) or place == PREFIX:
+        raise HaspError(
+            f"--on {place}: no such place",
+            f"write {PREFIX}NAME, with a machine of `hasp simulate --list`",
+        )
+    return machines.load(place.removeprefix(PREFIX))
+
+
+def carry_out(campaign: Campaign, folder: Path, place: str, given: str | None) -> int:
+    """Simulate what is left of the plan; Ctrl-C leaves a store to go on with."""
+    from hasp.study.children import interrupt_on_signals
+
+    machine = machine_of(place)
+    ours = [program for program in campaign.programs if program.workload]
+    for program in campaign.programs:
+        if not program.workload:
+            note(f"{program.name} is left out: it is no workload of the simulator")
+    if not ours:
+        raise HaspError(
+            f"{campaign.path} has nothing to simulate",
+            'give a program `workload = "one-lock"` in the place of a command',
+        )
+    name = given or f"{machine.name} (simulated)"
+    store = create_or_open(folder)
+    journal = journal_of(campaign, store, name)
+    interrupt_on_signals()
+    try:
+        with flattened(machine) as file:
+            for program in ours:
+                _carry_out(program, machine, file, journal)
+    except Interrupted:
+        note("interrupted: the same command goes on from here")
+        raise
+    finally:
+        publish(
+            store,
+            campaign,
+            name,
+            journal,
+            lower=LOWER_IS_BETTER,
+            more={"simulated": machine.name},
+        )
+        journal.close()
+    return 0
+
+
+def _carry_out(program: Program, machine: Machine, file: str, journal: Journal) -> None:
+    done = {
+        (entry.program, entry.lock, entry.threads, entry.block)
+        for entry in journal.entries
+    }
+    jobs = [
+        job
+        for job in _jobs(program, machine, file)
+        if (program.name, job.lock or "", job.threads, job.seed) not in done
+    ]
+    for job, record in _records(jobs):
+        journal.add(_entry(program, job, record))
+        if record["outcome"] != OK:
+            note(f"{program.name}, {job.lock}, {job.threads} threads: failed")
+
+
+def _jobs(program: Program, machine: Machine, file: str) -> list[Job]:
+    chosen = [lock(name) for name in program.plan.locks if name != REFERENCE]
+    counts = [count for count in program.plan.threads if count]
+    fitting = [count for count in counts if count <= machine.topology.cpus]
+    if len(fitting) < len(counts):
+        note(f"{program.name}: {machine.name} has {machine.topology.cpus} CPUs")
+    options = Options(
+        machine=machine,
+        workload=str(program.workload),
+        locks=chosen,
+        threads=fitting,
+        placement="default",
+        seeds=list(range(1, program.repetition.least + 1)),
+        warm_up_ns=WARM_UP_NS,
+        duration_ns=DURATION_NS,
+        knobs={name: str(value) for name, value in program.knobs.items()},
+    )
+    return plan(options, file) if fitting else []
+
+
+def _records(jobs: list[Job]) -> Iterator[tuple[Job, Record]]:
+    """Each record with its job."""
+    by_key = {(job.lock, job.threads, job.seed): job for job in jobs}
+    for record in run_jobs(jobs):
+        yield by_key[record["lock"], record["threads"], record["seed"]], record
+
+
+def _entry(program: Program, job: Job, record: Record) -> Entry:
+    return Entry(
+        program.name,
+        job.lock or "",
+        job.threads,
+        block=job.seed,
+        outcome=record["outcome"],
+        detail=record.get("detail", ""),
+        values=dict(_values(record.items())) if record["outcome"] == OK else {},
+        wall_s=0.0,
+        noise="",
+    )
+
+
+def _values(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, float]]:
+    for name, value in items:
+        if name in METRICS and isinstance(value, int | float) and math.isfinite(value):
+            yield METRICS[name], float(value)
