@@ -152,6 +152,16 @@ def test_json_is_one_object(judged: Advise, capsys: pytest.CaptureFixture[str]) 
     assert number["value"] >= number["limit"] == 0.16
 
 
+def test_json_does_not_replace_the_trace(
+    judged: Advise, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("other.trace").write_bytes(b"a trace")
+    monkeypatch.setattr(source, "load", lambda trace: profile_samples.hot_lock())
+    assert main(["advise", "--json", "other.trace"]) == 0
+    assert json.loads(capsys.readouterr().out)["locks_matter"]
+    assert Path("other.trace").read_bytes() == b"a trace"
+
+
 def test_thresholds_and_objective(
     judged: Advise, capsys: pytest.CaptureFixture[str]
 ) -> None:

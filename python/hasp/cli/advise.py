@@ -130,8 +130,13 @@ def _show_rules(rules: Rules, arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse what cannot be before anything runs."""
+    from hasp.report.profile.source import trace_behind
+
     if arguments.write and not arguments.plan:
         arguments.plan = DEFAULT_PLAN
+    if not arguments.trace and not arguments.command:
+        # `hasp advise --json hasp.trace`: a file that exists is not to be replaced.
+        arguments.trace = trace_behind(arguments, ("json",))
     for name in (arguments.json, arguments.plan):
         if name:
             check_writable(name)

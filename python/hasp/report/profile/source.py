@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from hasp.errors import HaspError
@@ -25,12 +26,20 @@ def trace_named(arguments: argparse.Namespace) -> Path:
     folded = arguments.folded
     if folded and len(folded) > 1 and (len(folded) > 2 or Path(folded[-1]).exists()):
         return Path(folded.pop())
-    for name in GREEDY:
+    behind = trace_behind(arguments, GREEDY)
+    if behind is not None:
+        return behind
+    return Path(DEFAULT)
+
+
+def trace_behind(arguments: argparse.Namespace, names: Sequence[str]) -> Path | None:
+    """A file that exists where an option's FILE may be left out: it is the TRACE."""
+    for name in names:
         value = getattr(arguments, name)
         if value not in (None, "-") and Path(value).exists():
             setattr(arguments, name, "-")
             return Path(value)
-    return Path(DEFAULT)
+    return None
 
 
 def open_profile(trace: Path, process: str | None = None) -> Profile:
