@@ -9,7 +9,7 @@ import profile_samples
 import pytest
 from profile_samples import SAMPLES, hot_lock, site, stack, use
 
-from hasp.profile.model import Edge, Event
+from hasp.profile.model import Edge, Event, Weight
 from hasp.report.profile.findings import frame_words
 
 
@@ -121,6 +121,13 @@ def test_stacks_end_at_the_program(report):
     part = out.split("bugs: 1")[1]
     assert "main at a.c:9" in part
     assert "_start" not in part
+
+
+def test_a_damaged_trace_may_say_anything(report, tmp_path):
+    weight = Weight(100_000, stack("x a.c:1"), 1, 2**64 - 1, 1, 2**64 - 1)
+    profile = replace(hot_lock(), began=1e18, duration_ns=2**64 - 1, weights=(weight,))
+    assert "from an unknown time" in report(profile)[1]
+    assert report(profile, "--pprof", tmp_path / "out")[0] == 0
 
 
 @pytest.mark.parametrize(

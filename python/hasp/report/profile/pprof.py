@@ -27,6 +27,7 @@ SAMPLE_TYPES = (
     ("hold", "nanoseconds"),
 )
 DEFAULT_TYPE = "delay"
+LARGEST = 2**63 - 1  # of an int64
 PACKAGE = "perftools.profiles"
 # message -> (field, number, type); `*` before the type: repeated.
 MESSAGES: dict[str, tuple[tuple[str, int, str], ...]] = {
@@ -187,6 +188,11 @@ def by_address(stack: Stack) -> list[tuple[Frame, ...]]:
     return groups
 
 
+def _bounded(value: int) -> int:
+    """What fits: a damaged trace may say anything."""
+    return max(0, min(value, LARGEST))
+
+
 def message(profile: Profile) -> Any:
     """The profile as pprof's message."""
     build = _Builder()
@@ -197,15 +203,14 @@ def message(profile: Profile) -> Any:
     for weight in profile.weights:
         sample = target.sample.add()
         sample.location_id.extend(map(build.location, by_address(weight.stack)))
-        sample.value.extend(
-            (weight.waits, weight.wait_ns, weight.holds, weight.hold_ns)
-        )
+        values = (weight.waits, weight.wait_ns, weight.holds, weight.hold_ns)
+        sample.value.extend(map(_bounded, values))
         site = names.site(weight.lock)
         if site:
             sample.label.add(key=build.string("lock"), str=build.string(site.name))
     target.default_sample_type = build.string(DEFAULT_TYPE)
-    target.time_nanos = int(profile.began * 1e9)
-    target.duration_nanos = profile.duration_ns
+    target.time_nanos = _bounded(int(profile.began * 1e9))
+    target.duration_nanos = _bounded(profile.duration_ns)
     target.period = 1
     target.period_type.type = build.string("contentions")
     target.period_type.unit = build.string("count")

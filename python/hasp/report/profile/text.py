@@ -115,15 +115,22 @@ def headline(profile: Profile) -> list[str]:
     """What was recorded, in two lines."""
     command = shlex.join(profile.command) or profile.executable
     command = command.encode(errors="replace").decode()
-    began = datetime.fromtimestamp(profile.began).astimezone()
     nodes = f", {profile.nodes} NUMA nodes" if profile.nodes > 1 else ""
     ended = "" if profile.ended else ", killed or still running"
     return [
         command if len(command) <= 240 else f"{command[:237]}...",
-        f"pid {profile.pid}, {time(profile.duration_ns)} from {began:%Y-%m-%d %H:%M:%S}"
+        f"pid {profile.pid}, {time(profile.duration_ns)} from {moment(profile.began)}"
         f", {plural(len(profile.threads), 'thread')} on {plural(profile.cpus, 'CPU')}"
         f"{nodes}, lock {profile.lock}, {profile.mode} recording{ended}",
     ]
+
+
+def moment(seconds: float) -> str:
+    """A time of day, local; a damaged trace may say anything."""
+    try:
+        return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}"
+    except (OverflowError, ValueError, OSError):
+        return "an unknown time"
 
 
 def cells(row: Row) -> tuple[str, ...]:
