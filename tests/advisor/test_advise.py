@@ -20,7 +20,7 @@ from hasp.advisor.planning import plan_of, unplanned
 from hasp.cli.main import main
 from hasp.plan.toml_file import load as load_plan
 from hasp.profile.build import load
-from hasp.profile.model import Moment, Operation, Origin, Profile
+from hasp.profile.model import Moment, Operation, Origin, Profile, Spot
 from hasp.report.profile import source
 
 Advise = Callable[..., int]
@@ -42,7 +42,8 @@ def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Advise:
 def hot_lock() -> Profile:
     """The sample, with its site's origin known."""
     sample = profile_samples.hot_lock()
-    origin = Origin("server", "ab12", (0x1234, 0x1300), None)
+    spots = (Spot("server", "ab12", 0x1234), Spot("server", "ab12", 0x1300))
+    origin = Origin(spots, None)
     first = replace(sample.sites[0], origins=(origin,))
     return replace(sample, sites=(first, *sample.sites[1:]))
 
@@ -129,7 +130,7 @@ def test_a_plan_is_written_and_can_be_read(
 
 def test_a_plan_leaves_out_what_keeps_its_lock() -> None:
     sample = hot_lock()
-    origin = Origin("server", "ab12", (0x99,), None)
+    origin = Origin((Spot("server", "ab12", 0x99),), None)
     quiet = replace(sample.sites[1], share=0.06, origins=(origin,))
     profile = replace(sample, sites=(sample.sites[0], quiet))
     verdict = advise(profile)

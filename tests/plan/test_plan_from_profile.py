@@ -12,7 +12,8 @@ import pytest
 from lock_list import records
 from profiler.recorded import environment
 
-from hasp.plan.model import Entry, Module, Plan
+from hasp.advisor.planning import entry_of
+from hasp.plan.model import Plan
 from hasp.plan.toml_file import save
 from hasp.profile.build import load
 
@@ -34,14 +35,7 @@ def planned(program: Path, lock: str | None, wanted: dict[str, str]) -> Path:
         sites = [site for site in load(trace).sites if words in site.name]
         assert len(sites) == 1, (words, [site.name for site in load(trace).sites])
         assert sites[0].origins, words
-        for origin in sites[0].origins:
-            module = Module(origin.module, origin.build_id)
-            if origin.address_offset is not None:
-                entry = Entry.lying_at(words, chosen, module, origin.address_offset)
-            else:
-                frames = [(module, offset) for offset in origin.offsets]
-                entry = Entry.made_at(words, chosen, frames)
-            entries.append(entry)
+        entries += [entry_of(words, chosen, each) for each in sites[0].origins]
     path = program.parent / "hasp.plan.toml"
     save(Plan(tuple(entries), "futex"), path)
     return path

@@ -11,7 +11,7 @@ import pytest
 from trace_samples import BEGIN, SECOND, Synthetic
 
 from hasp.profile.build import load
-from hasp.profile.model import Kind, Operation, Profile
+from hasp.profile.model import Kind, Operation, Origin, Profile, Spot
 from hasp.trace import format
 from hasp.trace.format import ChunkKind
 
@@ -97,8 +97,25 @@ def test_locks_of_one_place_are_one_site(program: Program, path: Path) -> None:
     assert site.uses[Operation.LOCK].acquisitions == 20
     assert [lock.acquisitions for lock in site.locks] == [10, 10]
     assert [frame.offset for frame in site.created] == [0x123, 0x900]
-    assert site.origins[0].build_id == "deadbeef"
-    assert site.origins[0].offsets == (0x123,)
+    assert site.origins == (Origin((Spot("server", "deadbeef", 0x123),), None),)
+
+
+def test_an_origin_has_all_frames_up_to_the_place_or_none(
+    program: Program, path: Path
+) -> None:
+    """Frames of several modules: a library's own, and more than a plan can hold."""
+    library = {"begin": BASE * 2, "end": BASE * 2 + 999, "bias": BASE * 2}
+    program.add(ChunkKind.MODULES, **library, path=b"/lib/libstdc++.so.6")
+    outside = program.stack(BASE * 2 + 5, BASE + 0x10, BASE + 0x900)
+    deep = program.stack(*(BASE * 2 + n for n in range(6, 10)), BASE + 0x20)
+    jit = program.stack(1 << 46, BASE + 0x900)
+    for address, stack in enumerate((outside, deep, jit), 1):
+        program.lock(address=address, first_stack=stack, site=stack)
+    origins = {site.place: site.origins for site in read(program, path).sites}
+    spots = (Spot("libstdc++.so.6", "", 5), Spot("server", "deadbeef", 0x10))
+    assert origins["server+0x10"] == (Origin(spots, None),)
+    assert origins["server+0x20"] == ()
+    assert origins[f"{1 << 46:#x}"] == ()
 
 
 def test_a_mutex_and_a_condition_of_one_place_are_two_sites(

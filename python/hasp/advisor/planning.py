@@ -6,7 +6,7 @@ from __future__ import annotations
 from hasp import native
 from hasp.advisor.verdict import Verdict
 from hasp.plan.model import Entry, Module, Plan
-from hasp.profile.model import Origin, Profile
+from hasp.profile.model import Origin, Profile, Spot
 
 
 def plan_of(verdict: Verdict, profile: Profile) -> Plan:
@@ -17,7 +17,7 @@ def plan_of(verdict: Verdict, profile: Profile) -> Plan:
     """
     sites = {site.number: site for site in profile.sites}
     entries = [
-        _entry(advised.name, advised.recommendation, origin)
+        entry_of(advised.name, advised.recommendation, origin)
         for advised in verdict.sites
         if advised.recommendation
         for origin in sites[advised.site].origins
@@ -28,11 +28,17 @@ def plan_of(verdict: Verdict, profile: Profile) -> Plan:
     return Plan(tuple(entries), ran_under)
 
 
-def _entry(site: str, lock: str, origin: Origin) -> Entry:
-    module = Module(origin.module, origin.build_id)
-    if origin.address_offset is not None:
-        return Entry.lying_at(site, lock, module, origin.address_offset)
-    return Entry.made_at(site, lock, [(module, offset) for offset in origin.offsets])
+def entry_of(site: str, lock: str, origin: Origin) -> Entry:
+    """What a plan says of the locks of that origin; of a global, by its address."""
+    if origin.address:
+        spot = origin.address
+        return Entry.lying_at(site, lock, _module(spot), spot.offset)
+    frames = [(_module(spot), spot.offset) for spot in origin.frames]
+    return Entry.made_at(site, lock, frames)
+
+
+def _module(spot: Spot) -> Module:
+    return Module(spot.module, spot.build_id)
 
 
 def unplanned(verdict: Verdict, profile: Profile) -> list[str]:

@@ -123,14 +123,21 @@ class Lock:
 
 
 @dataclass(frozen=True)
-class Origin:
-    """What tells the locks of a site from others in another run, address by address."""
+class Spot:
+    """An address in a file, which holds wherever the file is loaded."""
 
     module: str  # file name
     build_id: str  # hexadecimal, "" if it has none
-    offsets: tuple[int, ...]  # in the module: return addresses of the application's
-    # innermost frames, at the creation or at the first lock; 1 to 4
-    address_offset: int | None  # in the module, of the lock itself; None on the heap
+    offset: int
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What tells the locks of a site from others in another run."""
+
+    frames: tuple[Spot, ...]  # return addresses from the creation, or the first lock,
+    # up to the site's place, the innermost first; () if these are too many
+    address: Spot | None  # of the lock itself; None on the heap
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from hasp.plan.model import MOST_FRAMES
 from hasp.profile.lock_sums import KINDS, LockSums, Places
-from hasp.profile.model import Kind, Origin, Site, Stack
+from hasp.profile.model import Kind, Origin, Site, Spot, Stack
 from hasp.profile.naming import Name, name_of
 from hasp.profile.uses import HOLDING, ThreadUses, UseReader
 from hasp.symbols.symbolizer import Datum, Symbolizer
@@ -137,26 +138,27 @@ class Sites:
     def _origin(
         self, stack: Stack, name: Name, datum: Datum | None, locks: int
     ) -> Origin | None:
-        """What a plan compares: the first frames up to the place, of one module.
+        """What a plan compares.
 
-        None where these would be too many: a part of them, such as a wrapper's alone,
-        would stand for other locks too.
+        Not the first few of many frames: a wrapper's alone would stand for other locks
+        too.
         """
-        found = self.stacks.symbolizer.modules.named(
-            stack[name.depth].module if stack else ""
-        )
-        address = datum.address_offset if datum and locks == 1 else None
-        frames = [f for f in stack[: name.depth + 1] if not f.module.startswith(HASP)]
-        offsets = tuple(dict.fromkeys(f.offset for f in frames))
-        if not found or any(f.module != found.name for f in frames):
-            offsets = ()
-        if len(offsets) > MOST_OFFSETS:
-            offsets = ()
-        if datum and address is not None and not (found and datum.module == found):
-            found, offsets = datum.module, ()
-        if not found or not (offsets or address is not None):
-            return None
-        return Origin(found.name, found.build_id, offsets, address)
+        address = None
+        if datum and locks == 1:
+            module = datum.module
+            address = Spot(module.name, module.build_id, datum.address_offset)
+        spots: list[Spot] = []
+        for frame in stack[: name.depth + 1]:
+            found = self.stacks.symbolizer.modules.find(frame.address)
+            if found is None:
+                spots = []  # a JIT's code is elsewhere next time
+                break
+            if not found.name.startswith(HASP):
+                spots.append(Spot(found.name, found.build_id, frame.offset))
+        frames = tuple(dict.fromkeys(spots))  # calls inlined at one address count once
+        if len(frames) > MOST_FRAMES:
+            frames = ()
+        return Origin(frames, address) if frames or address else None
 
     def names(self) -> dict[tuple[LockKind, int], str]:
         """The name of each origin, by its kind and its stack's number."""
