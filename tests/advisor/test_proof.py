@@ -73,6 +73,9 @@ def test_few_runs_do_not_tell() -> None:
     for blocks, agreement in ((6, "disagree"), (5, "cannot tell")):
         proof = prove(study(times, blocks=blocks), "mcs", load())
         assert proof.agreement == agreement
+    proof = prove(study(times, blocks=5), None, load())  # glibc, which is the fastest
+    assert proof.agreement == "cannot tell"
+    assert "so few runs prove nothing" in proof.words[0]
 
 
 def test_overlapping_intervals_do_not_tell() -> None:
@@ -107,6 +110,10 @@ def test_a_lock_that_fails_proves_nothing() -> None:
     )
     assert proof.agreement == "cannot tell"
     assert "could not be measured" in proof.words[0]
+    assert verdicts(proof)["mcs"] == "failed"
+    unfinished = study({("glibc", None): 1.0, ("mcs", None): 1.0})
+    unfinished.runs = [run for run in unfinished.runs if run.lock == "glibc"]
+    assert verdicts(prove(unfinished, "mcs", load()))["mcs"] == "not measured"
 
 
 @pytest.mark.parametrize(

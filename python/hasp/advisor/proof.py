@@ -25,6 +25,7 @@ BEHIND = "behind"
 HARMFUL = "harmful"
 CANNOT_TELL = "cannot tell"
 FAILED = "failed"
+NOT_MEASURED = "not measured"
 
 
 def shown(cell: Cell) -> Cell:
@@ -129,20 +130,27 @@ def _standings(study: Study, threads: int | None, rules: Rules) -> list[Standing
         for cell in cells
         if (found := _samples(study, cell))
     }
+    tried = {run.cell for run in study.runs}
     if not medians:
-        return [Standing(cell, None, None, FAILED) for cell in cells]
+        return [_unmeasured(cell, tried) for cell in cells]
     choose = min if study.primary.lower_is_better else max
     fastest = choose(medians, key=lambda cell: medians[cell])
     result = []
     for cell in cells:
         if cell not in medians:
-            result.append(Standing(cell, None, None, FAILED))
+            result.append(_unmeasured(cell, tried))
         elif cell == fastest:
-            result.append(Standing(cell, medians[cell], None, BEST))
+            enough = len(_samples(study, cell)) >= FEWEST_RUNS
+            verdict = BEST if enough else CANNOT_TELL
+            result.append(Standing(cell, medians[cell], None, verdict))
         else:
             behind = _behind(study, cell, fastest)
             result.append(Standing(cell, medians[cell], behind, _judged(behind, rules)))
     return result
+
+
+def _unmeasured(cell: Cell, tried: set[Cell]) -> Standing:
+    return Standing(cell, None, None, FAILED if cell in tried else NOT_MEASURED)
 
 
 def _judged(behind: Ratio | None, rules: Rules) -> str:
@@ -166,7 +174,7 @@ def _agreement(
     found = {item.cell.lock: item for item in standings}
     own = found.get(name)
     what = f"the rules say {name}" if recommended else "the rules say: keep the lock"
-    if own is None or own.verdict == FAILED:
+    if own is None or own.median is None:
         return CANNOT_TELL, [f"{what}; it could not be measured"]
     fastest = next((item for item in standings if item.median and not item.behind), own)
     best = f"{100 * rules.limit('best'):.0f} %"
@@ -174,6 +182,11 @@ def _agreement(
     if own.verdict == BEST:
         agreement = "agree"
         words.append(f"rule and measurement agree: {name} is within {best} of the best")
+    elif own.verdict == CANNOT_TELL and own is fastest:
+        agreement = CANNOT_TELL
+        words.append(
+            f"{what}; it was the fastest, but so few runs prove nothing; use more --runs"
+        )
     elif own.verdict == CANNOT_TELL:
         agreement = CANNOT_TELL
         words.append(
@@ -191,7 +204,7 @@ def _agreement(
     if harmful:
         words.append(f"harmful here: {', '.join(harmful)}")
     plan = next((item for item in standings if item.name == "plan"), None)
-    if plan is not None and plan.verdict != FAILED:
+    if plan is not None and plan.median is not None:
         words.append(f"the plan is {_plan_words(plan)}")
     return agreement, words
 
