@@ -185,7 +185,8 @@ def _agreement(
     elif own.verdict == CANNOT_TELL and own is fastest:
         agreement = CANNOT_TELL
         words.append(
-            f"{what}; it was the fastest, but so few runs prove nothing; use more --runs"
+            f"{what}; it was the fastest, but so few runs prove nothing; "
+            "use more --runs"
         )
     elif own.verdict == CANNOT_TELL:
         agreement = CANNOT_TELL
