@@ -22,18 +22,23 @@ struct edges_cache {
     } known[CACHED];
 };
 
-static struct atomic_u32 *places; /* numbers of edges, by their hash */
+static struct atomic_u64 places; /* struct atomic_u32 *: numbers, by the pair's hash */
 static struct atomic_u32 adding;
 
 SERIES(edge_records, TRACE_EDGES, struct trace_edge, EDGES_MOST);
 
 static const size_t places_bytes = sizeof(struct atomic_u32) * PLACES;
 
+static struct atomic_u32 *table(void)
+{
+    return (struct atomic_u32 *)(uintptr_t)load_acquire(&places);
+}
+
 void edges_forget(void)
 {
-    if (places)
-        munmap(places, places_bytes);
-    places = NULL;
+    if (table())
+        munmap(table(), places_bytes);
+    store_relaxed(&places, 0);
     store_relaxed(&adding, 0);
     series_forget(&edge_records);
 }
@@ -43,15 +48,14 @@ static uint64_t hash_of(uint32_t outer, uint32_t inner)
     return ((uint64_t)outer << 32 | inner) * 0x9e3779b97f4a7c15u;
 }
 
-/* The record of a pair, or NULL and the empty place where it would be. Under `adding`.
- */
+/* The record of a pair, or NULL and the empty place where it would be. */
 static struct trace_edge *look_up(uint32_t outer, uint32_t inner,
                                   struct atomic_u32 **place)
 {
     uint64_t at = hash_of(outer, inner) >> 40;
     for (;; at++) {
-        *place = &places[at % PLACES];
-        uint32_t number = load_relaxed(*place);
+        *place = &table()[at % PLACES];
+        uint32_t number = load_acquire(*place);
         if (!number)
             return NULL;
         struct trace_edge *edge = series_at(&edge_records, number);
@@ -60,30 +64,42 @@ static struct trace_edge *look_up(uint32_t outer, uint32_t inner,
     }
 }
 
-static struct trace_edge *find(struct recording *me, uint32_t outer, uint32_t inner,
-                               bool by_try, void *caller)
+static struct trace_edge *make(const struct trace_edge *record)
 {
-    const struct trace_edge record = {
-        .outer = outer,
-        .inner = inner,
-        .stack = stack_take(me, caller),
-        .thread = me->thread,
-        .by_try = by_try,
-    };
     struct trace_edge *edge = NULL;
     struct atomic_u32 *place;
     uint32_t number;
     brief_lock(&adding);
-    if (!places)
-        places = map_pages(places_bytes);
-    if (places) {
-        edge = look_up(outer, inner, &place);
-        if (!edge && (edge = series_append(&edge_records, &record, &number)))
-            store_relaxed(place, number);
+    if (!table())
+        store_release(&places, (uintptr_t)map_pages(places_bytes));
+    if (table()) {
+        edge = look_up(record->outer, record->inner, &place);
+        if (!edge && (edge = series_append(&edge_records, record, &number)))
+            store_release(place, number);
+    }
+    brief_unlock(&adding);
+    return edge;
+}
+
+static struct trace_edge *find(struct recording *me, uint32_t outer, uint32_t inner,
+                               bool by_try, void *caller)
+{
+    struct atomic_u32 *place;
+    struct trace_edge *edge = table() ? look_up(outer, inner, &place) : NULL;
+    if (edge)
+        return edge;
+    if (load_relaxed(&edge_records.count) < EDGES_MOST) {
+        const struct trace_edge record = {
+            .outer = outer,
+            .inner = inner,
+            .stack = stack_take(me, caller),
+            .thread = me->thread,
+            .by_try = by_try,
+        };
+        edge = make(&record);
     }
     if (!edge)
         trace->lost_edges++;
-    brief_unlock(&adding);
     return edge;
 }
 
