@@ -170,6 +170,17 @@ def test_top_of_a_program_that_is_recorded_leaves_it_alone(hasp, hangs, tmp_path
     assert "hasp report" in again.stderr
 
 
+def test_top_that_is_killed_takes_its_program_along(hangs, tmp_path):
+    top = start(tmp_path, "top", "--plain", "99", "--", hangs, "works")
+    pid = wait_for_trace(tmp_path / "hasp.trace").pid
+    top.kill()
+    top.communicate(timeout=30)
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{pid}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def test_top_ends_with_the_program_s_status(hasp, tmp_path):
     finished = hasp("top", "--plain", "3", "--", "sh", "-c", "exit 7", cwd=tmp_path)
     assert finished.returncode == 7

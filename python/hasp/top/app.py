@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from typing import ClassVar
 
 from textual import work
@@ -77,6 +79,9 @@ class TopApp(App[None]):
 
     def on_mount(self) -> None:
         """Begin to look."""
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            # The terminal must not be left as the view has set it.
+            asyncio.get_running_loop().add_signal_handler(number, self.exit)
         self._table("sites").add_columns(*SITE_HEADINGS)
         self._table("threads").add_columns(*THREAD_HEADINGS)
         self._table("sites").focus()

@@ -19,7 +19,7 @@ from hasp.profile.build import load
 from hasp.profile.model import Profile, Site
 from hasp.report.profile.details import histogram_lines
 from hasp.report.profile.findings import stack_words
-from hasp.report.profile.words import count, share, time
+from hasp.report.profile.words import count, plural, share, time
 
 HELP = """\
 Each line is a site: all locks that one place of the program made.
@@ -105,7 +105,7 @@ def _describe(site: Site) -> Iterator[str]:
         part = use.contended / use.acquisitions if use.acquisitions else None
         yield (
             f"{count(use.acquisitions)} acquisitions, {share(part)} had to wait; "
-            f"{count(len(site.locks))} locks; {share(site.share)} of all threads' time"
+            f"{plural(len(site.locks), 'lock')}; {share(site.share)} of all threads' time"
         )
     for words, stack in (("created", site.created), ("first used", site.first)):
         if stack:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -18,6 +19,8 @@ from hasp.recording.family import Family
 from hasp.recording.target import Target
 
 MOST_LINES = 1000  # of its output that are kept
+SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
+_libc = ctypes.CDLL(None)
 GRACE = 2.0  # seconds that the program has to end when it is asked to
 
 
@@ -57,6 +60,7 @@ class Started:
             stdout=subprocess.PIPE if output is None else output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=_die_with_parent,
         )
         self._family = Family(self._process.pid)
         if output is None:
@@ -91,6 +95,11 @@ class Started:
                 os.killpg(self._process.pid, number)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE)
+
+
+def _die_with_parent() -> None:
+    """In the child: end when the view is killed, for nobody would see it any more."""
+    _libc.prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
 
 
 class Attached:
