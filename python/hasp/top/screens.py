@@ -39,11 +39,11 @@ Each line is a site: all locks that one place of the program made.
   p         the next process, where several are recorded
   q         quit; a program that was started for this view ends, too
 
-Any key goes back."""
+Escape goes back."""
 
 
 class Page(ModalScreen[None]):
-    """Text over the whole screen; any key but those that scroll leaves it."""
+    """Text over the whole screen."""
 
     CSS = "Page VerticalScroll { background: $surface; padding: 1 2; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -105,7 +105,8 @@ def _describe(site: Site) -> Iterator[str]:
         part = use.contended / use.acquisitions if use.acquisitions else None
         yield (
             f"{count(use.acquisitions)} acquisitions, {share(part)} had to wait; "
-            f"{plural(len(site.locks), 'lock')}; {share(site.share)} of all threads' time"
+            f"{plural(len(site.locks), 'lock')}; "
+            f"{share(site.share)} of all threads' time"
         )
     for words, stack in (("created", site.created), ("first used", site.first)):
         if stack:
