@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections import deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -15,13 +17,14 @@ from trace_samples import BEGIN, SECOND, Synthetic
 
 from hasp.errors import HaspError
 from hasp.recording import files
+from hasp.recording.target import Target
 from hasp.top import columns
 from hasp.top.app import TopApp
 from hasp.top.columns import headline, order_of, site_cells, sorted_sites, sparkline
 from hasp.top.feed import Feed
 from hasp.top.interval import between
 from hasp.top.snapshot import Place, take
-from hasp.top.source import Attached
+from hasp.top.source import Attached, Started
 from hasp.trace.format import ChunkKind, End, LockKind, Operation
 
 HOT, COLD = 0x1000, 0x2000  # return addresses of the two sites
@@ -158,6 +161,15 @@ def test_a_trace_of_a_process_that_has_ended_is_for_report(looks):
     assert "hasp report" in refused.value.remedy
 
 
+def test_leaving_ends_the_program(tmp_path):
+    command = ["sleep", "60"]
+    target = Target(command, "/bin/sleep", dict(os.environ), tmp_path / "t", 1)
+    source = Started(target, None)
+    assert source.status() is None
+    source.stop()
+    assert source.status() == -signal.SIGTERM
+
+
 class Fake:
     """A source whose program a test plays."""
 
@@ -283,9 +295,8 @@ def test_help(looks):
 
 def test_the_cursor_stays_with_its_site(looks):
     async def steps(app, pilot):
-        await pilot.press("down")
         await pilot.press("a")  # the other one is now the first
-        assert app.query_one("#sites", DataTable).cursor_row == 0
+        assert app.query_one("#sites", DataTable).cursor_row == 1
 
     drive(Fake(looks[1]), steps)
 

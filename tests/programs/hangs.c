@@ -6,7 +6,7 @@
  *   itself    a thread locks a mutex that it holds
  *   forgotten a thread ends while it holds a mutex that another one wants
  *   lost      a thread waits for a signal that never comes
- *   works     takes a lock every few milliseconds, until it is ended
+ *   works     two threads contend for a lock, until they are ended
  *   sleeps    holds a lock for two seconds, and another thread waits for it; then ends
  */
 #include <pthread.h>
@@ -61,8 +61,8 @@ static void *work(void *unused)
 {
     for (;;) {
         pthread_mutex_lock(&third);
-        pthread_mutex_unlock(&third);
         usleep(2000);
+        pthread_mutex_unlock(&third);
     }
     return unused;
 }
@@ -103,6 +103,7 @@ int main(int count, char **words)
         usleep(50000);
         last = start(once);
     } else {
+        start(work);
         last = start(work);
     }
     puts("started");

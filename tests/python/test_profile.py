@@ -244,6 +244,10 @@ def test_only_files_of_the_session_count(tmp_path):
     trace.write_bytes(files.MAGIC + bytes(100))
     assert files.head(trace) is None
     assert files.of_session(trace, 0) == []
+    head = [files.MAGIC, files.VERSION, files.BYTE_ORDER, 1, 1, 1, 7, 1, *[0] * 7]
+    trace.write_bytes(files.HEAD.pack(*head))
+    assert [found.path for found in files.of_session(trace, 7)] == [trace]
+    assert files.of_session(trace, 8) == []
     with pytest.raises(HaspError):
         files.clear(tmp_path)
     assert trace.exists()

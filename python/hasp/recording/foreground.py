@@ -27,7 +27,7 @@ FORWARDED = (
 AWAITED = (*FORWARDED, signal.SIGCHLD, signal.SIGQUIT, signal.SIGTSTP)
 STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 SENT_BY_THE_KERNEL = 0x80  # SI_KERNEL: the terminal, for these signals
-SECOND_QUIT = 2.0  # seconds within which another SIGQUIT is for the program
+SECOND_QUIT = 2.0  # seconds after the answer: another SIGQUIT is for the program
 SET_DUMPABLE = 4  # of prctl(2)
 
 
@@ -68,7 +68,7 @@ class Foreground:
     ) -> None:
         """Start it; `inherited` is what `keep_signals` returned."""
         self.wait_status: int | None = None
-        self._last_quit = 0.0
+        self._answered = -SECOND_QUIT
         self._inherited = inherited
         quit_handler = signal.getsignal(signal.SIGQUIT)
         if _has_terminal():
@@ -118,11 +118,12 @@ class Foreground:
             pass  # what ended the program was meant for it
         signal.pthread_sigmask(signal.SIG_SETMASK, self._inherited)
 
+    def answered(self) -> None:
+        """The user has been told who waits for whom."""
+        self._answered = time.monotonic()
+
     def _asked(self) -> bool:
-        now = time.monotonic()
-        is_second = now - self._last_quit < SECOND_QUIT
-        self._last_quit = now
-        if not is_second:
+        if time.monotonic() - self._answered > SECOND_QUIT:
             return True
         # What ignores SIGQUIT because of us ends as it would have: with a core.
         ignored = signal.SIGQUIT in _ignored(self.pid)

@@ -60,6 +60,7 @@ class Session:
         while program.wait_status is None:
             if program.turn(next_look - time.monotonic()):
                 watch.tell()
+                program.answered()
             if time.monotonic() < next_look:
                 continue
             pause = min(2 * pause, longest)
