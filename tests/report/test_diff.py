@@ -174,6 +174,23 @@ def test_usage(words, message, diff, capsys):
     assert message in capsys.readouterr().err
 
 
+def test_a_trace_behind_json_is_no_destination(diff, capsys, tmp_path):
+    diff(run_of(1), run_of(2, wait=30_000))
+    assert main(["diff", "--json", "a0.trace", "b0.trace"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["locks"][0]["measures"]["wait.mean"]["verdict"] == "more"
+    assert (tmp_path / "a0.trace").read_text() == "stands for a trace"
+    for words in (
+        ["a0.trace", "--json", "b0.trace"],
+        ["a0.trace", "b0.trace", "--json"],
+    ):
+        assert main(["diff", *words]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document["locks"][0]["measures"]["wait.mean"]["verdict"] == "more"
+    assert main(["diff", "--json", "out.json", "a0.trace", "b0.trace"]) == 0
+    assert json.loads((tmp_path / "out.json").read_text())["schema"] == "hasp.diff/1"
+
+
 def test_groups_by_a_colon(diff, capsys):
     diff([run_of(1), run_of(2)], [run_of(3), run_of(4)])
     assert main(["diff", "a0.trace,a1.trace:b0.trace,b1.trace"]) == 0

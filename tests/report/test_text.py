@@ -123,6 +123,18 @@ def test_stacks_end_at_the_program(report):
     assert "_start" not in part
 
 
+def test_names_cannot_steer_the_terminal(report):
+    evil = "x.c:1 \x1b[31m\x07red\x9b2J"
+    profile = profile_samples.profile([site(1, evil, use(10, 1, 5, 5), 0.1)], 0.1)
+    thread = replace(profile.threads[0], name="\x1b]0;title\x07")
+    profile = replace(
+        profile, command=("./a", "\x1b[2J"), threads=(thread, *profile.threads[1:])
+    )
+    for words in ([], ["--threads", "--expand", "*", "--histogram", "*"]):
+        _, out, _ = report(profile, *words)
+        assert all(one.isprintable() or one == "\n" for one in out)
+
+
 def test_a_damaged_trace_may_say_anything(report, tmp_path):
     weight = Weight(100_000, stack("x a.c:1"), 1, 2**64 - 1, 1, 2**64 - 1)
     profile = replace(hot_lock(), began=1e18, duration_ns=2**64 - 1, weights=(weight,))

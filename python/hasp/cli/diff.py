@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from hasp.cli.report import top
 from hasp.errors import EXIT_FINDING, HaspError
-from hasp.output import STDOUT, add_json_option, check_writable, note, write_json
+from hasp.output import STDOUT, check_writable, note, write_json
 
 NAME = "diff"
 HELP = "compare two traces, or groups of them, lock by lock"
@@ -26,6 +27,20 @@ says less: how runs differ by themselves cannot be seen in one.
 exit status: 0 fine; 1 when a --fail-if holds; 2 usage, or a file that is no trace.
 """
 TOP = 10
+
+
+class Json(argparse.Action):
+    """--json, which also notes whether it stands behind a trace: see traces_of."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        namespace.json = values
+        namespace.json_behind = bool(namespace.traces)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +63,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="CONDITION",
         help="end with 1 if a significant change fits: [SITE:] MEASURE > VALUE%%",
     )
-    add_json_option(parser)
+    add(
+        "--json",
+        action=Json,
+        nargs="?",
+        const=STDOUT,
+        metavar="FILE",
+        help="one object, to FILE, or to stdout when FILE is absent or -",
+    )
+
+
+def traces_of(arguments: argparse.Namespace) -> list[str]:
+    """The traces; in `hasp diff --json A B` the parser took A for the FILE of --json.
+
+    A FILE that exists is a trace where one is missing, so that none is written over.
+    """
+    words: list[str] = arguments.traces
+    file = arguments.json
+    alone = len(words) == 1 and (":" not in words[0] or Path(words[0]).exists())
+    if alone and file not in (None, STDOUT) and Path(file.split(",")[0]).exists():
+        arguments.json = STDOUT
+        return [*words, file] if arguments.json_behind else [file, *words]
+    return words
 
 
 def groups(words: list[str]) -> tuple[list[Path], list[Path]]:
@@ -83,10 +119,11 @@ def run(arguments: argparse.Namespace) -> int:
     from hasp.report.profile.source import open_profile
     from hasp.report.profile.verdict import is_empty
 
+    words = traces_of(arguments)
     if arguments.json:
         check_writable(arguments.json)
     conditions = [change_condition(text) for text in arguments.fail_if]
-    before, after = groups(arguments.traces)
+    before, after = groups(words)
     sides = [[open_profile(path) for path in side] for side in (before, after)]
     for path, profile in zip((*before, *after), (*sides[0], *sides[1]), strict=True):
         if is_empty(profile):
@@ -96,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_json([document(found)], arguments.json)
     if arguments.json != STDOUT:
         print_difference(found, arguments.top)
-    failures = [words for one in conditions for words in one.fails(found)]
-    for words in failures:
-        note(words)
+    failures = [said for one in conditions for said in one.fails(found)]
+    for sentence in failures:
+        note(sentence)
     return EXIT_FINDING if failures else 0

@@ -18,6 +18,7 @@ from hasp.report.profile.words import (
     few,
     listed,
     plural,
+    printable,
     share,
     short_time,
     time,
@@ -52,12 +53,12 @@ def print_site(profile: Profile, text: str, top: int | None) -> None:
 
 
 def _print_site(site: Site, profile: Profile, top: int | None, out: Console) -> None:
-    out.print(f"{site.name} (site {site.number}, {site.kind.value})", style="bold")
+    say(out, f"{site.name} (site {site.number}, {site.kind.value})", style="bold")
     for words, stack in (("created", site.created), ("first used", site.first)):
         if stack:
             out.print(f"  {words}:")
             for line in stack_words(stack):
-                out.print(f"    {line}")
+                say(out, line, "    ")
     form = table(title="operations")
     form.add_column("operation")
     for heading in (
@@ -134,7 +135,7 @@ def print_threads(profile: Profile, top: int | None) -> None:
         end = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
         lived = max(0, end - thread.began_ns)
         form.add_row(
-            f"{thread.number} {thread.name}".strip(),
+            printable(f"{thread.number} {thread.name}".strip()),
             short_time(lived, 3),
             *(
                 share(part / lived if lived else None)
@@ -151,7 +152,7 @@ def print_threads(profile: Profile, top: int | None) -> None:
         out.print(f"and {len(ordered) - top:,} more: --top all")
     for thread in ordered:
         if thread.waiting_for or thread.held:
-            out.print(_at_the_end(names, thread.number, profile.duration_ns))
+            say(out, _at_the_end(names, thread.number, profile.duration_ns))
 
 
 def _at_the_end(names: Names, number: int, duration_ns: int) -> str:
@@ -190,7 +191,7 @@ def print_histograms(profile: Profile, text: str) -> None:
             for line in histogram_lines(found):
                 out.print(line)
         if not shown:
-            out.print(f"{row.name}: nothing was timed.")
+            say(out, f"{row.name}: nothing was timed.")
 
 
 def octaves(found: Distribution) -> list[tuple[float, float, int]]:

@@ -27,6 +27,7 @@ from hasp.report.profile.words import (
     few,
     listed,
     plural,
+    printable,
     share,
     short_time,
     time,
@@ -98,6 +99,7 @@ def print_report(profile: Profile, choice: Choice) -> None:
 def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
     """A paragraph; its further lines begin below the first word."""
     blank = " " * len(indent)
+    text = printable(text)
     lines = wrap(text, out.width, initial_indent=indent, subsequent_indent=blank)
     out.print("\n".join(lines), style=style or None, soft_wrap=True)
 
