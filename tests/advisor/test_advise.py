@@ -17,6 +17,7 @@ from profiler.corpus import PROGRAM
 
 from hasp.advisor import advise
 from hasp.advisor.planning import plan_of, unplanned
+from hasp.advisor.rules import load as rules
 from hasp.cli.main import main
 from hasp.plan.toml_file import load as load_plan
 from hasp.profile.build import load
@@ -214,14 +215,18 @@ def test_the_page_of_rules_is_up_to_date() -> None:
 def test_a_command_is_recorded_judged_and_tried(
     hasp: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    """Many uncontended acquisitions: the one bottleneck that no neighbour can hide."""
+    """Many uncontended acquisitions: the one bottleneck that no neighbour can hide.
+
+    A busy machine may add others, and slow the program; so the threshold is low.
+    """
     command = (PROGRAM, "--threads=2", "--seconds=0.2", "owned")
     options = ("--runs=1", "--warmup=0", "--candidates=1", "--plan=the.plan.toml")
+    low = "--set=light-share=0.0001"
     figure = r'--metric=operations_per_second": ([0-9.]+)'
-    done = hasp("advise", *options, figure, "--json", "--", *command, cwd=tmp_path)
+    done = hasp("advise", *options, low, figure, "--json", "--", *command, cwd=tmp_path)
     assert done.returncode in (0, 1), done.stderr
     record = json.loads(done.stdout)
-    assert record["bottlenecks"] == ["many-uncontended"]
+    assert "many-uncontended" in record["bottlenecks"]
     site = record["sites"][0]
     assert site["name"].startswith("owned.c:")
     tried = [item["lock"] for item in record["proof"]["standings"]]
@@ -232,7 +237,8 @@ def test_a_command_is_recorded_judged_and_tried(
     entry = load_plan(tmp_path / "the.plan.toml").entries[0]
     assert entry.lock == site["recommendation"]
     # What was recorded stays, and can be judged again.
-    assert advise(load(tmp_path / "hasp.trace")).sentence == record["verdict"]
+    again = advise(load(tmp_path / "hasp.trace"), rules().set(["light-share=0.0001"]))
+    assert again.sentence == record["verdict"]
 
 
 def test_a_command_that_fails_is_refused(
