@@ -25,6 +25,7 @@ WITHOUT_LOCKS = (
     ("messages", "pattern=one-way"),
     ("messages", "pattern=round-trip", "write_intent=1"),
     ("messages", "pattern=client-server", "servers=3"),
+    ("messages", "pattern=client-server", "servers=3", "read_ahead=1"),
     ("atomics", "operation=cas-fai"),
     ("atomics", "operation=fai"),
 )

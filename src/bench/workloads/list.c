@@ -96,7 +96,8 @@ const struct workload workload_list[] = {
         .threads_least = 2,
         .threads_most = ANY,
         SETTINGS({KNOB_PATTERN, 0}, {KNOB_SERVERS, 1}, {KNOB_REPLY, 1},
-                 {KNOB_WRITE_INTENT, 0}, {KNOB_WORK_CYCLES, 0}, THINKING(0)),
+                 {KNOB_WRITE_INTENT, 0}, {KNOB_READ_AHEAD, 0}, {KNOB_WORK_CYCLES, 0},
+                 THINKING(0)),
         FUNCTIONS(messages),
     },
     {

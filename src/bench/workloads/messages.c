@@ -119,6 +119,13 @@ static void receive_all(struct run *run, struct worker *worker, bool answered)
         expected++;
 }
 
+/* The answer's line, and that of the client whose turn is next. */
+static void fetch_ahead(struct pair *answered, struct pair *next)
+{
+    prefetch_for_write(&answered->back.full);
+    prefetch_for_write(&next->there.full);
+}
+
 /* Looks at the lines of its clients in turn; rests only when all were empty. */
 static void serve_clients(struct run *run, struct worker *worker)
 {
@@ -135,7 +142,12 @@ static void serve_clients(struct run *run, struct worker *worker)
             if (*seen == UINT64_MAX || !is_full(run, &pair->there))
                 continue;
             idle = false;
-            if (serve(run, worker, pair, take(&pair->there), *seen + 1,
+            uint64_t number = take(&pair->there);
+            if (run->knobs[KNOB_READ_AHEAD])
+                fetch_ahead(pair,
+                            pair_of(run, i + servers < run->threads ? i + servers
+                                                                    : first));
+            if (serve(run, worker, pair, number, *seen + 1,
                       run->knobs[KNOB_REPLY] != 0)) {
                 ++*seen;
             } else {

@@ -79,8 +79,7 @@ CAUSES: dict[str, str] = {
     "S53/remote": "as S53/inside: nine near clients hide the tenth one's distance",
     "S54": (
         "a one-way message is cheaper than one with its answer in every variant tried; "
-        "what makes it dearer on the real machines is not modelled. Only fetching the "
-        "next client's line ahead makes it a tie on the Opteron"
+        "what makes it dearer on the real machines is not modelled"
     ),
     "T42": "it would be two atomic operations and the interposer's mutex: some 100",
     "T43": (

@@ -78,6 +78,8 @@ def _served(lab: Lab, machine: str, clients: int, reply: int, work: int = 0) -> 
             "servers": 1,
             "reply": reply,
             "write_intent": _intent(machine),
+            # As SSYNC's message library does, with prefetchw.
+            "read_ahead": int(machine == OPTERON),
             "work_cycles": work,
             "think_cycles": 0,
         },
