@@ -333,7 +333,7 @@ def test_other_processes_of_the_run_are_named(program: Program, tmp_path: Path) 
 
 def test_very_many_locks_are_quick(program: Program, path: Path) -> None:
     """Compared with sorting as many numbers, for machines differ."""
-    number = 300_000
+    number = 100_000
     stack = program.place(0x10)
     program.add_many(
         ChunkKind.LOCKS,

@@ -165,14 +165,14 @@ def attack(good: bytes, path: Path, times: int) -> None:
 
 
 def test_damaged_traces(good: bytes, tmp_path: Path) -> None:
-    attack(good, tmp_path / "trace", 150)
+    attack(good, tmp_path / "trace", 100)
 
 
 def test_damaged_traces_cost_little_memory(good: bytes, tmp_path: Path) -> None:
     """Each structure may take a few times its bytes in the file, and no more."""
     tracemalloc.start()
     try:
-        attack(good, tmp_path / "trace", 12)
+        attack(good, tmp_path / "trace", 8)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
