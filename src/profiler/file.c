@@ -13,6 +13,8 @@ enum {
     MOST_FILES = 9999,
     HIGH_DESCRIPTOR = 1000,
     PATH_BYTES = 4096,
+    SPINS = 100,
+    LOST_NS = 1000000000,
     RESERVE = 4, /* chunks kept back for what matters most when there is no more */
 };
 
@@ -26,13 +28,23 @@ static size_t mapped;
 static struct atomic_u32 growing;
 static uint32_t reserve_first, reserve_left; /* chunks */
 
+/* Whoever has it for a second will not give it back: the thread was cancelled in the
+ * middle, or a signal's handler has jumped out. A record may be spoilt by going on; the
+ * program would hang otherwise. */
 void brief_lock(struct atomic_u32 *busy)
 {
+    uint64_t began = 0;
     for (uint32_t turns = 0; exchange_acquire(busy, 1); turns++) {
-        if (turns < 100)
+        if (turns < SPINS) {
             relax();
-        else
-            yield();
+            continue;
+        }
+        yield();
+        uint64_t now = now_ns();
+        if (turns == SPINS)
+            began = now;
+        else if (now - began > LOST_NS)
+            return;
     }
 }
 
