@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/file.h"
 
+#include "profiler/confined.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,6 +17,7 @@ enum {
     PATH_BYTES = 4096,
     SPINS = 100,
     LOST_NS = 1000000000,
+    HOARD = 64,
     RESERVE = 4, /* chunks kept back for what matters most when there is no more */
 };
 
@@ -254,6 +257,8 @@ static uint32_t grow(uint32_t count)
         report_full(2);
         return 0;
     }
+    if (load_relaxed(&confined))
+        return 0;
     if (trace->full == 1 || !have_descriptor() || !allocate((off_t)offset, bytes)) {
         report_full(1);
         return 0;
@@ -261,10 +266,23 @@ static uint32_t grow(uint32_t count)
     return number;
 }
 
+void file_hoard(void)
+{
+    brief_lock(&growing);
+    uint32_t number = grow(HOARD);
+    if (number) { /* instead of what is left of the reserve */
+        reserve_first = number;
+        reserve_left = HOARD;
+        store_release((struct atomic_u32 *)(void *)&trace->chunks, number + HOARD);
+    }
+    brief_unlock(&growing);
+}
+
 /* Locks and tables of counts can be done without. */
 static uint32_t take_reserve(enum trace_kind kind)
 {
-    if (!reserve_left || kind == TRACE_LOCKS || kind == TRACE_COUNTS)
+    bool spare = kind == TRACE_LOCKS || kind == TRACE_COUNTS || kind == TRACE_FREE;
+    if (!reserve_left || (spare && !load_relaxed(&confined)))
         return 0;
     reserve_left--;
     return reserve_first++;

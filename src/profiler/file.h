@@ -35,6 +35,9 @@ static inline void *file_at(uint32_t chunk)
 }
 uint32_t file_chunk_number(const struct trace_chunk *chunk);
 
+/* Takes chunks ahead, for when no more can be allocated. */
+void file_hoard(void);
+
 /* True when less than an eighth of the limit is left: what can do without a place in
  * the file should. */
 bool file_is_nearly_full(void);

@@ -2,6 +2,7 @@
 #include "profiler/pace.h"
 
 #include "profiler/clock.h"
+#include "profiler/confined.h"
 
 struct pace pace = {.window_ns = 100 * PACE_WINDOW * PACE_FULL_SHARE};
 
@@ -21,7 +22,7 @@ static uint64_t cpu_ns(void)
 
 void pace_adapt(struct recording *me)
 {
-    if (++me->window_timed < PACE_WINDOW)
+    if (++me->window_timed < PACE_WINDOW || load_relaxed(&confined))
         return;
     uint64_t now = cpu_ns(), elapsed = now - me->window_began;
     if (elapsed < pace.window_ns && me->period < PACE_LONGEST)

@@ -4,6 +4,7 @@
 #include "profiler/bugs.h"
 #include "profiler/calibrate.h"
 #include "profiler/clock.h"
+#include "profiler/confined.h"
 #include "profiler/early.h"
 #include "profiler/edges.h"
 #include "profiler/modules.h"
@@ -92,6 +93,10 @@ static bool activate(void)
 static void try_to_activate(void)
 {
     uint32_t waiting = WAITING;
+    if (load_relaxed(&confined)) {
+        store_relaxed(&state, OFF);
+        return;
+    }
     if (!compare_exchange_acquire(&state, &waiting, STARTING))
         return;
     record_here.inside++;
@@ -199,14 +204,13 @@ void process_needs_file(void)
 /* What is not in the file yet. */
 static void write_all(void)
 {
-    sampler_pause();
     for (struct recording *thread = threads_first(); thread; thread = thread->next) {
         weights_flush(thread); /* others may be writing them: a few get lost */
         edges_merge(thread);
     }
-    sampler_account_all();
+    if (!load_relaxed(&confined))
+        sampler_account_all();
     modules_look();
-    sampler_resume();
 }
 
 void process_ends_holding(void)

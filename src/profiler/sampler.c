@@ -2,6 +2,7 @@
 #include "profiler/sampler.h"
 
 #include "profiler/clock.h"
+#include "profiler/confined.h"
 #include "profiler/looks.h"
 #include "profiler/modules.h"
 #include "profiler/moments.h"
@@ -16,6 +17,7 @@ enum { STACK_BYTES = 1 << 18, TICK_NS = 1000000000 / SAMPLER_HZ };
 
 static struct atomic_u32 started;
 static struct atomic_u32 paused;
+static struct atomic_u32 stopping, stopped;
 
 static void account(const struct recording *thread)
 {
@@ -73,7 +75,9 @@ static void look(uint32_t tick)
     if (tick % (SAMPLER_HZ / 10) == 0)
         moments_look();
     if (tick % SAMPLER_HZ == 0) {
+        brief_lock(&paused);
         modules_look();
+        brief_unlock(&paused);
         tell_rate();
     }
     if (threads_first())
@@ -104,19 +108,20 @@ static void *run(void *argument)
     clock_gettime(CLOCK_MONOTONIC, &next);
     for (uint32_t tick = 1;; tick++) {
         sleep_until(&next);
-        brief_lock(&paused);
+        if (load_relaxed(&stopping))
+            break;
         look(tick);
-        bool last = tick % SAMPLER_HZ == 0 && proc_threads(1) == 1;
-        brief_unlock(&paused);
-        if (last)
-            return NULL;
+        if (tick % SAMPLER_HZ == 0 && proc_threads(1) == 1)
+            break;
     }
+    store_release(&stopped, 1);
+    return NULL;
 }
 
 void sampler_start(sampler_create *create)
 {
     uint32_t no = 0;
-    if (!compare_exchange_relaxed(&started, &no, 1))
+    if (load_relaxed(&confined) || !compare_exchange_relaxed(&started, &no, 1))
         return;
     sigset_t all, before;
     pthread_t thread;
@@ -134,6 +139,15 @@ void sampler_start(sampler_create *create)
     pthread_attr_destroy(&attributes);
 }
 
+void sampler_stop(void)
+{
+    const struct timespec moment = {0, TICK_NS / 4};
+    store_relaxed(&stopping, 1);
+    for (int i = 0; i < 40 && trace->sampler_hz && !load_acquire(&stopped); i++)
+        nanosleep(&moment, NULL);
+    nanosleep(&moment, NULL); /* it is on its way out */
+}
+
 void sampler_pause(void)
 {
     brief_lock(&paused);
@@ -147,6 +161,7 @@ void sampler_resume(void)
 void sampler_forget(void)
 {
     store_relaxed(&started, 0);
+    store_relaxed(&stopped, 0);
     store_relaxed(&paused, 0);
     next_to_account = NULL;
     round_began = 0;

@@ -23,10 +23,13 @@ typedef int sampler_create(pthread_t *, const pthread_attr_t *, void *(*)(void *
 void sampler_start(sampler_create *create);
 void sampler_forget(void);
 
-/* No look is under way in between: around a fork, which would copy the locks that a
- * look takes, and at the end. */
+/* The sampler holds none of the loader's locks in between: around a fork, which would
+ * copy them. */
 void sampler_pause(void);
 void sampler_resume(void);
+
+/* For good, when it has ended, or not within a while. */
+void sampler_stop(void);
 
 /* What the kernel counted for every thread that lives. */
 void sampler_account_all(void);

@@ -2,6 +2,7 @@
 #include "profiler/threads.h"
 
 #include "profiler/bugs.h"
+#include "profiler/confined.h"
 #include "profiler/counts.h"
 #include "profiler/edges.h"
 #include "profiler/process.h"
@@ -65,6 +66,8 @@ struct recording *threads_first(void)
 
 static void name_thread(struct trace_thread *thread)
 {
+    if (load_relaxed(&confined))
+        return;
     char name[16] = "";
     prctl(PR_GET_NAME, name);
     memcpy(thread->name, name, sizeof name);
@@ -166,6 +169,8 @@ struct recording *thread_register(void)
 
 void thread_account(struct recording *me)
 {
+    if (load_relaxed(&confined))
+        return;
     struct trace_thread *shared = me->shared;
     const struct recording_base *base = &me->base;
     struct rusage usage;

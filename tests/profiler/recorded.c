@@ -2,10 +2,15 @@
 /* What the recorder's tests record: one case a run, its size as the second argument. */
 #include "../programs/check.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 static pthread_mutex_t outer, inner = PTHREAD_MUTEX_INITIALIZER;
 static long size;
@@ -168,6 +173,40 @@ static void gives_up_rights(void)
     run_one(lock_often);
 }
 
+/* A filter that kills for what only the recorder might call from then on. */
+static void confine(void)
+{
+#define DIES_OF(number)                                                                \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1),                               \
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        DIES_OF(SYS_openat),
+        DIES_OF(SYS_fallocate),
+        DIES_OF(SYS_getrusage),
+        DIES_OF(SYS_clock_gettime),
+        DIES_OF(SYS_prctl),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    CHECK_EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+                &program) != 0)
+        check_skip("no filters here");
+}
+
+static void confined(void)
+{
+    long locks = size;
+    size = 1;
+    run_one(lock_often);
+    usleep(30000);
+    confine();
+    size = locks;
+    mutexes();
+    run_one(lock_often);
+}
+
 /* The first thread ends; the process ends with the last. */
 static void first_ends(void)
 {
@@ -312,7 +351,7 @@ static const struct {
     {"closes", closes},   {"first_ends", first_ends}, {"forks", forks},
     {"vforks", vforks},   {"replaced", replaced},     {"generated", generated},
     {"signals", signals}, {"limited", limited},       {"exits_at_once", exits_at_once},
-    {"gives_up_rights", gives_up_rights},
+    {"gives_up_rights", gives_up_rights}, {"confined", confined},
 };
 
 int main(int count, char **arguments)

@@ -245,6 +245,13 @@ def test_a_program_that_gives_up_its_rights(folder: Path) -> None:
     assert acquisitions(trace) == [100]
 
 
+def test_a_program_that_confines_itself(folder: Path) -> None:
+    trace = Recording(folder, "confined", 2000, settings(folder / "t")).trace
+    assert trace.header["ended"] == End.EXITED
+    assert trace.doubts == []
+    assert acquisitions(trace) == [2001] + [2] * 1000 + [1] * 1000
+
+
 def test_descriptors_may_be_closed(folder: Path) -> None:
     trace = Recording(folder, "closes", 5000, settings(folder / "t")).trace
     assert trace.header["full"] == 0

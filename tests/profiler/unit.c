@@ -6,6 +6,7 @@
 #include "profiler/timeline.h"
 
 __thread struct record_here record_here;
+struct atomic_u32 confined;
 
 struct seen {
     uint64_t ticks;

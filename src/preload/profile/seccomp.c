@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* prctl and syscall, hooked for one reason: the installation of a seccomp filter. */
+#include "preload/profile/next.h"
+
+#include "profiler/confined.h"
+
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+static bool installs_filter(long number, long first)
+{
+    if (number == SYS_seccomp)
+        return first == SECCOMP_SET_MODE_FILTER || first == SECCOMP_SET_MODE_STRICT;
+    return number == SYS_prctl && first == PR_SET_SECCOMP;
+}
+
+/* Arguments that the caller did not pass are read as whatever the registers hold, and
+ * go on, as in the C library's own functions. */
+EXPORT int prctl(int option, ...)
+{
+    long rest[4];
+    va_list arguments;
+    va_start(arguments, option);
+    for (int i = 0; i < 4; i++)
+        rest[i] = va_arg(arguments, long);
+    va_end(arguments);
+    if (unlikely(installs_filter(SYS_prctl, option)))
+        confined_begins();
+    return next.prctl(option, rest[0], rest[1], rest[2], rest[3]);
+}
+
+EXPORT long syscall(long number, ...)
+{
+    long rest[6];
+    va_list arguments;
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++)
+        rest[i] = va_arg(arguments, long);
+    va_end(arguments);
+    if (unlikely(installs_filter(number, rest[0])))
+        confined_begins();
+    return next.syscall(number, rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]);
+}
