@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hasp.study.store import Study
 
 MOST_SITES = 5
+RULES_SCHEMA = "hasp.rules/1"
 
 
 def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
@@ -140,6 +141,7 @@ def rules_json(rules: Rules) -> list[dict[str, object]]:
     """The same as records: thresholds, then rules."""
     records: list[dict[str, object]] = [
         {
+            "schema": RULES_SCHEMA,
             "kind": "threshold",
             "name": item.name,
             "value": item.value,
@@ -152,6 +154,7 @@ def rules_json(rules: Rules) -> list[dict[str, object]]:
     ]
     records += [
         {
+            "schema": RULES_SCHEMA,
             "kind": "rule",
             "id": rule.id,
             "title": rule.title,
