@@ -67,12 +67,21 @@ def test_a_quantile_of_few_is_less_sure():
     counts = [500, 300, 150, 50]
 
     def p99(drawn):
-        return float(numpy.searchsorted(numpy.cumsum(drawn), 0.99 * drawn.sum()) + 1)
+        return counting.quantiles(drawn, range(1, 6), 0.99)
 
     many = counting.variance_by_bootstrap(counts, 1000, p99)
     # The same histogram, each measured duration counted for ten.
     few = counting.variance_by_bootstrap(counts, 100, p99)
     assert many < few
+
+
+def test_quantiles_are_those_of_distributions():
+    from profile_samples import around
+
+    times = around(20_000, 1500, 3)
+    for q in (0.1, 0.5, 0.99):
+        (found,) = counting.quantiles(numpy.array([times.counts]), times.edges_ns, q)
+        assert found == pytest.approx(times.quantile(q))
 
 
 @pytest.mark.parametrize(("before", "after"), [(0, 5), (5, 0)])

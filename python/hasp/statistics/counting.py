@@ -93,9 +93,9 @@ def variance_of_mean(
 def variance_by_bootstrap(
     counts: Sequence[int],
     number: int,
-    statistic: Callable[[NDArray[numpy.int64]], float | None],
+    statistic: Callable[[NDArray[numpy.int64]], NDArray[numpy.float64]],
 ) -> float | None:
-    """Variance of the logarithm of a statistic of a histogram.
+    """Variance of the logarithm of a statistic, which takes a row for each resample.
 
     Each resample draws `number` durations, as many as were measured (Efron, "Bootstrap
     methods: another look at the jackknife", Annals of Statistics 1979).
@@ -105,9 +105,23 @@ def variance_by_bootstrap(
         return None
     source = numpy.random.default_rng(SEED)
     drawn = source.multinomial(number, weights / weights.sum(), size=RESAMPLES)
-    found = [statistic(one) for one in drawn]
-    logarithms = [math.log(value) for value in found if value is not None and value > 0]
-    return float(numpy.var(logarithms, ddof=1)) if len(logarithms) > 1 else None
+    found = statistic(drawn)
+    logarithms = numpy.log(found[found > 0])
+    return float(logarithms.var(ddof=1)) if len(logarithms) > 1 else None
+
+
+def quantiles(
+    drawn: NDArray[numpy.int64], edges: Sequence[float], q: float
+) -> NDArray[numpy.float64]:
+    """The q-quantile of each row of counts, interpolated within its bucket."""
+    sums = drawn.cumsum(axis=1)
+    rank = q * sums[:, -1]
+    bucket = (sums >= rank[:, None]).argmax(axis=1)
+    row = numpy.arange(len(drawn))
+    part = 1 - (sums[row, bucket] - rank) / numpy.maximum(drawn[row, bucket], 1)
+    bounds = numpy.asarray(edges, float)
+    low, high = bounds[bucket], bounds[bucket + 1]
+    return numpy.asarray(low + part * (high - low), float)
 
 
 def of_runs(before: Sequence[float], after: Sequence[float]) -> Change | None:

@@ -7,7 +7,7 @@ All are rates, shares and times that do not grow with the length of a run.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy
@@ -84,10 +84,10 @@ def _p99(name: str) -> Measure:
         return statistic(getattr(seen.row.use, name), "p99")
 
     def variance(times: Distribution) -> float | None:
-        def quantile(counts: NDArray[numpy.int64]) -> float | None:
-            return replace(times, counts=counts.tolist()).quantile(0.99)
+        def p99(drawn: NDArray[numpy.int64]) -> NDArray[numpy.float64]:
+            return counting.quantiles(drawn, times.edges_ns, 0.99)
 
-        return counting.variance_by_bootstrap(times.counts, times.timed, quantile)
+        return counting.variance_by_bootstrap(times.counts, times.timed, p99)
 
     def between(before: Sighting, after: Sighting) -> Change | None:
         sides = [getattr(one.row.use, name) for one in (before, after)]
