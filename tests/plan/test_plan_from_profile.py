@@ -48,8 +48,17 @@ def run(hasp: Any, plan: Path, program: Path) -> list[int]:
     return [int(word) for word in done.stdout.split() if word.isdecimal()]
 
 
-@pytest.mark.parametrize("lock", [None, "mcs-park"])
-@pytest.mark.parametrize("options", ["-O0", "-O2"])
+QUICK = ("-O0", None), ("-O2", "mcs-park")
+BUILDS = [
+    *QUICK,
+    *(
+        pytest.param(options, lock, marks=pytest.mark.slow)
+        for options, lock in (("-O2", None), ("-O0", "mcs-park"))
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "lock"), BUILDS)
 def test_c(hasp: Any, tmp_path: Path, lock: str | None, options: str) -> None:
     program = tmp_path / "program"
     words = ["cc", "-g", options, "-o", program, HERE / "program.c", "-pthread"]
@@ -58,8 +67,7 @@ def test_c(hasp: Any, tmp_path: Path, lock: str | None, options: str) -> None:
     assert run(hasp, plan, program) == [slot("mcs"), slot("ticket")]
 
 
-@pytest.mark.parametrize("lock", [None, "mcs-park"])
-@pytest.mark.parametrize("options", ["-O0", "-O2"])
+@pytest.mark.parametrize(("options", "lock"), BUILDS)
 def test_cpp(hasp: Any, tmp_path: Path, lock: str | None, options: str) -> None:
     if not shutil.which("c++"):
         pytest.skip("no C++ compiler")
@@ -71,12 +79,14 @@ def test_cpp(hasp: Any, tmp_path: Path, lock: str | None, options: str) -> None:
     assert run(hasp, plan, program) == [slot(name) for name in LOCKS]
 
 
+@pytest.mark.slow
 def test_while_profiled(hasp: Any, tmp_path: Path) -> None:
     """The recorder's own frames are none of the program's."""
     program = tmp_path / "program"
     words = ["cc", "-g", "-O2", "-o", program, HERE / "program.c", "-pthread"]
     subprocess.run(words, check=True)
     plan = planned(program, None, {"db->mu": "mcs", "cache_lock": "ticket"})
-    done = hasp("profile", "--lock", f"plan:{plan}", "--", str(program))
+    trace = str(tmp_path / "again.trace")
+    done = hasp("profile", "-o", trace, "--lock", f"plan:{plan}", "--", str(program))
     assert done.returncode == 0, done.stderr
     assert f"db {slot('mcs')} cache {slot('ticket')}" in done.stdout

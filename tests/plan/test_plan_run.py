@@ -126,6 +126,7 @@ def test_a_wrong_plan_is_refused(hasp: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.slow
 def test_one_more_candidate(hasp: Any, tmp_path: Path) -> None:
     program = build(tmp_path)
     plan = planned(program)

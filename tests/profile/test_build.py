@@ -331,6 +331,7 @@ def test_other_processes_of_the_run_are_named(program: Program, tmp_path: Path) 
     assert load(tmp_path / "hasp.trace.2").others == (str(tmp_path / "hasp.trace"),)
 
 
+@pytest.mark.slow
 def test_very_many_locks_are_quick(program: Program, path: Path) -> None:
     """Compared with sorting as many numbers, for machines differ."""
     number = 100_000

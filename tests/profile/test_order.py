@@ -85,6 +85,7 @@ def test_too_many_are_cut_and_told() -> None:
     assert (len(circles), all_of_them) == (100, False)
 
 
+@pytest.mark.slow
 def test_a_large_graph_takes_little_time() -> None:
     """One circle through all locks is the worst: compared with sorting as many."""
     locks = 50_000

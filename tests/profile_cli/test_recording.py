@@ -48,9 +48,17 @@ def start(folder: Path, *words: object) -> subprocess.Popen[str]:
     ("how", "words"),
     [
         ("opposite", ["deadlock: 2 threads wait for each other", "&credit", "&debit"]),
-        ("itself", ["deadlock: a thread waits for a lock that it holds itself"]),
-        ("forgotten", ["1 thread waits for hangs.c", "&debit"]),
-        ("lost", ["none can wake another"]),
+        pytest.param(
+            "itself",
+            ["deadlock: a thread waits for a lock that it holds itself"],
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "forgotten",
+            ["1 thread waits for hangs.c", "&debit"],
+            marks=pytest.mark.slow,
+        ),
+        pytest.param("lost", ["none can wake another"], marks=pytest.mark.slow),
     ],
 )
 def test_a_hang_is_explained_and_ended(hasp, hangs, tmp_path, how, words):
@@ -63,6 +71,7 @@ def test_a_hang_is_explained_and_ended(hasp, hangs, tmp_path, how, words):
         assert word in finished.stderr
 
 
+@pytest.mark.slow
 def test_a_hang_that_ends_is_told_once_and_nothing_is_killed(hasp, hangs, tmp_path):
     finished = hasp("profile", *HANG, "--", hangs, "sleeps", cwd=tmp_path)
     assert finished.returncode == 0
@@ -70,6 +79,7 @@ def test_a_hang_that_ends_is_told_once_and_nothing_is_killed(hasp, hangs, tmp_pa
     assert re.search(r"held by hangs \(tid \d+\), which runs, or", finished.stderr)
 
 
+@pytest.mark.slow
 def test_a_program_that_works_or_is_stopped_does_not_hang(hangs, tmp_path):
     hasp = start(tmp_path, "profile", *HANG, "--", hangs, "works")
     pid = wait_for_trace(tmp_path / "hasp.trace").pid
@@ -125,6 +135,7 @@ def test_processes_of_a_shell_are_recorded_one_by_one(hasp, hangs, tmp_path):
         assert (tmp_path / (name + files.SYMBOLS)).exists()
 
 
+@pytest.mark.slow
 def test_a_daemon_that_outlives_the_program_is_named(hasp, hangs, tmp_path):
     script = f"setsid {hangs} works > /dev/null 2>&1 < /dev/null & sleep 0.3"
     finished = hasp("profile", "--", "sh", "-c", script, cwd=tmp_path)
@@ -134,6 +145,7 @@ def test_a_daemon_that_outlives_the_program_is_named(hasp, hangs, tmp_path):
     assert re.search(rf"process(es)? .*{pid}.* still run", finished.stderr)
 
 
+@pytest.mark.slow
 def test_the_report_goes_to_stderr(hasp, hangs, tmp_path):
     finished = hasp("profile", "--report", "--", hangs, "sleeps", cwd=tmp_path)
     assert finished.stdout == "started\n"
@@ -154,6 +166,7 @@ def test_top_in_plain_tables(hasp, hangs, tmp_path):
     assert not trace.running  # leaving ends the program
 
 
+@pytest.mark.slow
 def test_top_of_a_program_that_is_recorded_leaves_it_alone(hasp, hangs, tmp_path):
     profile = start(tmp_path, "profile", "--", hangs, "opposite")
     trace = wait_for_trace(tmp_path / "hasp.trace")

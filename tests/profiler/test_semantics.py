@@ -30,7 +30,7 @@ def parameters() -> list[object]:
             lock,
             mode,
             id=f"{program}-{lock or 'glibc'}-{mode}",
-            marks=[] if program in FEW else [pytest.mark.slow],
+            marks=[] if program in FEW and lock is None else [pytest.mark.slow],
         )
         for program in matrix.programs()
         for lock, mode in ((None, "full"), ("mcs-park", "sample"))

@@ -68,6 +68,7 @@ def test_the_page_says_what_the_first_screen_says(page):
     assert "pay at bank.c:31" in text and "refund at bank.c:44" in text
 
 
+@pytest.mark.slow
 def test_a_page_of_ten_thousand_sites_is_bounded(monkeypatch):
     profile = ten_thousand_sites()
     data = json.dumps(page_data(profile, Names(profile), _rows(profile)))
