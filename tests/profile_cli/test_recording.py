@@ -94,6 +94,7 @@ def test_a_program_that_works_or_is_stopped_does_not_hang(hangs, tmp_path):
     assert "nothing has moved" not in errors
 
 
+@pytest.mark.slow
 def test_sigquit_asks_and_the_program_goes_on(hangs, tmp_path):
     hasp = start(tmp_path, "profile", "--", hangs, "opposite")
     pid = wait_for_trace(tmp_path / "hasp.trace").pid
