@@ -11,9 +11,20 @@ enum {
     CACHED = 256,       /* pairs known to one thread */
     OUTER_MOST = 8,     /* held locks that are looked at, from the innermost on */
     COUNTED_APART = 64, /* by one thread, before it adds them to the record */
+    CALLERS = 64,       /* known to one thread */
+    MANY = 1024,        /* pairs that were not known, by one caller */
+    SELDOM = 64,        /* from then on it is looked at once in so many times */
+};
+
+/* A place of the program that locks while it holds. Where it meets ever new pairs, such
+ * as those of two arrays of locks, most are as good as known. */
+struct pairing {
+    uintptr_t caller;
+    uint32_t unknown, turn;
 };
 
 struct edges_cache {
+    struct pairing pairing[CALLERS];
     struct known {
         struct trace_edge *edge; /* NULL: free */
         uint32_t outer, inner;
@@ -129,15 +140,17 @@ static void count_one(struct known *known)
     }
 }
 
-static void note(struct recording *me, uint32_t outer, uint32_t inner, bool by_try,
-                 void *caller)
+static void note(struct recording *me, struct pairing *pairing, uint32_t outer,
+                 uint32_t inner, bool by_try)
 {
+    void *caller = (void *)pairing->caller;
     struct known *known = place_in(me->edges, outer, inner);
     if (!is_pair(known, outer, inner)) {
         struct trace_edge *edge = find(me, outer, inner, by_try, caller);
         if (!edge)
             return;
         add(known);
+        pairing->unknown++;
         *known = (struct known){.edge = edge, .outer = outer, .inner = inner};
     }
     if (!by_try && known->edge->by_try)
@@ -165,18 +178,30 @@ bool edges_known(struct recording *me, uint32_t inner)
     return true;
 }
 
+static struct pairing *pairing_of(struct recording *me, void *caller)
+{
+    uint64_t hash = (uintptr_t)caller * 0x9e3779b97f4a7c15u;
+    struct pairing *pairing = &me->edges->pairing[(hash >> 40) % CALLERS];
+    if (pairing->caller != (uintptr_t)caller)
+        *pairing = (struct pairing){.caller = (uintptr_t)caller};
+    return pairing;
+}
+
 static void note_all(struct recording *me, uint32_t inner, bool by_try, void *caller)
 {
     if (!me->edges)
         me->edges = map_pages(sizeof *me->edges);
     if (!me->edges || !inner)
         return;
+    struct pairing *pairing = pairing_of(me, caller);
+    if (pairing->unknown >= MANY && ++pairing->turn % SELDOM)
+        return;
     uint32_t depth = me->depth;
     uint32_t end = depth > OUTER_MOST ? depth - OUTER_MOST : 0;
     while (depth-- > end) {
         uint32_t outer = me->hold[depth].lock;
         if (outer && outer != inner)
-            note(me, outer, inner, by_try, caller);
+            note(me, pairing, outer, inner, by_try);
     }
 }
 

@@ -173,7 +173,16 @@ def mixed(program: str, locks: tuple[str, str, str]) -> Plan:
     return Plan(tuple(entries[-256:]), locks[0])
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+LONG = {"cond_queue", "cxx_sync"}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in LONG else [])
+        for name in PROGRAMS
+    ],
+)
 def test_mixed_locks(program: str, tmp_path: Path) -> None:
     if not (matrix.PROGRAMS / program).exists():
         pytest.skip(f"{program} is not built: no C++ compiler")
