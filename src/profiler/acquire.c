@@ -63,13 +63,33 @@ static void see_migration(struct recording *me)
     me->cpu = cpu;
 }
 
+/* It looks free, but somebody waits for it: it is on its way to them. */
+static bool is_handed_over(const struct recording *me, const void *object,
+                           const struct record_as *as)
+{
+    if (as->operation != TRACE_LOCK)
+        return false;
+    uint32_t lock = registry_find((uintptr_t)object);
+    if (!lock || !load_relaxed(&registry_locks[lock].waiting))
+        return false;
+    for (uint32_t i = 0; i < me->depth; i++)
+        if (me->hold[i].key == (uintptr_t)object)
+            return false; /* once more by the one who has it */
+    return true;
+}
+
 bool record_begin(struct record_acquisition *a, const void *object,
                   const struct record_as *as, bool busy, void *caller)
 {
     struct recording *me = record_me();
     if (!me)
         return false;
+    busy = busy || is_handed_over(me, object, as);
     bool due = !busy && pace_is_due(me);
+    if (pace.sampled && !busy && !due) { /* it only looked closer */
+        record_here.skip--;
+        return false;
+    }
     record_enter(me);
     prepare(a, me, object, as, caller);
     struct record_hold *hold = &a->hold;
@@ -88,7 +108,7 @@ bool record_begin(struct record_acquisition *a, const void *object,
     hold->asked = ticks();
     hold->paced = due;
     if (busy) {
-        wait_publish(me, hold, as->operation);
+        wait_for_lock(me, hold, as->operation);
         a->waits = true;
     } else {
         hold->weight = pace_take(me);
@@ -142,7 +162,7 @@ void record_end(struct record_acquisition *a, enum record_result result)
     if (hold->timed)
         hold->got = ticks();
     if (a->waits)
-        wait_withdraw(me);
+        wait_for_lock_ends(me);
     if (result == RECORD_GOT) {
         if (hold->timed)
             see_handover(hold);

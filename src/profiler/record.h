@@ -96,6 +96,7 @@ struct recording {
 
     uint64_t switches_seen, switches_at; /* involuntary ones, and when they were read */
 
+    uint32_t waited_for; /* a lock among whose waiters it is counted, or 0 */
     uint64_t evictions; /* from the table of counts, since it grew */
     struct uses_table *uses;
     struct stacks_cache *stacks;
@@ -137,9 +138,10 @@ static inline uint64_t record_place(uintptr_t key, uint64_t mask)
 
 /*
  * Whether the thread has found a lock taken in its last RECORD_CAREFUL acquisitions.
- * A word that an atomic operation has just written is slow to load, 2.5 ns in a loop of
- * locking and unlocking. So a hook may look at something beside it (the owner), that is
- * not as exact, as long as nothing is contended.
+ * Then the hook should call record_begin, which looks at all there is: a lock that is
+ * being handed over looks free, but has waiters. As long as nothing is contended, it
+ * may look at what costs least: a word that an atomic operation has just written is
+ * slow to load, 2.5 ns in a loop of locking and unlocking; the owner beside it is not.
  */
 static inline bool record_looks_closer(void)
 {

@@ -8,6 +8,7 @@
 #include "profiler/process.h"
 #include "profiler/stacks.h"
 #include "profiler/uses.h"
+#include "profiler/waits.h"
 #include "profiler/weights.h"
 
 #include <limits.h>
@@ -195,6 +196,8 @@ void thread_end(struct recording *me)
     edges_merge(me);
     thread_account(me);
     weights_flush(me);
+    if (me->waited_for) /* cancelled */
+        wait_for_lock_ends(me);
     me->ended = true;
     me->shared->waiting_for = 0;
     me->shared->ended = ticks();

@@ -27,6 +27,21 @@ void wait_withdraw(struct recording *me)
     store_relaxed((struct atomic_u32 *)(void *)&me->shared->waiting_for, 0);
 }
 
+void wait_for_lock(struct recording *me, const struct record_hold *hold,
+                   enum trace_operation operation)
+{
+    me->waited_for = hold->lock;
+    fetch_add_relaxed(&registry_locks[hold->lock].waiting, 1);
+    wait_publish(me, hold, operation);
+}
+
+void wait_for_lock_ends(struct recording *me)
+{
+    wait_withdraw(me);
+    fetch_add_relaxed(&registry_locks[me->waited_for].waiting, -1u);
+    me->waited_for = 0;
+}
+
 /* The mutex is about to be released by the wait: its hold ends here. */
 static void end_hold(struct record_wait *w, struct recording *me)
 {

@@ -9,4 +9,9 @@ void wait_publish(struct recording *me, const struct record_hold *hold,
                   enum trace_operation operation);
 void wait_withdraw(struct recording *me);
 
+/* The same for one more waiter of a lock. */
+void wait_for_lock(struct recording *me, const struct record_hold *hold,
+                   enum trace_operation operation);
+void wait_for_lock_ends(struct recording *me);
+
 #endif

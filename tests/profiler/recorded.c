@@ -79,6 +79,26 @@ static void waits(void)
     pthread_join(thread, NULL);
 }
 
+/* Two threads that both want it again at once: a lock that hands over alternates. */
+static void *want_again(void *argument)
+{
+    for (long i = 0; i < size; i++) {
+        pthread_mutex_lock(&outer);
+        usleep(500);
+        pthread_mutex_unlock(&outer);
+    }
+    return argument;
+}
+
+static void alternates(void)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        start(&threads[i], want_again, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+}
+
 /* Threads one after the other. */
 static void churn(void)
 {
@@ -352,6 +372,7 @@ static const struct {
     {"vforks", vforks},   {"replaced", replaced},     {"generated", generated},
     {"signals", signals}, {"limited", limited},       {"exits_at_once", exits_at_once},
     {"gives_up_rights", gives_up_rights}, {"confined", confined},
+    {"alternates", alternates},
 };
 
 int main(int count, char **arguments)

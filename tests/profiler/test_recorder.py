@@ -139,6 +139,17 @@ def test_the_sampler_sees_a_waiter_and_the_holder(folder: Path) -> None:
     assert set(looks["holder"]) == {2}
 
 
+@pytest.mark.parametrize("mode", ["full", "sample"])
+def test_a_lock_on_its_way_to_the_next_holder_is_waited_for(
+    folder: Path, mode: str
+) -> None:
+    env = settings(folder / "t", "mcs-park", HASP_TRACE_MODE=mode)
+    uses = used(Recording(folder, "alternates", 60, env).trace)
+    changes = int(uses["owner_changes"].sum())
+    assert changes > 10
+    assert uses["contended"].sum() >= 0.8 * changes
+
+
 def test_many_short_threads_share_records(folder: Path) -> None:
     trace = Recording(folder, "churn", 1500, settings(folder / "t")).trace
     threads = trace.all(ChunkKind.THREADS)

@@ -17,17 +17,17 @@ static bool has_owner(const pthread_mutex_t *mutex)
     return __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) != 0;
 }
 
-/* The first word is 0 exactly while it is free, with glibc and all locks of Hasp's; the
- * owner is 0 also while it is on its way to the next one. */
+/* The first word is 0 exactly while it is free, with glibc and all locks of Hasp's but
+ * those that hand over: there both are 0 until the next holder has woken up. */
 static bool is_taken(const pthread_mutex_t *mutex)
 {
     return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) != 0;
 }
 
-/* As far as can be seen without delay. */
+/* Perhaps, as far as can be seen without delay. (Some locks leave the last owner.) */
 static bool busy(const pthread_mutex_t *mutex)
 {
-    return has_owner(mutex) || (record_looks_closer() && is_taken(mutex));
+    return (has_owner(mutex) && is_taken(mutex)) || record_looks_closer();
 }
 
 /* The caller has it and will not wait for it: another level, or an error. */
@@ -96,8 +96,7 @@ __attribute__((noinline)) int mutex_lock(pthread_mutex_t *mutex, void *caller)
     bool special = busy(mutex) || !is_usual(mutex);
     if (!special && record_counts_nested(mutex))
         return next.pthread_mutex_lock(mutex);
-    if (record_passes(busy(mutex)) ||
-        !record_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
+    if (!record_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
         return next.pthread_mutex_lock(mutex);
     int result = next.pthread_mutex_lock(mutex);
     record_end(&a, got(result) ? RECORD_GOT : RECORD_FAILED);
@@ -121,7 +120,7 @@ __attribute__((noinline)) int mutex_unlock(pthread_mutex_t *mutex, void *caller)
 int mutex_trylock(pthread_mutex_t *mutex, void *caller)
 {
     struct record_acquisition a;
-    if (record_passes(busy(mutex)) || !record_try(&a, mutex, &as_mutex, caller))
+    if (record_passes(is_taken(mutex)) || !record_try(&a, mutex, &as_mutex, caller))
         return next.pthread_mutex_trylock(mutex);
     int result = next.pthread_mutex_trylock(mutex);
     record_tried(&a, got(result));
@@ -138,8 +137,7 @@ static enum record_result outcome(int result)
 int mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *at, void *caller)
 {
     struct record_acquisition a;
-    if (record_passes(busy(mutex)) ||
-        !record_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
+    if (!record_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
         return next.pthread_mutex_timedlock(mutex, at);
     int result = next.pthread_mutex_timedlock(mutex, at);
     record_end(&a, outcome(result));
@@ -186,8 +184,7 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
                                    const struct timespec *at)
 {
     struct record_acquisition a;
-    if (record_passes(busy(mutex)) ||
-        !record_begin(&a, mutex, &as_mutex, will_wait(mutex), RECORD_CALLER))
+    if (!record_begin(&a, mutex, &as_mutex, will_wait(mutex), RECORD_CALLER))
         return next.pthread_mutex_clocklock(mutex, clock, at);
     int result = next.pthread_mutex_clocklock(mutex, clock, at);
     record_end(&a, outcome(result));
