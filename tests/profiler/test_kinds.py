@@ -168,6 +168,15 @@ def test_order_of_chains(tmp_path: Path) -> None:
     assert set(found.edges) == {("a", "b"), ("b", "c"), ("c", "shelf")}
 
 
+def test_order_of_very_many(tmp_path: Path) -> None:
+    """A place with ever new pairs is thinned out; the others are not."""
+    found = record("order", "many_pairs", None, tmp_path / "trace")
+    assert found.edges[("inner", "outer")] == (1, False)
+    assert ("outer", "inner") in found.edges
+    noted = sum(edge["count"] for edge in found.trace.all(ChunkKind.EDGES))
+    assert 1024 <= noted < 4 * 64 * 64
+
+
 @under_locks
 def test_order_of_waits(lock: str | None, tmp_path: Path) -> None:
     found = record("order", "waits", lock, tmp_path / "trace")

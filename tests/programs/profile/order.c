@@ -87,4 +87,27 @@ static void waits(void)
     CHECK_OK(pthread_mutex_unlock(&a));
 }
 
-CHECK_MAIN(CASE(inversion), CASE(by_try), CASE(chains), CASE(waits))
+enum { MANY = 64, TURNS = 4 };
+static pthread_mutex_t outer[MANY], inner[MANY];
+
+/* A place that meets thousands of pairs; then another, with the one inversion. */
+static void many_pairs(void)
+{
+    begin_recording();
+    tell("outer", &outer[5]);
+    tell("inner", &inner[7]);
+    for (int turn = 0; turn < TURNS; turn++)
+        for (int i = 0; i < MANY; i++)
+            for (int k = 0; k < MANY; k++) {
+                CHECK_OK(pthread_mutex_lock(&outer[i]));
+                CHECK_OK(pthread_mutex_lock(&inner[k]));
+                CHECK_OK(pthread_mutex_unlock(&inner[k]));
+                CHECK_OK(pthread_mutex_unlock(&outer[i]));
+            }
+    CHECK_OK(pthread_mutex_lock(&inner[7]));
+    CHECK_OK(pthread_mutex_lock(&outer[5]));
+    CHECK_OK(pthread_mutex_unlock(&outer[5]));
+    CHECK_OK(pthread_mutex_unlock(&inner[7]));
+}
+
+CHECK_MAIN(CASE(inversion), CASE(by_try), CASE(chains), CASE(waits), CASE(many_pairs))
