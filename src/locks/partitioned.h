@@ -33,8 +33,9 @@
 #include "locks/parts.h"
 #include "locks/ticket.h"
 
-/* Turns on a slot without a look at the tokens in the lock. */
-enum { SLOT_PATIENCE = CLOCK_TURNS * CLOCK_TURNS };
+/* Turns on a slot without a look at the tokens in the lock: far more than a queue of
+ * dozens takes, or the looks of all who wait become what the hand-overs wait for. */
+enum { SLOT_PATIENCE = CLOCK_TURNS * CLOCK_TURNS * ((CLOCK_TURNS + 3) / 4) };
 
 /* Where in its directory a lock has its slots. */
 struct slots {
