@@ -73,7 +73,8 @@ def test_a_hang_is_explained_and_ended(hasp, hangs, tmp_path, how, words):
 
 @pytest.mark.slow
 def test_a_hang_that_ends_is_told_once_and_nothing_is_killed(hasp, hangs, tmp_path):
-    finished = hasp("profile", *HANG, "--", hangs, "sleeps", cwd=tmp_path)
+    # Long enough to be asked about on a busy machine.
+    finished = hasp("profile", *HANG, "--", hangs, "sleeps", "8", cwd=tmp_path)
     assert finished.returncode == 0
     assert finished.stderr.count("nothing has moved") == 1
     assert re.search(r"held by hangs \(tid \d+\), which runs, or", finished.stderr)

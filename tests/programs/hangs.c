@@ -7,10 +7,12 @@
  *   forgotten a thread ends while it holds a mutex that another one wants
  *   lost      a thread waits for a signal that never comes
  *   works     two threads contend for a lock, until they are ended
- *   sleeps    holds a lock for two seconds, and another thread waits for it; then ends
+ *   sleeps    holds a lock for two seconds, or as many as follow, while another thread
+ *             waits for it; then ends
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@ static pthread_mutex_t credit = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t third = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t both;
+static unsigned pause_s = 2;
 
 static void *transfer(void *unused)
 {
@@ -70,7 +73,7 @@ static void *work(void *unused)
 static void *sleeping(void *unused)
 {
     pthread_mutex_lock(&debit);
-    sleep(2);
+    sleep(pause_s);
     pthread_mutex_unlock(&debit);
     return unused;
 }
@@ -85,6 +88,8 @@ static pthread_t start(void *(*what)(void *))
 int main(int count, char **words)
 {
     const char *how = count > 1 ? words[1] : "works";
+    if (count > 2)
+        pause_s = (unsigned)atoi(words[2]);
     pthread_barrier_init(&both, NULL, 2);
     pthread_t last;
     if (!strcmp(how, "opposite")) {
