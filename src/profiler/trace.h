@@ -158,7 +158,8 @@ struct trace_thread {
                                paper's measure) */
     uint64_t wait_ticks;    /* to acquire; condition variables and barriers apart */
     uint64_t idle_ticks;    /* in waits on condition variables and barriers */
-    uint64_t counted, timed, stacks; /* operations that were; see counted_cost_ps */
+    uint64_t counted, timed, stacks; /* operations that were; see counted_cost_ps. The
+                                        timed ones are not among those counted */
     uint64_t cpu_ns;
     uint64_t voluntary, involuntary; /* context switches */
     uint64_t minor_faults, major_faults;
@@ -222,7 +223,9 @@ struct trace_module {
 };
 
 /* What one thread did with one lock; a hash table by address, so `used` is the number
- * of places and those with lock 0 are empty. */
+ * of places and those with address 0 are empty. Lock 0: one without a record, of that
+ * site. The address of what readers of an rwlock did is one more than the lock's. When
+ * the table is full or grows, sums move to trace_lock or to another table. */
 struct trace_count {
     uint64_t address;
     uint32_t lock;
@@ -237,8 +240,15 @@ struct trace_count {
     uint64_t private;       /* the recorder's */
 };
 
-/* What one thread did with all locks of one site, one kind of operation; thread 0:
- * what threads did that ended or had no room. */
+/*
+ * What one thread did with all locks of one site, one kind of operation; thread 0:
+ * what threads did that ended or had no room (or, with nothing done, a spare record).
+ *
+ * Contended acquisitions are all timed. Of the others one in some is, at random, and
+ * stands for those in between: it adds their number to a bucket of `hold`, and
+ * `hold_ticks` is scaled likewise; in sampled mode `acquisitions` and `trylocks`, too.
+ * `wait` and `handover` have the contended ones, each once.
+ */
 struct trace_use {
     uint32_t thread;
     uint32_t site;
