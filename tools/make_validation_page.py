@@ -57,8 +57,8 @@ Xeon and the A-64 had been looked at, before the Niagara and the Tilera were run
 claim. None was changed since.
 
 The published forms are no blind prediction. Written from the papers alone, 32 of the 54
-numeric claims agreed (18 of 40 predicted), and as many orders as now but S54 on the
-Opteron. Four more do since: S32, for which they got what libslock does (slots closed by
+numeric claims agreed (18 of 40 predicted), and 21 of 25 orders with 6 ties. Four more
+numeric ones do since: S32, for which they got what libslock does (slots closed by
 the release, fetches for writing, pointers in memory); T42 twice, for which they got the
 mutex that LiTL takes as well; and S3, whose experiment compared throughputs, and now
 compares scalabilities, as the paper does. S54 on the Opteron became a tie when servers
