@@ -101,37 +101,56 @@ static void prepare(struct scratch *s)
     count->private = (uintptr_t)&s->use;
 }
 
-static void publish(const struct quickest *q)
+static uint64_t more_than_bare(const struct quickest *q, uint64_t ticks)
 {
-    const uint64_t counted = q->counted > q->bare ? q->counted - q->bare : 0;
-    const uint64_t timed = q->timed > q->bare ? q->timed - q->bare : 0;
-    trace->counted_cost_ps = ticks_to_ns(counted * 1000) / 16;
-    trace->timed_cost_ps = ticks_to_ns(timed * 1000) / 16;
+    return ticks > q->bare ? ticks - q->bare : 0;
+}
+
+static void publish_costs(const struct quickest *q)
+{
+    trace->counted_cost_ps = ticks_to_ns(more_than_bare(q, q->counted) * 1000) / 16;
+    trace->timed_cost_ps = ticks_to_ns(more_than_bare(q, q->timed) * 1000) / 16;
     trace->stack_cost_ps = ticks_to_ns(q->stack * 1000);
-    calibrated.timed_ticks = timed ? (uint32_t)timed / 16 : 1;
-    calibrated.hold_ticks = (uint32_t)q->hold;
-    calibrated.section_ticks =
-        (uint32_t)(q->section > q->bare / 16 ? q->section - q->bare / 16 : 0);
+}
+
+static bool measure(const struct calibrate_operations *o, struct quickest *quickest)
+{
+    struct scratch *s = map_pages(sizeof *s);
+    if (!s)
+        return false;
+    const struct record_here here = record_here;
+    prepare(s);
+    record_here.inside = 1;
+    for (unsigned i = 0; i < BATCHES; i++) {
+        keep(&quickest->bare,
+             lock_often(&s->mutex, COUNTED, o->next_lock, o->next_unlock));
+        run_counted(s, o, quickest);
+        run_timed(s, o, quickest);
+        run_stack(quickest);
+    }
+    record_here = here;
+    munmap(s, sizeof *s);
+    return true;
 }
 
 void calibrate(const struct calibrate_operations *o)
 {
-    struct scratch *s = map_pages(sizeof *s);
     struct quickest quickest = {0};
-    if (!s)
-        return;
-    const struct record_here here = record_here;
-    prepare(s);
     calibrated = (struct calibrated){0};
-    record_here.inside = 1;
-    for (unsigned i = 0; i < BATCHES; i++) {
-        keep(&quickest.bare,
-             lock_often(&s->mutex, COUNTED, o->next_lock, o->next_unlock));
-        run_counted(s, o, &quickest);
-        run_timed(s, o, &quickest);
-        run_stack(&quickest);
-    }
-    record_here = here;
-    publish(&quickest);
-    munmap(s, sizeof *s);
+    if (!measure(o, &quickest))
+        return;
+    const uint64_t timed = more_than_bare(&quickest, quickest.timed) / 16;
+    const uint64_t bare = quickest.bare / 16;
+    publish_costs(&quickest);
+    calibrated.timed_ticks = timed ? (uint32_t)timed : 1;
+    calibrated.hold_ticks = (uint32_t)quickest.hold;
+    calibrated.section_ticks =
+        (uint32_t)(quickest.section > bare ? quickest.section - bare : 0);
+}
+
+void calibrate_costs(const struct calibrate_operations *o)
+{
+    struct quickest quickest = {0};
+    if (measure(o, &quickest))
+        publish_costs(&quickest);
 }

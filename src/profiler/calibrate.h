@@ -27,6 +27,10 @@ extern struct calibrated calibrated RECORD_HIDDEN;
 /* The calling thread is inside. */
 void calibrate(const struct calibrate_operations *operations);
 
+/* The costs for the header once more, when there are several threads: a bare lock costs
+ * more then, and hides more of ours. */
+void calibrate_costs(const struct calibrate_operations *operations);
+
 /* A duration without what timing it added. */
 static inline uint64_t calibrated_ticks(uint64_t measured, uint32_t added)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/sampler.h"
 
+#include "profiler/calibrate.h"
 #include "profiler/clock.h"
 #include "profiler/confined.h"
 #include "profiler/looks.h"
 #include "profiler/modules.h"
 #include "profiler/moments.h"
 #include "profiler/proc.h"
+#include "profiler/process.h"
 #include "profiler/threads.h"
 
 #include <limits.h>
@@ -105,6 +107,8 @@ static void *run(void *argument)
     (void)argument;
     prctl(PR_SET_NAME, "hasp-sampler");
     record_here = (struct record_here){.skip = RECORD_NEVER, .inside = 1};
+    const struct process_calls calls = process_calls();
+    calibrate_costs(&calls.mutex);
     clock_gettime(CLOCK_MONOTONIC, &next);
     for (uint32_t tick = 1;; tick++) {
         sleep_until(&next);
