@@ -54,8 +54,8 @@ _SERVER_TARGET = {FULL: 1.03, SAMPLED: 1.01}
 
 OVERHEADS = (
     _loop("pair", 2, "lock and unlock, nothing else", _PAIR, _LOOP_TARGET),
-    # glibc leaves the atomic operations out there, so that the pair takes a third of the
-    # time, and the recorder's nanoseconds are a larger share.
+    # glibc leaves the atomic operations out there: the pair takes a third of the time,
+    # and the recorder's nanoseconds are a larger share.
     _loop("pair", 1, "the same, alone in the process", _PAIR, None),
     _loop("beside", 2, "lock, unlock, some work: 40 ns", _BESIDE, _LOOP_TARGET),
     _loop("beside", 1, "the same, alone in the process", _BESIDE, None),
