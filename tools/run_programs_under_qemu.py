@@ -34,7 +34,7 @@ SPINNING_DIVISOR = "20"
 # so a child that ran no fork handlers goes unnoticed.
 NOT_EMULATED = {("fork_variants", "by_system_call")}
 # Programs that need something in particular around them.
-RUN_ELSEWHERE = {"gdb_target", "tsan", "tsan_static"}
+RUN_ELSEWHERE = {"gdb_target", "hangs", "tsan", "tsan_static"}
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ SKIPPED = 77
 MOST_BACKTRACE = 6000
 
 # Programs that other modules of this folder run, in their own ways.
-RUN_ELSEWHERE = frozenset({"gdb_target", "tsan", "tsan_static"})
+RUN_ELSEWHERE = frozenset({"gdb_target", "hangs", "tsan", "tsan_static"})
 
 # Programs about what the interposer does before an algorithm is asked: which symbols
 # it hooks, what it passes through, how it starts. See lock_list.py.
