@@ -166,6 +166,7 @@ def test_a_missed_target_is_a_finding(hasp: Hasp, hanging_native_dir: Path) -> N
     assert "missed: mcs, create_destroy" in completed.stdout
 
 
+@pytest.mark.slow
 def test_a_file_of_rows_is_shown_again_with_a_figure(
     hasp: Hasp, tmp_path: Path
 ) -> None:

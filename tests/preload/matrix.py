@@ -43,9 +43,11 @@ ANY_LOCK_WILL_DO = frozenset(
         "ancient_condvars",
         "close_descriptors",
         "constructors",
+        "cxx_sync",
         "cxx_static",
         "deepbind",
         "dlopen",
+        "fork_variants",
         "kinds",
         "neighbours",
         "old_symbols",
@@ -54,6 +56,7 @@ ANY_LOCK_WILL_DO = frozenset(
         "pshared_partner",
         "robust",
         "seccomp",
+        "sites",
     }
 )
 

@@ -218,7 +218,9 @@ def alive(marker: str) -> list[str]:
             "sh -c 'trap \"\" TERM; sleep {time}; sleep {time}'",
             marks=pytest.mark.slow,
         ),
-        "eval 'trap \"\" TERM; sleep {time}; sleep {time}'",
+        pytest.param(
+            "eval 'trap \"\" TERM; sleep {time}; sleep {time}'", marks=pytest.mark.slow
+        ),
         "sh -c 'setsid sh -c \"sleep {time} & sleep {time}\" & sleep {time}'",
     ],
 )

@@ -101,6 +101,7 @@ def test_a_server_that_fails_under_a_lock(cli, parts):
     assert {run["outcome"] for run in runs if run["lock"] == "glibc"} == {"ok"}
 
 
+@pytest.mark.slow
 def test_a_server_that_never_gets_ready_and_ignores_requests_to_end(cli, parts):
     server, load, port, _ = parts
     deaf = f"{server} 'signal.signal(15, signal.SIG_IGN); time.sleep(60)'"

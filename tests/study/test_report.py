@@ -92,7 +92,7 @@ def test_markdown_latex_and_figures(store, tmp_path):
 
 def test_files_that_cannot_be_written(store, tmp_path, capsys):
     assert report(store, "--html", tmp_path / "none/report.html") == 2
-    assert "cannot write" in capsys.readouterr().err
+    assert "cannot be written" in capsys.readouterr().err
 
 
 @pytest.fixture

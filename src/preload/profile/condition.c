@@ -67,18 +67,25 @@ static int wait_next(enum manner manner, pthread_cond_t *condition,
     }
 }
 
+/* A thread that asked for asynchronous cancellation must be struck neither in the
+ * recorder nor, as more of the time passes there, in glibc's own first steps: the wait
+ * itself acts on a cancellation at the point where it can be undone. */
 static int wait_recorded(enum manner manner, pthread_cond_t *condition,
                          pthread_mutex_t *mutex, clockid_t clock,
                          const struct timespec *at, void *caller)
 {
     struct record_wait w;
     int result;
-    if (!record_wait_begin(&w, condition, &as_condition, mutex, caller))
-        return wait_next(manner, condition, mutex, clock, at);
-    pthread_cleanup_push(cancelled, &w);
-    result = wait_next(manner, condition, mutex, clock, at);
-    pthread_cleanup_pop(0);
-    record_wait_end(&w, result == ETIMEDOUT);
+    int token = wait_begin();
+    if (record_wait_begin(&w, condition, &as_condition, mutex, caller)) {
+        pthread_cleanup_push(cancelled, &w);
+        result = wait_next(manner, condition, mutex, clock, at);
+        pthread_cleanup_pop(0);
+        record_wait_end(&w, result == ETIMEDOUT);
+    } else {
+        result = wait_next(manner, condition, mutex, clock, at);
+    }
+    wait_end(token, NULL, NULL);
     return result;
 }
 
