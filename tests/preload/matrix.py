@@ -60,6 +60,10 @@ ANY_LOCK_WILL_DO = frozenset(
     }
 )
 
+# Programs that take long under each lock: `make test` runs them under some locks of
+# each family (lock_list.py), `make test-all` under all.
+LONG = frozenset({"memory", "signals", "threads"})
+
 
 @dataclass(frozen=True)
 class Lock:

@@ -16,7 +16,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for program in matrix.programs():
         for lock in matrix.locks():
             marks = []
-            if program in matrix.ANY_LOCK_WILL_DO:
+            if program in matrix.ANY_LOCK_WILL_DO | matrix.LONG:
                 marks = slow_if_not_representative(lock.name)
             name = f"{program}-{lock.label}"
             pairs.append(pytest.param(program, lock, id=name, marks=marks))
