@@ -47,7 +47,7 @@ static void prepare(struct record_acquisition *a, struct recording *me,
 {
     uintptr_t key = record_key(object, as->operation);
     a->me = me;
-    a->waits = a->tries = false;
+    a->waits = a->tries = a->perhaps = false;
     a->operation = as->operation;
     a->caller = caller;
     a->hold = (struct record_hold){.key = key, .weight = 1};
@@ -84,7 +84,8 @@ bool record_begin(struct record_acquisition *a, const void *object,
     struct recording *me = record_me();
     if (!me)
         return false;
-    busy = busy || is_handed_over(me, object, as);
+    bool perhaps = !busy && is_handed_over(me, object, as);
+    busy = busy || perhaps;
     bool due = !busy && pace_is_due(me);
     if (pace.sampled && !busy && !due) { /* it only looked closer */
         record_here.skip--;
@@ -94,6 +95,7 @@ bool record_begin(struct record_acquisition *a, const void *object,
     prepare(a, me, object, as, caller);
     struct record_hold *hold = &a->hold;
     hold->contended = busy;
+    a->perhaps = perhaps;
     hold->timed = busy || due;
     if (unlikely(load_relaxed(&bugs_handed_over)))
         bugs_forget_handed_over(me);
@@ -161,6 +163,9 @@ void record_end(struct record_acquisition *a, enum record_result result)
     struct record_hold *hold = &a->hold;
     if (hold->timed)
         hold->got = ticks();
+    /* Others slept, but it was free for whoever came first. */
+    if (a->perhaps && hold->got - hold->asked < RECORD_AT_ONCE)
+        hold->contended = false;
     if (a->waits)
         wait_for_lock_ends(me);
     if (result == RECORD_GOT) {

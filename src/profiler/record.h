@@ -39,6 +39,7 @@ enum {
     RECORD_WEIGHTS = 16,
     RECORD_CAREFUL = 4096,
     RECORD_NEVER = INT32_MAX,
+    RECORD_AT_ONCE = 2000, /* ticks; a hand-over to a sleeper takes many times that */
 };
 
 /* Kind and operation of an acquisition, as one constant of the hook. */
@@ -224,6 +225,7 @@ struct record_acquisition {
     struct recording *me;
     struct record_hold hold;
     bool waits; /* published */
+    bool perhaps; /* it looked free, but had waiters: how long it takes will tell */
     bool tries;
     uint32_t operation;
     void *caller;
