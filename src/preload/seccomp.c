@@ -6,12 +6,10 @@
  */
 #include "preload/dispatch.h"
 #include "preload/real.h"
+#include "preload/seccomp.h"
 
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <stdarg.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static void filter_comes(void)
@@ -27,13 +25,6 @@ static long result_of(long result)
         return -1;
     }
     return result;
-}
-
-static bool installs_filter(long number, long first)
-{
-    if (number == SYS_seccomp)
-        return first == SECCOMP_SET_MODE_FILTER || first == SECCOMP_SET_MODE_STRICT;
-    return number == SYS_prctl && first == PR_SET_SECCOMP;
 }
 
 /* Arguments that the caller did not pass are read as whatever the registers hold, and

@@ -6,7 +6,8 @@
  * be glibc's and its mutexes ours. FIRST_VERSION is glibc's first on this machine,
  * CONDITION_VERSION that of its current condvars. The functions live in a file of their
  * own and call hidden names: the linker would fold aliases into one, versioned, symbol,
- * and bind calls by the public name back to this file.
+ * and bind calls by the public name back to this file. The recorder's library has the
+ * same file, over its own hooks.
  */
 #include "preload/real.h"
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from itertools import pairwise
 
 import numpy
 import pytest
+from pages import assert_fits_a_phone
 
 from hasp.cli.main import main
 
@@ -162,17 +162,7 @@ def test_the_page_in_a_browser(browser, page):
 
 @pytest.mark.slow
 def test_the_page_on_a_phone(browser, page):
-    browser.set_window_size(500, 900)
-    browser.get(f"file://{page}")
-    width = browser.execute_script("return document.documentElement.scrollWidth")
-    assert width <= 500
-    # No figure lies over another or over a heading.
-    boxes = browser.execute_script(
-        """return [...document.querySelectorAll("h2, .plot")].map((one) =>
-            one.getBoundingClientRect()).map((box) => [box.top, box.bottom])"""
-    )
-    for before, after in pairwise(boxes):
-        assert before[1] <= after[0] + 1
+    assert_fits_a_phone(browser, page)
 
 
 @pytest.mark.slow

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hasp.bench import json_rows
 from hasp.bench.cases import Case
 from hasp.bench.rows import SCHEMA, Row
-from hasp.errors import HaspError
 from hasp.statistics import Ratio
 
 
@@ -27,25 +26,10 @@ class Results:
 
 def load(path: Path) -> Results:
     """The rows of a file; an error for one that is something else."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as problem:
-        raise HaspError(
-            f"{path} cannot be read: {problem.strerror}", "name a file of --json"
-        ) from None
-    try:
-        records = [json.loads(line) for line in lines if line.strip()]
-        rows = [row_of(record) for record in records]
-    except (ValueError, KeyError, TypeError) as problem:
-        raise HaspError(
-            f"{path} is not what `hasp bench locks --json` writes ({problem})",
-            "name a file of --json",
-        ) from None
-    if not rows:
-        raise HaspError(f"{path} holds no row", "measure again")
-    first = records[0]
+    found = json_rows.read(path, "locks", row_of)
+    first = found[0][1]
     return Results(
-        rows=rows,
+        rows=[row for row, _ in found],
         others_cpu_share=first.get("others_cpu_share"),
         biased=first.get("biased", True),
         command=first.get("command", ""),

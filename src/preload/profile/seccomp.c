@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* prctl and syscall, hooked for one reason: the installation of a seccomp filter. */
 #include "preload/profile/next.h"
+#include "preload/seccomp.h"
 
 #include "profiler/confined.h"
 
-#include <linux/seccomp.h>
 #include <stdarg.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-
-static bool installs_filter(long number, long first)
-{
-    if (number == SYS_seccomp)
-        return first == SECCOMP_SET_MODE_FILTER || first == SECCOMP_SET_MODE_STRICT;
-    return number == SYS_prctl && first == PR_SET_SECCOMP;
-}
 
 /* Arguments that the caller did not pass are read as whatever the registers hold, and
  * go on, as in the C library's own functions. */

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from hasp.bench import json_rows
 from hasp.bench.cases import Case
 from hasp.bench.overhead.cases import MODES, Overhead
 from hasp.bench.rows import Row
-from hasp.errors import HaspError
 from hasp.statistics import Ratio
 
 SCHEMA = "hasp.bench.profile/1"
@@ -120,23 +119,7 @@ def _slowdown(row: Row) -> Ratio | None:
 
 def load(path: Path) -> list[tuple[Figure, dict[str, Any]]]:
     """The figures of a file, each with the object that it was; or an error."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as problem:
-        raise HaspError(
-            f"{path} cannot be read: {problem.strerror}", "name a file of --json"
-        ) from None
-    try:
-        records = [json.loads(line) for line in lines if line.strip()]
-        found = [(_figure_of(record), record) for record in records]
-    except (ValueError, KeyError, TypeError) as problem:
-        raise HaspError(
-            f"{path} is not what `hasp bench profile --json` writes ({problem})",
-            "name a file of --json",
-        ) from None
-    if not found:
-        raise HaspError(f"{path} holds no row", "measure again")
-    return found
+    return json_rows.read(path, "profile", _figure_of)
 
 
 def _figure_of(record: dict[str, Any]) -> Figure:

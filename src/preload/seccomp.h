@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Which calls install a seccomp filter; for the hooks of prctl and syscall. */
+#ifndef HASP_PRELOAD_SECCOMP_H
+#define HASP_PRELOAD_SECCOMP_H
+
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+/* `number` of a system call, and its first argument. */
+static inline bool installs_filter(long number, long first)
+{
+    if (number == SYS_seccomp)
+        return first == SECCOMP_SET_MODE_FILTER || first == SECCOMP_SET_MODE_STRICT;
+    return number == SYS_prctl && first == PR_SET_SECCOMP;
+}
+
+#endif
