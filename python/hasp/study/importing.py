@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+from collections.abc import Collection
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,8 +31,13 @@ METRIC_SPELLINGS = {"throughout": "throughput"}
 LESS_IS_BETTER = {"latency"}
 
 
-def import_csv(store: Store, machine: str, path: Path) -> dict[str, Any]:
-    """Add the runs of a CSV file to the store; returns the batch's provenance."""
+def import_csv(
+    store: Store, machine: str, path: Path, less_is_better: Collection[str] = ()
+) -> dict[str, Any]:
+    """Add the runs of a CSV file to the store; returns the batch's provenance.
+
+    `less_is_better` are more metrics of which that is so.
+    """
     import polars
 
     try:
@@ -55,6 +61,13 @@ def import_csv(store: Store, machine: str, path: Path) -> dict[str, Any]:
             f"{path} has no column with measurements",
             f"beside {', '.join(keys.values())} it needs one, such as throughput",
         )
+    for name in less_is_better:
+        if name not in metrics:
+            raise HaspError(
+                f"{path} has no metric {name!r}, of which less would be better",
+                f"its metrics are {', '.join(metrics)}",
+            )
+    less = {*LESS_IS_BETTER, *less_is_better}
     if table.is_empty():
         raise HaspError(f"{path} has no runs", "one line is one run")
     provenance = {
@@ -64,7 +77,7 @@ def import_csv(store: Store, machine: str, path: Path) -> dict[str, Any]:
         "added": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "size_unit": SIZE_UNITS.get(keys["size"], keys["size"]),
         "metrics": [METRIC_SPELLINGS.get(name, name) for name in metrics],
-        "lower_is_better": [name for name in metrics if name in LESS_IS_BETTER],
+        "lower_is_better": [name for name in metrics if name in less],
         "runs": len(table),
     }
     numbers = _numbers(path, table, keys, metrics)

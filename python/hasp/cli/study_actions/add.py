@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""`hasp study add`: existing measurements into a store."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from hasp.cli.study_actions.common import SCHEMA, add_store_option
+from hasp.output import add_json_option
+
+HELP = "put a CSV file of runs into a store"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The files, and where they were measured."""
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.csv")
+    parser.add_argument("--machine", required=True, help="where they were measured")
+    parser.add_argument(
+        "--less-is-better",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="a metric of which less is better (latency is one); may be repeated",
+    )
+    add_store_option(parser)
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Import CSV files, each of them whole or not at all."""
+    from hasp.output import note, write_json
+    from hasp.study.importing import import_csv
+    from hasp.study.samples import create_or_open
+
+    store = create_or_open(arguments.store)
+    batches = []
+    for path in arguments.files:
+        batch = import_csv(store, arguments.machine, path, arguments.less_is_better)
+        batches.append(batch)
+        note(
+            f"{path}: {batch['runs']} runs on {batch['machine']}, "
+            f"{', '.join(batch['metrics'])}"
+        )
+    if arguments.json:
+        write_json(({"schema": SCHEMA, **batch} for batch in batches), arguments.json)
+    return 0

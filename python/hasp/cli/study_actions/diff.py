@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""`hasp study diff`: what is different between two stores."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from hasp.cli.study_actions.common import SCHEMA, show
+from hasp.output import add_json_option
+
+HELP = "what is different between two stores"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The two stores, and which part of them."""
+    parser.add_argument("before", type=Path, metavar="BEFORE")
+    parser.add_argument("after", type=Path, metavar="AFTER")
+    parser.add_argument("--machine", help="only these, separated by commas")
+    parser.add_argument("--metric", help="only this one (default: all)")
+    parser.add_argument(
+        "--top",
+        type=_count,
+        default=20,
+        metavar="N",
+        help="rows (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--fail-if-worse",
+        action="store_true",
+        help="end with status 1 if a configuration became worse",
+    )
+    add_json_option(parser)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """What changed between two stores, for each machine and metric of both."""
+    from hasp import output
+    from hasp.errors import EXIT_FINDING
+    from hasp.report.study import difference
+    from hasp.study.differences import WORSE
+    from hasp.study.sides import comparisons
+
+    found = comparisons(
+        arguments.before, arguments.after, arguments.machine, arguments.metric
+    )
+    if arguments.json:
+        records = (
+            {"schema": SCHEMA, **record}
+            for one in found
+            for record in difference.records(one)
+        )
+        output.write_json(records, arguments.json)
+    if arguments.json != output.STDOUT:
+        for one in found:
+            for sentence in difference.sentences(one):
+                output.console().print(sentence)
+            changed = difference.table(one, arguments.top)
+            if changed.rows:
+                show(changed, None)
+    worse = any(one.of(WORSE) for one in found)
+    return EXIT_FINDING if worse and arguments.fail_if_worse else 0

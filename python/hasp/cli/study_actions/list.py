@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""`hasp study list`: what a store holds."""
+
+from __future__ import annotations
+
+import argparse
+
+from hasp.cli.study_actions.common import add_store_option, show
+from hasp.output import add_json_option
+
+HELP = "what a store holds"
+COLUMNS = ["machine", "runs", "size_unit", "metrics", "source", "added"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The store."""
+    add_store_option(parser)
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The batches of a store."""
+    from hasp.study.samples import open_store
+    from hasp.study.tables import Table
+
+    rows: list[list[str | int | float | None]] = [
+        [
+            ", ".join(batch[name]) if name == "metrics" else batch[name]
+            for name in COLUMNS
+        ]
+        for batch in open_store(arguments.store).batches()
+    ]
+    show(Table(COLUMNS, rows), arguments.json)
+    return 0

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""`hasp study report`: what a store shows, in words, as a page, as figures."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hasp.cli.study_actions.common import SCHEMA, add_store_option
+from hasp.output import add_json_option
+
+if TYPE_CHECKING:
+    from hasp.report.study.summary import Summary
+
+HELP = "what a store shows, and as a page"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The store and the forms of the report."""
+    add = parser.add_argument
+    add("--html", type=Path, metavar="FILE", help="one offline page")
+    add("--markdown", type=Path, metavar="FILE", help="as Markdown")
+    add("--latex", type=Path, metavar="DIR", help="its tables for LaTeX (booktabs)")
+    add("--figures", type=Path, metavar="DIR", help="its figures")
+    add(
+        "--formats",
+        type=_formats,
+        default=["png", "svg", "pdf"],
+        metavar="LIST",
+        help="of the figures: png, svg, pdf (default: all)",
+    )
+    add("--title", default="", help="of the page")
+    add("--machine", help="only these, separated by commas")
+    add_store_option(parser)
+    add_json_option(parser)
+
+
+def _formats(text: str) -> list[str]:
+    from hasp.plots.study import FORMATS
+
+    words = text.split(",")
+    if not {*words} <= {*FORMATS}:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of {', '.join(FORMATS)}")
+    return words
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The verdict in words, and the whole report as a page."""
+    from hasp import output, version
+    from hasp.report.study.page import as_data, render
+    from hasp.report.study.summary import metrics_of, summarise
+    from hasp.report.study.text import markdown
+    from hasp.report.study.verdict import sentences
+    from hasp.study.samples import open_store
+
+    for destination in (arguments.html, arguments.markdown):
+        if destination:
+            output.check_writable(str(destination))
+    store = open_store(arguments.store)
+    samples = store.read()
+    units = {batch["machine"]: batch["size_unit"] for batch in store.batches()}
+    machines = arguments.machine.split(",") if arguments.machine else sorted(units)
+    summaries = [
+        summarise(
+            samples,
+            machine,
+            metric,
+            units.get(machine, "size"),
+            inverted=metric in store.lower_is_better(),
+        )
+        for machine in machines
+        for metric in metrics_of(samples, machine) or [""]
+    ]
+    title = arguments.title or f"Locks on {', '.join(machines)}"
+    if arguments.html:
+        _write(arguments.html, render(summaries, title, version()))
+        output.note(f"{arguments.html}: the report, {len(summaries)} machine x metric")
+    if arguments.markdown:
+        _write(arguments.markdown, markdown(summaries, title))
+    for summary in summaries:
+        _write_parts(summary, summaries, arguments)
+    if arguments.json:
+        records = ({"schema": SCHEMA, **as_data(one)} for one in summaries)
+        output.write_json(records, arguments.json)
+        return 0
+    console = output.console()
+    for number, summary in enumerate(summaries):
+        if number:
+            console.print()
+        for sentence in sentences(summary):
+            console.print(sentence)
+    return 0
+
+
+def _write_parts(
+    summary: Summary, summaries: list[Summary], arguments: argparse.Namespace
+) -> None:
+    """The LaTeX tables and the figures of one machine and metric."""
+    from hasp.errors import HaspError
+
+    try:
+        if arguments.latex:
+            from hasp.report.study.text import latex
+
+            arguments.latex.mkdir(parents=True, exist_ok=True)
+            latex(summary, arguments.latex)
+        if arguments.figures:
+            from hasp.plots.study import draw_all
+
+            arguments.figures.mkdir(parents=True, exist_ok=True)
+            others = [
+                one
+                for one in summaries
+                if one.machine == summary.machine and one.metric != summary.metric
+            ]
+            draw_all(summary, others, arguments.figures, arguments.formats)
+    except OSError as problem:
+        raise HaspError(
+            f"cannot write {problem.filename}: {problem.strerror}",
+            "name a folder that you may write",
+        ) from None
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file, or say why not."""
+    from hasp.errors import HaspError
+
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise HaspError(
+            f"cannot write {path}: {problem.strerror}",
+            "name a file in a folder of yours",
+        ) from None
