@@ -11,7 +11,8 @@ from typing import Protocol, cast
 NAME = "study"
 HELP = "locks x programs x machines: import measurements, print the study's tables"
 
-# The one list of actions, in the order of `hasp study --help`: modules of study_actions.
+# The one list of actions, in the order of `hasp study --help`, each a module of
+# study_actions.
 ACTIONS = ("plan", "run", "add", "list", "table", "report", "diff")
 
 EXAMPLES = """\

@@ -3,41 +3,43 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 
 from hasp.errors import HaspError
 from hasp.study.campaign import Campaign
 
-# Takes the plan, the store's folder, and the machine's name in it if one was given;
-# returns the exit status.
-CarryOut = Callable[[Campaign, Path, str | None], int]
+# Takes the plan and the options of `hasp study run`; returns the exit status.
+CarryOut = Callable[[Campaign, argparse.Namespace], int]
 
 
-def _simulated(place: str) -> CarryOut:
+def _here(campaign: Campaign, arguments: argparse.Namespace) -> int:
+    from hasp.study import session
+
+    return session.carry_out(campaign, arguments.store, arguments.machine)
+
+
+def _simulated(campaign: Campaign, arguments: argparse.Namespace) -> int:
     from hasp.study import simulated
 
-    machine = simulated.machine_of(place)
-    return partial(simulated.carry_out, machine=machine)
+    return simulated.carry_out(
+        campaign, arguments.store, arguments.on, arguments.machine
+    )
 
 
-# By the word before the colon: what makes a place of its whole name, and how that name
-# is written.
-PLACES: dict[str, tuple[Callable[[str], CarryOut], str]] = {
+# By the word before the colon: who carries plans out there, and how it is written.
+PLACES: dict[str, tuple[CarryOut, str]] = {
     "simulated": (_simulated, "simulated:NAME, a machine of `hasp simulate --list`"),
 }
 
 
-def place_of(place: str | None) -> CarryOut:
-    """What carries a plan out at a place; None: here."""
-    if place is None:
-        from hasp.study import session
-
-        return session.carry_out
-    kind = place.partition(":")[0]
+def carry_out(campaign: Campaign, arguments: argparse.Namespace) -> int:
+    """Carry a plan out at the place that `--on` names."""
+    if arguments.on is None:
+        return _here(campaign, arguments)
+    kind = arguments.on.partition(":")[0]
     if kind not in PLACES:
         forms = "; ".join(form for _, form in PLACES.values())
-        raise HaspError(f"--on {place}: no such place", f"write {forms}")
-    make, _ = PLACES[kind]
-    return make(place)
+        raise HaspError(f"--on {arguments.on}: no such place", f"write {forms}")
+    there, _ = PLACES[kind]
+    return there(campaign, arguments)

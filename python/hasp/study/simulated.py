@@ -48,12 +48,11 @@ def machine_of(place: str) -> Machine:
     return machines.load(place.removeprefix(PREFIX))
 
 
-def carry_out(
-    campaign: Campaign, folder: Path, given: str | None, *, machine: Machine
-) -> int:
+def carry_out(campaign: Campaign, folder: Path, place: str, given: str | None) -> int:
     """Simulate what is left of the plan; Ctrl-C leaves a store to go on with."""
     from hasp.study.children import interrupt_on_signals
 
+    machine = machine_of(place)
     ours = [program for program in campaign.programs if program.workload]
     for program in campaign.programs:
         if not program.workload:

@@ -23,7 +23,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry it out; Ctrl-C leaves a store that can be used and gone on with."""
     from hasp.study.campaign import load
-    from hasp.study.places import place_of
+    from hasp.study.places import carry_out
 
-    carry_out = place_of(arguments.on)
-    return carry_out(load(arguments.plan), arguments.store, arguments.machine)
+    return carry_out(load(arguments.plan), arguments)
