@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The machine that a measurement was made on, and what disturbs measurements on it."""
+"""The machine that a measurement was made on."""
 
 from __future__ import annotations
 
 import os
 import platform
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 CGROUP = Path("/sys/fs/cgroup")
+NODES = Path("/sys/devices/system/node")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def facts() -> Host:
         cpus_online=os.cpu_count() or 1,
         cpus_allowed=len(os.sched_getaffinity(0)),
         cpu_quota=cpu_quota(),
-        numa_nodes=len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1,
+        numa_nodes=len(list(NODES.glob("node[0-9]*"))) or 1,
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         kernel=platform.release(),
         libc=os.confstr("CS_GNU_LIBC_VERSION") or "unknown",
@@ -73,7 +73,27 @@ def cpu_field(name: str) -> str | None:
     return None
 
 
-def _cgroup_folders() -> list[tuple[int, Path]]:
+def cpu_list(text: str) -> list[int]:
+    """`0,2-5` as numbers; a ValueError for what is no such list."""
+    numbers: list[int] = []
+    for word in text.split(","):
+        first, dash, last = word.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise ValueError(f"{text!r} is no list like 0,2-5")
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
+
+
+def node_cpus(root: Path = NODES) -> list[list[int]]:
+    """The CPUs of each NUMA node that this process may use; one node if none shows."""
+    allowed = os.sched_getaffinity(0)
+    folders = sorted(root.glob("node[0-9]*"), key=lambda one: int(one.name[4:]))
+    lists = [read_text(folder / "cpulist") for folder in folders]
+    ours = [sorted(allowed & {*cpu_list(text)}) for text in lists if text]
+    return [cpus for cpus in ours if cpus] or [sorted(allowed)]
+
+
+def cgroup_folders() -> list[tuple[int, Path]]:
     """This process's CPU cgroup and those above it: version (1 or 2) and folder.
 
     In a container the path of /proc/self/cgroup may be the host's, and the mounted
@@ -103,7 +123,7 @@ def _cgroup_folders() -> list[tuple[int, Path]]:
 def cpu_quota() -> float | None:
     """The tightest CPU quota of our cgroups, in CPUs; None without one."""
     quotas = []
-    for version, folder in _cgroup_folders():
+    for version, folder in cgroup_folders():
         if version == 2:
             words = (read_text(folder / "cpu.max") or "max").split()
         else:
@@ -114,37 +134,3 @@ def cpu_quota() -> float | None:
         if len(words) == 2 and words[0].isdecimal() and int(words[1]) > 0:
             quotas.append(int(words[0]) / int(words[1]))
     return min(quotas, default=None)
-
-
-@dataclass(frozen=True)
-class Interference:
-    """Counters of what takes the CPU away from us; subtract two to see a period."""
-
-    steal: float  # seconds, over all CPUs
-    cpu_time: float  # seconds of all CPUs that passed
-    throttled: int
-
-    @property
-    def steal_share(self) -> float:
-        """Which share of all CPU time the hypervisor gave to others."""
-        return self.steal / self.cpu_time if self.cpu_time > 0 else 0.0
-
-    def __sub__(self, earlier: Interference) -> Interference:
-        return Interference(
-            self.steal - earlier.steal,
-            self.cpu_time - earlier.cpu_time,
-            self.throttled - earlier.throttled,
-        )
-
-
-def interference() -> Interference:
-    """The counters, now."""
-    fields = (read_text("/proc/stat") or "").partition("\n")[0].split()
-    ticks = os.sysconf("SC_CLK_TCK")
-    steal = int(fields[8]) / ticks if len(fields) > 8 else 0.0
-    throttled = 0
-    for _, folder in _cgroup_folders():
-        for line in (read_text(folder / "cpu.stat") or "").splitlines():
-            if line.startswith("nr_throttled "):
-                throttled = max(throttled, int(line.split()[1]))
-    return Interference(steal, time.monotonic() * (os.cpu_count() or 1), throttled)

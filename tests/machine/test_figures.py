@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hasp.machine.energy import Meter
 
-from hasp.host import Host, Interference
+from hasp.host import Host
+from hasp.interference import Interference
 from hasp.machine import doubts, plan
 from hasp.machine.clusters import disagreements, levels
-from hasp.machine.energy import Meter
 from hasp.machine.samples import Figure, figure_of, modes
 from hasp.machine.topology import CORE, PACKAGE, Cache, Cpu, Topology, cpus_of, parse
 

@@ -7,6 +7,7 @@ import argparse
 import shlex
 import sys
 
+from hasp.host import cpu_list
 from hasp.output import add_json_option
 
 NAME = "machine"
@@ -27,12 +28,10 @@ run in real time where that is allowed (root, or CAP_SYS_NICE).
 
 
 def _cpus(text: str) -> tuple[int, ...]:
-    numbers: list[int] = []
-    for word in text.split(","):
-        first, dash, last = word.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise argparse.ArgumentTypeError(f"{text!r} is no list like 0,2-5")
-        numbers += range(int(first), int(last or first) + 1)
+    try:
+        numbers = cpu_list(text)
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
     if len(set(numbers)) != len(numbers) or not numbers:
         raise argparse.ArgumentTypeError(f"{text!r} names a CPU twice, or none")
     return tuple(numbers)

@@ -7,10 +7,13 @@ import os
 import time
 from pathlib import Path
 
-from hasp import calibration, host, native
-from hasp.doctor import FINE, LACK, NOTE, Finding, profiling, system_calls
+from hasp import calibration, host, native, system_calls
+from hasp.doctor import FINE, LACK, NOTE, Finding, profiling
+from hasp.energy import powercap
+from hasp.energy.meter import find as find_meter
 from hasp.errors import HaspError
 from hasp.host import read_text
+from hasp.interference import interference
 
 CPU = Path("/sys/devices/system/cpu")
 STEAL_PERIOD = 0.2  # seconds to watch for stolen time
@@ -134,9 +137,9 @@ def _virtualisation() -> str:
 
 
 def _interference() -> list[Finding]:
-    before = host.interference()
+    before = interference()
     time.sleep(STEAL_PERIOD)
-    now = host.interference()
+    now = interference()
     recent = (now - before).steal_share
     value = f"{recent:.1%} now, {now.steal_share:.1%} since start"
     if max(recent, now.steal_share) > STEAL_SHARE:
@@ -178,14 +181,14 @@ def _measuring() -> list[Finding]:
 
 
 def _energy() -> Finding:
-    meters = sorted(Path("/sys/class/powercap").glob("*-rapl:*/energy_uj"))
-    if not meters:
-        words = "no energy meter; virtual machines rarely have one"
-        return Finding("measuring", "RAPL energy", "absent", NOTE, words)
-    if read_text(meters[0]) is None:
+    meter = find_meter()
+    if meter is not None:
+        return Finding("measuring", "RAPL energy", "available")
+    if powercap.packages():
         words = "only root may read it: chmod a+r /sys/class/powercap/*/energy_uj"
         return Finding("measuring", "RAPL energy", "unreadable", LACK, words)
-    return Finding("measuring", "RAPL energy", "available")
+    words = "no energy meter; virtual machines rarely have one"
+    return Finding("measuring", "RAPL energy", "absent", NOTE, words)
 
 
 def _kernel() -> list[Finding]:

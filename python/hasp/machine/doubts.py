@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hasp.host import Interference
+from hasp.interference import Interference
 from hasp.machine.clusters import Level, Pair, disagreements
 from hasp.machine.samples import Figure
 from hasp.machine.topology import CORE, UNKNOWN, Topology, nearness

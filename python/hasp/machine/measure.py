@@ -15,6 +15,7 @@ from pathlib import Path
 from hasp import host, output, version
 from hasp.durations import format_duration
 from hasp.errors import EXIT_FINE, HaspError, Interrupted
+from hasp.interference import interference
 from hasp.machine import doubts
 from hasp.machine.doubts import Doubt
 from hasp.machine.rows import Results
@@ -134,7 +135,7 @@ def _measured(target: Target, options: Options) -> tuple[list[Row], int]:
     noun = "CPU" if count == 1 else "CPUs"
     if not target.simulated:
         output.note(f"{count} {noun}: about {format_duration(round(seconds + 1))}")
-    before = host.interference()
+    before = interference()
     status = EXIT_FINE
     interrupt_on_signals()
     progress = Progress()
@@ -156,7 +157,7 @@ def _measured(target: Target, options: Options) -> tuple[list[Row], int]:
     if not target.simulated:
         more += doubts.of_means(getattr(target, "real_time", False), count)
         more += doubts.of_load(facts.load_average, facts.cpus)
-        more += doubts.of_interference(host.interference() - before)
+        more += doubts.of_interference(interference() - before)
     rows = Results(session).rows(more)
     if not rows:
         return [], status

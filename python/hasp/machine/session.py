@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from hasp.energy.meter import find as find_meter
 from hasp.machine import plan
-from hasp.machine.energy import Meter
 from hasp.machine.samples import figure_of
 from hasp.machine.target import Row, Target
 
@@ -209,7 +209,7 @@ class Session:
         )
 
     def _energy(self) -> Iterator[Step]:
-        if Meter.find() is None and not self.target.simulated:
+        if find_meter() is None and not self.target.simulated:
             return
         for way in WAYS:
             seconds = ENERGY_MS / 1000
@@ -217,8 +217,8 @@ class Session:
 
     def _wait_for(self, way: str) -> None:
         """By what the platform counts itself, or by the host's meter."""
-        meter = None if self.target.simulated else Meter.find()
-        before = meter.joules() if meter else ()
+        meter = None if self.target.simulated else find_meter()
+        count = meter.begin() if meter else None
         cpus = [cpu.number for cpu in self.target.topology.cpus]
         milliseconds = ENERGY_SIMULATED_MS if self.target.simulated else ENERGY_MS
         (row,) = self.target.bursts(
@@ -226,11 +226,10 @@ class Session:
             *("--cpus", ",".join(map(str, cpus))),
             real_time=False,
         )
-        if meter:
-            joules = meter.joules_since(before)
-        elif row["energy_pj"] is not None:
+        joules = count.joules() if count else None
+        if row["energy_pj"] is not None:
             joules = row["energy_pj"] / 1e12
-        else:
+        if joules is None:
             return
         watts = round(joules / (row["ns"] / 1e9), 3)
         self.energy.append({"way": way, "cpus": len(cpus), "watts": watts})

@@ -21,6 +21,7 @@ MEMBARRIER_PRIVATE_EXPEDITED = 1 << 3
 PERF_HARDWARE, PERF_SOFTWARE = 0, 1
 PERF_CYCLES, PERF_TASK_CLOCK = 0, 1
 PERF_ATTRIBUTE_SIZE = 112
+PERF_CLOSE_ON_EXEC = 1 << 3
 PERF_DISABLED, PERF_EXCLUDE_KERNEL, PERF_EXCLUDE_HYPERVISOR = 1 << 0, 1 << 5, 1 << 6
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -46,19 +47,28 @@ def membarrier() -> str:
     return ""
 
 
-def _perf_event(kind: int, config: int) -> str:
-    flags = PERF_DISABLED | PERF_EXCLUDE_KERNEL | PERF_EXCLUDE_HYPERVISOR
+def perf_event(
+    kind: int, config: int, *, process: int = 0, cpu: int = -1, flags: int = 0
+) -> int:
+    """A descriptor of a counting event, or a negative errno.
+
+    `process` 0 is this one; -1 stands for all of them, or for every CPU.
+    """
     # type, size, config, sample period, sample type, read format, flags, then zeroes
     head = struct.pack("<IIQQQQQ", kind, PERF_ATTRIBUTE_SIZE, config, 0, 0, 0, flags)
-    attribute = ctypes.create_string_buffer(head, PERF_ATTRIBUTE_SIZE)
-    descriptor = _call(
+    return _call(
         "perf_event_open",
-        attribute,
-        ctypes.c_int(0),
+        ctypes.create_string_buffer(head, PERF_ATTRIBUTE_SIZE),
+        ctypes.c_int(process),
+        ctypes.c_int(cpu),
         ctypes.c_int(-1),
-        ctypes.c_int(-1),
-        ctypes.c_ulong(0),
+        ctypes.c_ulong(PERF_CLOSE_ON_EXEC),
     )
+
+
+def _trouble_with(kind: int, config: int) -> str:
+    flags = PERF_DISABLED | PERF_EXCLUDE_KERNEL | PERF_EXCLUDE_HYPERVISOR
+    descriptor = perf_event(kind, config, flags=flags)
     if descriptor < 0:
         return os.strerror(-descriptor)
     os.close(descriptor)
@@ -67,12 +77,12 @@ def _perf_event(kind: int, config: int) -> str:
 
 def hardware_events() -> str:
     """Empty when this process can count CPU cycles of its own; else why not."""
-    return _perf_event(PERF_HARDWARE, PERF_CYCLES)
+    return _trouble_with(PERF_HARDWARE, PERF_CYCLES)
 
 
 def software_events() -> str:
     """Empty when this process can count its own CPU time with perf; else why not."""
-    return _perf_event(PERF_SOFTWARE, PERF_TASK_CLOCK)
+    return _trouble_with(PERF_SOFTWARE, PERF_TASK_CLOCK)
 
 
 def rseq_registered() -> bool:
