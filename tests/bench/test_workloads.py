@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from lock_list import representatives
+from refusals import assert_refuses
 
 # With arguments that make a workload different.
 UNDER_LOCKS = (
@@ -164,12 +165,7 @@ def test_a_lock_that_does_not_exclude_is_a_finding(
         (["--workload=one-lock", "--duration-ns=0"], "--duration-ns"),
     ],
 )
-def test_wrong_arguments_end_with_2(
+def test_wrong_arguments_of_a_workload(
     program: str, arguments: list[str], words: str
 ) -> None:
-    completed = subprocess.run(
-        [program, *arguments], capture_output=True, text=True, timeout=20
-    )
-    assert completed.returncode == 2
-    assert words in completed.stderr
-    assert completed.stdout == ""
+    assert_refuses(program, arguments, words)

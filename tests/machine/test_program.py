@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from refusals import assert_refuses
 
 CPUS = sorted(os.sched_getaffinity(0))
 needs_two = pytest.mark.skipif(len(CPUS) < 2, reason="two CPUs are needed")
@@ -182,7 +183,4 @@ def test_waiting(program: str, way: str) -> None:
     ],
 )
 def test_refusals(program: str, arguments: list[str], words: str) -> None:
-    done = run(program, *arguments)
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert done.stdout == ""
+    assert_refuses(program, arguments, words)
