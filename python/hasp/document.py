@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -59,6 +60,27 @@ class Document:
                 return begin + 1
             begin = end
         return 1
+
+    def line_in_list(self, name: str, number: int, key: str = "") -> int:
+        """The line of a key in the nth `[[name]]`; of its head if it has no such key.
+
+        line_of knows tables, but not lists of them. Keys are taken where they begin a
+        line, which they need not in TOML, but do in every file that people write.
+        """
+        lines = self.text.splitlines()
+        head = re.compile(rf"\s*\[\[\s*{re.escape(name)}\s*\]\]")
+        heads = [place for place, line in enumerate(lines) if head.match(line)]
+        if number >= len(heads):
+            return 1
+        end = heads[number + 1] if number + 1 < len(heads) else len(lines)
+        word = re.escape(key)
+        wanted = re.compile(
+            rf'\s*(?:"?{word}"?\s*[.=]|\[\s*{re.escape(name)}\s*\.\s*"?{word}"?\s*[.\]])'
+        )
+        for place in range(heads[number], end):
+            if key and wanted.match(lines[place]):
+                return place + 1
+        return heads[number] + 1
 
     def fail(self, keys: Keys, message: str, remedy: str) -> NoReturn:
         """Refuse the file for what stands, or is missing, at `keys`."""

@@ -96,6 +96,10 @@ def test_warnings():
     assert "20 % of the CPU time" in warned(stolen)["steal"]
     throttled = study_of({"glibc": STEADY, "futex": STEADY}, throttled=2)
     assert "28 times" in warned(throttled)["throttled"]
+    hot = study_of({"glibc": STEADY, "futex": STEADY}, heated=2)
+    assert "28 times" in warned(hot)["heat"]
+    shared = study_of({"glibc": STEADY, "futex": STEADY}, other_load=0.3)
+    assert "used 30 % of the CPU time" in warned(shared)["other_load"]
     quota = study_of({"glibc": STEADY, "futex": STEADY}, host={"cpu_quota": 1.5})
     assert "quota of 1.5 CPUs" in warned(quota)["quota"]
     busy = study_of({"glibc": STEADY, "futex": STEADY}, host={"load_average": 7.0})
@@ -220,6 +224,7 @@ def test_json_schema(files):
         *("started_s", "exit_code", "wall_s", "user_s", "system_s", "peak_bytes"),
         *("switches", "preemptions", "load_user_s", "load_system_s"),
         *("load_peak_bytes", "steal", "throttled", "figures"),
+        *("other_s", "other_load", "heated", "energy_j"),
     }
     summary = [line for line in lines if line.get("measure") == "throughput"]
     assert len(summary) == 2 * 5

@@ -8,10 +8,11 @@ import pytest
 from study.printed import Agreement, count, is_memcached, possible, printed, reference
 
 from hasp.statistics import sensitivity, standing, superiority
-from hasp.study.grids import grid_of
+from hasp.study.catalogue import TABLES
+from hasp.study.grids import grid_of, runs_of
 from hasp.study.importing import import_csv
 from hasp.study.samples import create_or_open
-from hasp.study.tables import TABLES, Question
+from hasp.study.tables import Question
 
 FILES = {"A-64": "A64.csv", "A-48": "A48.csv", "I-48": "I48.csv", "I-20": "I20.csv"}
 
@@ -211,16 +212,14 @@ def test_best_vs_lock(grids, point, number, name, cells, exceptions):
 @pytest.mark.parametrize("machine", ["A-64", "A-48"])
 def test_breakdown(grids, machine):
     """Within a point: memcached's pairs cannot be told apart in the printed shares."""
+    agreement = Agreement(f"10, {machine}")
     ours = {row["nodes"]: row for row in rows_of("breakdown", grids[machine])}
-    rows = [
-        row
-        for row in printed("table10-opt-node-breakdown.csv")
-        if row["machine"] == machine
-    ]
-    assert len(rows) == 5
-    for row in rows:
-        share = ours[int(row["nodes"])]["share_of_pairs_pct"]
-        assert abs(share - int(row["share_of_pairs_pct"])) <= 1
+    for row in printed("table10-opt-node-breakdown.csv"):
+        if row["machine"] == machine:
+            share = ours[int(row["nodes"])]["share_of_pairs_pct"]
+            near = words(range(share - 1, share + 2))
+            agreement.allow(f"{row['nodes']} nodes", row["share_of_pairs_pct"], near)
+    agreement.finish(5)
 
 
 @pytest.mark.parametrize(
@@ -244,8 +243,95 @@ def test_the_coverage_summary_is_that_of_the_printed_coverages(machine, name):
     agreement.finish(12)
 
 
-def test_machines_without_printed_tables_have_theirs(samples):
-    """Energy on the Intel machines: as many sensitive programs as printed."""
-    for machine, sensitive in (("I-48", 20), ("I-20", 17)):
-        grid = grid_of(samples, machine, "tpp")
-        assert len(sensitivity.sensitive_programs(grid)) == sensitive
+def test_energy_has_its_tables(samples):
+    """As many sensitive programs on the Intel machines as printed (table 75)."""
+    agreement = Agreement("75")
+    for row in printed("table75-sensitive-apps-energy.csv"):
+        grid = grid_of(samples, row["machine"], "tpp")
+        (ours,) = rows_of("sensitive", grid)
+        for column in ("tested_applications", "lock_sensitive_applications"):
+            agreement.compare(f"{row['machine']} {column}", row[column], ours[column])
+    agreement.finish(4, exceptions=1)  # 36 tested printed for I-20, 37 in the file
+
+
+def test_energy_goes_with_throughput(samples):
+    """Section 6.2 and table 16: Pearson's r is 0.55 for MySQL, else from 0.87 on."""
+    found = {}
+    for machine in ("I-48", "I-20"):
+        grid, power = (grid_of(samples, machine, m) for m in ("throughput", "tpp"))
+        chosen = grid.only(sensitivity.sensitive_programs(grid))
+        for row in rows_of("correlation", chosen, other={"M": power}):
+            found[machine, row["application"]] = row["pearson_r"]
+    assert found.pop(("I-48", "mysqld")) == 0.55
+    assert found[("I-48", "memcached")] == 0.97
+    assert min(found.values()) >= 0.87
+
+
+OTHERS = {
+    "pinned": ("A64-pinning.csv", "A-64", "throughput"),
+    "latency": ("A64-latency.csv", "A-64", "latency"),
+}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "programs", "sensitive", "fewest"),
+    [("pinned", 45, 26, 10), ("latency", 7, 7, 4)],
+)
+def test_other_data_sets_have_all_tables(
+    tmp_path, dataset, programs, sensitive, fewest
+):
+    """Threads bound to nodes, and the tail latencies of the servers."""
+    name, machine, metric = OTHERS[dataset]
+    store = create_or_open(tmp_path / "s")
+    import_csv(store, machine, reference("litl-datasets", name))
+    assert (metric in store.lower_is_better()) == (metric == "latency")
+    samples = store.read()
+    inverted = metric in store.lower_is_better()
+    grid = grid_of(samples, machine, metric, inverted=inverted)
+    runs = {machine: runs_of(samples, machine, metric)}
+    tables = {
+        name: rows_of(name, grid, other={"M": grid}, runs=runs, inverted=inverted)
+        for name in TABLES
+        if name != "interposed"
+    }
+    assert len(tables["sensitivity"]) == programs
+    (row,) = tables["sensitive"]
+    assert row["lock_sensitive_applications"] == sensitive
+    assert len(tables["coverage"]) == len(tables["harmful"]) == 28
+    assert len(tables["pairwise"]) == 28 * 28
+    assert len(tables["means"]) == sum(map(bool, runs[machine]))
+    assert len({row["application"] for row in tables["changes"]}) == sensitive
+    assert len(tables["collapse"]) > 0
+    best = [row for row in tables["verdicts"] if row["verdict"] == "best"]
+    assert len(best) == programs
+    told = sum(row["verdict"] == "worse" for row in tables["verdicts"])
+    assert told > fewest * programs
+
+
+def test_interposing_hardly_changes_the_manual_locks(tmp_path):
+    """Section 3.3: 4 programs under 28 locks, built in and interposed on A-64.
+
+    The released runs are not those of table 6, but they say the same: nothing near the
+    differences between locks.
+    """
+    lines = reference("litl-datasets", "validation.csv").read_text().splitlines()
+    store = create_or_open(tmp_path / "s")
+    for kind in ("manual", "litl"):
+        rows = [line.split(",", 1)[1] for line in lines if line.startswith(f"{kind},")]
+        path = tmp_path / f"{kind}.csv"
+        path.write_text(
+            "bench,strategy,throughput,node\n" + "".join(f"{row},8\n" for row in rows)
+        )
+        import_csv(store, kind, path)
+    samples = store.read()
+    grids = {name: grid_of(samples, name, "throughput") for name in ("manual", "litl")}
+    table = TABLES["interposed"](Question(grids))
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert [row["application"] for row in rows] == [
+        *("linear_regression", "matrix_multiply", "radiosity_ll", "s_raytrace_ll"),
+        "all",
+    ]
+    assert [row["pairs"] for row in rows] == [28, 28, 28, 28, 112]
+    for row in rows:
+        assert abs(row["change_pct"]) < 10
+        assert row["low_pct"] < row["change_pct"] < row["high_pct"]

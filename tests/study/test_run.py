@@ -11,29 +11,12 @@ import sys
 import time
 
 import pytest
+from study.plans import PLAN, SECOND, entries, study
 
-from hasp.cli.main import main
 from hasp.study.campaign import load
 from hasp.study.carry_out import Carrying, Progress, configurations, cpus_for
 from hasp.study.journal import Entry, Journal
-
-PLAN = """\
-schema = 1
-title = "small"
-
-[defaults]
-locks = "glibc,futex"
-threads = [1, 2]
-least_runs = 2
-most_runs = 2
-
-[[program]]
-name = "speed"
-command = "sh -c 'echo speed {threads}00'"
-[program.metrics]
-throughput = "speed ([0-9]+)"
-latency = { pattern = "speed ([0-9]+)", unit = "us", lower_is_better = true }
-"""
+from hasp.study.plan import Cell
 
 
 @pytest.fixture
@@ -41,15 +24,6 @@ def plan(tmp_path):
     path = tmp_path / "plan.toml"
     path.write_text(PLAN)
     return path
-
-
-def entries(store):
-    (path,) = (store / "journals").glob("*.jsonl")
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def study(*words):
-    return main(["study", *map(str, words)])
 
 
 def test_a_plan_is_shown_and_carried_out(plan, tmp_path, capsys):
@@ -152,13 +126,18 @@ metrics = { throughput = "never ([0-9]+)" }
         ("schema = 1", "schema = 2", "plan.toml:1: schema: is not 1"),
         ("least_runs = 2", "least_run = 2", "7: defaults.least_run: no such key"),
         ("threads = [1, 2]", "threads = [0]", "6: program speed: threads"),
-        ("glibc,futex", "glibc,fuutex", "program speed:"),
-        ('command = "sh', 'kommand = "sh', "12: program.kommand: no such key"),
-        ('speed ([0-9]+)"\n', 'speed [0-9]+"\n', "program speed: throughput: has no"),
+        ("glibc,futex", "glibc,fuutex", "5: program speed: locks: there is no lock"),
+        ('command = "sh', 'kommand = "sh', "13: program.kommand: no such key"),
+        ('speed ([0-9]+)"\n', 'speed [0-9]+"\n', "14: program speed: metrics: thro"),
         ("[[program]]", "[[program]", "plan.toml:"),
         ("most_runs = 2", 'pinning = "tight"', "8: program speed: pinning"),
         ("most_runs = 2", 'most_runs = "many"', "8: program speed: most_runs"),
         ("most_runs = 2", 'server = "x"', "`server` and `ready` belong together"),
+        ("noisy_runs = 0", "noisy_runs = -1", "9: program speed: noisy_runs: -1 is"),
+        ("noisy_runs = 0", 'cooldown = "soon"', "9: program speed: cooldown: 'soon'"),
+        ("noisy_runs = 0", 'plans = ["no.toml"]', "9: program speed: plans:"),
+        ("[[program]]", "[program]", "program: is no list of tables"),
+        ('title = "small"', "environment = 3", "2: environment: is no table"),
     ],
 )
 def test_bad_plans_are_refused(plan, tmp_path, capsys, before, after, complaint):
@@ -169,6 +148,9 @@ def test_bad_plans_are_refused(plan, tmp_path, capsys, before, after, complaint)
     assert not (tmp_path / "s").exists()
 
 
+KEY = ("speed", "futex", 1, False)
+
+
 def entry(number, value=1.0, noise="", outcome="ok"):
     values = {"throughput": value} if outcome == "ok" else {}
     return Entry("speed", "futex", 1, number, outcome, "", values, 1.0, noise)
@@ -176,9 +158,7 @@ def entry(number, value=1.0, noise="", outcome="ok"):
 
 def test_runs_go_on_until_the_interval_is_narrow(plan):
     plan.write_text(PLAN.replace("most_runs = 2", "most_runs = 4\nuntil = 0.05"))
-    one = next(
-        one for one in configurations(load(plan)) if one.key == ("speed", "futex", 1)
-    )
+    one = next(one for one in configurations(load(plan)) if one.key == KEY)
 
     def wants(*values):
         progress = Progress(entry(n, value) for n, value in enumerate(values))
@@ -192,10 +172,9 @@ def test_runs_go_on_until_the_interval_is_narrow(plan):
 
 
 def test_noisy_runs_do_not_count_but_not_for_ever(plan, tmp_path):
+    plan.write_text(PLAN.replace("noisy_runs = 0", "noisy_runs = 3"))
     campaign = load(plan)
-    one = next(
-        one for one in configurations(campaign) if one.key == ("speed", "futex", 1)
-    )
+    one = next(one for one in configurations(campaign) if one.key == KEY)
     noisy = [entry(n, noise="the hypervisor took 20% of the time") for n in range(3)]
     progress = Progress(noisy[:2])
     assert progress.runs_so_far(one) == 0
@@ -216,7 +195,7 @@ def test_the_order_is_random_but_the_plan_s_own(plan, tmp_path):
         campaign = load(plan)
         journal = Journal(tmp_path / "order.jsonl")
         with Carrying(campaign, journal) as carrying:
-            steps = carrying.steps(set())
+            steps = carrying.steps()
             found = [next(steps).key for _ in range(4)]
         journal.close()
         return found
@@ -226,7 +205,44 @@ def test_the_order_is_random_but_the_plan_s_own(plan, tmp_path):
 
 def test_pinning_takes_as_many_cpus_as_threads():
     every = os.sched_getaffinity(0)
-    assert cpus_for("none", 1) == every
-    assert len(cpus_for("core", 1)) == 1
-    assert cpus_for("core", 10_000) == every
-    assert cpus_for("node", 1) <= every
+    assert cpus_for("none", Cell("mcs", 1)) == every
+    assert len(cpus_for("core", Cell("mcs", 1))) == 1
+    assert cpus_for("core", Cell("mcs", 10_000)) == every
+    assert cpus_for("node", Cell("mcs", 1)) <= every
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        ("thread = [1]", "22: program.thread: no such key"),
+        ('locks = "moon"', "22: program second: locks: there is no lock called 'moon'"),
+        ('ready = "soon"', "22: program second: ready: `server` and"),
+        ('timeout = "soon"', "22: program second: timeout: 'soon' is no duration"),
+        (
+            'metrics = { rate = "(" }',
+            "22: program second: metrics: rate: is no regular",
+        ),
+    ],
+)
+def test_the_line_is_that_of_the_program(plan, tmp_path, capsys, wrong, complaint):
+    """Not the first that begins so: both have threads, and the defaults as well."""
+    head = SECOND.replace('locks = "glibc"\n', "")
+    plan.write_text(PLAN + (head if "locks" in wrong else SECOND.rstrip()) + "\n")
+    text = plan.read_text().rstrip().splitlines()
+    plan.write_text("\n".join([*text, wrong]) + "\n")
+    at = len(text) + 1
+    assert study("plan", plan, "--store", tmp_path / "s") == 2
+    assert f"plan.toml:{complaint.replace('22', str(at), 1)}" in capsys.readouterr().err
+
+
+def test_a_metric_that_never_matches_names_its_place(plan, tmp_path, capsys):
+    plan.write_text(PLAN + SECOND + "metrics = { throughput = 'never ([0-9]+)' }\n")
+    line = PLAN.count("\n") + 2
+    assert study("run", plan, "--store", tmp_path / "s", "--machine", "here") == 1
+    said = capsys.readouterr().err
+    assert f"plan.toml:{line}: second, glibc (1 thread): no figure: nothing" in said
+    assert len([run for run in entries(tmp_path / "s") if run["outcome"] == "ok"]) == 8
+    (batch,) = (tmp_path / "s" / "samples").glob("*.json")
+    (failure,) = json.loads(batch.read_text())["failures"]
+    assert (failure["program"], failure["lock"]) == ("second", "glibc")
+    assert failure["outcome"] == "no figure"

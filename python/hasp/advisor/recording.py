@@ -6,19 +6,15 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from hasp import interpose
 from hasp.errors import HaspError
 from hasp.native import REFERENCE
 from hasp.output import note
 from hasp.profile.build import keep_symbols, load
 from hasp.profile.model import Profile
-from hasp.recording import files
-from hasp.recording.target import settings_of
 from hasp.study import record
 from hasp.study.plan import Plan
+from hasp.study.recorder import Recorder
 from hasp.study.run import Runner
-
-RECORDED = "recorded"  # the name of the recorded run, among those of locks
 
 
 def recorded(plan: Plan, threads: int | None, trace: Path, *, sample: bool) -> Profile:
@@ -29,32 +25,27 @@ def recorded(plan: Plan, threads: int | None, trace: Path, *, sample: bool) -> P
     where = "" if threads is None else f" with {threads} threads"
     note(f"recording a run{where} into {trace}")
     once = dataclasses.replace(
-        plan, locks=(RECORDED,), threads=(threads,), runs=1, warmup=0
+        plan, locks=(REFERENCE,), threads=(threads,), runs=1, warmup=0
     )
-    cell = once.cells[0]
-    subject = once.server_for(cell) if once.server else once.command_for(cell)
-    session = files.new_session()
-    settings = settings_of(trace, session, REFERENCE, sample=sample)
-    base = interpose.original_environment()
-    environment = interpose.environment(REFERENCE, base, subject, settings)
-    files.clear(trace.absolute())
-    with Runner(once, {RECORDED: environment}) as runner:
-        run = runner.run(1, cell)
+    recorder = Recorder(trace, sample=sample)
+    recorder.clear()
+    with Runner(once, recorder=recorder) as runner:
+        run = runner.run(1, once.cells[0])
     if run.outcome != record.OK:
         raise HaspError(
             f"the command does not work while it is recorded: {run.detail}",
             "see whether `hasp profile` records it; then `hasp advise TRACE`",
         )
-    traces = files.of_session(trace.absolute(), session)
+    traces = recorder.traces()
     if not traces:
         raise HaspError(
             "nothing was recorded: the command made no second thread and hardly took "
             "a lock",
             "give `hasp advise` a program with threads",
         )
-    for item in traces:
-        keep_symbols(item.path)
-    return max((load(item.path) for item in traces), key=_weight)
+    for path in traces:
+        keep_symbols(path)
+    return max((load(path) for path in traces), key=_weight)
 
 
 def _weight(profile: Profile) -> tuple[float, int]:

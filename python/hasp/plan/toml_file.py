@@ -216,26 +216,7 @@ class _Reader:
             self.refuse(number, key, problem.message, problem.remedy)
 
     def refuse(self, number: int, key: str, message: str, remedy: str) -> NoReturn:
-        line = _line_of_entry(self.document.text, number, key)
+        line = self.document.line_in_list("lock", number, key)
         raise HaspError(
             f"{self.document.path}:{line}: lock {number + 1}: {key}: {message}", remedy
         )
-
-
-def _line_of_entry(text: str, number: int, key: str) -> int:
-    """The line of a key of the nth [[lock]], or of its head if it has no such key.
-
-    Document.line_of knows tables, but not lists of them; these keys stand at the
-    beginning of a line of the file, as everywhere in TOML.
-    """
-    lines = text.splitlines()
-    heads = [
-        n for n, line in enumerate(lines) if re.match(r"\s*\[\[\s*lock\s*\]\]", line)
-    ]
-    if number >= len(heads):
-        return 1
-    end = heads[number + 1] if number + 1 < len(heads) else len(lines)
-    for place in range(heads[number], end):
-        if re.match(rf"\s*{key}\s*=", lines[place]):
-            return place + 1
-    return heads[number] + 1

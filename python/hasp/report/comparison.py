@@ -25,6 +25,7 @@ CSV_FIELDS = (
     *("block", "warmup", "lock", "threads", "outcome", "detail", "exit_code"),
     *("wall_s", "user_s", "system_s", "peak_bytes", "switches", "preemptions"),
     *("load_user_s", "load_system_s", "load_peak_bytes", "steal", "throttled"),
+    *("other_s", "other_load", "heated", "energy_j"),
 )
 STYLES = {"better": "green", "worse": "red"}
 

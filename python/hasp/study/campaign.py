@@ -12,14 +12,16 @@ import json
 import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from hasp.document import Document, Keys
 from hasp.durations import parse_duration
 from hasp.errors import HaspError
-from hasp.native import REFERENCE
+from hasp.native import PLAN, REFERENCE
+from hasp.plan import apply
 from hasp.selection import select
 from hasp.study.plan import Metric, Plan, parse_ready, shell_words
+from hasp.study.said import Said
 
 SCHEMA = 1
 PINNINGS = ("none", "core", "node")
@@ -36,6 +38,15 @@ class Repetition:
 
 
 @dataclass(frozen=True)
+class PlanFile:
+    """A plan of locks by site (hasp.plan) that is measured like a lock."""
+
+    name: str  # in the store: `plan:` and the file as it is written
+    path: str
+    digest: str  # of its content: another plan asks for other runs
+
+
+@dataclass(frozen=True)
 class Program:
     """One program of a study, complete."""
 
@@ -46,6 +57,35 @@ class Program:
     seconds: float  # about how long a run takes, before one has been measured
     workload: str | None = None  # of the simulator; there is no command then
     knobs: dict[str, Any] = field(default_factory=dict)
+    plan_files: tuple[PlanFile, ...] = ()
+    cooling_s: float = 0.0  # pause between two runs
+    noisy_runs: int = 3  # how often noise is waited out, before it is put up with
+    recorded_runs: int = 0  # more runs of each configuration, for statistics of locks
+    line: int = 1  # of the plan, where it begins
+
+    @property
+    def candidates(self) -> dict[str, str]:
+        """What names among its locks that are no locks stand for."""
+        return {file.name: PLAN + file.path for file in self.plan_files}
+
+    def asked(self) -> dict[str, Any]:
+        """What makes its runs other ones; not where the plan says it, or of which it
+        says nothing."""
+        asked = asdict(self)
+        asked.pop("line")
+        for file in asked["plan_files"]:
+            file.pop("path")
+        usual = {
+            "plan_files": (),
+            "cooling_s": 0.0,
+            "noisy_runs": 3,
+            "recorded_runs": 0,
+        }
+        return {
+            name: value
+            for name, value in asked.items()
+            if name not in usual or value != usual[name]
+        }
 
 
 @dataclass(frozen=True)
@@ -61,10 +101,20 @@ class Campaign:
     def digest(self) -> str:
         """Tells whether two plans ask for the same runs."""
         content = json.dumps(
-            [self.environment, [asdict(program) for program in self.programs]],
+            [self.environment, [program.asked() for program in self.programs]],
             sort_keys=True,
         )
         return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+    def where(self, program: str) -> str:
+        """File and line at which a program is described."""
+        lines = (one.line for one in self.programs if one.name == program)
+        return f"{self.path}:{next(lines, 1)}"
+
+    @property
+    def size_unit(self) -> str:
+        """What the sizes of its programs count; the same for all of them."""
+        return self.programs[0].plan.unit
 
     @property
     def configurations(self) -> int:
@@ -78,13 +128,18 @@ TYPES: dict[str, tuple[type, ...]] = {
     "workload": (str,),
     "knobs": (dict,),
     "locks": (str,),
+    "plans": (list,),
     "threads": (list,),
+    "nodes": (list,),
     "least_runs": (int,),
     "most_runs": (int,),
     "until": (float, int),
     "timeout": (str,),
     "pinning": (str,),
     "seconds": (float, int),
+    "cooldown": (str,),
+    "noisy_runs": (int,),
+    "lock_statistics": (int,),
     "prepare": (str,),
     "check": (str,),
     "server": (str,),
@@ -100,21 +155,36 @@ def load(path: Path) -> Campaign:
     _refuse_unknown(document, (), document.data, TOP)
     if document.get(("schema",)) != SCHEMA:
         document.fail(("schema",), f"is not {SCHEMA}", f"write `schema = {SCHEMA}`")
+    for key in ("defaults", "environment"):
+        if not isinstance(document.get((key,)) or {}, dict):
+            document.fail((key,), "is no table", f"write [{key}]")
     defaults = document.get(("defaults",)) or {}
     _refuse_unknown(document, ("defaults",), defaults, TYPES)
-    programs = document.get(("program",))
-    if not isinstance(programs, list) or not programs:
+    programs = document.get(("program",)) or []
+    if not isinstance(programs, list) or not all(
+        isinstance(one, dict) for one in programs
+    ):
+        document.fail(("program",), "is no list of tables", "write [[program]]")
+    if not programs:
         document.fail(
             ("program",), "there is no program", "write a table [[program]] for each"
         )
     parsed = []
-    for number, said in enumerate(programs):
-        _refuse_unknown(document, ("program",), said, ("name", *TYPES))
-        parsed.append(_program(document, number, {**defaults, **said}))
+    for number, own in enumerate(programs):
+        _refuse_unknown(document, ("program",), own, ("name", *TYPES), number)
+        parsed.append(_program(Said(document, number, own, defaults)))
     names = [program.name for program in parsed]
     for name in names:
         if names.count(name) > 1:
             document.fail(("program",), f"two are called {name!r}", "rename one")
+    for number, program in enumerate(parsed):
+        if program.plan.unit != parsed[0].plan.unit:
+            line = document.line_in_list("program", number)
+            raise HaspError(
+                f"{path}:{line}: program {program.name}: its sizes are "
+                f"{program.plan.unit}, those of {parsed[0].name} {parsed[0].plan.unit}",
+                "a study has one axis: give all programs `threads`, or all `nodes`",
+            )
     environment = document.get(("environment",)) or {}
     return Campaign(
         path,
@@ -125,43 +195,32 @@ def load(path: Path) -> Campaign:
 
 
 def _refuse_unknown(
-    document: Document, keys: Keys, table: dict[str, Any], known: Any
+    document: Document, keys: Keys, table: dict[str, Any], known: Any, number: int = 0
 ) -> None:
+    """`number` tells the items of a list apart."""
     for key in table:
         if key not in known:
             import difflib
 
             near = difflib.get_close_matches(key, list(known), n=1)
             offer = f"did you mean `{near[0]}`? " if near else ""
-            line = _line_with(document, key)
+            line = (
+                document.line_in_list("program", number, key)
+                if keys == ("program",)
+                else document.line_of((*keys, key))
+            )
             raise HaspError(
                 f"{document.path}:{line}: {'.'.join((*keys, key))}: no such key",
                 f"{offer}it may be {', '.join(known)}",
             )
 
 
-def _line_with(document: Document, key: str) -> int:
-    """The first line that begins with a key: arrays of tables have no other place."""
-    pattern = re.compile(rf"\s*\"?{re.escape(key)}\"?\s*[=.\]]")
-    for number, line in enumerate(document.text.splitlines(), 1):
-        if pattern.match(line):
-            return number
-    return 1
-
-
-def _program(document: Document, number: int, said: dict[str, Any]) -> Program:
-    def fail(key: str, message: str, remedy: str) -> HaspError:
-        name = said.get("name", f"number {number + 1}")
-        line = _line_with(document, key)
-        return HaspError(
-            f"{document.path}:{line}: program {name}: {key}: {message}", remedy
-        )
-
+def _program(said: Said) -> Program:
     if "workload" in said and "command" in said:
-        raise fail("workload", "stands beside a command", "delete one of the two")
+        said.fail("workload", "stands beside a command", "delete one of the two")
     for key in ("name", "workload" if "workload" in said else "command"):
-        if not isinstance(said.get(key), str) or not said[key].strip():
-            raise fail(key, "is missing", f'write `{key} = "..."`')
+        if not isinstance(said.get(key), str) or not said.get(key).strip():
+            said.fail(key, "is missing", f'write `{key} = "..."`')
     for key, kinds in TYPES.items():
         value = said.get(key)
         if value is not None and (
@@ -169,70 +228,112 @@ def _program(document: Document, number: int, said: dict[str, Any]) -> Program:
         ):
             words = {"str": "text", "dict": "a table", "list": "a list"}
             kind = words.get(kinds[0].__name__, "a number")
-            raise fail(key, f"{value!r} is not {kind}", f"make it {kind}")
-    threads = said.get("threads", [1])
-    if not threads or not all(isinstance(n, int) and n > 0 for n in threads):
-        raise fail("threads", f"{threads!r} is no list of numbers", "e.g. [1, 2]")
+            said.fail(key, f"{value!r} is not {kind}", f"make it {kind}")
     if said.get("pinning", "none") not in PINNINGS:
-        raise fail("pinning", "is unknown", f"it may be {', '.join(PINNINGS)}")
+        said.fail("pinning", "is unknown", f"it may be {', '.join(PINNINGS)}")
+    plan_files = _plan_files(said)
+    plan = _plan(said, plan_files)
+    return Program(
+        said.get("name"),
+        plan,
+        "node" if plan.unit == "nodes" else said.get("pinning", "none"),
+        _repetition(said),
+        float(said.get("seconds", 5.0)),
+        said.get("workload"),
+        said.get("knobs", {}),
+        plan_files,
+        said.made("cooldown", parse_duration, said.get("cooldown", "0s")),
+        _count(said, "noisy_runs", Program.noisy_runs),
+        _count(said, "lock_statistics", Program.recorded_runs),
+        said.line,
+    )
+
+
+def _plan(said: Said, plan_files: tuple[PlanFile, ...]) -> Plan:
+    """The commands of a program, its locks and how much of the machine it uses."""
+    unit = said.unit
+    sizes = said.get(unit, [1])
+    if not sizes or not all(isinstance(n, int) and n > 0 for n in sizes):
+        said.fail(unit, f"{sizes!r} is no list of numbers", "e.g. [1, 2]")
     if (said.get("server") is None) != (said.get("ready") is None):
-        raise fail("server", "`server` and `ready` belong together", "add the other")
-    try:
-        chosen = [lock.name for lock in select(said.get("locks", "all"))]
-        plan = Plan(
-            command=tuple(shell_words(said["command"])) if "command" in said else (),
-            locks=tuple(sorted(chosen, key=lambda lock: lock != REFERENCE)),
-            threads=tuple(threads),
-            timeout_s=parse_duration(said.get("timeout", "60s")),
-            metrics=tuple(
-                _metric(name, metric, fail)
-                for name, metric in said.get("metrics", {}).items()
-            ),
-            prepare=said.get("prepare"),
-            check=said.get("check"),
-            server=said.get("server"),
-            ready=parse_ready(said["ready"]) if "ready" in said else None,
-        )
-    except ValueError as problem:
-        raise fail("timeout", str(problem), "write for example 30s") from None
-    except HaspError as problem:
-        raise HaspError(
-            f"{document.path}: program {said['name']}: {problem.message}",
-            problem.remedy,
-        ) from None
+        key = "server" if "server" in said else "ready"
+        said.fail(key, "`server` and `ready` belong together", "add the other")
+    chosen = [
+        lock.name for lock in said.made("locks", select, said.get("locks", "all"))
+    ]
+    chosen.sort(key=lambda lock: lock != REFERENCE)
+    for key in ("command", "server"):
+        if key in said:
+            said.made(key, shell_words, said.get(key))
+    return Plan(
+        command=tuple(shell_words(said.get("command"))) if "command" in said else (),
+        locks=(*chosen, *(file.name for file in plan_files)),
+        threads=tuple(sizes),
+        timeout_s=said.made("timeout", parse_duration, said.get("timeout", "60s")),
+        metrics=tuple(
+            _metric(name, metric, said)
+            for name, metric in said.get("metrics", {}).items()
+        ),
+        prepare=said.get("prepare"),
+        check=said.get("check"),
+        server=said.get("server"),
+        ready=said.made("ready", parse_ready, said.get("ready"))
+        if "ready" in said
+        else None,
+        unit=unit,
+    )
+
+
+def _repetition(said: Said) -> Repetition:
     least = said.get("least_runs", Repetition.least)
-    repetition = Repetition(
+    if least < 1:
+        said.fail("least_runs", f"{least} is not 1 or more", "a mean needs a run")
+    return Repetition(
         least,
         max(said.get("most_runs", Repetition.most), least),
         float(said.get("until", Repetition.until)),
     )
-    if least < 1:
-        raise fail("least_runs", f"{least} is not 1 or more", "a mean needs a run")
-    return Program(
-        said["name"],
-        plan,
-        said.get("pinning", "none"),
-        repetition,
-        float(said.get("seconds", 5.0)),
-        said.get("workload"),
-        said.get("knobs", {}),
-    )
 
 
-def _metric(name: str, said: Any, fail: Any) -> Metric:
+def _count(said: Said, key: str, usual: int) -> int:
+    count: int = said.get(key, usual)
+    if count < 0:
+        said.fail(key, f"{count} is negative", "0 is the least")
+    return count
+
+
+def _plan_files(said: Said) -> tuple[PlanFile, ...]:
+    """The plans that are measured like locks; paths begin at the file's folder."""
+    names = said.get("plans", [])
+    found = []
+    for name in names:
+        if not isinstance(name, str):
+            said.fail("plans", f"{name!r} is no file name", 'e.g. ["hasp.plan.toml"]')
+        path = (said.folder / name).absolute()
+        said.made("plans", apply.load, PLAN + str(path))
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        found.append(PlanFile(PLAN + name, str(path), digest))
+    return tuple(dict.fromkeys(found))
+
+
+def _metric(name: str, said: Any, program: Said) -> Metric:
     """`NAME = "pattern"`, or a table with pattern, unit and lower_is_better."""
+
+    def fail(message: str, remedy: str) -> NoReturn:
+        program.fail("metrics", f"{name}: {message}", remedy)
+
     table = {"pattern": said} if isinstance(said, str) else said
     if not isinstance(table, dict) or not isinstance(table.get("pattern"), str):
-        raise fail(name, "has no pattern", 'write `NAME = "ops: ([0-9.]+)"`')
+        fail("has no pattern", 'write `NAME = "ops: ([0-9.]+)"`')
     for key in table:
         if key not in ("pattern", "unit", "lower_is_better"):
-            raise fail(key, "no such key of a metric", "pattern, unit, lower_is_better")
+            fail(f"{key}: no such key", "it may be pattern, unit, lower_is_better")
     try:
         groups = re.compile(table["pattern"], re.MULTILINE).groups
     except re.error as problem:
-        raise fail(name, f"is no regular expression: {problem}", "correct it") from None
+        fail(f"is no regular expression: {problem}", "correct it")
     if not groups:
-        raise fail(name, "has no group around the number", "write ([0-9.]+) there")
+        fail("has no group around the number", "write ([0-9.]+) there")
     return Metric(
         name,
         table["pattern"],

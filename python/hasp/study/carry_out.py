@@ -1,32 +1,39 @@
 # SPDX-License-Identifier: MIT
-"""Carrying out the plan of a study: random blocks, resumable, noisy runs again."""
+"""Carrying out the plan of a study: random blocks, resumable, noisy runs again.
+
+First the measured runs of all configurations. Then, where the plan asks for statistics
+of locks, runs of their own under the recorder.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import os
 import random
+import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from hasp.errors import HaspError
 from hasp.executable import find
+from hasp.host import node_cpus
 from hasp.interpose import original_environment
 from hasp.statistics.narrow import half_width
 from hasp.study import record
 from hasp.study.campaign import THROUGHPUT, Campaign, Program
 from hasp.study.journal import Entry, Journal
-from hasp.study.plan import Cell, shell_words
-from hasp.study.record import Run
+from hasp.study.metrics import metrics_of
+from hasp.study.noise import noise_of
+from hasp.study.plan import Cell, Plan, shell_words
+from hasp.study.recorder import Recorder
 from hasp.study.run import FAILURES_UNTIL_GIVEN_UP, Runner
 
-# A run is repeated when the hypervisor took so much of the time, or a CPU quota struck;
-# but not for ever: a host that is always noisy is measured as it is, which is said.
-STEAL_SHARE = 0.05
-NOISY_AT_MOST = 3
+TRACE_LIMIT = 64 << 20  # bytes of one process's trace; only its sums are read
+NODES = "nodes"
+NOISE_PAUSE = 1.0  # seconds to wait for better times after a noisy run
 ONLY_SIMULATED = "a workload of the simulator: --on simulated:NAME"
 
 
@@ -36,31 +43,42 @@ class Configuration:
 
     program: Program
     cell: Cell
+    recorded: bool = False  # for the statistics of its locks, not to be measured
 
     @property
-    def key(self) -> tuple[str, str, int]:
+    def key(self) -> Key:
         """Its name in a journal."""
-        return (self.program.name, self.cell.lock, self.cell.threads or 1)
+        return (
+            *(self.program.name, self.cell.lock),
+            *(self.cell.threads or 1, self.recorded),
+        )
+
+
+Key = tuple[str, str, int, bool]
 
 
 class Progress:
     """What a journal says of each configuration."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
-        self._values: dict[tuple[str, str, int], list[float]] = {}
-        self._failed: Counter[tuple[str, str, int]] = Counter()
-        self._noisy: Counter[tuple[str, str, int]] = Counter()
+        self._values: dict[Key, list[float]] = {}
+        self._widths: dict[Key, float] = {}  # of the intervals of their means
+        self._failed: Counter[Key] = Counter()
+        self._noisy: Counter[Key] = Counter()
+        self.last_failure: dict[Key, Entry] = {}
         for entry in entries:
             self.add(entry)
 
     def add(self, entry: Entry) -> None:
         """A run has ended."""
-        key = (entry.program, entry.lock, entry.threads)
-        if entry.counts:
+        key = (entry.program, entry.lock, entry.threads, entry.recorded)
+        if entry.good:
             value = entry.values.get(THROUGHPUT, 1 / max(entry.wall_s, 1e-9))
             self._values.setdefault(key, []).append(value)
+            self._widths.pop(key, None)
         elif entry.outcome != record.OK:
             self._failed[key] += 1
+            self.last_failure[key] = entry
         else:
             self._noisy[key] += 1
 
@@ -74,17 +92,29 @@ class Progress:
 
     def tolerates_noise(self, one: Configuration) -> bool:
         """Whether noise has been waited out long enough."""
-        return self._noisy[one.key] >= NOISY_AT_MOST
+        return self._noisy[one.key] >= one.program.noisy_runs
 
     def wants_more(self, one: Configuration) -> bool:
         """Whether another run is needed."""
-        repetition = one.program.repetition
-        values = self._values.get(one.key, [])
-        if self.given_up(one) or len(values) >= repetition.most:
-            return False
-        if len(values) < repetition.least:
-            return True
-        return half_width(values) > repetition.until
+        return max(self.runs_left(one)) > 0
+
+    def runs_left(self, one: Configuration) -> tuple[int, int]:
+        """How many more are needed at least, and at most."""
+        measured = dataclasses.replace(one, recorded=False)
+        if self.given_up(one) or self.given_up(measured):
+            return 0, 0
+        repetition, so_far = one.program.repetition, self.runs_so_far(one)
+        if one.recorded:
+            left = max(0, one.program.recorded_runs - so_far)
+            return left, left
+        least = max(0, repetition.least - so_far)
+        most = max(0, repetition.most - so_far)
+        return least, 0 if not least and self._is_narrow(one) else most
+
+    def _is_narrow(self, one: Configuration) -> bool:
+        if one.key not in self._widths:
+            self._widths[one.key] = half_width(self._values.get(one.key, []))
+        return self._widths[one.key] <= one.program.repetition.until
 
 
 def configurations(campaign: Campaign) -> list[Configuration]:
@@ -96,7 +126,16 @@ def configurations(campaign: Campaign) -> list[Configuration]:
     ]
 
 
-def missing(program: Program) -> str:
+def to_record(campaign: Campaign) -> list[Configuration]:
+    """Those whose locks are looked at besides, in the plan's order."""
+    return [
+        dataclasses.replace(one, recorded=True)
+        for one in configurations(campaign)
+        if one.program.recorded_runs
+    ]
+
+
+def missing(program: Program, environment: Mapping[str, str] | None = None) -> str:
     """The program that a plan needs and this machine lacks, or ""."""
     plan = program.plan
     if program.workload:
@@ -106,33 +145,32 @@ def missing(program: Program) -> str:
         words.append(shell_words(plan.server)[0])
     for word in words:
         try:
-            find(word, original_environment())
+            find(word, {**original_environment(), **(environment or {})})
         except HaspError as problem:
             return problem.message
     return ""
 
 
-def refusal(program: Program) -> str:
-    """Why Hasp cannot interpose a program (static, privileged, 32-bit ...), or ""."""
-    if program.workload:
-        return ONLY_SIMULATED
-    try:
-        Runner(program.plan)
-    except HaspError as problem:
-        return problem.message
-    return ""
+def to_run(campaign: Campaign, left_out: Collection[str]) -> list[Configuration]:
+    """All that can run here: first what is measured, then what is recorded."""
+    return [
+        one
+        for one in (*configurations(campaign), *to_record(campaign))
+        if one.program.name not in left_out and fits_here(one)
+    ]
 
 
-def longest_time(campaign: Campaign, progress: Progress) -> tuple[int, float, float]:
+def longest_time(
+    campaign: Campaign, progress: Progress, left_out: Collection[str] = ()
+) -> tuple[int, float, float]:
     """Runs that are left at least, and the seconds for these and for the most."""
     runs, least, most = 0, 0.0, 0.0
-    for one in configurations(campaign):
-        so_far, repetition = progress.runs_so_far(one), one.program.repetition
-        if not progress.given_up(one):
-            runs += max(0, repetition.least - so_far)
-            least += one.program.seconds * max(0, repetition.least - so_far)
-            if progress.wants_more(one):
-                most += one.program.seconds * max(0, repetition.most - so_far)
+    for one in to_run(campaign, left_out):
+        fewest, longest = progress.runs_left(one)
+        seconds = one.program.seconds + one.program.cooling_s
+        runs += fewest
+        least += seconds * fewest
+        most += seconds * longest
     return runs, least, most
 
 
@@ -143,9 +181,35 @@ class Carrying:
         self.campaign = campaign
         self.journal = journal
         self.progress = Progress(journal.entries)
-        self._runners: dict[str, Runner] = {}
+        self.left_out: dict[str, str] = {}  # programs that cannot run here, and why
         self._stack = ExitStack()
-        os.environ.update(campaign.environment)
+        self._runners: dict[tuple[str, bool], Runner] = {}
+        self._entered: set[tuple[str, bool]] = set()
+        self._recorder = Recorder(self._folder() / "trace", limit=TRACE_LIMIT)
+        self._last_end = -math.inf  # of a run
+        self._waits_for_quiet = False
+        for program in campaign.programs:
+            self._prepare(program)
+
+    def _folder(self) -> Path:
+        folder = tempfile.TemporaryDirectory(prefix="hasp-study-")
+        return Path(self._stack.enter_context(folder))
+
+    def _prepare(self, program: Program) -> None:
+        """Its runners; or why Hasp cannot interpose it (static, 32-bit, not there)."""
+        if program.workload:
+            self.left_out[program.name] = ONLY_SIMULATED
+            return
+        try:
+            for recorded in {False, program.recorded_runs > 0}:
+                self._runners[program.name, recorded] = Runner(
+                    with_nodes(program.plan),
+                    candidates=program.candidates,
+                    settings=self.campaign.environment,
+                    recorder=self._recorder if recorded else None,
+                )
+        except HaspError as problem:
+            self.left_out[program.name] = problem.message
 
     def __enter__(self) -> Carrying:
         return self
@@ -153,17 +217,18 @@ class Carrying:
     def __exit__(self, *arguments: object) -> None:
         self._stack.close()
 
-    def steps(self, left_out: set[str]) -> Iterator[Configuration]:
+    def steps(self, also: Collection[str] = ()) -> Iterator[Configuration]:
         """What to run next, block by block, each in a random order of its own.
 
         The order depends on the plan and the block alone; a study that goes on after an
-        interruption begins with the first block that is not full.
+        interruption begins with the first block that is not full. `also` are more
+        programs to leave out.
         """
-        everything = [
-            one
-            for one in configurations(self.campaign)
-            if one.program.name not in left_out
-        ]
+        everything = to_run(self.campaign, {*self.left_out, *also})
+        for recorded in (False, True):
+            yield from self._blocks([o for o in everything if o.recorded == recorded])
+
+    def _blocks(self, everything: list[Configuration]) -> Iterator[Configuration]:
         block = 0
         while True:
             wanting = [one for one in everything if self.progress.wants_more(one)]
@@ -178,70 +243,72 @@ class Carrying:
     def run(self, one: Configuration) -> Entry:
         """Run a configuration once, and write down what came of it."""
         block = self.progress.runs_so_far(one) + 1
-        runner = self._runner(one.program)
-        os.sched_setaffinity(0, cpus_for(one.program.pinning, one.cell.threads or 1))
+        runner = self._runner(one)
+        self._cool_down(one.program)
+        cpus = cpus_for(one.program.pinning, one.cell)
         try:
-            run = runner.run(block, one.cell)
+            run = runner.run(block, one.cell, cpus)
         finally:
-            os.sched_setaffinity(0, _ALL_CPUS)
-        noise = "" if self.progress.tolerates_noise(one) else _noise(run)
+            self._last_end = time.monotonic()
+        found = noise_of(run)
+        tolerated = found is not None and self.progress.tolerates_noise(one)
+        self._waits_for_quiet = found is not None and not tolerated
+        values = {}
+        if run.outcome == record.OK:
+            values = self._recorder.figures() if one.recorded else metrics_of(run)
         entry = Entry(
-            *one.key,
+            *one.key[:3],
             block=block,
             outcome=run.outcome,
             detail=run.detail,
-            values=_values(run) if run.outcome == record.OK else {},
+            values=values,
             wall_s=run.wall_s or 0.0,
-            noise=noise,
+            noise=found.words if found and not tolerated else "",
+            recorded=one.recorded,
+            doubt=found.kind if found and tolerated else "",
         )
         self.journal.add(entry)
         self.progress.add(entry)
         return entry
 
-    def _runner(self, program: Program) -> Runner:
-        if program.name not in self._runners:
-            self._runners[program.name] = self._stack.enter_context(
-                Runner(program.plan)
-            )
-        return self._runners[program.name]
+    def _cool_down(self, program: Program) -> None:
+        """Wait until the machine has rested as long as the plan says."""
+        pause = program.cooling_s
+        if self._waits_for_quiet:
+            pause = max(pause, NOISE_PAUSE)
+        time.sleep(max(0.0, self._last_end + pause - time.monotonic()))
+
+    def _runner(self, one: Configuration) -> Runner:
+        """The program's runner, whose helpers begin with its first run."""
+        key = (one.program.name, one.recorded)
+        if key not in self._entered:
+            self._stack.enter_context(self._runners[key])
+            self._entered.add(key)
+        return self._runners[key]
 
 
-_ALL_CPUS = frozenset(os.sched_getaffinity(0))
+def with_nodes(plan: Plan) -> Plan:
+    """The plan, knowing how many CPUs each node of this machine has."""
+    return dataclasses.replace(plan, node_cpus=tuple(map(len, node_cpus())))
 
 
-def cpus_for(pinning: str, threads: int) -> set[int]:
+def fits_here(one: Configuration) -> bool:
+    """Whether this machine has as many nodes; threads may be more than CPUs."""
+    return one.cell.unit != NODES or (one.cell.threads or 1) <= len(node_cpus())
+
+
+def cpus_for(pinning: str, cell: Cell) -> set[int]:
     """`core`: as many CPUs as threads; `node`: all of as few nodes as have so many."""
-    every = sorted(_ALL_CPUS)
+    nodes, size = node_cpus(), cell.threads or 1
+    every = [cpu for node in nodes for cpu in node]
+    if cell.unit == NODES:
+        return {cpu for node in nodes[:size] for cpu in node}
     if pinning == "core":
-        return set(every[: max(1, threads)])
+        return {*every[:size]}
     if pinning == "node":
         chosen: set[int] = set()
-        for node in sorted(Path("/sys/devices/system/node").glob("node[0-9]*")):
-            chosen |= {cpu for cpu in every if (node / f"cpu{cpu}").exists()}
-            if len(chosen) >= threads:
+        for node in nodes:
+            chosen |= {*node}
+            if len(chosen) >= size:
                 return chosen
-    return set(every)
-
-
-def _noise(run: Run) -> str:
-    if run.outcome != record.OK:
-        return ""
-    if run.steal > STEAL_SHARE:
-        return f"the hypervisor took {run.steal:.0%} of the time"
-    if run.throttled:
-        return f"the CPU quota struck {run.throttled} times"
-    return ""
-
-
-def _values(run: Run) -> dict[str, float]:
-    """The metrics of a run: the program's own, and what every run has."""
-    values = dict(run.figures or {})
-    if run.wall_s:
-        values.setdefault(THROUGHPUT, 1 / run.wall_s)
-    if run.user_s is not None and run.system_s is not None:
-        values["cpu_s"] = run.user_s + run.system_s
-    if run.peak_bytes:
-        values["peak_bytes"] = float(run.peak_bytes)
-    return {
-        name: float(value) for name, value in values.items() if math.isfinite(value)
-    }
+    return {*every}

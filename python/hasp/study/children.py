@@ -15,7 +15,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,8 +109,12 @@ class Launcher:
         argv: Sequence[str],
         environment: Mapping[str, str],
         output: tuple[Path, Path],
+        cpus: Collection[int] = (),
     ) -> Child:
-        """Start a program with stdout and stderr in files and nothing on stdin."""
+        """Start a program with stdout and stderr in files and nothing on stdin.
+
+        It is bound to `cpus`, if any are named.
+        """
         request = {
             "path": path,
             "argv": list(argv),
@@ -118,6 +122,7 @@ class Launcher:
             "stdin": os.devnull,
             "stdout": str(output[0]),
             "stderr": str(output[1]),
+            "cpus": sorted(cpus),
         }
         data = marshal.dumps(request)
         with uninterrupted():

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hasp.statistics.contest import MATTERS_FROM, SIGNIFICANT_BELOW, holm, welch
+from hasp.study.grids import Runs, runs_of
 
 if TYPE_CHECKING:
     import polars
-
-Key = tuple[str, str, int]  # program, lock, size
 
 BETTER, WORSE, SAME, CANNOT_TELL = "better", "worse", "same", "cannot tell"
 
@@ -79,7 +78,7 @@ def compare(
     inverted: bool = False,
 ) -> Comparison:
     """Hold the samples of two stores against each other; `inverted`: less is better."""
-    first, second = (_runs(samples, machine, metric) for samples in (before, after))
+    first, second = (runs_of(samples, machine, metric) for samples in (before, after))
     keys = sorted(first.keys() & second.keys())
     corrected = holm([welch(first[key], second[key]) for key in keys])
     found = []
@@ -98,20 +97,6 @@ def compare(
         _best(first, keys, inverted),
         _best(second, keys, inverted),
     )
-
-
-def _runs(
-    samples: polars.DataFrame, machine: str, metric: str
-) -> dict[Key, list[float]]:
-    import polars
-
-    ours = samples.filter(
-        (polars.col("machine") == machine) & (polars.col("metric") == metric)
-    )
-    groups = ours.group_by("program", "lock", "size").agg(polars.col("value"))
-    return {
-        (program, lock, size): values for program, lock, size, values in groups.rows()
-    }
 
 
 def _mean(values: list[float]) -> float:
@@ -137,7 +122,7 @@ def _verdict(gain: float, p: float, runs: tuple[int, int]) -> str:
 
 
 def _best(
-    runs: dict[Key, list[float]], keys: list[Key], inverted: bool
+    runs: Runs, keys: list[tuple[str, str, int]], inverted: bool
 ) -> dict[tuple[str, int], str]:
     found: dict[tuple[str, int], tuple[float, str]] = {}
     for program, lock, size in keys:

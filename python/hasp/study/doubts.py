@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hasp.native import REFERENCE
 from hasp.statistics import outliers
 from hasp.study import record
+from hasp.study.noise import OTHER_SHARE
 from hasp.study.plan import Cell
 from hasp.study.store import INTERRUPTED, Study
 from hasp.study.summary import CANNOT_TELL, Entry, Row
@@ -122,8 +123,22 @@ def _host(study: Study, rows: list[Row]) -> list[Doubt]:
             "CPUs that threads run on; a holder may be stopped by it"
         )
         found.append(Doubt("quota", words))
+    heated = sum(run.heated for run in study.runs)
+    if heated:
+        words = (
+            f"CPUs were slowed down {heated} times because they were hot; let the "
+            "machine cool, or use fewer threads"
+        )
+        found.append(Doubt("heat", words))
+    used = statistics.fmean(run.other_load for run in study.runs) if study.runs else 0.0
+    if used > OTHER_SHARE:
+        words = (
+            f"other programs used {100 * used:.0f} % of the CPU time during the runs; "
+            "stop them for a quieter result"
+        )
+        found.append(Doubt("other_load", words))
     load = study.host.get("load_average", 0.0)
-    if load > BUSY_LOAD * study.cpus:
+    if load > BUSY_LOAD * study.cpus and used <= OTHER_SHARE:
         words = (
             f"other programs were using the CPUs (load average {load:.1f} on "
             f"{study.cpus:g} CPUs at the start); stop them for a quieter result"

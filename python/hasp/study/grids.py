@@ -20,11 +20,8 @@ def grid_of(
     """The means of one machine and metric; `inverted`: 1 / mean, as less is better."""
     import polars
 
-    _known("machine", machine, samples["machine"].unique().to_list())
-    ours = samples.filter(polars.col("machine") == machine)
-    _known("metric", metric, ours["metric"].unique().to_list())
     means = (
-        ours.filter(polars.col("metric") == metric)
+        _of(samples, machine, metric)
         .group_by("program", "lock", "size")
         .agg(polars.col("value").mean())
     )
@@ -38,9 +35,36 @@ def grid_of(
     ]
     values[tuple(place.to_numpy() for place in places)] = means["value"].to_numpy()
     if inverted:
-        with numpy.errstate(divide="ignore"):
-            values = 1.0 / values
+        # Nothing can be said by ratios to 0, so it is left out like what is not known.
+        values = 1.0 / numpy.where(values > 0, values, numpy.nan)
     return Grid(tuple(programs), tuple(locks), tuple(sizes), values)
+
+
+Runs = dict[tuple[str, str, int], list[float]]  # by program, lock and size
+
+
+def runs_of(samples: polars.DataFrame, machine: str, metric: str) -> Runs:
+    """The values of each configuration, in the order of its runs."""
+    import polars
+
+    groups = (
+        _of(samples, machine, metric)
+        .group_by("program", "lock", "size", maintain_order=True)
+        .agg(polars.col("value"))
+    )
+    return {
+        (program, lock, size): values for program, lock, size, values in groups.rows()
+    }
+
+
+def _of(samples: polars.DataFrame, machine: str, metric: str) -> polars.DataFrame:
+    """The samples of one machine and metric; an error names what there is."""
+    import polars
+
+    _known("machine", machine, samples["machine"].unique().to_list())
+    ours = samples.filter(polars.col("machine") == machine)
+    _known("metric", metric, ours["metric"].unique().to_list())
+    return ours.filter(polars.col("metric") == metric)
 
 
 def _known(kind: str, name: str, there: list[str]) -> None:

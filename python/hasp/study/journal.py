@@ -31,11 +31,18 @@ class Entry:
     values: dict[str, float]  # metric -> value, as measured
     wall_s: float
     noise: str  # why it does not count, or ""
+    recorded: bool = False  # its values are of the recorder, not measured
+    doubt: str = ""  # the kind of noise that it counts in spite of
+
+    @property
+    def good(self) -> bool:
+        """Whether its values are to be used."""
+        return self.outcome == "ok" and not self.noise
 
     @property
     def counts(self) -> bool:
         """Whether it is a measurement."""
-        return self.outcome == "ok" and not self.noise
+        return self.good and not self.recorded
 
 
 class Journal:
@@ -85,7 +92,7 @@ class Journal:
         self._file.close()
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row for each metric of each run that counts."""
+        """One row for each metric of each good run."""
         return [
             {
                 "program": entry.program,
@@ -96,6 +103,6 @@ class Journal:
                 "value": value,
             }
             for number, entry in enumerate(self.entries)
-            if entry.counts
+            if entry.good
             for metric, value in entry.values.items()
         ]

@@ -8,9 +8,9 @@ already, forks, and waits; its own size is the floor of what can be told.
 
 It reads requests from stdin and writes replies to stdout: four bytes of length, then
 that many of `marshal`. One child at a time: {"argv", "path", "environment", "stdin",
-"stdout", "stderr"} is answered by {"pid"} or {"error"}, and at the child's end by
-{"wait_status", "wall_s", "user_s", "system_s", "peak_kib", "switches", "preemptions"}.
-Before the first request comes {"floor_kib"}.
+"stdout", "stderr", "cpus"} is answered by {"pid"} or {"error"}, and at the child's end
+by {"wait_status", "wall_s", "user_s", "system_s", "peak_kib", "switches",
+"preemptions"}. Before the first request comes {"floor_kib"}.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ def become(request: dict[str, Any], failure: int) -> None:
         os.dup2(os.open(request["stdin"], os.O_RDONLY), 0)
         os.dup2(os.open(request["stdout"], writing, 0o600), 1)
         os.dup2(os.open(request["stderr"], writing, 0o600), 2)
+        if request["cpus"]:
+            os.sched_setaffinity(0, request["cpus"])
         for number in IGNORED + PYTHON_IGNORES:
             signal.signal(number, signal.SIG_DFL)
         os.execve(request["path"], request["argv"], request["environment"])

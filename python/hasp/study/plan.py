@@ -14,6 +14,7 @@ from hasp.errors import HaspError
 from hasp.native import REFERENCE
 
 THREADS_MARK = "{threads}"
+NODES_MARK = "{nodes}"
 # What makes a command line one for the shell and not a mere list of words.
 SHELL_SYNTAX = re.compile(r"[|&;<>()$`*?~#\n\[]|^\s*[A-Za-z_]\w*=")
 
@@ -105,15 +106,16 @@ class Cell:
     """One place of the table: a lock, and a number of threads if that varies."""
 
     lock: str
-    threads: int | None = None
+    threads: int | None = None  # or how much else of the machine is used
+    unit: str = "threads"
 
     @property
     def words(self) -> str:
         """How a sentence names it."""
         if self.threads is None:
             return self.lock
-        plural = "" if self.threads == 1 else "s"
-        return f"{self.lock} ({self.threads} thread{plural})"
+        unit = self.unit.removesuffix("s") if self.threads == 1 else self.unit
+        return f"{self.lock} ({self.threads} {unit})"
 
 
 @dataclass(frozen=True)
@@ -132,11 +134,17 @@ class Plan:
     check: str | None = None
     server: str | None = None
     ready: Ready | None = None
+    unit: str = "threads"  # of `threads`; else nodes, with so many CPUs each:
+    node_cpus: tuple[int, ...] = ()
 
     @property
     def cells(self) -> list[Cell]:
         """Every cell, in the order of the table."""
-        return [Cell(lock, count) for count in self.threads for lock in self.locks]
+        return [
+            Cell(lock, count, self.unit)
+            for count in self.threads
+            for lock in self.locks
+        ]
 
     def blocks(self) -> Iterator[tuple[int, list[Cell]]]:
         """The blocks with their numbers: warm-up ones count up to 0, measured from 1.
@@ -155,9 +163,11 @@ class Plan:
             yield number, block
 
     def substitute(self, text: str, cell: Cell) -> str:
-        """`text` with the cell's number of threads in it."""
-        count = "" if cell.threads is None else str(cell.threads)
-        return text.replace(THREADS_MARK, count)
+        """`text` with the cell's number of threads in it, and of nodes."""
+        size = cell.threads
+        count = sum(self.node_cpus[:size]) if self.unit == "nodes" else size
+        text = text.replace(THREADS_MARK, "" if count is None else str(count))
+        return text.replace(NODES_MARK, str(size)) if self.unit == "nodes" else text
 
     def command_for(self, cell: Cell) -> list[str]:
         """The measured command of a cell."""

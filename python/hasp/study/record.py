@@ -61,6 +61,10 @@ class Run:
     load_peak_bytes: int | None = None
     steal: float = 0.0  # share of CPU time that the hypervisor kept
     throttled: int = 0  # times that the CPU quota stopped us
+    other_s: float = 0.0  # CPU seconds that other programs used
+    other_load: float = 0.0  # share of CPU time that this is
+    heated: int = 0  # times that a CPU was slowed down because it was hot
+    energy_j: float | None = None  # of the whole machine; None: the host does not tell
     figures: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -72,6 +76,12 @@ class Run:
     def measured(self) -> bool:
         """Whether it counts: not a warm-up, and it went well."""
         return self.block > 0 and self.outcome == OK
+
+    @property
+    def all_cpu_s(self) -> float:
+        """CPU seconds of all that was started, the load included."""
+        parts = (self.user_s, self.system_s, self.load_user_s, self.load_system_s)
+        return sum(part or 0.0 for part in parts)
 
     def value(self, measure: Measure) -> float | None:
         """Its sample of a measure."""

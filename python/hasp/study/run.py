@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import resource
 import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 
-from hasp import host, interpose
+from hasp import interpose
+from hasp.energy.meter import LOOK_EVERY, Count
+from hasp.energy.meter import find as find_meter
 from hasp.errors import HaspError
 from hasp.executable import find, to_execute
+from hasp.interference import interference
 from hasp.native import REFERENCE
 from hasp.study import record
 from hasp.study.children import (
@@ -28,6 +32,7 @@ from hasp.study.children import (
 )
 from hasp.study.plan import Cell, Plan, last_number
 from hasp.study.record import Run
+from hasp.study.recorder import Recorder
 from hasp.study.server import ended, refuse_if_occupied, wait_until_ready
 
 FAILURES_UNTIL_GIVEN_UP = 2
@@ -48,6 +53,7 @@ class Finished:
     in_time: bool
     stdout: Path
     stderr: Path
+    energy_j: float | None = None  # of the whole machine, while it ran
 
     def text(self) -> str:
         """Its output and then its error output, as text; the end if it is very long."""
@@ -73,19 +79,30 @@ class Runner:
     """Runs the cells of a plan one by one; a context manager for its helpers."""
 
     def __init__(
-        self, plan: Plan, environments: Mapping[str, dict[str, str]] | None = None
+        self,
+        plan: Plan,
+        *,
+        candidates: Mapping[str, str] | None = None,
+        settings: Mapping[str, str] | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
-        """`environments` are those of names in the plan's list that are no locks."""
+        """`candidates` says what names in the plan's list that are no locks stand for.
+
+        `settings` are added to the environment of whatever runs. With a recorder each
+        run leaves its traces there until the next one begins.
+        """
         self.plan = plan
         self.floor_bytes = 0
-        self._base = interpose.original_environment()
+        self._base = {**interpose.original_environment(), **(settings or {})}
+        self._recorder = recorder
+        self._meter = find_meter()
         self._begun = time.monotonic()
         self._strays: Strays | None = None
         self._failures: Counter[Cell] = Counter()
         self._reference_passed: set[int | None] = set()
-        self._environments = self._check(environments or {})
+        self._environments = self._check(candidates or {})
 
-    def _check(self, given: Mapping[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    def _check(self, candidates: Mapping[str, str]) -> dict[str, dict[str, str]]:
         """Refuse what cannot work before anything runs: an environment per lock."""
         first = self.plan.cells[0]
         server = self.plan.server is not None
@@ -93,8 +110,14 @@ class Runner:
         if server:
             find(command[0], self._base)
         subject = self.plan.server_for(first) if server else command
+        recorder = self._recorder
         return {
-            lock: given.get(lock) or interpose.environment(lock, self._base, subject)
+            lock: interpose.environment(
+                candidates.get(lock, lock),
+                self._base,
+                subject,
+                recorder.settings(lock) if recorder else None,
+            )
             for lock in self.plan.locks
         }
 
@@ -154,18 +177,24 @@ class Runner:
             f"the command does not work without Hasp{threads}: {run.detail}", remedy
         )
 
-    def run(self, block: int, cell: Cell) -> Run:
-        """One run of one cell, with everything around it."""
-        before = host.interference()
+    def run(self, block: int, cell: Cell, cpus: Collection[int] = ()) -> Run:
+        """One run of one cell, with everything around it.
+
+        What runs under the lock is bound to `cpus`, if any are named.
+        """
         started = time.monotonic() - self._begun
         self._prepare(cell)
+        if self._recorder:
+            self._recorder.clear()
         self._strays = strays = Strays()
+        before, own = interference(cpus), _own_time()
         try:
-            result = self._measure(block, cell)
+            result, finished = self._measure(block, cell, cpus)
         finally:
             user_s, system_s, peak = strays.end()
-        noise = host.interference() - before
-        return dataclasses.replace(
+        noise = interference(cpus) - before
+        ours = _own_time() - own + result.all_cpu_s + user_s + system_s
+        result = dataclasses.replace(
             result,
             started_s=round(started, 3),
             user_s=None if result.user_s is None else result.user_s + user_s,
@@ -173,7 +202,11 @@ class Runner:
             peak_bytes=result.peak_bytes and max(result.peak_bytes, peak),
             steal=round(noise.steal_share, 4),
             throttled=noise.throttled,
+            other_s=round(noise.others(ours), 3),
+            other_load=round(noise.other_share(ours), 4),
+            heated=noise.heated,
         )
+        return self._judge(result, cell, finished) if finished else result
 
     def _prepare(self, cell: Cell) -> None:
         if self.plan.prepare is None:
@@ -211,15 +244,19 @@ class Runner:
         lines = [text for text in _tail(output).splitlines() if text.strip()]
         return status, f": {lines[-1].strip()[:LONGEST_QUOTE]}" if lines else ""
 
-    def _measure(self, block: int, cell: Cell) -> Run:
+    def _measure(
+        self, block: int, cell: Cell, cpus: Collection[int]
+    ) -> tuple[Run, Finished | None]:
+        """What a run used, and how its command ended if it came to that."""
         run = Run(block, cell.lock, cell.threads, record.OK)
         if self.plan.server is None:
-            finished = self._finish(cell, self._environments[cell.lock])
-            run = _with_usage(run, finished.usage)
-            return self._judge(run, cell, finished)
-        return self._measure_server(run, cell)
+            finished = self._finish(cell, self._environments[cell.lock], cpus)
+            return _with_usage(run, finished.usage, finished.energy_j), finished
+        return self._measure_server(run, cell, cpus)
 
-    def _measure_server(self, run: Run, cell: Cell) -> Run:
+    def _measure_server(
+        self, run: Run, cell: Cell, cpus: Collection[int]
+    ) -> tuple[Run, Finished | None]:
         """Run the command as the load of a server that runs under the lock."""
         assert self.plan.ready is not None
         refuse_if_occupied(self.plan.ready)
@@ -227,7 +264,7 @@ class Runner:
         environment = self._environments[cell.lock]
         output = self._output("server")
         path = to_execute(argv[0], environment)
-        server = self._server_launcher.start(path, argv, environment, output)
+        server = self._server_launcher.start(path, argv, environment, output, cpus)
         finished = None
         try:
             trouble = wait_until_ready(server, self.plan.ready, self.plan.timeout_s)
@@ -238,7 +275,7 @@ class Runner:
                     trouble = f"the server ended early ({ended(early.exit_code)})"
         finally:
             usage = server.stop(SERVER_GRACE)
-        run = _with_usage(run, usage)
+        run = _with_usage(run, usage, finished.energy_j if finished else None)
         words = Finished(usage, True, *output).last_words()
         if finished is not None:
             run = dataclasses.replace(
@@ -253,26 +290,29 @@ class Runner:
             run = dataclasses.replace(run, wall_s=None)
         if trouble:
             detail = f"{trouble}: {words}" if words else trouble
-            return dataclasses.replace(run, outcome=record.SERVER_FAILED, detail=detail)
-        assert finished is not None
-        return self._judge(run, cell, finished)
+            failed = record.SERVER_FAILED
+            return dataclasses.replace(run, outcome=failed, detail=detail), None
+        return run, finished
 
     def _output(self, name: str) -> tuple[Path, Path]:
         folder = Path(self._folder.name)
         return folder / f"{name}.stdout", folder / f"{name}.stderr"
 
-    def _finish(self, cell: Cell, environment: dict[str, str]) -> Finished:
+    def _finish(
+        self, cell: Cell, environment: dict[str, str], cpus: Collection[int] = ()
+    ) -> Finished:
         """Run the command to its end, or until its time is over."""
         argv = self.plan.command_for(cell)
         output = self._output("command")
         path = to_execute(argv[0], environment)
-        child: Child = self._load_launcher.start(path, argv, environment, output)
+        count = self._meter.begin() if self._meter else None
+        child: Child = self._load_launcher.start(path, argv, environment, output, cpus)
         in_time = False
         try:
-            in_time = child.wait(self.plan.timeout_s) is not None
+            in_time = _ends(child, self.plan.timeout_s, count)
         finally:
             usage = child.stop()
-        return Finished(usage, in_time, *output)
+        return Finished(usage, in_time, *output, count.joules() if count else None)
 
     def _judge(self, run: Run, cell: Cell, finished: Finished) -> Run:
         """Decide whether a run went well, and read the program's figures."""
@@ -321,7 +361,26 @@ class Runner:
             )
 
 
-def _with_usage(run: Run, usage: Usage) -> Run:
+def _ends(child: Child, timeout: float, count: Count | None) -> bool:
+    """Whether it ends in time; the meter is looked at as often as it needs."""
+    deadline = time.monotonic() + timeout
+    while True:
+        left = deadline - time.monotonic()
+        if child.wait(min(left, LOOK_EVERY)) is not None:
+            return True
+        if left <= LOOK_EVERY:
+            return False
+        if count:
+            count.look()
+
+
+def _own_time() -> float:
+    """The CPU seconds that Hasp itself has used."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def _with_usage(run: Run, usage: Usage, energy_j: float | None) -> Run:
     return dataclasses.replace(
         run,
         exit_code=usage.exit_code,
@@ -331,4 +390,5 @@ def _with_usage(run: Run, usage: Usage) -> Run:
         peak_bytes=usage.peak_bytes,
         switches=usage.switches,
         preemptions=usage.preemptions,
+        energy_j=energy_j,
     )

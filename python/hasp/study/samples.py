@@ -59,11 +59,14 @@ class Store:
 
     def lower_is_better(self) -> set[str]:
         """The metrics of which less is better; the statistics take them inverted."""
-        return {
-            metric
-            for batch in self.batches()
-            for metric in batch.get("lower_is_better", ())
-        }
+        return self._named("lower_is_better")
+
+    def descriptive(self) -> set[str]:
+        """The metrics of which neither is: they are shown, but nothing is ranked."""
+        return self._named("descriptive")
+
+    def _named(self, key: str) -> set[str]:
+        return {metric for batch in self.batches() for metric in batch.get(key, ())}
 
     def add(
         self,

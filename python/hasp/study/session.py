@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import sys
-import time
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,14 +20,13 @@ from hasp.study.carry_out import (
     configurations,
     longest_time,
     missing,
-    refusal,
+    to_record,
 )
 from hasp.study.journal import Entry, Journal
+from hasp.study.metrics import DESCRIPTIVE, less_is_better
 from hasp.study.plan import Cell
 from hasp.study.samples import COLUMNS, Store, create_or_open, file_name
-
-ALWAYS_LESS = ("cpu_s", "peak_bytes")  # what every run has, and less is better
-LINE_INTERVAL = 10.0  # seconds between lines of progress
+from hasp.study.watching import Watch, say_doubts
 
 
 def journal_of(campaign: Campaign, store: Store, machine: str) -> Journal:
@@ -51,7 +49,8 @@ def show(campaign: Campaign, folder: Path, given: str | None) -> None:
         progress = Progress(journal.entries)
         journal.close()
     shown = table(title=campaign.title)
-    for heading in ("program", "locks", "threads", "runs of each", "so far"):
+    unit = campaign.size_unit
+    for heading in ("program", "locks", unit, "runs of each", "so far"):
         shown.add_column(heading, justify="left" if heading == "program" else "right")
     for program in campaign.programs:
         ours = [one for one in configurations(campaign) if one.program == program]
@@ -66,11 +65,13 @@ def show(campaign: Campaign, folder: Path, given: str | None) -> None:
         )
     out = console()
     out.print(shown)
+    left_out = set()
     for program in campaign.programs:
-        lack = missing(program)
+        lack = missing(program, campaign.environment)
         if lack:
             out.print(f"{program.name} is left out: {lack}")
-    runs, least, most = longest_time(campaign, progress)
+            left_out.add(program.name)
+    runs, least, most = longest_time(campaign, progress, left_out)
     out.print(
         f"{campaign.configurations} configurations; {runs} runs are left at least: "
         f"{format_duration(least)} to {format_duration(most)} by what the plan says of "
@@ -84,22 +85,18 @@ def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
 
     machine = machine_name(given)
     store = create_or_open(folder)
-    left_out = set()
-    for program in campaign.programs:
-        lack = refusal(program)  # also where it is missing
-        if lack:
-            note(f"{program.name} is left out: {lack}")
-            left_out.add(program.name)
-    if len(left_out) == len(campaign.programs):
-        raise HaspError("no program of the plan is installed here", "install some")
     journal = journal_of(campaign, store, machine)
-    if journal.entries:
-        note(f"going on after {len(journal.entries)} runs in {journal.path}")
     interrupt_on_signals()
     ending: Interrupted | None = None
     with Carrying(campaign, journal) as carrying:
+        for name, why in carrying.left_out.items():
+            note(f"{name} is left out: {why}")
+        if len(carrying.left_out) == len(campaign.programs):
+            raise HaspError("no program of the plan is installed here", "install some")
+        if journal.entries:
+            note(f"going on after {len(journal.entries)} runs in {journal.path}")
         try:
-            _run_all(carrying, left_out)
+            _run_all(carrying)
         except Interrupted as interruption:
             ending = interruption
         finally:
@@ -108,46 +105,36 @@ def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
         if ending is not None:
             note("interrupted: the same command goes on from here")
             raise ending
-        failed = [
-            f"{one.program.name}, {one.cell.words}"
-            for one in configurations(campaign)
-            if carrying.progress.given_up(one)
-        ]
-    for words in failed:
-        note(f"{words}: failed too often, given up")
+        failed = failures(campaign, carrying.progress)
+    for failure in failed:
+        words = Cell(failure.lock, failure.threads, campaign.size_unit).words
+        recorded = ", recorded" if failure.recorded else ""
+        note(f"{failure.program}, {words}{recorded}: failed too often, given up")
+    say_doubts(journal.entries)
     return EXIT_FINDING if failed else 0
 
 
-def _run_all(carrying: Carrying, left_out: set[str]) -> None:
-    begun = last = time.monotonic()
-    done = 0
-    for one in carrying.steps(left_out):
-        entry = carrying.run(one)
-        done += 1
-        _say_failure(entry)
-        now = time.monotonic()
-        if now - last < LINE_INTERVAL and not sys.stderr.isatty():
-            continue
-        last = now
-        runs, _, _ = longest_time(carrying.campaign, carrying.progress)
-        left = format_duration((now - begun) / done * runs)
-        words = f"{one.program.name}, {one.cell.words}: {runs} runs left, {left}"
-        if sys.stderr.isatty():
-            print(f"\r\033[K{words}", end="", file=sys.stderr, flush=True)
-        else:
-            note(words)
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr)
+def _run_all(carrying: Carrying) -> None:
+    with Watch(carrying.campaign, carrying.progress, carrying.left_out) as watch:
+        for one in carrying.steps():
+            watch.starting(one)
+            watch.finished(one, carrying.run(one))
 
 
-def _say_failure(entry: Entry) -> None:
-    if entry.outcome != "ok":
-        note(
-            f"{entry.program}, {Cell(entry.lock, entry.threads).words}: "
-            f"{entry.outcome}: {entry.detail}"
-        )
-    elif entry.noise:
-        note(f"{entry.program} under {entry.lock}: {entry.noise}; run again")
+def failures(campaign: Campaign, progress: Progress) -> list[Entry]:
+    """The last failure of each configuration that is not tried again."""
+    return [
+        progress.last_failure[one.key]
+        for one in (*configurations(campaign), *to_record(campaign))
+        if progress.given_up(one)
+    ]
+
+
+def _host() -> dict[str, Any]:
+    """This machine's facts; the store calls it by a name of the user's."""
+    facts = host.facts().as_json()
+    del facts["hostname"]
+    return facts
 
 
 def publish(
@@ -169,24 +156,29 @@ def publish(
     if not rows:
         return
     samples = polars.DataFrame(rows).with_columns(machine=polars.lit(machine))
-    less = {
-        metric.name
-        for program in campaign.programs
-        for metric in program.plan.metrics
-        if metric.lower_is_better
-    }
+    own = [metric for program in campaign.programs for metric in program.plan.metrics]
+    measured = sorted({str(row["metric"]) for row in rows})
     provenance: dict[str, Any] = {
         "machine": machine,
         "source": campaign.path.name,
         "sha256": campaign.digest,
         "added": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "size_unit": "threads",
-        "metrics": sorted({str(row["metric"]) for row in rows}),
-        "lower_is_better": sorted({*less, *lower, *ALWAYS_LESS}),
+        "size_unit": campaign.size_unit,
+        "metrics": measured,
+        "lower_is_better": sorted({*less_is_better(own), *lower} & {*measured}),
+        "descriptive": [name for name in DESCRIPTIVE if name in measured],
         "runs": sum(entry.counts for entry in journal.entries),
         "title": campaign.title,
         "hasp_version": version(),
-        "host": host.facts().as_json(),
+        "host": _host(),
+        "failures": [
+            {
+                name: getattr(failure, name)
+                for name in ("program", "lock", "threads", "outcome", "detail")
+            }
+            for failure in failures(campaign, Progress(journal.entries))
+        ],
+        "doubts": Counter(entry.doubt for entry in journal.entries if entry.doubt),
         "environment": campaign.environment,
         "programs": {
             program.name: {
@@ -195,6 +187,8 @@ def publish(
                 "knobs": program.knobs,
                 "server": program.plan.server,
                 "pinning": program.pinning,
+                "plans": {file.name: file.digest for file in program.plan_files},
+                "recorded_runs": program.recorded_runs,
             }
             for program in campaign.programs
         },

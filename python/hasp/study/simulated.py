@@ -53,6 +53,11 @@ def carry_out(campaign: Campaign, folder: Path, place: str, given: str | None) -
     from hasp.study.children import interrupt_on_signals
 
     machine = machine_of(place)
+    if campaign.size_unit != "threads":
+        raise HaspError(
+            f"{campaign.path} counts {campaign.size_unit}, which are not simulated",
+            "write `threads` in the place of `nodes`",
+        )
     ours = [program for program in campaign.programs if program.workload]
     for program in campaign.programs:
         if not program.workload:

@@ -18,6 +18,7 @@ from hasp.errors import HaspError
 from hasp.statistics import sensitivity, standing, superiority
 from hasp.statistics.correlation import correlations
 from hasp.statistics.grid import POINTS, Grid
+from hasp.study.grids import Runs
 
 Cell = str | int | float | None
 Rows = list[list[Cell]]
@@ -42,6 +43,9 @@ class Question:
     at: str | None = None  # one of POINTS
     sizes: tuple[int, ...] | None = None
     other: dict[str, Grid] | None = None  # of the metric to correlate with
+    runs: dict[str, Runs] | None = None  # by machine; for what the means cannot tell
+    inverted: bool = False  # of the metric, less is better: the grids hold 1 / mean
+    locks: tuple[str, str] | None = None  # two that are compared
 
     def points(self, default: Sequence[str]) -> Sequence[str]:
         """The points of view that the table is about."""

@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     samples = store.read()
     units = {batch["machine"]: batch["size_unit"] for batch in store.batches()}
     machines = arguments.machine.split(",") if arguments.machine else sorted(units)
+    descriptive = store.descriptive()
     summaries = [
         summarise(
             samples,
@@ -71,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         for machine in machines
         for metric in metrics_of(samples, machine) or [""]
+        if metric not in descriptive
     ]
     title = arguments.title or f"Locks on {', '.join(machines)}"
     if arguments.html:

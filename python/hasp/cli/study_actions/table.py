@@ -23,14 +23,22 @@ tables (numbers as in "Lock - Unlock: Is That All?", ACM TOCS 2019):
   breakdown         at which size programs do best (10)
   best-vs-lock      what each program would gain by its best lock (52, 53)
   correlation       Pearson's r of two metrics (16)
-All but sensitivity and correlation are over the lock-sensitive programs.
+The tables above, but for sensitivity and correlation, are over the lock-sensitive
+programs; these are over all:
+  optimal-sizes     the size at which each lock does best
+  collapse          locks that at the largest size lose over half of their peak
+  means             each configuration's mean with its 95 % interval
+  verdicts          each lock against a program's best one: ratio with a bootstrap
+                    interval, Hedges' g, p corrected by Holm, or "cannot tell"
+  interposed        paired t-test of the same locks native and interposed: of two
+                    machines NATIVE,INTERPOSED (6), or of two locks (--locks)
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Which table, and of what."""
     from hasp.statistics.grid import POINTS
-    from hasp.study.tables import TABLES
+    from hasp.study.catalogue import TABLES
 
     parser.epilog = WORDS
     add = parser.add_argument
@@ -41,6 +49,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--at", choices=POINTS, help="smallest size, largest, or the lock's best one")
     add(
         "--sizes", type=_sizes, metavar="N,N...", help="the sizes that changes compares"
+    )
+    add(
+        "--locks",
+        type=_two,
+        metavar="A,B",
+        help="the two that interposed compares (default: glibc,futex)",
     )
     add("--csv", action="store_true", help="comma-separated values")
     add_store_option(parser)
@@ -54,11 +68,19 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(sorted({int(word) for word in words}))
 
 
+def _two(text: str) -> tuple[str, str]:
+    first, comma, second = text.partition(",")
+    if not comma or not second or "," in second:
+        raise argparse.ArgumentTypeError(f"{text!r} is not two locks")
+    return first, second
+
+
 def run(arguments: argparse.Namespace) -> int:
     """One of the study's tables."""
-    from hasp.study.grids import grid_of
+    from hasp.study.catalogue import OF_RUNS, TABLES
+    from hasp.study.grids import grid_of, runs_of
     from hasp.study.samples import open_store
-    from hasp.study.tables import TABLES, Question
+    from hasp.study.tables import Question
 
     store = open_store(arguments.store)
     samples, less = store.read(), store.lower_is_better()
@@ -71,7 +93,18 @@ def run(arguments: argparse.Namespace) -> int:
         for metric in (arguments.metric, arguments.other or arguments.metric)
     )
     other = others if arguments.other else None
-    question = Question(grids, arguments.at, arguments.sizes, other)
+    runs = None
+    if arguments.table in OF_RUNS:
+        runs = {name: runs_of(samples, name, arguments.metric) for name in machines}
+    question = Question(
+        grids,
+        arguments.at,
+        arguments.sizes,
+        other,
+        runs,
+        arguments.metric in less,
+        arguments.locks,
+    )
     table = TABLES[arguments.table](question)
     show(table, arguments.json, as_csv=arguments.csv)
     return 0

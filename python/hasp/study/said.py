@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""What a program of a study's plan says, and where it says it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+from hasp.document import Document
+from hasp.errors import HaspError
+
+Made = TypeVar("Made")
+
+
+class Said:
+    """The keys of one [[program]], or of the defaults; errors name their line."""
+
+    def __init__(
+        self,
+        document: Document,
+        number: int,
+        own: dict[str, Any],
+        defaults: dict[str, Any],
+    ) -> None:
+        self._document = document
+        self._number = number
+        self._own = own
+        self._all = {**defaults, **own}
+        self.folder = document.path.parent
+        self.line = document.line_in_list("program", number)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._all
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Its value."""
+        return self._all.get(key, default)
+
+    @property
+    def unit(self) -> str:
+        """What its sizes are: nodes, or threads; its own word counts first."""
+        if "threads" in self._own and "nodes" in self._own:
+            self.fail("nodes", "stands beside `threads`", "delete one of the two")
+        for place in (self._own, self._all):
+            for unit in ("nodes", "threads"):
+                if unit in place:
+                    return unit
+        return "threads"
+
+    def fail(self, key: str, message: str, remedy: str) -> NoReturn:
+        """Refuse the plan for what it says there, or does not say."""
+        document = self._document
+        line = document.line_in_list("program", self._number, key)
+        if key not in self._own and key in self._all:
+            line = document.line_of(("defaults", key))
+        name = self._all.get("name", f"number {self._number + 1}")
+        raise HaspError(
+            f"{document.path}:{line}: program {name}: {key}: {message}", remedy
+        )
+
+    def made(self, key: str, make: Callable[[Any], Made], value: Any) -> Made:
+        """What becomes of a value; an error is that of its key."""
+        try:
+            return make(value)
+        except ValueError as problem:
+            self.fail(key, str(problem), "write for example 30s")
+        except HaspError as problem:
+            self.fail(key, problem.message, problem.remedy)

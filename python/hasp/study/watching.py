@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""How far a study is, its failures and its noise, while it runs."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Collection
+from types import TracebackType
+
+from hasp.output import note
+from hasp.study import record
+from hasp.study.campaign import Campaign
+from hasp.study.carry_out import Configuration, Progress, to_run
+from hasp.study.display import Display
+from hasp.study.journal import Entry
+from hasp.study.plan import Cell
+
+
+class Watch:
+    """Hears of every run; shows what is done and how long the rest takes."""
+
+    def __init__(
+        self, campaign: Campaign, progress: Progress, left_out: Collection[str]
+    ) -> None:
+        self._campaign = campaign
+        self._progress = progress
+        self._everything = to_run(campaign, left_out)
+        self._display = Display()
+        self._done = 0
+        self._begun = time.monotonic()
+        self._times: dict[tuple[str, bool], list[float]] = defaultdict(list)
+
+    def __enter__(self) -> Watch:
+        self._display.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._display.__exit__(kind, value, trace)
+
+    def starting(self, one: Configuration) -> None:
+        """A run begins."""
+        if self._display.is_due:
+            runs, seconds = self._left()
+            words = f"{one.program.name}, {one.cell.words}"
+            if one.recorded:
+                words += ", recorded"
+            self._display.show(words, self._done, self._done + runs, seconds)
+        self._begun = time.monotonic()
+
+    def finished(self, one: Configuration, entry: Entry) -> None:
+        """A run has ended."""
+        self._done += 1
+        took = time.monotonic() - self._begun
+        self._times[one.program.name, one.recorded].append(took)
+        words = trouble(self._campaign, entry)
+        if words:
+            self._display.say(words)
+
+    def _left(self) -> tuple[int, float]:
+        """Runs that are left at least, and how long these take."""
+        runs, seconds = 0, 0.0
+        for one in self._everything:
+            fewest, _ = self._progress.runs_left(one)
+            times = self._times.get((one.program.name, one.recorded))
+            usual = one.program.seconds + one.program.cooling_s
+            runs += fewest
+            seconds += fewest * (sum(times) / len(times) if times else usual)
+        return runs, seconds
+
+
+def trouble(campaign: Campaign, entry: Entry) -> str:
+    """What went wrong with a run in words, and where the plan asks for it; or ""."""
+    cell = Cell(entry.lock, entry.threads, campaign.size_unit)
+    words = f"{entry.program}, {cell.words}"
+    if entry.recorded:
+        words += ", recorded"
+    if entry.outcome != record.OK:
+        where = campaign.where(entry.program)
+        return f"{where}: {words}: {entry.outcome}: {entry.detail}"
+    return f"{words}: {entry.noise}; run again" if entry.noise else ""
+
+
+def say_doubts(entries: Collection[Entry]) -> None:
+    """That results count in spite of noise, where they do."""
+    kinds = Counter(entry.doubt for entry in entries if entry.doubt)
+    if kinds:
+        listed = ", ".join(
+            f"{count} with {kind}" for kind, count in kinds.most_common()
+        )
+        note(
+            f"{sum(kinds.values())} of {len(entries)} runs count in spite of noise "
+            f"({listed}), which did not end; measure again when the machine does less"
+        )

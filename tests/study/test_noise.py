@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Noise: what counts as such, that noisy runs are made again, and that studies rest."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from hasp.cli.main import main
+from hasp.study import carry_out
+from hasp.study.campaign import load
+from hasp.study.carry_out import Carrying, configurations
+from hasp.study.journal import Journal
+from hasp.study.noise import noise_of
+from hasp.study.record import FAILED, OK, Run
+
+PLAN = """\
+schema = 1
+[[program]]
+name = "p"
+command = "true"
+locks = "glibc"
+least_runs = 2
+most_runs = 2
+cooldown = "90s"
+"""
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({}, None),
+        ({"steal": 0.04, "other_load": 0.09, "other_s": 5.0}, None),
+        ({"steal": 0.06}, "steal"),
+        ({"throttled": 1}, "quota"),
+        ({"heated": 1}, "heat"),
+        ({"other_load": 0.11, "other_s": 0.2}, "other load"),
+        # A tick or two in a short run are chance.
+        ({"other_load": 0.50, "other_s": 0.02}, None),
+    ],
+)
+def test_what_counts_as_noise(fields, kind):
+    found = noise_of(Run(1, "mcs", 2, OK, **fields))
+    assert (found.kind if found else None) == kind
+    assert noise_of(Run(1, "mcs", 2, FAILED, **fields)) is None
+
+
+class Scripted:
+    """Stands for a Runner whose runs go as the test says."""
+
+    def __init__(self, *runs):
+        self.runs = list(runs)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def run(self, block, cell, cpus):
+        run = self.runs.pop(0)
+        return dataclasses.replace(run, block=block, lock=cell.lock)
+
+
+QUIET = Run(1, "glibc", 1, OK, wall_s=1.0)
+NOISY = dataclasses.replace(QUIET, steal=0.5)
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """study(*runs, plan=...): carries a plan out with these runs; journal and naps."""
+
+    def carried_out(*runs, plan=PLAN):
+        naps = []
+        clock = iter(range(1000))
+        time = SimpleNamespace(sleep=naps.append, monotonic=lambda: next(clock))
+        monkeypatch.setattr(carry_out, "time", time)
+        monkeypatch.setattr(carry_out, "Runner", lambda *_, **__: Scripted(*runs))
+        path = tmp_path / "plan.toml"
+        path.write_text(plan)
+        journal = Journal(tmp_path / "j.jsonl")
+        with Carrying(load(path), journal) as carrying:
+            for one in carrying.steps():
+                carrying.run(one)
+        journal.close()
+        return journal.entries, naps
+
+    return carried_out
+
+
+def test_noisy_runs_are_made_again_but_not_for_ever(study):
+    entries, _ = study(QUIET, NOISY, NOISY, NOISY, NOISY)
+    assert [entry.counts for entry in entries] == [True, False, False, False, True]
+    assert [bool(entry.noise) for entry in entries] == [False, True, True, True, False]
+    # The last one counts in spite of it, and says so.
+    assert [entry.doubt for entry in entries] == ["", "", "", "", "steal"]
+
+
+def test_a_plan_may_put_up_with_noise_at_once(study):
+    entries, _ = study(NOISY, NOISY, plan=PLAN + "noisy_runs = 0\n")
+    assert [(entry.counts, entry.doubt) for entry in entries] == [(True, "steal")] * 2
+
+
+def test_the_machine_rests_between_runs(study):
+    _, naps = study(QUIET, QUIET)
+    assert naps[0] == 0  # before the first there was nothing
+    assert 80 < naps[1] <= 90
+
+
+def test_after_noise_a_study_waits_for_better_times(study, monkeypatch):
+    plan = PLAN.replace('cooldown = "90s"\n', "")
+    monkeypatch.setattr(carry_out, "NOISE_PAUSE", 5.0)
+    _, naps = study(NOISY, QUIET, QUIET, plan=plan)
+    assert naps == [0, 4.0, 0]  # the clock went on by one
+
+
+def test_rest_is_in_the_time_that_a_plan_takes(tmp_path, capsys):
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN + "seconds = 10\n")
+    assert main(["study", "plan", str(path), "--store", str(tmp_path / "s")]) == 0
+    assert "2 runs are left at least: 3 min 20 s" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
+def test_what_counts_in_spite_of_noise_is_said(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN.replace('"90s"', '"0s"') + "noisy_runs = 0\n")
+    runner = Scripted(NOISY, QUIET)
+    monkeypatch.setattr(carry_out, "Runner", lambda *_, **__: runner)
+    words = ["study", "run", str(path), "--store", str(tmp_path / "s")]
+    assert main([*words, "--machine", "here"]) == 0
+    assert "1 of 2 runs count in spite of noise (1 with steal)" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    (batch,) = (tmp_path / "s" / "samples").glob("*.json")
+    assert json.loads(batch.read_text())["doubts"] == {"steal": 1}
+
+
+def test_configurations_know_nothing_of_the_recorder_unless_asked(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN)
+    campaign = load(path)
+    assert carry_out.to_record(campaign) == []
+    path.write_text(PLAN + "lock_statistics = 1\n")
+    campaign = load(path)
+    assert [one.recorded for one in configurations(campaign)] == [False]
+    assert [one.recorded for one in carry_out.to_record(campaign)] == [True]
