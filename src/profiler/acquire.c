@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Acquisitions that are more than counted. */
+#include "profiler/acquire.h"
+
 #include "profiler/bugs.h"
 #include "profiler/counts.h"
 #include "profiler/edges.h"
+#include "profiler/own.h"
 #include "profiler/pace.h"
 #include "profiler/process.h"
 #include "profiler/registry.h"
@@ -42,8 +44,8 @@ void record_leave(struct recording *me)
     record_here.inside--;
 }
 
-static void prepare(struct record_acquisition *a, struct recording *me,
-                    const void *object, const struct record_as *as, void *caller)
+void acquire_prepare(struct record_acquisition *a, struct recording *me,
+                     const void *object, const struct record_as *as, void *caller)
 {
     uintptr_t key = record_key(object, as->operation);
     a->me = me;
@@ -63,11 +65,13 @@ static void see_migration(struct recording *me)
     me->cpu = cpu;
 }
 
+bool record_hands_over;
+
 /* It looks free, but somebody waits for it: it is on its way to them. */
 static bool is_handed_over(const struct recording *me, const void *object,
                            const struct record_as *as)
 {
-    if (as->operation != TRACE_LOCK)
+    if (as->operation != TRACE_LOCK || !record_may_be_coming(object))
         return false;
     uint32_t lock = registry_find((uintptr_t)object);
     if (!lock || !load_relaxed(&registry_locks[lock].waiting))
@@ -91,8 +95,9 @@ bool record_begin(struct record_acquisition *a, const void *object,
         record_here.skip--;
         return false;
     }
+    const uint64_t began = busy || due ? own_begins(me) : 0;
     record_enter(me);
-    prepare(a, me, object, as, caller);
+    acquire_prepare(a, me, object, as, caller);
     struct record_hold *hold = &a->hold;
     hold->contended = busy;
     a->perhaps = perhaps;
@@ -117,22 +122,15 @@ bool record_begin(struct record_acquisition *a, const void *object,
         if (switches_refresh(me, hold->asked))
             hold->asked = ticks();
     }
+    hold->own = own_until(me, began, hold->asked);
     return true;
 }
 
-/* The release that was waited for, if it was timed. */
-static void see_handover(struct record_hold *hold)
-{
-    if (!hold->lock || !hold->contended)
-        return;
-    uint64_t released = registry_locks[hold->lock].released;
-    if (released > hold->asked && released < hold->got)
-        hold->handover = hold->got - released;
-}
-
-static void push(struct recording *me, const struct record_hold *hold)
+void acquire_push(struct recording *me, const struct record_hold *hold)
 {
     uint32_t depth = me->depth;
+    if (hold->timed) /* what the release will write */
+        prefetch_for_write(&registry_locks[hold->lock].address);
     if (depth == RECORD_HOLDS)
         return;
     me->hold[depth] = *hold;
@@ -142,8 +140,7 @@ static void push(struct recording *me, const struct record_hold *hold)
     me->shared->depth = depth + 1;
 }
 
-/* Counts it; in sampled mode it stands for those that were passed over. */
-static void count(struct recording *me, struct record_hold *hold)
+void acquire_count(struct recording *me, const struct record_hold *hold)
 {
     uint32_t more = pace.sampled ? hold->weight : 1;
     hold->count->acquisitions += more;
@@ -169,10 +166,8 @@ void record_end(struct record_acquisition *a, enum record_result result)
     if (a->waits)
         wait_for_lock_ends(me);
     if (result == RECORD_GOT) {
-        if (hold->timed)
-            see_handover(hold);
-        count(me, hold);
-        push(me, hold);
+        acquire_count(me, hold);
+        acquire_push(me, hold);
         if (hold->contended)
             switches_refresh(me, hold->got);
         record_leave(me);
@@ -182,63 +177,7 @@ void record_end(struct record_acquisition *a, enum record_result result)
         hold->use->timeouts++;
         sum_wait(me, hold);
     }
-    if (hold->paced)
-        pace_adapt(me);
-    record_leave(me);
-}
-
-bool record_try(struct record_acquisition *a, const void *object,
-                const struct record_as *as, void *caller)
-{
-    struct recording *me = record_me();
-    if (!me)
-        return false;
-    bool due = pace_is_due(me);
-    record_enter(me);
-    prepare(a, me, object, as, caller);
-    a->tries = true;
-    a->hold.timed = a->hold.paced = due;
-    if (due) {
-        a->hold.weight = pace_take(me);
-        a->hold.stack = stack_take(me, caller);
-        a->hold.asked = ticks();
-        if (switches_refresh(me, a->hold.asked))
-            a->hold.asked = ticks();
-    }
-    return true;
-}
-
-/* How often in a row the thread's tries on locks of this site have failed. */
-static void count_try(struct recording *me, struct trace_use *use, uint32_t more,
-                      bool got)
-{
-    use->trylocks += more;
-    if (got || me->failing != use) {
-        me->failing = use;
-        me->failing_run = 0;
-    }
-    if (got)
-        return;
-    use->trylock_failures += more;
-    me->failing_run += more;
-    if (me->failing_run > use->longest_failing_run)
-        use->longest_failing_run = me->failing_run;
-}
-
-void record_tried(struct record_acquisition *a, bool got)
-{
-    struct recording *me = a->me;
-    struct record_hold *hold = &a->hold;
-    count_try(me, hold->use, pace.sampled ? hold->weight : 1, got);
-    if (got) {
-        if (me->depth)
-            edges_tried(me, hold->lock, a->caller);
-        if (hold->timed)
-            hold->got = ticks();
-        count(me, hold);
-        push(me, hold);
-    } else if (hold->timed) {
-        pace_adapt(me);
-    }
+    if (hold->timed)
+        own_ends(me, hold, hold->got);
     record_leave(me);
 }

@@ -18,7 +18,7 @@ struct calibrate_operations {
 };
 
 struct calibrated {
-    uint32_t timed_ticks;   /* one timed lock and unlock, more than a bare one */
+    uint32_t unseen_ticks;  /* of a timed lock and unlock; see own.h */
     uint32_t hold_ticks;    /* what an empty hold measures */
     uint32_t section_ticks; /* what an empty section measures, more than it takes */
 };

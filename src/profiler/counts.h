@@ -28,4 +28,18 @@ static inline struct trace_use *use_of(const struct trace_count *count)
     return (struct trace_use *)(uintptr_t)count->private;
 }
 
+/* A hold that is only counted begins. */
+static inline void counts_hold(struct recording *me, const struct trace_count *count)
+{
+    uint32_t depth = me->depth++;
+    struct record_hold *hold = &me->hold[depth];
+    light_barrier(); /* as in record_counts */
+    hold->key = count->address;
+    hold->timed = false;
+    hold->lock = count->lock;
+    if (depth < TRACE_HELD)
+        me->shared->held[depth] = count->lock;
+    me->shared->depth = depth + 1;
+}
+
 #endif

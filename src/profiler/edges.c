@@ -158,7 +158,26 @@ static void note(struct recording *me, struct pairing *pairing, uint32_t outer,
     count_one(known);
 }
 
-bool edges_known(struct recording *me, uint32_t inner)
+static struct pairing *pairing_of(struct recording *me, void *caller)
+{
+    uint64_t hash = (uintptr_t)caller * 0x9e3779b97f4a7c15u;
+    struct pairing *pairing = &me->edges->pairing[(hash >> 40) % CALLERS];
+    if (pairing->caller != (uintptr_t)caller)
+        *pairing = (struct pairing){.caller = (uintptr_t)caller};
+    return pairing;
+}
+
+/* Not to be looked at this time; then its turn has passed. */
+static bool as_good_as_known(struct recording *me, void *caller)
+{
+    struct pairing *pairing = pairing_of(me, caller);
+    if (pairing->unknown < MANY || (pairing->turn + 1) % SELDOM == 0)
+        return false;
+    pairing->turn++;
+    return true;
+}
+
+bool edges_known(struct recording *me, uint32_t inner, bool by_try, void *caller)
 {
     struct known *found[OUTER_MOST];
     uint32_t pairs = 0, depth = me->depth;
@@ -169,22 +188,14 @@ bool edges_known(struct recording *me, uint32_t inner)
         if (!outer || outer == inner)
             return false;
         found[pairs] = place_in(me->edges, outer, inner);
-        if (!is_pair(found[pairs], outer, inner) || found[pairs]->edge->by_try)
-            return false;
+        if (!is_pair(found[pairs], outer, inner) ||
+            (!by_try && found[pairs]->edge->by_try))
+            return as_good_as_known(me, caller);
         pairs++;
     }
     while (pairs-- > 0)
         count_one(found[pairs]);
     return true;
-}
-
-static struct pairing *pairing_of(struct recording *me, void *caller)
-{
-    uint64_t hash = (uintptr_t)caller * 0x9e3779b97f4a7c15u;
-    struct pairing *pairing = &me->edges->pairing[(hash >> 40) % CALLERS];
-    if (pairing->caller != (uintptr_t)caller)
-        *pairing = (struct pairing){.caller = (uintptr_t)caller};
-    return pairing;
 }
 
 static void note_all(struct recording *me, uint32_t inner, bool by_try, void *caller)
@@ -195,7 +206,7 @@ static void note_all(struct recording *me, uint32_t inner, bool by_try, void *ca
         return;
     struct pairing *pairing = pairing_of(me, caller);
     if (pairing->unknown >= MANY && ++pairing->turn % SELDOM)
-        return;
+        return; /* as in as_good_as_known */
     uint32_t depth = me->depth;
     uint32_t end = depth > OUTER_MOST ? depth - OUTER_MOST : 0;
     while (depth-- > end) {

@@ -14,9 +14,10 @@
 /* Before a lock is acquired while others are held (me->hold), or waited for. */
 void edges_acquiring(struct recording *me, uint32_t inner, void *caller);
 
-/* The same for an acquisition of which nothing new is to be learned: false, and nothing
- * is counted, when a pair is not known to the thread. */
-bool edges_known(struct recording *me, uint32_t inner);
+/* The same for an acquisition, perhaps by a trylock that has succeeded, of which
+ * nothing new is to be learned: false, and nothing is counted, when a pair is not known
+ * to the thread, and should be looked at. */
+bool edges_known(struct recording *me, uint32_t inner, bool by_try, void *caller);
 
 /* The same, by a trylock that has succeeded. */
 void edges_tried(struct recording *me, uint32_t inner, void *caller);

@@ -4,7 +4,7 @@
 #include "profiler/counts.h"
 #include "profiler/edges.h"
 
-bool record_counts_nested(const void *object)
+bool record_counts_nested(const void *object, void *caller)
 {
     struct recording *me = record_here.me;
     if (!me || !me->depth || me->depth == RECORD_HOLDS || me->until_timed <= 1 ||
@@ -13,20 +13,13 @@ bool record_counts_nested(const void *object)
     const uintptr_t key = (uintptr_t)object;
     struct trace_count *count =
         (void *)(me->counts + record_place(key, me->counts_mask));
-    if (count->address != key || !edges_known(me, count->lock))
+    if (count->address != key || !edges_known(me, count->lock, false, caller))
         return false;
-    struct record_hold *hold = &me->hold[me->depth++];
-    light_barrier(); /* as in record_counts */
-    hold->key = key;
-    hold->timed = false;
-    hold->lock = count->lock;
     me->until_timed--;
     count->acquisitions++;
     use_of(count)->acquisitions++;
     use_of(count)->nested++;
-    if (me->depth <= TRACE_HELD)
-        me->shared->held[me->depth - 1] = count->lock;
-    me->shared->depth = me->depth;
+    counts_hold(me, count);
     return true;
 }
 

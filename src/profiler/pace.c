@@ -4,13 +4,12 @@
 #include "profiler/clock.h"
 #include "profiler/confined.h"
 
-struct pace pace = {.window_ns = 100 * PACE_WINDOW * PACE_FULL_SHARE};
+struct pace pace = {.share = PACE_FULL_SHARE};
 
-void pace_set(bool sampled, uint64_t timed_cost_ticks)
+void pace_set(bool sampled)
 {
-    uint64_t share = sampled ? PACE_SAMPLED_SHARE : PACE_FULL_SHARE;
     pace.sampled = sampled;
-    pace.window_ns = ticks_to_ns(timed_cost_ticks * PACE_WINDOW * share);
+    pace.share = sampled ? PACE_SAMPLED_SHARE : PACE_FULL_SHARE;
 }
 
 static uint64_t cpu_ns(void)
@@ -20,25 +19,36 @@ static uint64_t cpu_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-void pace_adapt(struct recording *me)
+/* At the end of a window. */
+static void judge(struct recording *me)
 {
-    if (++me->window_timed < PACE_WINDOW || load_relaxed(&confined))
-        return;
-    uint64_t now = cpu_ns(), elapsed = now - me->window_began;
-    if (elapsed < pace.window_ns && me->period < PACE_LONGEST)
+    const uint64_t began = ticks(), now = cpu_ns();
+    const uint64_t least = ticks_to_ns(me->window_ticks) * pace.share;
+    const uint64_t elapsed = now - me->window_began;
+    if (elapsed < least && me->period < PACE_LONGEST)
         me->period *= 2;
-    else if (elapsed > 4 * pace.window_ns && me->period > 1)
+    else if (elapsed > 4 * least && me->period > 1)
         me->period /= 2;
     me->window_began = now;
     me->window_timed = 0;
     if (!trace->sampler_hz) /* nobody else renews it */
         clock_read(&trace->latest);
+    me->window_ticks = ticks() - began;
+    me->shared->own_ticks += me->window_ticks;
+}
+
+void pace_adapt(struct recording *me, uint64_t took)
+{
+    me->window_ticks += took;
+    if (++me->window_timed >= PACE_WINDOW && !load_relaxed(&confined))
+        judge(me);
 }
 
 uint32_t pace_take(struct recording *me)
 {
     uint32_t weight = me->drawn;
     me->shared->counted += weight - 1;
+    me->shared->own_ticks += (weight - 1) * pace.counted_sixteenths / 16;
     me->drawn = me->period;
     me->random ^= me->random << 13; /* xorshift (Marsaglia 2003) */
     me->random ^= me->random >> 17;

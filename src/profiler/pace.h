@@ -6,7 +6,7 @@
  * each stands for `period` of them. The period doubles when timing takes more than its
  * share of the thread's CPU time (of the time that it lives it would be nothing, for
  * most sleep most of the time), and halves when it takes far less: a thread that locks
- * rarely is timed in full.
+ * rarely is timed in full. What timing takes is measured as it goes (own.h).
  */
 #ifndef HASP_PROFILER_PACE_H
 #define HASP_PROFILER_PACE_H
@@ -16,19 +16,19 @@
 enum {
     PACE_WINDOW = 32,         /* timed operations between two looks at the period */
     PACE_LONGEST = 1 << 14,   /* period */
-    /* Timing may take one part in so many of the time, as calibrated; with many locks,
-     * whose records are not in the cache, it takes up to four times as long. */
+    /* Timing may take one part in so many of the time. */
     PACE_FULL_SHARE = 128,
     PACE_SAMPLED_SHARE = 512,
 };
 
 struct pace {
-    uint64_t window_ns; /* what a window's timing costs, times the share */
+    uint64_t share;
+    uint64_t counted_sixteenths; /* of a tick, that one that is only counted takes */
     bool sampled;
 };
 extern struct pace pace RECORD_HIDDEN;
 
-void pace_set(bool sampled, uint64_t timed_cost_ticks);
+void pace_set(bool sampled);
 
 /* Whether this uncontended acquisition is to be timed; the thread is not inside. */
 static inline bool pace_is_due(struct recording *me)
@@ -46,7 +46,7 @@ static inline bool pace_is_due(struct recording *me)
  * made before this one is over have the same chance. The thread is inside. */
 uint32_t pace_take(struct recording *me);
 
-/* Behind it. */
-void pace_adapt(struct recording *me);
+/* Behind it, when it has taken so many ticks. */
+void pace_adapt(struct recording *me, uint64_t took);
 
 #endif

@@ -15,6 +15,7 @@
 #include "profiler/switches.h"
 #include "profiler/threads.h"
 #include "profiler/uses.h"
+#include "profiler/waits.h"
 #include "profiler/weights.h"
 
 #include <fcntl.h>
@@ -82,10 +83,9 @@ static bool activate(void)
     stacks_warm_up();
     modules_look();
     early_replay();
-    pace_set(settings.sampled, calibrated.timed_ticks);
+    pace_set(settings.sampled);
     const struct process_calls calls = process_calls();
     calibrate(&calls.mutex);
-    pace_set(settings.sampled, calibrated.timed_ticks);
     return true;
 }
 
@@ -186,6 +186,7 @@ void process_forked(void)
         weights_forget();
         edges_forget();
         bugs_forget();
+        waits_forget();
         modules_forget();
         sampler_forget();
         file_forget();

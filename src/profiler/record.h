@@ -16,6 +16,10 @@
  * begin and end the thread is "inside": whatever it calls passes unrecorded, so that
  * the library behind may use public names.
  *
+ * That load comes just before the lock writes the same line. When another CPU had the
+ * line last, it would be moved twice, to be read and to be written, so the hook calls
+ * record_approach first: it is moved once, while the recorder looks at its own tables.
+ *
  * While the program's lock is held, nothing happens but one timestamp and stores to the
  * thread's own memory and, for timed ones, to one line of the lock's; sums and
  * histograms are written behind the release.
@@ -61,6 +65,7 @@ struct record_hold {
     struct trace_use *use;
     uint64_t asked, got; /* ticks, of timed ones */
     uint64_t handover;   /* ticks since the release before, if it waited for that */
+    uint64_t own;        /* ticks that the recorder took before it, of timed ones */
 };
 
 /* Sums of earlier threads with the same record. */
@@ -85,6 +90,7 @@ struct recording {
     uint32_t random;
     uint32_t window_timed;
     uint64_t window_began; /* ns of the thread's CPU time */
+    uint64_t window_ticks; /* that timing took since */
     int32_t skip;          /* left, while the thread is inside */
     uint64_t section_ended, timed_until; /* ticks */
     struct trace_use *failing; /* the last trylock's, and its failures in a row */
@@ -97,7 +103,8 @@ struct recording {
 
     uint64_t switches_seen, switches_at; /* involuntary ones, and when they were read */
 
-    uint32_t waited_for; /* a lock among whose waiters it is counted, or 0 */
+    uint32_t waited_for; /* a lock among whose waiters it is counted */
+    struct atomic_u32 *waits_at; /* where they are counted by address, or NULL: none */
     uint64_t evictions; /* from the table of counts, since it grew */
     struct uses_table *uses;
     struct stacks_cache *stacks;
@@ -107,6 +114,12 @@ struct recording {
     int cpu;                       /* at the last timed operation */
     struct trace_weight weight[RECORD_WEIGHTS]; /* not yet in the file */
 };
+
+/* What was said of the lock's line above. */
+static inline void record_approach(const void *object)
+{
+    prefetch_for_write((const struct atomic_u32 *)object);
+}
 
 /* 40 bytes of initial-exec thread-local storage. */
 struct record_here {
@@ -139,10 +152,10 @@ static inline uint64_t record_place(uintptr_t key, uint64_t mask)
 
 /*
  * Whether the thread has found a lock taken in its last RECORD_CAREFUL acquisitions.
- * Then the hook should call record_begin, which looks at all there is: a lock that is
- * being handed over looks free, but has waiters. As long as nothing is contended, it
- * may look at what costs least: a word that an atomic operation has just written is
- * slow to load, 2.5 ns in a loop of locking and unlocking; the owner beside it is not.
+ * Then the hook should look at all there is: the word, and record_may_be_coming. As
+ * long as nothing is contended, it may look at what costs least: a word that an atomic
+ * operation has just written is slow to load, 2.5 ns in a loop of locking and
+ * unlocking; the owner beside it is not.
  */
 static inline bool record_looks_closer(void)
 {
@@ -150,6 +163,21 @@ static inline bool record_looks_closer(void)
         return false;
     record_here.careful--;
     return true;
+}
+
+/*
+ * The mutexes behind are not the C library's own, which are free for whoever comes
+ * first: others may be handed over, and look free on their way to the next holder.
+ */
+extern bool record_hands_over RECORD_HIDDEN;
+
+/* Whether somebody waits for it, or for another with the same place in a table. */
+bool record_is_waited_for(const void *object) RECORD_HIDDEN;
+
+/* Whether a lock that looks free may be on its way to somebody. */
+static inline bool record_may_be_coming(const void *object)
+{
+    return unlikely(record_hands_over) && record_is_waited_for(object);
 }
 
 /* True when the acquisition is none of the recorder's business: it is off, or this one
@@ -193,7 +221,7 @@ static inline bool record_counts(const void *object, bool special)
 }
 
 /* The same for one that is made while others are held, in known order. */
-bool record_counts_nested(const void *object) RECORD_HIDDEN;
+bool record_counts_nested(const void *object, void *caller) RECORD_HIDDEN;
 bool record_uncounts_nested(const void *object) RECORD_HIDDEN;
 
 /* Nothing to be done at this release (sampled mode: most; full mode: never). */
@@ -235,6 +263,13 @@ struct record_acquisition {
 bool record_begin(struct record_acquisition *a, const void *object,
                   const struct record_as *as, bool busy, void *caller) RECORD_HIDDEN;
 void record_end(struct record_acquisition *a, enum record_result) RECORD_HIDDEN;
+
+/* A trylock that nothing but its result is to be said about: what record_counted_try
+ * needs behind it. NULL: call record_try. */
+struct trace_count *record_counts_try(const void *object) RECORD_HIDDEN;
+void record_counted_try(struct trace_count *count, const void *object,
+                        const struct record_as *as, bool got,
+                        void *caller) RECORD_HIDDEN;
 
 /* A trylock; ended by record_tried. */
 bool record_try(struct record_acquisition *a, const void *object,

@@ -22,7 +22,7 @@ struct registry_lock {
     uint32_t node;  /* of NUMA, of that */
     uint16_t dead;
     uint16_t handed_over; /* seen unlocked by another thread than locked it */
-    struct atomic_u32 waiting; /* threads that have published that */
+    struct atomic_u32 waiting; /* threads, where that matters (record_hands_over) */
 };
 
 extern struct registry_lock *registry_locks RECORD_HIDDEN; /* by number; [0] spare */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Releases, and what is written behind them. */
+#include "profiler/own.h"
 #include "profiler/pace.h"
 #include "profiler/registry.h"
 #include "profiler/sums.h"
@@ -26,10 +27,18 @@ static bool take_out(struct recording *me, uintptr_t key, struct record_hold *ho
     return true;
 }
 
-/* For the next holder; the lock is still held. */
+/* The release that was waited for, if it was timed. */
+static void see_handover(struct record_hold *hold, uint64_t released)
+{
+    if (hold->lock && hold->contended && released > hold->asked && released < hold->got)
+        hold->handover = hold->got - released;
+}
+
+/* From the holder before, and for the next one; the lock is still held. */
 static void leave_word(struct recording *me, struct record_release *r)
 {
     struct registry_lock *lock = &registry_locks[r->hold.lock];
+    see_handover(&r->hold, lock->released);
     uint32_t node = node_count() > 1 ? current_node() + 1 : 1;
     r->owner_changed = lock->owner && lock->owner != me->thread;
     r->node_changed = lock->node && lock->node != node;
@@ -60,7 +69,7 @@ bool record_release_begin(struct record_release *r, uintptr_t key)
  * interrupted does not stand for as many as have no room there. */
 static void limit_weight(const struct recording *me, struct record_release *r)
 {
-    uint64_t held = hold_took(r), since = r->hold.asked - me->timed_until;
+    uint64_t held = hold_took(r), since = sum_since(me, &r->hold);
     if (held * (r->hold.weight - 1) > since)
         r->hold.weight = 1 + (uint32_t)(since / held);
 }
@@ -75,11 +84,10 @@ void record_release_end(struct record_release *r)
         sum_wait(me, &r->hold);
     sum_hold(me, r);
     switches_judge(me, r->hold.got, r->released);
-    if (r->hold.paced)
-        pace_adapt(me);
     if (r->outermost)
         sum_section(me, &r->hold, now);
     if (r->hold.paced)
         me->timed_until = now;
+    own_ends(me, &r->hold, now);
     record_leave(me);
 }

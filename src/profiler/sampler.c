@@ -70,12 +70,22 @@ static void account_next(uint32_t tick)
     next_to_account = next_to_account->next;
 }
 
+/* The sampler's own. */
+static uint64_t cpu_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 static void look(uint32_t tick)
 {
     clock_read(&trace->latest);
     looks_look(tick);
-    if (tick % (SAMPLER_HZ / 10) == 0)
+    if (tick % (SAMPLER_HZ / 10) == 0) {
         moments_look();
+        trace->sampler_ns = cpu_ns();
+    }
     if (tick % SAMPLER_HZ == 0) {
         brief_lock(&paused);
         modules_look();

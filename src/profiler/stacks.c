@@ -11,6 +11,7 @@ enum {
     CACHED = 256,         /* of one thread */
     FREE_TICKS = 1 << 22, /* that every thread may spend, about a millisecond */
     SHARE = 32,           /* and one part in so many of its time */
+    MOST_TICKS = 1 << 20, /* of one stack; what takes longer was interrupted */
 };
 
 struct stacks_cache {
@@ -220,7 +221,9 @@ static uint32_t take(struct recording *me, void *caller, bool exactly)
     exact = place_in(me->stacks, (uintptr_t)caller, here); /* both may share a place */
     exact->stack = stack;
     exact->proof = proof;
-    me->stack_ticks += ticks() - began;
+    uint64_t took = ticks() - began;
+    me->stack_ticks += took;
+    me->shared->own_ticks += took < MOST_TICKS ? took : MOST_TICKS;
     me->shared->stacks++;
     return stack;
 }

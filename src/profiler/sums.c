@@ -62,6 +62,11 @@ void sum_hold(struct recording *me, const struct record_release *release)
     }
 }
 
+uint64_t sum_since(const struct recording *me, const struct record_hold *hold)
+{
+    return hold->asked > me->timed_until ? hold->asked - me->timed_until : 0;
+}
+
 /* Sections that overlap, hand over hand, count once; and all that this one stands for
  * were since the last that was timed. */
 void sum_section(struct recording *me, const struct record_hold *hold, uint64_t now)
@@ -71,7 +76,7 @@ void sum_section(struct recording *me, const struct record_hold *hold, uint64_t 
         from = me->section_ended;
     uint64_t took = calibrated_ticks(now - from, calibrated.section_ticks);
     uint64_t others = took * (hold->weight - 1);
-    uint64_t since = hold->asked > me->timed_until ? hold->asked - me->timed_until : 0;
+    uint64_t since = sum_since(me, hold);
     me->shared->section_ticks += took + (others < since ? others : since);
     me->section_ended = now;
 }

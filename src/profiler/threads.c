@@ -160,7 +160,7 @@ struct recording *thread_register(void)
     me->cpu = sched_getcpu();
     me->until_timed = 1;
     me->ended = false;
-    me->window_began = 0;
+    me->window_began = me->window_ticks = 0;
     me->timed_until = ticks();
     record_here.own = me;
     if (have_key)
@@ -196,7 +196,7 @@ void thread_end(struct recording *me)
     edges_merge(me);
     thread_account(me);
     weights_flush(me);
-    if (me->waited_for) /* cancelled */
+    if (me->waits_at) /* cancelled */
         wait_for_lock_ends(me);
     me->ended = true;
     me->shared->waiting_for = 0;

@@ -81,7 +81,8 @@ struct trace_header {
     struct trace_clock begin, latest;
     /* Self-calibration, on this machine at the start, in picoseconds: what the recorder
      * adds to one lock and unlock that is only counted, to one that is timed, and what
-     * one stack costs. Times counts (trace_thread) this is the tool's own overhead. */
+     * one stack costs, with everything in the cache. What it took in the program is in
+     * trace_thread.own_ticks. */
     uint64_t counted_cost_ps, timed_cost_ps, stack_cost_ps;
     /* What did not fit: locks without a record, counts, uses, stacks, edges, others. */
     uint64_t lost_locks, lost_counts, lost_uses, lost_stacks, lost_edges, lost_others;
@@ -89,7 +90,8 @@ struct trace_header {
     uint32_t full;       /* 1: the disk was full, 2: bytes_limit was reached */
     uint32_t stopped_by; /* a signal that killed the process, where it was caught */
     uint64_t looks;      /* of the sampler at all threads, so far */
-    uint64_t reserved[15];
+    uint64_t sampler_ns; /* CPU time of its thread */
+    uint64_t reserved[14];
     char lock[64];       /* the lock the process runs under: a name of `hasp list` */
     char command[4096];  /* /proc/self/cmdline: arguments, each with its 0; cut */
     char executable[1024];
@@ -168,7 +170,9 @@ struct trace_thread {
     uint64_t long_holds;      /* holds that were looked at for that: over 100 us */
     uint64_t counts;          /* chunk that begins its table of counts, or 0 */
     uint64_t earlier_ticks;   /* what the record's earlier threads lived */
-    uint64_t reserved[5];
+    uint64_t own_ticks; /* that recording took of its time: as measured where operations
+                           were timed, and as calibrated for those only counted */
+    uint64_t reserved[4];
 };
 
 enum trace_lock_kind {

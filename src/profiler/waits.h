@@ -14,4 +14,7 @@ void wait_for_lock(struct recording *me, const struct record_hold *hold,
                    enum trace_operation operation);
 void wait_for_lock_ends(struct recording *me);
 
+/* In a forked child nobody waits. */
+void waits_forget(void);
+
 #endif

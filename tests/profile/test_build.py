@@ -270,7 +270,14 @@ def test_threads_that_wait_say_for_what(program: Program, path: Path) -> None:
     assert first.ended_ns == SECOND
 
 
-def test_the_tools_own_cost_is_its_calibration_times_its_counts(
+def test_the_tools_own_cost_is_what_it_measured(program: Program, path: Path) -> None:
+    program.set_header(sampler_ns=5_000_000)
+    program.thread(own_ticks=10_000_000, cpu_ns=75_000_000, counted=1_000_000)
+    program.thread(own_ticks=5_000_000, cpu_ns=20_000_000)
+    assert read(program, path).overhead.share == pytest.approx(0.2)
+
+
+def test_the_own_cost_of_older_traces_is_calibration_times_counts(
     program: Program, path: Path
 ) -> None:
     program.thread(counted=1_000_000, timed=10_000, stacks=10)

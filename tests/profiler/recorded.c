@@ -156,6 +156,31 @@ static void mutexes(void)
     run_one(lock_many);
 }
 
+/* Tries, and locks while another is held: ever new pairs of locks. */
+static void *try_often(void *argument)
+{
+    for (long i = 0; i < size; i++) {
+        pthread_mutex_t *other = &many[i % made];
+        CHECK_EQUAL(pthread_mutex_trylock(&outer), 0);
+        CHECK_EQUAL(pthread_mutex_trylock(other), 0);
+        pthread_mutex_unlock(other);
+        pthread_mutex_lock(other);
+        pthread_mutex_unlock(other);
+        pthread_mutex_unlock(&outer);
+        for (int k = 0; k < 3; k++)
+            CHECK_EQUAL(pthread_mutex_trylock(&inner), EBUSY);
+    }
+    return argument;
+}
+
+static void tries(void)
+{
+    made = 3000;
+    many = calloc((size_t)made, sizeof *many);
+    pthread_mutex_lock(&inner);
+    run_one(try_often);
+}
+
 static void *lock_for_ever(void *argument)
 {
     for (;;) {
@@ -372,7 +397,7 @@ static const struct {
     {"vforks", vforks},   {"replaced", replaced},     {"generated", generated},
     {"signals", signals}, {"limited", limited},       {"exits_at_once", exits_at_once},
     {"gives_up_rights", gives_up_rights}, {"confined", confined},
-    {"alternates", alternates},
+    {"alternates", alternates}, {"tries", tries},
 };
 
 int main(int count, char **arguments)

@@ -24,6 +24,7 @@ INTERPOSER = BUILD / "src" / "preload" / "libhasp.so"
 
 Settings = dict[str, str]
 SKIPPED = 77
+CLOCKS = ("begin", "latest")
 
 
 def settings(trace: Path, lock: str | None = None, **more: str) -> Settings:
@@ -95,6 +96,21 @@ def test_every_acquisition_is_counted(folder: Path, lock: str | None) -> None:
     assert [bool(each["created_stack"]) for each in locks] == [True, False]
     assert [bool(each["first_stack"]) for each in locks] == [False, True]
     assert trace.header["ended"] == End.EXITED
+
+
+@pytest.mark.parametrize("lock", [None, "mcs-park"])
+def test_every_try_is_counted(folder: Path, lock: str | None) -> None:
+    trace = Recording(folder, "tries", 6000, settings(folder / "t", lock)).trace
+    assert acquisitions(trace) == [6000] + [4] * 3000
+    uses = used(trace)
+    assert uses["trylocks"].sum() == 5 * 6000
+    assert uses["trylock_failures"].sum() == 3 * 6000
+    assert uses["longest_failing_run"].max() == 3
+    assert uses["nested"].sum() == 2 * 6000
+    assert uses["contended"].sum() == 0
+    edges = trace.all(ChunkKind.EDGES)
+    assert 1000 < len(edges) < 3000, "of ever new pairs some are enough"
+    assert (trace.all(ChunkKind.THREADS)["depth"] == 0).all()
 
 
 def test_a_sample_stands_for_all(folder: Path) -> None:
@@ -237,6 +253,7 @@ def test_a_killed_program_leaves_a_trace(folder: Path) -> None:
     (count,) = acquisitions(trace)
     assert count > 1000
     assert trace.header["looks"] > 0
+    assert trace.header["sampler_ns"] > 0 or trace.header["looks"] < 20
 
 
 def test_a_program_whose_first_thread_ends(folder: Path) -> None:
@@ -309,8 +326,18 @@ def test_nothing_is_recorded_of_one_thread_that_hardly_locks(folder: Path) -> No
     assert list(folder.iterdir()) == []
 
 
-def test_costs_are_measured(folder: Path) -> None:
-    header = Recording(folder, "counts", 1, settings(folder / "t")).trace.header
+@pytest.mark.parametrize("mode", ["full", "sample"])
+def test_costs_are_measured(folder: Path, mode: str) -> None:
+    env = settings(folder / "t", HASP_TRACE_MODE=mode)
+    trace = Recording(folder, "counts", 100000, env).trace
+    header = trace.header
+    (scale, *_) = np.diff([int(header[each]["monotonic_ns"]) for each in CLOCKS]) / (
+        np.diff([int(header[each]["ticks"]) for each in CLOCKS])
+    )
+    threads = trace.all(ChunkKind.THREADS)
+    own_ns = threads["own_ticks"].sum() * scale
+    assert own_ns >= 0.9 * threads["counted"].sum() * header["counted_cost_ps"] / 1000
+    assert own_ns < threads["cpu_ns"].sum()
     assert 0 < header["timed_cost_ps"] < 10**7
     assert 0 < header["stack_cost_ps"] < 10**9
     assert header["counted_cost_ps"] < header["timed_cost_ps"]

@@ -79,7 +79,7 @@ static void check_samples(bool sampled)
     static struct trace_thread shared;
     struct recording me = {.shared = &shared, .random = 12345, .period = 1, .drawn = 1};
     uint64_t events = 2000000, stood_for = 0;
-    pace_set(sampled, 300);
+    pace_set(sampled);
     record_here.skip = 0;
     for (uint64_t i = 0; i < events; i++) {
         if (sampled && record_passes(false))
@@ -97,6 +97,26 @@ static void samples_stand_for_all(void)
 {
     check_samples(false);
     check_samples(true);
+}
+
+/* The period follows what timing has taken of the thread's CPU time. */
+static void pace_adapts(void)
+{
+    static struct trace_thread shared;
+    struct recording me = {.shared = &shared, .period = 16};
+    begin_file();
+    pace_set(false);
+    for (int i = 0; i < 2 * PACE_WINDOW; i++)
+        pace_adapt(&me, UINT32_MAX);
+    CHECK_EQUAL(me.period, 64u);
+    me.window_ticks = 0;
+    for (int i = 0; i < PACE_WINDOW - 1; i++)
+        pace_adapt(&me, 0);
+    CHECK_EQUAL(me.period, 64u);
+    me.window_began = 0;
+    pace_adapt(&me, 0);
+    CHECK_EQUAL(me.period, 32u);
+    CHECK(shared.own_ticks > 0 && shared.own_ticks < UINT32_MAX);
 }
 
 /* Boundaries as trace.h says: 2^(5+k) * (4+q)/4 begins bucket 1 + 4 * k + q. */
@@ -140,5 +160,5 @@ static void numbers_run_on(void)
         CHECK_EQUAL(((struct trace_lock *)series_at(&records, i))->address, i);
 }
 
-CHECK_MAIN(CASE(time_lines_are_thinned), CASE(samples_stand_for_all), CASE(buckets),
-           CASE(numbers_run_on))
+CHECK_MAIN(CASE(time_lines_are_thinned), CASE(samples_stand_for_all), CASE(pace_adapts),
+           CASE(buckets), CASE(numbers_run_on))

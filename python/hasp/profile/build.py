@@ -14,8 +14,9 @@ from hasp.errors import HaspError
 from hasp.profile.clock import clock_of
 from hasp.profile.doubts import doubts_of
 from hasp.profile.lock_sums import LockSums
-from hasp.profile.model import Event, Overhead, Profile
+from hasp.profile.model import Event, Profile
 from hasp.profile.order import cycles
+from hasp.profile.overhead import overhead_of
 from hasp.profile.records import Converter
 from hasp.profile.sites import Sites, Stacks
 from hasp.profile.uses import UseReader
@@ -98,7 +99,7 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         weights=convert.weights(trace.all(ChunkKind.WEIGHTS)),
         waiters=convert.waiters(trace.all(ChunkKind.WAITERS)),
         moments=convert.moments(trace.all(ChunkKind.MOMENTS)),
-        overhead=_overhead(header, threads, clock.ns(lives)),
+        overhead=overhead_of(header, threads, clock.ns_per_tick, clock.ns(lives)),
         locks_created=int(header["locks_created"]),
         locks_destroyed=int(header["locks_destroyed"]),
         warnings=(),
@@ -115,20 +116,6 @@ def lives_of(threads: Records, now: int) -> float:
     ended = np.where(threads["ended"] > 0, threads["ended"], now).astype(float)
     lived = np.where(began > 0, np.maximum(ended - began, 0), 0)
     return float(lived.sum() + threads["earlier_ticks"].sum(dtype=float))
-
-
-def _overhead(header: np.void, threads: Records, lives_ns: int) -> Overhead:
-    """The calibrated cost of an operation times how many there were.
-
-    A share of the time in which threads ran, where that is known: threads that sleep
-    would make it look smaller than what the others feel.
-    """
-    costs = [int(header[f"{name}_cost_ps"]) for name in ("counted", "timed", "stack")]
-    numbers = [threads[name].sum(dtype=float) for name in ("counted", "timed", "stacks")]
-    spent_ns = sum(c * float(n) for c, n in zip(costs, numbers, strict=True)) / 1000
-    ran_ns = threads["cpu_ns"].sum(dtype=float) or float(lives_ns)
-    share = min(spent_ns / ran_ns, 1.0) if ran_ns else 0.0
-    return Overhead(share, *(cost / 1000 for cost in costs))
 
 
 def _inversions(

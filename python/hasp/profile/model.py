@@ -229,10 +229,10 @@ class Event:
 
 @dataclass(frozen=True)
 class Overhead:
-    """What the tool itself cost, by its calibration at the start."""
+    """What the tool itself cost: what it measured, and its calibration at the start."""
 
-    share: float  # of the threads' CPU time
-    counted_ns: float  # for one operation that is counted
+    share: float  # of the CPU time, the sampler's included
+    counted_ns: float  # for one operation that is counted, all of it in the cache
     timed_ns: float  # and for one that is timed
     stack_ns: float
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from hasp.profile.lock_sums import KINDS
+from hasp.profile.overhead import own_ns
 from hasp.trace.format import ChunkKind, LockKind, Operation, Records
 from hasp.trace.reader import Trace, text
 
@@ -88,7 +89,7 @@ class Snapshot:
     place_of: Mapping[int, Place]  # by lock, for those waited for or held now
     lives: int  # ticks that all threads lived so far, the ended ones too
     section: int  # of these, in critical sections
-    own: int  # and in the recorder, by its calibration
+    own: int  # and in the recorder, as it says
 
 
 def take(path: Path) -> Snapshot:
@@ -103,14 +104,6 @@ def take(path: Path) -> Snapshot:
     threads = tuple(_living(records))
     wanted = {thread.waiting_for for thread in threads}
     wanted.update(number for thread in threads for number in thread.held)
-    own_ps = sum(
-        int(records[count].sum(dtype=np.uint64)) * int(header[cost])
-        for count, cost in (
-            ("counted", "counted_cost_ps"),
-            ("timed", "timed_cost_ps"),
-            ("stacks", "stack_cost_ps"),
-        )
-    )
     ns_per_tick = ns / ticks if ticks > 0 and ns > 0 else 1.0
     place_of = _places(trace, wanted - {0})
     sites = _sites(trace)
@@ -132,7 +125,7 @@ def take(path: Path) -> Snapshot:
         place_of=place_of,
         lives=_lives(records, now),
         section=int(records["section_ticks"].sum(dtype=np.uint64)),
-        own=int(own_ps / 1000 / ns_per_tick),
+        own=int(own_ns(header, records, ns_per_tick) / ns_per_tick),
     )
 
 

@@ -125,7 +125,7 @@ HEADER = _struct(
     (_64, "lost_locks lost_counts lost_uses lost_stacks lost_edges lost_others"),
     (_64, "locks_created locks_destroyed"),
     (_32, "full stopped_by"),
-    (_64, "looks reserved[15]"),
+    (_64, "looks sampler_ns reserved[14]"),
     ("S64", "lock"),
     ("V4096", "command"),
     ("S1024", "executable"),
@@ -143,7 +143,7 @@ THREAD = _struct(
     (_32, f"depth held[{HELD}] stack"),
     (_64, "section_ticks wait_ticks idle_ticks counted timed stacks cpu_ns"),
     (_64, "voluntary involuntary minor_faults major_faults migrations"),
-    (_64, "preempted_holds long_holds counts earlier_ticks reserved[5]"),
+    (_64, "preempted_holds long_holds counts earlier_ticks own_ticks reserved[4]"),
 )
 LOCK = _struct(
     (_64, "address"),

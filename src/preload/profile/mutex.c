@@ -24,10 +24,17 @@ static bool is_taken(const pthread_mutex_t *mutex)
     return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) != 0;
 }
 
-/* Perhaps, as far as can be seen without delay. (Some locks leave the last owner.) */
-static bool busy(const pthread_mutex_t *mutex)
+/* As far as can be seen without delay. (Some locks leave the last owner.) */
+static bool looks_free(const pthread_mutex_t *mutex)
 {
-    return (has_owner(mutex) && is_taken(mutex)) || record_looks_closer();
+    record_approach(mutex);
+    return likely(!has_owner(mutex) && !record_looks_closer());
+}
+
+/* When it does not. */
+static bool is_busy(const pthread_mutex_t *mutex)
+{
+    return is_taken(mutex) || record_may_be_coming(mutex);
 }
 
 /* The caller has it and will not wait for it: another level, or an error. */
@@ -93,8 +100,8 @@ int mutex_destroy(pthread_mutex_t *mutex, void *caller)
 __attribute__((noinline)) int mutex_lock(pthread_mutex_t *mutex, void *caller)
 {
     struct record_acquisition a;
-    bool special = busy(mutex) || !is_usual(mutex);
-    if (!special && record_counts_nested(mutex))
+    bool special = !is_usual(mutex) || (!looks_free(mutex) && is_busy(mutex));
+    if (!special && record_counts_nested(mutex, caller))
         return next.pthread_mutex_lock(mutex);
     if (!record_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
         return next.pthread_mutex_lock(mutex);
@@ -117,14 +124,26 @@ __attribute__((noinline)) int mutex_unlock(pthread_mutex_t *mutex, void *caller)
     return result;
 }
 
-int mutex_trylock(pthread_mutex_t *mutex, void *caller)
+static __attribute__((noinline)) int try_recorded(pthread_mutex_t *mutex, void *caller)
 {
     struct record_acquisition a;
-    if (record_passes(is_taken(mutex)) || !record_try(&a, mutex, &as_mutex, caller))
+    struct trace_count *count = record_counts_try(mutex);
+    if (!count && !record_try(&a, mutex, &as_mutex, caller))
         return next.pthread_mutex_trylock(mutex);
     int result = next.pthread_mutex_trylock(mutex);
-    record_tried(&a, got(result));
+    if (count)
+        record_counted_try(count, mutex, &as_mutex, got(result), caller);
+    else
+        record_tried(&a, got(result));
     return result;
+}
+
+int mutex_trylock(pthread_mutex_t *mutex, void *caller)
+{
+    record_approach(mutex);
+    if (record_passes(is_taken(mutex)))
+        return next.pthread_mutex_trylock(mutex);
+    return try_recorded(mutex, caller);
 }
 
 static enum record_result outcome(int result)
@@ -155,15 +174,32 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
     return mutex_destroy(mutex, RECORD_CALLER);
 }
 
-EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
+/* A lock and an unlock outside of the sample run through a line of code each: between
+ * two requests of a server, the kernel's code takes their place in the cache. */
+#define ONE_LINE __attribute__((aligned(64)))
+
+/* Behind both looks. */
+static inline int lock(pthread_mutex_t *mutex, bool busy, void *caller)
 {
-    bool taken = busy(mutex);
-    if (record_passes(taken) || record_counts(mutex, taken || !is_usual(mutex)))
+    if (record_passes(busy) || record_counts(mutex, busy || !is_usual(mutex)))
         return next.pthread_mutex_lock(mutex);
-    return mutex_lock(mutex, RECORD_CALLER);
+    return mutex_lock(mutex, caller);
 }
 
-EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
+static __attribute__((noinline)) int lock_at_second_sight(pthread_mutex_t *mutex,
+                                                          void *caller)
+{
+    return lock(mutex, is_busy(mutex), caller);
+}
+
+EXPORT ONE_LINE int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    if (looks_free(mutex))
+        return lock(mutex, false, RECORD_CALLER);
+    return lock_at_second_sight(mutex, RECORD_CALLER);
+}
+
+EXPORT ONE_LINE int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     if (record_release_passes() || record_uncounts(mutex))
         return next.pthread_mutex_unlock(mutex);

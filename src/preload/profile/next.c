@@ -2,6 +2,7 @@
 #include "preload/profile/next.h"
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 
 #define NEXT(result, name, parameters, arguments)                                      \
     static result first_##name parameters                                              \
@@ -31,6 +32,14 @@ static void lacks(void)
         "it must be the GNU C Library 2.34 or newer");
 }
 
+/* Whether both lie in the same library. */
+static bool together(const void *one, const void *other)
+{
+    Dl_info first, second;
+    return dladdr(one, &first) && dladdr(other, &second) &&
+           first.dli_fbase == second.dli_fbase;
+}
+
 /* POSIX, not C, makes an object pointer a function pointer. */
 void next_find(void)
 {
@@ -42,4 +51,7 @@ void next_find(void)
     *(void **)(void *)&next.name = find(#name, missing.object);
 #include "preload/profile/next.def"
 #undef NEXT
+    const char *(*version)(void) = gnu_get_libc_version;
+    record_hands_over = !together(*(void **)(void *)&next.pthread_mutex_lock,
+                                  *(void **)(void *)&version);
 }

@@ -87,6 +87,7 @@ EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
     const void *key = (const void *)record_key(lock, TRACE_READ);
+    record_approach(lock);
     bool busy = busy_for_reader(lock);
     if (record_passes(busy) || record_counts(key, busy))
         return next.pthread_rwlock_rdlock(lock);
@@ -95,6 +96,7 @@ EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 
 EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
+    record_approach(lock);
     bool busy = busy_for_writer(lock);
     if (record_passes(busy) || record_counts(lock, busy))
         return next.pthread_rwlock_wrlock(lock);

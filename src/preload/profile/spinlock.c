@@ -60,6 +60,7 @@ static __attribute__((noinline)) int lock_recorded(pthread_spinlock_t *lock, boo
 
 EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 {
+    record_approach((void *)(uintptr_t)lock);
     bool taken = busy(lock);
     if (record_passes(taken) || record_counts((void *)(uintptr_t)lock, taken))
         return next.pthread_spin_lock(lock);

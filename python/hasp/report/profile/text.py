@@ -235,9 +235,9 @@ def print_findings(
 def overhead_words(overhead: Overhead) -> str:
     """What the tool itself cost."""
     return (
-        f"Recording took {share(overhead.share, ' ')} of the threads' CPU time, by "
-        f"its calibration at the start ({time(overhead.counted_ns)} for a counted "
-        f"acquisition, {time(overhead.timed_ns)} for a timed one, "
+        f"Recording took {share(overhead.share, ' ')} of the CPU time, as far as it "
+        f"sees itself (with all in the cache: {time(overhead.counted_ns)} for a "
+        f"counted acquisition, {time(overhead.timed_ns)} for a timed one, "
         f"{time(overhead.stack_ns)} for a stack)."
     )
 
