@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from hasp.cli.main import VERBS
+from hasp.cli.main import VERBS, load
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][a-z-]*")
+OF_PROGRAMS = ("--beside",)  # of hasp-bench-locks itself
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
@@ -45,6 +48,46 @@ def test_every_verb_has_a_page(verb: str) -> None:
     assert pages
     listed = (ROOT / "docs/hasp.md").read_text()
     assert all(page.name in listed for page in pages)
+
+
+def options_of(parser: argparse.ArgumentParser) -> list[list[str]]:
+    """The spellings of each option, those of all actions included."""
+    found = []
+    for action in parser._actions:
+        found.append([*action.option_strings])
+        if isinstance(action, argparse._SubParsersAction):
+            for part in action.choices.values():
+                found += options_of(part)
+    return [words for words in found if words]
+
+
+def verb_options(verb: str) -> list[list[str]]:
+    parser = argparse.ArgumentParser()
+    load(verb).configure(parser)
+    return options_of(parser)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_is_on_the_verb_s_page(verb: str) -> None:
+    """Or on one that it leads to; of several spellings one is enough."""
+    text = ""
+    for page in (ROOT / "docs").glob(f"hasp-{verb}*.md"):
+        words = page.read_text()
+        links = (page.parent / link.partition("#")[0] for link in LINK.findall(words))
+        pages = (link for link in links if link.suffix == ".md")
+        text += words + "".join(each.read_text() for each in pages)
+    documented = set(OPTION.findall(text)) | {"-h"}
+    assert [each for each in verb_options(verb) if not documented & {*each}] == []
+
+
+def test_no_page_of_a_verb_names_an_option_that_is_none() -> None:
+    """What stands behind ` -- ` belongs to the program."""
+    known = {word for verb in VERBS for each in verb_options(verb) for word in each}
+    known |= {"--version", *OF_PROGRAMS}
+    for page in (ROOT / "docs").glob("hasp*.md"):
+        lines = page.read_text().splitlines()
+        words = {o for line in lines for o in OPTION.findall(line.split(" -- ")[0])}
+        assert {word for word in words if word.startswith("--")} <= known, page.name
 
 
 def test_every_schema_is_documented() -> None:
