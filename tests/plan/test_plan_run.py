@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import subprocess
 from pathlib import Path
@@ -123,6 +124,23 @@ def test_a_wrong_plan_is_refused(hasp: Any, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     done = hasp("run", "--plan", str(plan), "--lock", "mcs", "--", str(program))
     assert done.returncode == 2
+
+
+def test_damaged_programs_are_not_known(tmp_path: Path) -> None:
+    """Whatever their tables say; the same damage each time."""
+    program = build(tmp_path)
+    whole = program.read_bytes()
+    chance = random.Random(3)
+    for _ in range(30):
+        data = bytearray(whole)
+        # The table of sections is at the end, and most can go wrong there.
+        begin = chance.choice((0, len(data) - 40 * 64))
+        for _ in range(chance.choice((1, 10, 100))):
+            data[chance.randrange(begin, len(data))] = chance.randrange(256)
+        program.write_bytes(data)
+        build_id(program)
+        variable(program, "cache_lock")
+        code_of_line(program, "program.c", SITE_LINE, "&db->mu")
 
 
 @pytest.mark.timeout(120)

@@ -74,6 +74,12 @@ def test_a_thread_that_waits_for_itself() -> None:
     assert "holds itself" in hang.lines()[0]
 
 
+def test_a_reader_that_wants_to_write_waits_for_itself() -> None:
+    upgrading = replace(waits(1, LOCK, LOCK), waiting_to=Operation.WRITE)
+    hang = waiting(program(upgrading, holds(2, LOCK)))
+    assert [len(cycle) for cycle in hang.cycles] == [1]
+
+
 def test_who_waits_for_a_signal_waits_for_nobody() -> None:
     """Its mutex is not held meanwhile, whatever the published list says."""
     sleeper = replace(waits(1, LOCK, LOCK), waiting_to=Operation.WAIT)

@@ -67,6 +67,19 @@ def test_a_reader_that_goes_away(environment):
     assert finished.stderr == ""
 
 
+def test_a_full_disk_below_the_output(environment):
+    """Nothing of it is said twice, and not by Python."""
+    finished = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -c '{RUN_HASP}' list --json > /dev/full"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert finished.returncode == 2
+    assert finished.stderr == "hasp: No space left on device\n      make room there\n"
+
+
 def on_terminal(environment, *words, **extra):
     """What `hasp` prints on a terminal of 80 columns."""
     ours, theirs = pty.openpty()

@@ -163,6 +163,8 @@ def test_the_table_fits_and_says_what_differs(diff):
         (["a0.trace", "b0.trace", "c"], "3 sides are given"),
         (["a0.trace,a0.trace", "b0.trace"], "one run on one side"),
         (["a0.trace", "none.trace"], "none.trace: there is no such file"),
+        (["a0.trace,b0.trace:"], "one side names no trace"),
+        (["a0.trace,a0.trace", ","], "one side names no trace"),
         (["--fail-if", "wait.p98 > 3%", "a0.trace", "b0.trace"], "measures: share"),
         (["--fail-if", "share > 3", "a0.trace", "b0.trace"], "is in percent"),
         (["--fail-if", "share", "a0.trace", "b0.trace"], "is no condition"),

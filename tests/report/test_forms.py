@@ -194,6 +194,16 @@ def test_waiters_fall_to_none_between_looks(report):
     assert counted == [(0, 2), (10, 2), (20, 2), (30, 0), (90, 2), (100, 2), (110, 0)]
 
 
+def test_a_rare_waiter_is_not_drawn_until_the_next_one(report):
+    number = hot_lock().sites[0].locks[0].number
+    second = 1_000_000_000
+    samples = tuple(WaiterSample(at * second, number, 1, 2, 2) for at in (1, 5, 9))
+    profile = replace(hot_lock(), waiters=samples, looks=1000)
+    _, out, _ = report(profile, "--chrome-trace", "-")
+    found = slices(json.loads(out)["traceEvents"])
+    assert [one["dur"] / 1000 for one in found] == [20, 20, 20]
+
+
 def test_what_was_not_timed_is_null_not_zero(report):
     """A few acquisitions of a sampled run: none of their holds was timed."""
     profile = hot_lock()

@@ -107,6 +107,16 @@ def test_the_timeline_is_a_mean_over_looks():
     assert holders[:100] == [2] * 100 and holders[100:] == [0] * 100
 
 
+def test_rare_waits_and_thinned_samples_keep_their_length():
+    """One look in a hundred saw a waiter; each sample stands for two looks."""
+    profile = hot_lock()
+    number = profile.sites[0].locks[0].number
+    rare = tuple(WaiterSample(at * 1_000_000_000, number, 1, 2, 2) for at in range(10))
+    found = timeline(replace(profile, waiters=rare, looks=1000), Names(profile))
+    mean = sum(found["waiters"][0]) / len(found["waiters"][0])
+    assert mean == pytest.approx(10 * 2 / 1000)
+
+
 def test_the_order_graph_goes_from_left_to_right():
     profile = everything()
     graph = order_graph(profile, Names(profile))

@@ -11,7 +11,8 @@ import pytest
 from symbols.test_symbolizer import build
 from trace_samples import Synthetic
 
-from hasp.profile.build import keep_symbols, load
+from hasp.profile.build import load, load_keeping_symbols
+from hasp.symbols.cache import path_of
 from hasp.trace import format
 from hasp.trace.format import ChunkKind
 
@@ -40,6 +41,13 @@ def trace(tmp_path: Path) -> Path:
     return made.write(tmp_path / "hasp.trace")
 
 
+def test_nothing_is_left_when_it_cannot_be_written(trace: Path) -> None:
+    trace.with_name(f"{trace.name}.symbols").mkdir()  # in the way
+    before = set(trace.parent.iterdir())
+    assert "cannot be written" in load_keeping_symbols(trace).warnings[-1]
+    assert set(trace.parent.iterdir()) == before
+
+
 def move(trace: Path, tmp_path: Path) -> Path:
     """Only the trace and what is beside it; the program is gone."""
     elsewhere = tmp_path / "elsewhere"
@@ -52,10 +60,9 @@ def move(trace: Path, tmp_path: Path) -> Path:
 
 
 def test_a_trace_is_read_elsewhere_as_it_was_here(trace: Path, tmp_path: Path) -> None:
-    here = load(trace)
+    here = load_keeping_symbols(trace)
     assert here.sites[0].expression == "bank::hidden_lock"
     assert here.sites[0].first[0].line
-    keep_symbols(trace)
     there = load(move(trace, tmp_path))
     assert there == here
 
@@ -73,13 +80,15 @@ def test_without_the_file_addresses_stay(trace: Path, tmp_path: Path) -> None:
         lambda text: "[]",
         lambda text: text.replace('"frames": {', '"frames": {"zz": 1, '),
         lambda text: text.replace('"data"', '"nothing"'),
+        lambda text: text.replace(", 0]", ", 1e999]"),
         lambda text: "\0" * 100,
     ],
 )
 def test_a_damaged_file_is_not_used(
     trace: Path, tmp_path: Path, damage: object
 ) -> None:
-    kept = keep_symbols(trace)
+    load_keeping_symbols(trace)
+    kept = path_of(trace)
     kept.write_text(damage(kept.read_text()))  # type: ignore[operator]
     there = load(move(trace, tmp_path))
     assert there.sites[0].name.startswith("bank+0x")
@@ -87,7 +96,8 @@ def test_a_damaged_file_is_not_used(
 
 
 def test_the_file_of_another_trace_is_not_used(trace: Path, tmp_path: Path) -> None:
-    kept = keep_symbols(trace)
+    load_keeping_symbols(trace)
+    kept = path_of(trace)
     document = json.loads(kept.read_text())
     document["trace"][1] += 1
     kept.write_text(json.dumps(document))

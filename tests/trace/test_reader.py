@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from mmap import mmap
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +130,25 @@ def test_of_a_trace_that_is_cut_the_rest_is_read(good: Path) -> None:
     trace = Trace(good)
     assert "cut off" in trace.doubts[0]
     assert 0 < len(trace.all(ChunkKind.LOCKS)) <= 2000
+
+
+def test_a_trace_that_grows_while_it_is_read_is_not_cut_off(
+    good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chunks = int(Trace(good).header["chunks"])
+
+    def then_grows(*arguments: object, **options: object) -> object:
+        view = mmap(*arguments, **options)  # type: ignore[arg-type]
+        with good.open("r+b") as file:
+            assert format.HEADER.fields is not None
+            file.seek(format.HEADER.fields["chunks"][1])
+            file.write((chunks + 1).to_bytes(4, sys.byteorder))
+            file.seek(0, os.SEEK_END)
+            file.write(bytes(format.CHUNK))
+        return view
+
+    monkeypatch.setattr("hasp.trace.reader.mmap.mmap", then_grows)
+    assert Trace(good).doubts == []
 
 
 def test_a_damaged_chunk_is_left_out_and_told(good: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from hasp.errors import HaspError
 from hasp.native import REFERENCE
 from hasp.output import note
-from hasp.profile.build import keep_symbols, load
+from hasp.profile.build import load_keeping_symbols
 from hasp.profile.model import Profile
 from hasp.study import record
 from hasp.study.plan import Plan
@@ -43,9 +43,7 @@ def recorded(plan: Plan, threads: int | None, trace: Path, *, sample: bool) -> P
             "a lock",
             "give `hasp advise` a program with threads",
         )
-    for path in traces:
-        keep_symbols(path)
-    return max((load(path) for path in traces), key=_weight)
+    return max(map(load_keeping_symbols, traces), key=_weight)
 
 
 def _weight(profile: Profile) -> tuple[float, int]:

@@ -27,6 +27,7 @@ says less: how runs differ by themselves cannot be seen in one.
 exit status: 0 fine; 1 when a --fail-if holds; 2 usage, or a file that is no trace.
 """
 TOP = 10
+SIDES = "write hasp diff A B, or hasp diff A1,A2:B1,B2 for several runs of each"
 
 
 class Json(argparse.Action):
@@ -92,11 +93,10 @@ def groups(words: list[str]) -> tuple[list[Path], list[Path]]:
     if len(words) == 1 and ":" in words[0] and not Path(words[0]).exists():
         words = words[0].split(":")
     if len(words) != 2:
-        raise HaspError(
-            f"{len(words)} sides are given, and two are compared",
-            "write hasp diff A B, or hasp diff A1,A2:B1,B2 for several runs of each",
-        )
+        raise HaspError(f"{len(words)} sides are given, and two are compared", SIDES)
     before, after = (_files(word) for word in words)
+    if not before or not after:
+        raise HaspError(f"{':'.join(words)}: one side names no trace", SIDES)
     if (len(before) == 1) != (len(after) == 1):
         raise HaspError(
             "there is one run on one side and several on the other",
@@ -106,7 +106,7 @@ def groups(words: list[str]) -> tuple[list[Path], list[Path]]:
 
 
 def _files(word: str) -> list[Path]:
-    if Path(word).exists():
+    if word and Path(word).exists():
         return [Path(word)]
     return [Path(part) for part in word.split(",") if part]
 

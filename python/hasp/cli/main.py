@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import io
 import os
@@ -140,8 +141,30 @@ def main(words: Sequence[str] | None = None) -> int:
         return interruption.exit_status
     except BrokenPipeError:
         # The reader of our output has gone; that is its business, as for any filter.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _drop_output()
         return 128 + 13
+    except OSError as problem:
+        # What no verb has put into words: a full disk below the output, mostly.
+        complain(_in_words(problem))
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _drop_output()
+        return EXIT_REFUSED
+
+
+def _in_words(problem: OSError) -> HaspError:
+    where = f"{problem.filename}: " if problem.filename else ""
+    full = problem.errno in (errno.ENOSPC, errno.EDQUOT)
+    return HaspError(
+        f"{where}{problem.strerror or problem}",
+        "make room there" if full else "see whether it can be read and written",
+    )
+
+
+def _drop_output() -> None:
+    """Nothing more goes to stdout, not even what is still in its buffer."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 if __name__ == "__main__":

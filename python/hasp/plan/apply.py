@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from hasp.native import PLAN
+from hasp.output import note
 from hasp.plan import flatten, toml_file
 from hasp.plan.model import Plan
 from hasp.plan.stale import refreshed
@@ -28,7 +28,7 @@ def settings(plan: Plan, files: Mapping[str, Path]) -> dict[str, str]:
 
     `files` are the program's and its libraries', by name.
     """
-    current, notes = refreshed(plan, files)
-    for note in notes:
-        print(f"hasp: {note}", file=sys.stderr)
+    current, doubts = refreshed(plan, files)
+    for doubt in doubts:
+        note(doubt)
     return {"HASP_LOCK": plan.default, "HASP_PLAN": str(flatten.write(current))}

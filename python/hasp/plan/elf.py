@@ -3,48 +3,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
-from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
 
-BUILD_ID_NOTE = "NT_GNU_BUILD_ID"
+from hasp.symbols.build_id import build_id_of
+from hasp.symbols.damaged import DAMAGED
 
-
-@contextmanager
-def elf_file(path: Path) -> Iterator[Any]:
-    """The opened file, or None where it is not to be had."""
-    try:
-        with path.open("rb") as file:
-            yield ELFFile(file)
-    except (OSError, ELFError, DWARFError):
-        yield None
+Answer = TypeVar("Answer")
 
 
 def build_id(path: Path) -> str:
     """Its build-id in hexadecimal, "" if it has none."""
-    with elf_file(path) as elf:
-        if elf is None:
-            return ""
-        for segment in elf.iter_segments("PT_NOTE"):
-            for note in segment.iter_notes():
-                if note["n_type"] == BUILD_ID_NOTE:
-                    return str(note["n_desc"])
-    return ""
+    return _asked(path, build_id_of) or ""
 
 
 def variable(path: Path, name: str) -> int | None:
     """The address of the only variable of that name."""
-    found = set()
-    with elf_file(path) as elf:
-        for section in (".symtab", ".dynsym"):
-            table = elf and elf.get_section_by_name(section)
-            for symbol in table.get_symbol_by_name(name) or () if table else ():
-                if symbol["st_info"]["type"] == "STT_OBJECT":
-                    found.add(int(symbol["st_value"]))
+
+    def addresses(elf: Any) -> set[int]:
+        tables = map(elf.get_section_by_name, (".symtab", ".dynsym"))
+        return {
+            int(symbol["st_value"])
+            for table in tables
+            for symbol in (table and table.get_symbol_by_name(name)) or ()
+            if symbol["st_info"]["type"] == "STT_OBJECT"
+        }
+
+    found = _asked(path, addresses) or set()
     return found.pop() if len(found) == 1 else None
 
 
@@ -55,10 +43,11 @@ def code_of_line(
 
     None without debug information, or where the line cannot be seen to hold `text`.
     """
-    ranges: list[tuple[int, int]] = []
-    with elf_file(path) as elf:
-        if elf is None or not elf.has_dwarf_info():
-            return None
+
+    def pieces(elf: Any) -> set[tuple[int, int]]:
+        ranges: set[tuple[int, int]] = set()
+        if not elf.has_dwarf_info():
+            return ranges
         dwarf = elf.get_dwarf_info()
         for unit in dwarf.iter_CUs():
             program = dwarf.line_program_for_CU(unit)
@@ -66,8 +55,19 @@ def code_of_line(
             for number in _file_numbers(program, file) if program else ():
                 found = _ranges(program, number, line)
                 if found and _holds(_source(unit, program, number), line, text):
-                    ranges += found
-    return sorted(set(ranges)) or None
+                    ranges.update(found)
+        return ranges
+
+    return sorted(_asked(path, pieces) or ()) or None
+
+
+def _asked(path: Path, question: Callable[[Any], Answer]) -> Answer | None:
+    """What the file answers; None where it is not to be had, or is damaged."""
+    try:
+        with path.open("rb") as file:
+            return question(ELFFile(file))
+    except DAMAGED:
+        return None
 
 
 def _file_numbers(program: Any, name: str) -> list[int]:

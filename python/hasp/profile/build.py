@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
-from glob import escape as glob_escape
 from dataclasses import replace
+from glob import escape as glob_escape
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from hasp.errors import HaspError
 from hasp.profile.clock import clock_of
 from hasp.profile.doubts import doubts_of
+from hasp.profile.lives import lives_of
 from hasp.profile.lock_sums import LockSums
 from hasp.profile.model import Event, Profile
 from hasp.profile.order import cycles
@@ -37,23 +38,31 @@ def load(path: Path) -> Profile:
     return profile_of(trace, symbolizer_of(trace))
 
 
+def load_keeping_symbols(path: Path) -> Profile:
+    """The same; what its addresses are is written beside it, for reading it elsewhere.
+
+    Where that cannot be written the profile warns of it.
+    """
+    trace = Trace(path)
+    symbolizer = symbolizer_of(trace)
+    profile = profile_of(trace, symbolizer)  # asks for the names of all sites
+    stacks = Stacks(trace, symbolizer)
+    for number in range(1, len(stacks.records)):
+        symbolizer.stack(stacks.addresses(number))
+    try:
+        cache.write(trace, symbolizer)
+    except OSError as problem:
+        doubt = f"{cache.path_of(path)} cannot be written: {problem.strerror}"
+        return replace(profile, warnings=(*profile.warnings, doubt))
+    return profile
+
+
 def site_names(
     trace: Trace, symbolizer: Symbolizer
 ) -> dict[tuple[LockKind, int], str]:
     """The names of a trace's sites alone, by kind and by the stack of the origin."""
     sums = LockSums(trace, clock_of(trace.header, []))
     return Sites(trace, sums, Stacks(trace, symbolizer)).names()
-
-
-def keep_symbols(path: Path) -> Path:
-    """Writes beside a trace what its addresses are, for reading it elsewhere."""
-    trace = Trace(path)
-    symbolizer = symbolizer_of(trace)
-    profile_of(trace, symbolizer)  # asks for all names
-    stacks = Stacks(trace, symbolizer)
-    for number in range(1, len(stacks.records)):
-        symbolizer.stack(stacks.addresses(number))
-    return cache.write(trace, symbolizer)
 
 
 def symbolizer_of(trace: Trace) -> Symbolizer:
@@ -104,18 +113,11 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         locks_destroyed=int(header["locks_destroyed"]),
         warnings=(),
         others=_others(trace),
+        looks=int(header["looks"]),
         lock_sites=sites.of.tolist(),
     )
     every = (*doubts, *trace.doubts, *symbolizer.doubts)
     return replace(found, warnings=tuple(dict.fromkeys(every)))
-
-
-def lives_of(threads: Records, now: int) -> float:
-    """Ticks that all threads lived together, up to now."""
-    began = threads["began"].astype(float)
-    ended = np.where(threads["ended"] > 0, threads["ended"], now).astype(float)
-    lived = np.where(began > 0, np.maximum(ended - began, 0), 0)
-    return float(lived.sum() + threads["earlier_ticks"].sum(dtype=float))
 
 
 def _inversions(

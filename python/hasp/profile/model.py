@@ -275,6 +275,9 @@ class Moment:
     locks_created: int
 
 
+USUAL_LOOK_NS = 10_000_000.0  # 100 Hz, where the trace does not tell
+
+
 @dataclass(frozen=True)
 class Profile:
     """One process."""
@@ -302,8 +305,16 @@ class Profile:
     locks_destroyed: int
     warnings: Sequence[str]  # doubts in words: what was lost, cut or not measured
     others: Sequence[str] = ()  # traces of the same run's other processes
+    looks: int = 0  # how often the sampler looked who waits
     # Numbers of sites by number of lock, 0: none; a profile without it looks at locks.
     lock_sites: Sequence[int] = field(default=(), compare=False, repr=False)
+
+    @property
+    def look_ns(self) -> float:
+        """The mean time between two looks of the sampler."""
+        if not self.looks:
+            return USUAL_LOOK_NS
+        return max(self.duration_ns / self.looks, 1.0)
 
     def site_of(self, lock: int) -> Site | None:
         """The site of a lock by its number."""

@@ -22,7 +22,6 @@ from hasp.symbols.symbolizer import Datum, Symbolizer
 from hasp.trace.format import ChunkKind, LockKind, Records
 from hasp.trace.reader import Trace
 
-MOST_OFFSETS = 4
 HASP = "libhasp"  # the libraries' names begin so
 KIND_BITS = 8  # an origin's key: its stack's number, then its kind
 

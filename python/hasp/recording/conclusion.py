@@ -52,14 +52,13 @@ def read(traces: Sequence[files.Trace]) -> list[tuple[files.Trace, Profile]]:
 
     Where hundreds of processes were recorded, reading all would take long.
     """
-    from hasp.profile.build import keep_symbols, load
+    from hasp.profile.build import load_keeping_symbols
 
     largest = sorted(traces, key=lambda trace: -_blocks(trace.path))[:MOST_LISTED]
     found = []
     for trace in largest:
         try:
-            keep_symbols(trace.path)
-            found.append((trace, load(trace.path)))
+            found.append((trace, load_keeping_symbols(trace.path)))
         except (HaspError, OSError) as problem:
             note(f"{trace.path}: {problem}")
     return found

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from elftools.common.exceptions import DWARFError, ELFError
 from elftools.dwarf.dwarf_expr import DWARFExprParser
 from elftools.dwarf.locationlists import LocationExpr, LocationParser
 from elftools.elf.elffile import ELFFile
 
+from hasp.symbols.damaged import DAMAGED
 from hasp.symbols.elf import Elf
 from hasp.symbols.types import Field, field_of, size_of
 
@@ -32,10 +32,6 @@ POINTERS = (
     *("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type"),
 )
 MOST_ENTRIES = 80_000  # two seconds of debug information, looked at over all questions
-DAMAGED = (
-    *(DWARFError, ELFError, OSError, ValueError, KeyError, IndexError, TypeError),
-    *(AttributeError, AssertionError, NotImplementedError, RecursionError),
-)
 
 
 class Sum(NamedTuple):

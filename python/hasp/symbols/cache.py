@@ -20,6 +20,7 @@ from hasp.trace.reader import Trace
 VERSION = 1
 SUFFIX = ".symbols"
 LARGEST = 1 << 28  # bytes
+WRONG_SHAPE = (ValueError, TypeError, AttributeError)
 
 
 def path_of(trace: Path) -> Path:
@@ -59,8 +60,12 @@ def write(trace: Trace, symbolizer: Symbolizer) -> Path:
     }
     path = path_of(trace.path)
     beside = path.with_name(f"{path.name}.{os.getpid()}")
-    beside.write_text(json.dumps(document), encoding="utf-8")
-    beside.replace(path)
+    try:
+        beside.write_text(json.dumps(document), encoding="utf-8")
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
     return path
 
 
@@ -77,7 +82,7 @@ def read(trace: Trace, symbolizer: Symbolizer) -> None:
             )
             return
         _fill(symbolizer, document)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ArithmeticError, LookupError, *WRONG_SHAPE):
         symbolizer.doubts.append(f"{path} is damaged, and was not used")
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from numpy.typing import NDArray
 
+from hasp.symbols.build_id import build_id_of
+from hasp.symbols.damaged import DAMAGED
 from hasp.symbols.demangle import demangled
 
 SYMBOL = np.dtype(  # Elf64_Sym
@@ -26,7 +27,6 @@ SYMBOL = np.dtype(  # Elf64_Sym
 )
 OBJECT = 1  # STT_OBJECT
 UNDEFINED = 0  # SHN_UNDEF
-DAMAGED = (OSError, ELFError, ValueError, KeyError, IndexError, AssertionError)
 
 
 @dataclass(frozen=True)
@@ -72,20 +72,9 @@ def read_elf(path: Path) -> Elf | None:
         with path.open("rb") as file:
             elf = ELFFile(file)
             loads = [segment["p_vaddr"] for segment in elf.iter_segments("PT_LOAD")]
-            return Elf(path, _build_id(elf), min(loads, default=0), _debug_link(elf))
+            return Elf(path, build_id_of(elf), min(loads, default=0), _debug_link(elf))
     except DAMAGED:
         return None
-
-
-def _build_id(elf: Any) -> str:
-    for segment in elf.iter_segments("PT_NOTE"):
-        for note in segment.iter_notes():
-            if note["n_type"] == "NT_GNU_BUILD_ID":
-                return str(note["n_desc"])
-    section = elf.get_section_by_name(".note.gnu.build-id")
-    for note in section.iter_notes() if section else ():
-        return str(note["n_desc"])  # debug files have no segments' contents
-    return ""
 
 
 def _debug_link(elf: Any) -> str | None:

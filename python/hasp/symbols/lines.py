@@ -20,8 +20,7 @@ class Place(NamedTuple):
 class LineTable:
     """Answers for one file. An address inlined into others has several places."""
 
-    def __init__(self, elf: Elf, cache: Any, has_lines: bool) -> None:
-        self.has_lines = has_lines
+    def __init__(self, elf: Elf, cache: Any) -> None:
         self._load_address = elf.load_address
         self._cache = cache
 
@@ -47,6 +46,6 @@ def line_table(elf: Elf) -> LineTable | None:
         first = next(archive.iter_objects(), None)
         if first is None:
             return None
-        return LineTable(elf, first.make_symcache(), "debug" in first.features)
+        return LineTable(elf, first.make_symcache())
     except SymbolicError:
         return None

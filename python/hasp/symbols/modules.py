@@ -42,16 +42,16 @@ class ModuleMap:
         # Where the modules begin and end, in order: between two of these the last
         # module that covers the place owns it.
         self._marks = sorted({mark for m in modules for mark in (m.begin, m.end)})
-        self._owners: list[Module | None] = [None] * (len(self._marks) + 1)
         place = {mark: i for i, mark in enumerate(self._marks)}
-        for module in modules:
-            for i in range(place[module.begin], place[module.end]):
-                self._owners[i] = module
+        self._owners = np.full(len(self._marks) + 1, -1, np.int64)
+        for number, module in enumerate(modules):
+            self._owners[place[module.begin] : place[module.end]] = number
 
     def find(self, address: int) -> Module | None:
         """None for memory that no file was mapped to, such as a JIT's."""
         place = bisect_right(self._marks, address) - 1
-        return self._owners[place] if place >= 0 else None
+        owner = int(self._owners[place]) if place >= 0 else -1
+        return self.modules[owner] if owner >= 0 else None
 
     def named(self, name: str) -> Module | None:
         """The last one of that file name."""

@@ -67,6 +67,7 @@ class TopApp(App[None]):
         self._sites: list[SiteRow] = []
         self._traces: list[Trace] = []
         self._ended = False
+        self._looking = False
 
     def compose(self) -> ComposeResult:
         """Head, one of three bodies, the keys."""
@@ -89,9 +90,15 @@ class TopApp(App[None]):
         self.set_interval(self._interval, self.look)
         self.look()
 
-    @work(thread=True, exclusive=True, group="look")
     def look(self) -> None:
-        """Look into the trace, in a thread: a large one takes its time."""
+        """Look into the trace, unless the look before has not ended."""
+        if not self._looking:
+            self._looking = True
+            self._look()
+
+    @work(thread=True)
+    def _look(self) -> None:
+        """In a thread: a large trace takes its time."""
         ended = self.source.status() is not None
         traces = self.source.traces()
         problem: HaspError | None = None
@@ -106,6 +113,7 @@ class TopApp(App[None]):
         except HaspError as error:
             problem = error
         self.call_from_thread(self._show, traces, interval, ended, problem)
+        self._looking = False
 
     def _show(
         self,
@@ -126,8 +134,8 @@ class TopApp(App[None]):
         parts = []
         if self._ended:
             parts.append(f"ended with status {self.source.status()}; q quits")
-        if self.feed is not None and len(self._traces) > 1:
-            paths = [trace.path for trace in self._traces]
+        paths = [trace.path for trace in self._traces]
+        if self.feed is not None and len(paths) > 1 and self.feed.path in paths:
             place = paths.index(self.feed.path) + 1
             parts.append(f"process {place} of {len(paths)}: p shows the next")
         parts = parts or [f"sites by {self.order.title}, every {self._interval:g} s"]
@@ -173,10 +181,11 @@ class TopApp(App[None]):
 
     def action_next_process(self) -> None:
         """Look at the next process that is recorded."""
-        if self.feed is None or len(self._traces) < 2:
-            return
         paths = [trace.path for trace in self._traces]
-        self.feed = Feed(paths[(paths.index(self.feed.path) + 1) % len(paths)])
+        if self.feed is None or len(paths) < 2:
+            return
+        now = paths.index(self.feed.path) if self.feed.path in paths else -1
+        self.feed = Feed(paths[(now + 1) % len(paths)])
         self.look()
 
     def action_details(self) -> None:

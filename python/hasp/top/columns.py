@@ -103,7 +103,7 @@ def headline(snapshot: Snapshot, interval: Interval) -> str:
     facts = (
         f" ({snapshot.pid}), {snapshot.lock}: {plural(len(snapshot.threads), 'thread')}"
         f", {share(interval.section_share)} in sections, "
-        f"own cost {share(interval.own_share)}"
+        f"own cost {share(snapshot.own_share)}"
     )
     program, _, words = snapshot.command.partition(" ")
     command = f"{Path(program).name} {words}".strip()

@@ -54,7 +54,6 @@ class Interval:
     sites: list[SiteRow]
     threads: list[ThreadRow]
     section_share: float | None  # of the threads' time
-    own_share: float | None
 
 
 def between(before: Snapshot | None, after: Snapshot, name: Naming) -> Interval:
@@ -62,13 +61,11 @@ def between(before: Snapshot | None, after: Snapshot, name: Naming) -> Interval:
     ticks = max(after.now - (before.now if before else after.begin), 1)
     lives = after.lives - (before.lives if before else 0)
     section = after.section - (before.section if before else 0)
-    own = after.own - (before.own if before else 0)
     return Interval(
         seconds=ticks * after.ns_per_tick / 1e9,
         sites=_sites(before, after, ticks, name),
         threads=list(_threads(before, after, ticks, name)),
         section_share=min(max(section / lives, 0.0), 1.0) if lives > 0 else None,
-        own_share=max(own / lives, 0.0) if lives > 0 else None,
     )
 
 

@@ -16,7 +16,8 @@ from hasp.top.columns import (
 from hasp.top.feed import Feed
 from hasp.top.source import Source
 
-FIRST_LOOKS = 0.02  # seconds between looks for the first trace
+FIRST_LOOKS = 0.02  # seconds between looks for the first trace, then more
+LONGEST_PAUSE = 0.5
 RIGHT = ("waiting", "held", "acq/s", "cont", "now")
 
 
@@ -38,6 +39,7 @@ def show(source: Source, interval: float, tables: int, order: Order, rows: int) 
 
 def _first_feed(source: Source) -> Feed | None:
     """The first process that is recorded; None if the program ends without one."""
+    pause = FIRST_LOOKS
     while True:
         ended = source.status() is not None
         traces = source.traces()
@@ -45,7 +47,8 @@ def _first_feed(source: Source) -> Feed | None:
             return Feed(traces[0].path)
         if ended:
             return None
-        time.sleep(FIRST_LOOKS)
+        time.sleep(pause)
+        pause = min(1.2 * pause, LONGEST_PAUSE)
 
 
 def _wait(source: Source, interval: float) -> bool:

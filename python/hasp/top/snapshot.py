@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from hasp.profile.lives import lives_of
 from hasp.profile.lock_sums import KINDS
-from hasp.profile.overhead import own_ns
+from hasp.profile.overhead import overhead_of
 from hasp.trace.format import ChunkKind, LockKind, Operation, Records
 from hasp.trace.reader import Trace, text
 
@@ -87,9 +88,9 @@ class Snapshot:
     sites: Mapping[Place, Sums]
     threads: tuple[ThreadNow, ...]
     place_of: Mapping[int, Place]  # by lock, for those waited for or held now
-    lives: int  # ticks that all threads lived so far, the ended ones too
+    lives: float  # ticks that all threads lived so far, the ended ones too
     section: int  # of these, in critical sections
-    own: int  # and in the recorder, as it says
+    own_share: float  # of the CPU time so far that the recorder took
 
 
 def take(path: Path) -> Snapshot:
@@ -99,13 +100,14 @@ def take(path: Path) -> Snapshot:
     begin, latest = header["begin"], header["latest"]
     ticks = int(latest["ticks"]) - int(begin["ticks"])
     ns = int(latest["monotonic_ns"]) - int(begin["monotonic_ns"])
-    records = trace.all(ChunkKind.THREADS)
+    records = trace.numbered(ChunkKind.THREADS)
     now = int(latest["ticks"])
     threads = tuple(_living(records))
     wanted = {thread.waiting_for for thread in threads}
     wanted.update(number for thread in threads for number in thread.held)
     ns_per_tick = ns / ticks if ticks > 0 and ns > 0 else 1.0
     place_of = _places(trace, wanted - {0})
+    lives = lives_of(records, now)
     sites = _sites(trace)
     for thread in threads:
         place = place_of.get(thread.waiting_for)
@@ -123,9 +125,9 @@ def take(path: Path) -> Snapshot:
         sites=sites,
         threads=threads,
         place_of=place_of,
-        lives=_lives(records, now),
+        lives=lives,
         section=int(records["section_ticks"].sum(dtype=np.uint64)),
-        own=int(own_ns(header, records, ns_per_tick) / ns_per_tick),
+        own_share=overhead_of(header, records, ns_per_tick, lives * ns_per_tick).share,
     )
 
 
@@ -135,7 +137,7 @@ def _command(raw: bytes) -> str:
 
 
 def _living(records: Records) -> Iterable[ThreadNow]:
-    for number, record in enumerate(records, 1):
+    for number, record in enumerate(records):
         if not record["began"] or record["ended"]:
             continue
         # Loaded once: the thread may stop waiting while this is read.
@@ -155,14 +157,6 @@ def _living(records: Records) -> Iterable[ThreadNow]:
             wait=int(record["wait_ticks"]),
             cpu_ns=int(record["cpu_ns"]),
         )
-
-
-def _lives(records: Records, now: int) -> int:
-    began, ended = records["began"], records["ended"]
-    used = began > 0
-    until = np.where(ended[used] > 0, ended[used], np.maximum(now, began[used]))
-    lives = int((until - began[used]).sum(dtype=np.uint64))
-    return lives + int(records["earlier_ticks"].sum(dtype=np.uint64))
 
 
 def _sites(trace: Trace) -> dict[Place, Sums]:

@@ -87,7 +87,7 @@ class Started:
         return self._family.why_no_trace(self._target.trace.parent)
 
     def stop(self) -> None:
-        """Ask the program and its children to end; kill what remains."""
+        """Ask the program and its children to end; kill them if it does not."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self._process.poll() is not None:
                 return

@@ -40,18 +40,17 @@ class Trace:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.doubts: list[str] = []
-        self._bytes = _map(path)
-        self.header = self._header()
+        head, self._bytes = _open(path)
+        self.header = self._header(head)
         self.chunk_bytes = int(self.header["chunk_bytes"])
         self.chunks = self._count_chunks()
 
     def _refusal(self, offset: int, what: str, remedy: str) -> HaspError:
         return HaspError(f"{self.path}, offset {offset}: {what}", remedy)
 
-    def _header(self) -> np.void:
-        size = format.HEADER.itemsize
-        found = bytes(self._bytes[:8])
-        if len(self._bytes) and found == bytes(len(found)):
+    def _header(self, head: bytes) -> np.void:
+        found = head[:8]
+        if found == bytes(len(found)):
             raise self._refusal(
                 *(0, "the trace was never begun: its first bytes are zero"),
                 "the program ended while it was being made; " + RECORD_IT_AGAIN,
@@ -61,12 +60,11 @@ class Trace:
                 *(0, "this is not a trace of Hasp: its first bytes are others"),
                 WHICH_FILE,
             )
-        if len(self._bytes) < size:
+        if len(head) < format.HEADER.itemsize:
             raise self._refusal(
-                len(self._bytes), "the trace ends within its header", RECORD_IT_AGAIN
+                len(head), "the trace ends within its header", RECORD_IT_AGAIN
             )
-        # A copy: the numbers do not change any more while they are looked at.
-        header = _record(self._bytes[:size], format.HEADER)
+        header = _record(head, format.HEADER)
         place = format.HEADER.fields
         assert place is not None
         if header["byte_order"] == int.from_bytes(
@@ -199,13 +197,15 @@ def text(raw: bytes | np.bytes_) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in readable)
 
 
-def _map(path: Path) -> mmap.mmap:
+def _open(path: Path) -> tuple[bytes, mmap.mmap]:
+    """A copy of the header, then all of the file, which may grow meanwhile."""
     try:
         if path.exists() and not path.is_file():
             raise HaspError(f"{path} is not a file", WHICH_FILE)
         with path.open("rb") as file:
             if not os.fstat(file.fileno()).st_size:
                 raise HaspError(f"{path} is empty", RECORD_IT_AGAIN)
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            head = file.read(format.HEADER.itemsize)
+            return head, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as problem:
         raise HaspError(f"{path}: {problem.strerror or problem}", WHICH_FILE) from None

@@ -10,9 +10,8 @@ shorter than the time between two of them may be missed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from itertools import groupby, pairwise
-from statistics import median
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from hasp import version
@@ -95,18 +94,11 @@ def _counter(name: str, pid: int, at_ns: float, values: dict[str, int]) -> Event
     return {"ph": "C", "name": name, "pid": pid, "ts": _us(at_ns), "args": values}
 
 
-def tick_ns(samples: Iterable[WaiterSample]) -> float:
-    """The usual time between two looks of the sampler."""
-    moments = sorted({sample.at_ns for sample in samples})
-    gaps = [after - before for before, after in pairwise(moments)]
-    return float(median(gaps)) if gaps else 1e7
-
-
 def _locks(profile: Profile, names: Names, pid: int) -> Iterator[Event]:
     by_lock: dict[int, list[WaiterSample]] = {}
     for sample in profile.waiters:
         by_lock.setdefault(sample.lock, []).append(sample)
-    tick = tick_ns(profile.waiters)
+    tick = profile.look_ns
     busiest = sorted(
         by_lock,
         key=lambda lock: sum(one.waiters * one.weight for one in by_lock[lock]),

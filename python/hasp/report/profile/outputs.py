@@ -134,7 +134,7 @@ def _check_not_the_trace(destination: str, trace: Path) -> None:
 
 
 def write(profile: Profile, output: Output, by: Metric, top: int | None) -> None:
-    """One form, whole or not at all."""
+    """One form, which is made whole before any of it is written."""
     made = FORMS[output.form](profile, by, top)
     content = made if isinstance(made, bytes) else made.encode(errors="replace")
     if output.destination == STDOUT:

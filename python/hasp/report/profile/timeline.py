@@ -10,7 +10,6 @@ from typing import Any
 import numpy
 
 from hasp.profile.model import Profile
-from hasp.report.profile.chrome import tick_ns
 from hasp.report.profile.findings import Names
 
 BINS = 240
@@ -24,7 +23,7 @@ def timeline(profile: Profile, names: Names) -> dict[str, Any]:
     holder 0; who holds a lock that nobody waits for is not recorded.
     """
     duration = max(profile.duration_ns, 1)
-    tick = tick_ns(profile.waiters)
+    tick = profile.look_ns
     # Whole looks of the sampler, or some bins would seem to have more than others.
     width = tick * max(1, math.ceil(duration / tick / BINS))
     bins = math.ceil(duration / width)
