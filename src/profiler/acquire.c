@@ -2,6 +2,7 @@
 #include "profiler/acquire.h"
 
 #include "profiler/bugs.h"
+#include "profiler/counters.h"
 #include "profiler/counts.h"
 #include "profiler/edges.h"
 #include "profiler/own.h"
@@ -105,7 +106,7 @@ bool record_begin(struct record_acquisition *a, const void *object,
     if (unlikely(load_relaxed(&bugs_handed_over)))
         bugs_forget_handed_over(me);
     if (me->depth)
-        edges_acquiring(me, hold->lock, caller);
+        edges_acquiring(me, hold->lock, as->operation == TRACE_READ, caller);
     if (busy)
         bugs_before_wait(me, hold->lock, object, as, caller);
     if (!hold->timed)
@@ -158,8 +159,11 @@ void record_end(struct record_acquisition *a, enum record_result result)
 {
     struct recording *me = a->me;
     struct record_hold *hold = &a->hold;
-    if (hold->timed)
+    if (hold->timed) {
+        if (unlikely(me->counter) && result == RECORD_GOT)
+            counters_section_begins(me, hold);
         hold->got = ticks();
+    }
     /* Others slept, but it was free for whoever came first. */
     if (a->perhaps && hold->got - hold->asked < RECORD_AT_ONCE)
         hold->contended = false;

@@ -2,6 +2,7 @@
 #include "profiler/bugs.h"
 
 #include "profiler/events.h"
+#include "profiler/pace.h"
 #include "profiler/registry.h"
 #include "profiler/threads.h"
 #include "profiler/waiters.h"
@@ -39,6 +40,14 @@ static uint32_t publishing_holder(uint32_t lock)
     return 0;
 }
 
+static bool is_published_waited(uint32_t lock)
+{
+    for (const struct recording *one = threads_first(); one; one = one->next)
+        if (!one->ended && one->shared->waiting_for == lock)
+            return true;
+    return false;
+}
+
 static bool holds(const struct recording *me, uintptr_t key)
 {
     for (uint32_t i = 0; i < me->depth; i++)
@@ -58,10 +67,9 @@ static bool stands_in_own_way(const struct recording *me, const void *object,
         return is_mine(mutex) &&
                (mutex->__data.__kind & KIND_TYPE) != PTHREAD_MUTEX_RECURSIVE;
     }
-    case TRACE_RWLOCK:
-        return holds(me, record_key(object, TRACE_WRITE)) ||
-               (as->operation == TRACE_WRITE &&
-                holds(me, record_key(object, TRACE_READ)));
+    case TRACE_RWLOCK: /* the writer itself is refused it (EDEADLK) */
+        return as->operation == TRACE_WRITE &&
+               holds(me, record_key(object, TRACE_READ));
     default:
         return holds(me, address);
     }
@@ -121,19 +129,54 @@ void bugs_unlocking(const pthread_mutex_t *mutex, void *caller)
     record_leave(me);
 }
 
-/* Only writers are known by name; with readers and sampling nobody can tell. */
-void bugs_unlocking_rwlock(const pthread_rwlock_t *lock, void *caller)
+static void unlocked_by_other(struct recording *me, uint32_t lock, uint32_t holder,
+                              void *caller)
+{
+    record_enter(me);
+    hand_over(lock);
+    record_event(me, TRACE_FOREIGN_UNLOCK, lock, holder, caller);
+    record_leave(me);
+}
+
+/* Who has it is known by the holds that threads publish: not while most of them pass
+ * unseen, and not where the caller has more than are followed. */
+static void unlocking_unseen(const void *object, bool free, void *caller)
+{
+    struct recording *me = record_here.me;
+    if (!me || pace.sampled || me->depth == RECORD_HOLDS)
+        return;
+    uint32_t lock = record_lock_number(object);
+    uint32_t holder = lock && !free ? publishing_holder(lock) : 0;
+    if (holder || free)
+        unlocked_by_other(me, lock, holder, caller);
+}
+
+void bugs_unlocking_rwlock(const pthread_rwlock_t *lock, bool free, void *caller)
 {
     uint32_t writer =
         (uint32_t)__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED);
-    if (likely(!writer || writer == current_thread()))
+    if (writer == current_thread())
         return;
+    struct recording *me = writer ? record_me() : NULL;
+    if (me)
+        unlocked_by_other(me, record_lock_number(lock), thread_called(writer), caller);
+    else if (!writer)
+        unlocking_unseen(lock, free, caller);
+}
+
+void bugs_unlocking_spinlock(const void *lock, bool free, void *caller)
+{
+    unlocking_unseen(lock, free, caller);
+}
+
+void bugs_relocking(const void *object, void *caller)
+{
     struct recording *me = record_me();
     if (!me)
         return;
     record_enter(me);
-    record_event(me, TRACE_FOREIGN_UNLOCK, record_lock_number(lock),
-                 thread_called(writer), caller);
+    record_event(me, TRACE_RELOCK_REFUSED, record_lock_number(object), me->thread,
+                 caller);
     record_leave(me);
 }
 
@@ -161,18 +204,33 @@ void bugs_destroying(const void *object, bool held, void *caller)
         return;
     record_enter(me);
     record_event(me, TRACE_DESTROYED_HELD, lock, publishing_holder(lock), caller);
+    if (is_published_waited(lock))
+        record_event(me, TRACE_DESTROYED_WAITED, lock, 0, caller);
+    record_leave(me);
+}
+
+static void destroyed_waited(uint32_t lock, void *caller)
+{
+    struct recording *me = record_me();
+    if (!me)
+        return;
+    record_enter(me);
+    record_event(me, TRACE_DESTROYED_WAITED, lock, 0, caller);
     record_leave(me);
 }
 
 void bugs_destroying_condition(const void *condition, void *caller)
 {
     uint32_t lock = record_lock_number(condition);
-    struct recording *me = lock && waiters_left(lock) ? record_me() : NULL;
-    if (!me)
-        return;
-    record_enter(me);
-    record_event(me, TRACE_DESTROYED_WAITED, lock, 0, caller);
-    record_leave(me);
+    if (lock && waiters_left(lock))
+        destroyed_waited(lock, caller);
+}
+
+void bugs_destroying_barrier(const void *barrier, bool waited, void *caller)
+{
+    uint32_t lock = waited ? record_lock_number(barrier) : 0;
+    if (lock && !registry_locks[lock].dead)
+        destroyed_waited(lock, caller);
 }
 
 static void report_holds(struct recording *me, enum trace_event_kind kind)

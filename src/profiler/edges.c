@@ -30,6 +30,7 @@ struct edges_cache {
         uint32_t outer, inner;
         uint32_t count; /* not in the record yet */
         bool often;
+        uint8_t modes; /* of this thread, in the record */
     } known[CACHED];
 };
 
@@ -140,10 +141,38 @@ static void count_one(struct known *known)
     }
 }
 
-static void note(struct recording *me, struct pairing *pairing, uint32_t outer,
-                 uint32_t inner, bool by_try)
+/* What is acquired, and how. */
+struct acquired {
+    uint32_t lock;
+    bool reading, by_try;
+};
+
+static bool is_held_reading(const struct record_hold *hold)
+{
+    return hold->key & 1; /* record_key */
+}
+
+static uint8_t mode_of(const struct record_hold *outer, bool inner_reading)
+{
+    if (is_held_reading(outer))
+        return inner_reading ? TRACE_BOTH_READ : TRACE_OUTER_READ;
+    return inner_reading ? TRACE_INNER_READ : TRACE_BOTH_ALONE;
+}
+
+static void add_mode(struct known *known, uint8_t mode)
+{
+    if (known->modes & mode)
+        return;
+    known->modes |= mode;
+    fetch_or_relaxed((struct atomic_u32 *)(void *)&known->edge->modes, mode);
+}
+
+static void note(struct recording *me, struct pairing *pairing,
+                 const struct record_hold *hold, const struct acquired *acquired)
 {
     void *caller = (void *)pairing->caller;
+    const uint32_t outer = hold->lock, inner = acquired->lock;
+    const bool by_try = acquired->by_try;
     struct known *known = place_in(me->edges, outer, inner);
     if (!is_pair(known, outer, inner)) {
         struct trace_edge *edge = find(me, outer, inner, by_try, caller);
@@ -155,6 +184,8 @@ static void note(struct recording *me, struct pairing *pairing, uint32_t outer,
     }
     if (!by_try && known->edge->by_try)
         known->edge->by_try = 0;
+    if (!by_try)
+        add_mode(known, mode_of(hold, acquired->reading));
     count_one(known);
 }
 
@@ -184,13 +215,16 @@ bool edges_known(struct recording *me, uint32_t inner, bool by_try, void *caller
     if (!me->edges || depth > OUTER_MOST || !inner)
         return false;
     while (depth-- > 0) {
-        uint32_t outer = me->hold[depth].lock;
+        const struct record_hold *hold = &me->hold[depth];
+        uint32_t outer = hold->lock;
         if (!outer || outer == inner)
             return false;
         found[pairs] = place_in(me->edges, outer, inner);
-        if (!is_pair(found[pairs], outer, inner) ||
-            (!by_try && found[pairs]->edge->by_try))
+        if (!is_pair(found[pairs], outer, inner))
             return as_good_as_known(me, caller);
+        /* What was only tried has no mode yet. */
+        if (!by_try && !(found[pairs]->modes & mode_of(hold, false)))
+            return false;
         pairs++;
     }
     while (pairs-- > 0)
@@ -198,8 +232,10 @@ bool edges_known(struct recording *me, uint32_t inner, bool by_try, void *caller
     return true;
 }
 
-static void note_all(struct recording *me, uint32_t inner, bool by_try, void *caller)
+static void note_all(struct recording *me, const struct acquired *acquired,
+                     void *caller)
 {
+    const uint32_t inner = acquired->lock;
     if (!me->edges)
         me->edges = map_pages(sizeof *me->edges);
     if (!me->edges || !inner)
@@ -212,18 +248,20 @@ static void note_all(struct recording *me, uint32_t inner, bool by_try, void *ca
     while (depth-- > end) {
         uint32_t outer = me->hold[depth].lock;
         if (outer && outer != inner)
-            note(me, pairing, outer, inner, by_try);
+            note(me, pairing, &me->hold[depth], acquired);
     }
 }
 
-void edges_acquiring(struct recording *me, uint32_t inner, void *caller)
+void edges_acquiring(struct recording *me, uint32_t inner, bool reading, void *caller)
 {
-    note_all(me, inner, false, caller);
+    const struct acquired acquired = {.lock = inner, .reading = reading};
+    note_all(me, &acquired, caller);
 }
 
 void edges_tried(struct recording *me, uint32_t inner, void *caller)
 {
-    note_all(me, inner, true, caller);
+    const struct acquired acquired = {.lock = inner, .by_try = true};
+    note_all(me, &acquired, caller);
 }
 
 void edges_merge(struct recording *me)

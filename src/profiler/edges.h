@@ -11,8 +11,9 @@
 
 #include "profiler/file.h"
 
-/* Before a lock is acquired while others are held (me->hold), or waited for. */
-void edges_acquiring(struct recording *me, uint32_t inner, void *caller);
+/* Before a lock is acquired while others are held (me->hold), or waited for; `reading`:
+ * a rwlock, by a reader. */
+void edges_acquiring(struct recording *me, uint32_t inner, bool reading, void *caller);
 
 /* The same for an acquisition, perhaps by a trylock that has succeeded, of which
  * nothing new is to be learned: false, and nothing is counted, when a pair is not known

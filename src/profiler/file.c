@@ -98,17 +98,15 @@ static bool still_ours(int candidate)
 /* The program may have closed the descriptor, or made it another file. */
 static bool have_descriptor(void)
 {
-    if (still_ours(descriptor))
-        return true;
-    int opened = open_file(0);
-    if (still_ours(opened)) {
-        descriptor = move_up(opened);
-        return true;
+    const int error = errno; /* the program's: functions that lock leave it alone */
+    if (!still_ours(descriptor)) {
+        int opened = open_file(0);
+        descriptor = still_ours(opened) ? move_up(opened) : -1;
+        if (descriptor < 0 && opened >= 0)
+            close(opened);
     }
-    if (opened >= 0)
-        close(opened);
-    descriptor = -1;
-    return false;
+    errno = error;
+    return descriptor >= 0;
 }
 
 /* File systems that cannot allocate ahead get zeros written. */
@@ -259,6 +257,10 @@ static uint32_t grow(uint32_t count)
     }
     if (load_relaxed(&confined))
         return 0;
+    if (within_limits(offset + bytes) < offset + bytes) { /* lowered since */
+        report_full(2);
+        return 0;
+    }
     if (trace->full == 1 || !have_descriptor() || !allocate((off_t)offset, bytes)) {
         report_full(1);
         return 0;

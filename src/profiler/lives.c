@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inits and destroys. */
+#include "profiler/counts.h"
 #include "profiler/early.h"
 #include "profiler/process.h"
 #include "profiler/registry.h"
@@ -8,6 +9,18 @@
 uint32_t record_lock_number(const void *object)
 {
     return registry_locks ? registry_find((uintptr_t)object) : 0;
+}
+
+/* The counted path looks at no more than the address of the thread's own entry, which
+ * may be that of the lock that was there before. */
+static void renew(struct recording *me, const void *object, const struct record_as *as,
+                  void *caller)
+{
+    uintptr_t key = record_key(object, as->operation);
+    const struct trace_count *count =
+        (void *)(me->counts + record_place(key, me->counts_mask));
+    if (count->address == key && !registry_still(count->lock, (uintptr_t)object))
+        counts_find(me, key, as, caller);
 }
 
 void record_created(const void *object, const struct record_as *as, uint32_t flags,
@@ -30,6 +43,11 @@ void record_created(const void *object, const struct record_as *as, uint32_t fla
     };
     origin.site = stack_site(origin.stack);
     registry_add((uintptr_t)object, &origin);
+    renew(me, object, as, caller);
+    if (as->lock_kind == TRACE_RWLOCK) {
+        const struct record_as reader = {as->lock_kind, TRACE_READ, as->bytes};
+        renew(me, object, &reader, caller);
+    }
     add_shared(&trace->locks_created, 1);
     record_leave(me);
 }

@@ -19,6 +19,18 @@ void modules_forget(void)
     series_forget(&module_records);
 }
 
+/* Whether a part of the file is in memory: notes need not be. */
+static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) *part)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *load = &info->dlpi_phdr[i];
+        if (load->p_type == PT_LOAD && part->p_vaddr >= load->p_vaddr &&
+            part->p_vaddr + part->p_memsz <= load->p_vaddr + load->p_memsz)
+            return true;
+    }
+    return false;
+}
+
 static void find_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) *header,
                           struct trace_module *module)
 {
@@ -70,7 +82,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         uint64_t begin = info->dlpi_addr + header->p_vaddr;
-        if (header->p_type == PT_NOTE && !module.build_id_bytes)
+        if (header->p_type == PT_NOTE && !module.build_id_bytes &&
+            is_loaded(info, header))
             find_build_id(info, header, &module);
         if (header->p_type != PT_LOAD)
             continue;

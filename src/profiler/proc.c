@@ -72,6 +72,14 @@ bool proc_thread(uint32_t tid, struct proc_thread *thread)
     return true;
 }
 
+bool proc_is_filtered(void)
+{
+    char text[4096];
+    return read_of((uint32_t)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), "/status", text,
+                   sizeof text) &&
+           field(text, "\nSeccomp:") != 0;
+}
+
 uint32_t proc_threads(uint32_t enough)
 {
     struct entry {

@@ -15,6 +15,9 @@ struct proc_thread {
 };
 bool proc_thread(uint32_t tid, struct proc_thread *thread);
 
+/* Whether a seccomp filter is in place. */
+bool proc_is_filtered(void);
+
 /* Threads of this process that have not ended, or more than `enough`. */
 uint32_t proc_threads(uint32_t enough);
 

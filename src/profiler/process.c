@@ -5,6 +5,7 @@
 #include "profiler/calibrate.h"
 #include "profiler/clock.h"
 #include "profiler/confined.h"
+#include "profiler/counters.h"
 #include "profiler/early.h"
 #include "profiler/edges.h"
 #include "profiler/modules.h"
@@ -18,6 +19,7 @@
 #include "profiler/waits.h"
 #include "profiler/weights.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,6 +81,7 @@ static bool activate(void)
     }
     switches_prepare();
     fill_header();
+    counters_prepare();
     file_announce();
     stacks_warm_up();
     modules_look();
@@ -99,20 +102,24 @@ static void try_to_activate(void)
     }
     if (!compare_exchange_acquire(&state, &waiting, STARTING))
         return;
+    const int error = errno; /* the program's: functions that lock leave it alone */
     record_here.inside++;
     bool active = activate();
     record_here.inside--;
     store_release(&state, active ? ACTIVE : OFF);
+    errno = error;
 }
 
 static void find_out(void)
 {
+    const int error = errno;
     uint32_t unknown = UNKNOWN;
     record_here.inside++;
     if (settings_read())
         threads_prepare();
     compare_exchange_acquire(&state, &unknown, settings.path ? WAITING : OFF);
     record_here.inside--;
+    errno = error;
 }
 
 bool process_is_waiting(void)
@@ -150,9 +157,11 @@ struct recording *process_first_operation(void)
         record_here.skip = RECORD_NEVER;
         return NULL;
     }
+    const int error = errno;
     record_here.inside = 1;
     struct recording *me = thread_register();
     record_here.inside = 0;
+    errno = error;
     if (me) {
         me->skip = 0;
         record_here.inside = 1;
@@ -168,18 +177,22 @@ void process_creates_thread(void)
     if (load_acquire(&state) != ACTIVE)
         return;
     record_me(); /* so that the creator is known, too */
+    const int error = errno;
     record_here.inside++;
     sampler_start(process_calls().create);
     record_here.inside--;
+    errno = error;
 }
 
 void process_forked(void)
 {
+    thread_id_cached = 0; /* that of the parent's thread */
     uint32_t before = load_relaxed(&state);
     if (before != ACTIVE && before != STARTING)
         return;
     record_here.inside = 1;
     if (trace) {
+        counters_forget();
         registry_forget();
         stacks_forget();
         uses_forget();

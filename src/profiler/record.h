@@ -21,8 +21,9 @@
  * record_approach first: it is moved once, while the recorder looks at its own tables.
  *
  * While the program's lock is held, nothing happens but one timestamp and stores to the
- * thread's own memory and, for timed ones, to one line of the lock's; sums and
- * histograms are written behind the release.
+ * thread's own memory and, for timed ones, to one line of the lock's, and a reading of
+ * the counter of cache misses where there is one; sums and histograms are written
+ * behind the release.
  *
  * An object is named by its key: its address, for readers of rwlocks plus 1, since
  * their counts are kept apart (record_key).
@@ -58,6 +59,7 @@ struct record_hold {
     uintptr_t key;
     bool timed, contended;
     bool paced; /* timed because its turn had come (pace.h) */
+    uint8_t section; /* in which cache misses are counted, or 0 (counters.h) */
     uint32_t lock;
     uint32_t weight; /* acquisitions that it stands for */
     uint32_t stack;
@@ -73,6 +75,14 @@ struct recording_base {
     uint64_t cpu_ns;
     uint64_t voluntary, involuntary;
     uint64_t minor_faults, major_faults;
+};
+
+/* What the sampler saw of a hold, to know it again (holds.h). */
+struct record_seen {
+    uintptr_t key;
+    uint64_t acquisitions; /* of the lock by the thread */
+    uint64_t since;        /* ticks */
+    uint32_t depth;
 };
 
 /* A thread's own memory. The first line is what the counted path reads. */
@@ -112,6 +122,8 @@ struct recording {
     uint64_t stack_ticks; /* spent on stacks */
     struct trace_use *waiting_use; /* of the wait under way */
     int cpu;                       /* at the last timed operation */
+    struct thread_counter *counter; /* of cache misses, or NULL */
+    struct record_seen seen_outer, seen_inner; /* the sampler's */
     struct trace_weight weight[RECORD_WEIGHTS]; /* not yet in the file */
 };
 

@@ -28,8 +28,11 @@ bool registry_map(void)
 
 void registry_forget(void)
 {
-    munmap(index_places, index_bytes);
-    munmap(registry_locks, locks_bytes);
+    if (index_places) /* not yet, where a fork came in the middle of the beginning */
+        munmap(index_places, index_bytes);
+    if (registry_locks)
+        munmap(registry_locks, locks_bytes);
+    index_places = NULL;
     registry_locks = NULL;
     addresses = 0;
     store_relaxed(&adding, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Releases, and what is written behind them. */
+#include "profiler/counters.h"
 #include "profiler/own.h"
 #include "profiler/pace.h"
 #include "profiler/registry.h"
@@ -78,6 +79,8 @@ void record_release_end(struct record_release *r)
 {
     struct recording *me = r->me;
     uint64_t now = ticks();
+    if (unlikely(r->hold.section))
+        counters_section_ends(me, &r->hold);
     if (r->hold.paced)
         limit_weight(me, r);
     if (r->hold.contended)

@@ -4,6 +4,7 @@
 #include "profiler/calibrate.h"
 #include "profiler/clock.h"
 #include "profiler/confined.h"
+#include "profiler/holds.h"
 #include "profiler/looks.h"
 #include "profiler/modules.h"
 #include "profiler/moments.h"
@@ -11,6 +12,7 @@
 #include "profiler/process.h"
 #include "profiler/threads.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -82,6 +84,7 @@ static void look(uint32_t tick)
 {
     clock_read(&trace->latest);
     looks_look(tick);
+    holds_look(tick);
     if (tick % (SAMPLER_HZ / 10) == 0) {
         moments_look();
         trace->sampler_ns = cpu_ns();
@@ -145,7 +148,14 @@ void sampler_start(sampler_create *create)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (create(&thread, &attributes, run, NULL) == 0)
+    int result = create(&thread, &attributes, run, NULL);
+    if (result == EINVAL) { /* all threads need more, for the program's thread locals */
+        pthread_attr_destroy(&attributes);
+        pthread_attr_init(&attributes);
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        result = create(&thread, &attributes, run, NULL);
+    }
+    if (result == 0)
         trace->sampler_hz = SAMPLER_HZ;
     else
         complain("no time line in the profile: no thread for it", "");

@@ -8,9 +8,9 @@ enum { DEFAULT_LIMIT = 256 << 20 };
 
 extern char **environ;
 
-struct settings settings = {.bytes_limit = DEFAULT_LIMIT, .lock = ""};
+struct settings settings = {.bytes_limit = DEFAULT_LIMIT, .lock = "", .counter = ""};
 
-static char path[4096], lock[64];
+static char path[4096], lock[64], counter[16];
 
 static const char *setting(const char *name)
 {
@@ -33,9 +33,12 @@ bool settings_read(void)
         settings.bytes_limit = strtoull(text, NULL, 10);
     if ((text = setting("HASP_TRACE_LOCK")))
         strncpy(lock, text, sizeof lock - 1);
+    if ((text = setting("HASP_TRACE_COUNTER")))
+        strncpy(counter, text, sizeof counter - 1);
     text = setting("HASP_TRACE_MODE");
     settings.sampled = text && strcmp(text, "sample") == 0;
     settings.lock = lock;
+    settings.counter = counter;
     settings.path = path;
     return true;
 }

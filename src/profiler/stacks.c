@@ -40,8 +40,11 @@ bool stacks_map(void)
 
 void stacks_forget(void)
 {
-    munmap(places, places_bytes);
-    munmap(sites, sites_bytes);
+    if (places)
+        munmap(places, places_bytes);
+    if (sites)
+        munmap(sites, sites_bytes);
+    places = sites = NULL;
     store_relaxed(&adding, 0);
     series_forget(&stack_records);
 }
@@ -59,9 +62,12 @@ struct walk {
  * processors, a few words further in. */
 static void prove(struct walk *walk, uintptr_t outer, uintptr_t address)
 {
-    enum { WORDS = 32 };
+    enum { WORDS = 32, LARGEST_FRAME = 1 << 20 };
     struct stack_proof *proof = walk->proof;
     if (!proof || proof->count == STACKS_PROVEN || proof->count + 1 != walk->depth)
+        return;
+    /* Below a signal's handler another stack may begin, which may be gone next time. */
+    if (outer - walk->inner > LARGEST_FRAME)
         return;
     const uintptr_t *slot = (const uintptr_t *)outer - 1;
     for (unsigned i = 0; i < WORDS && (uintptr_t)slot >= walk->inner; i++, slot--) {
@@ -79,12 +85,14 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *argument
     uintptr_t address = _Unwind_GetIP(context);
     if (!address)
         return _URC_END_OF_STACK;
+    uintptr_t outer = _Unwind_GetCFA(context);
     if (!walk->begun) {
         walk->begun = address == walk->from;
-        if (!walk->begun)
+        if (!walk->begun) {
+            walk->inner = outer;
             return walk->skipped++ < 16 ? _URC_NO_REASON : _URC_END_OF_STACK;
+        }
     }
-    uintptr_t outer = _Unwind_GetCFA(context);
     walk->frames[walk->depth++] = address;
     prove(walk, outer, address);
     walk->inner = outer;

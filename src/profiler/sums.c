@@ -39,12 +39,29 @@ uint64_t hold_took(const struct record_release *release)
                             calibrated.hold_ticks);
 }
 
+/* It looked free, and yet it took long to get: somebody was quicker. Those it stands
+ * for were since the last that was timed. */
+static void sum_unseen(struct recording *me, const struct record_hold *hold)
+{
+    const uint64_t waited = hold->got - hold->asked;
+    if (waited < RECORD_AT_ONCE)
+        return;
+    const uint64_t others = waited * (hold->weight - 1);
+    const uint64_t since =
+        hold->asked > me->timed_until ? hold->asked - me->timed_until : 0;
+    const bool fits = others <= since;
+    hold->use->unseen_waits += fits ? hold->weight : 1 + since / waited;
+    hold->use->unseen_wait_ticks += waited + (fits ? others : since);
+}
+
 void sum_hold(struct recording *me, const struct record_release *release)
 {
     const struct record_hold *hold = &release->hold;
     struct trace_use *use = hold->use;
     const uint64_t held = hold_took(release), weight = hold->weight;
     me->shared->timed += !hold->contended;
+    if (hold->paced)
+        sum_unseen(me, hold);
     use->timed++;
     use->hold_ticks += held * weight;
     most(&use->hold_most, held);

@@ -3,6 +3,7 @@
 
 #include "profiler/bugs.h"
 #include "profiler/confined.h"
+#include "profiler/counters.h"
 #include "profiler/counts.h"
 #include "profiler/edges.h"
 #include "profiler/process.h"
@@ -162,6 +163,7 @@ struct recording *thread_register(void)
     me->ended = false;
     me->window_began = me->window_ticks = 0;
     me->timed_until = ticks();
+    counters_thread_begins(me);
     record_here.own = me;
     if (have_key)
         pthread_setspecific(at_end, me);
@@ -195,6 +197,7 @@ void thread_end(struct recording *me)
     bugs_thread_ends(me);
     edges_merge(me);
     thread_account(me);
+    counters_thread_ends(me);
     weights_flush(me);
     if (me->waits_at) /* cancelled */
         wait_for_lock_ends(me);

@@ -91,10 +91,19 @@ struct trace_header {
     uint32_t stopped_by; /* a signal that killed the process, where it was caught */
     uint64_t looks;      /* of the sampler at all threads, so far */
     uint64_t sampler_ns; /* CPU time of its thread */
-    uint64_t reserved[14];
+    uint32_t counter;    /* enum trace_counter */
+    uint32_t counter_error; /* why there is none: errno; ECANCELED: not asked for */
+    uint64_t reserved[13];
     char lock[64];       /* the lock the process runs under: a name of `hasp list` */
     char command[4096];  /* /proc/self/cmdline: arguments, each with its 0; cut */
     char executable[1024];
+};
+
+/* What cache_misses of uses are; 0: nothing, see counter_error. */
+enum trace_counter {
+    TRACE_CACHE_MISSES = 1,  /* the processor's event of that name */
+    TRACE_LAST_LEVEL_MISSES, /* of loads */
+    TRACE_PAGE_FAULTS,       /* instead of them, for tests */
 };
 
 enum trace_mode { TRACE_FULL = 1, TRACE_SAMPLED = 2 };
@@ -172,7 +181,14 @@ struct trace_thread {
     uint64_t earlier_ticks;   /* what the record's earlier threads lived */
     uint64_t own_ticks; /* that recording took of its time: as measured where operations
                            were timed, and as calibrated for those only counted */
-    uint64_t reserved[4];
+    /* The sampler's, of holds under way: since when the outermost one lasts, at least,
+     * or 0; and whether that will be added to uses when it ends. */
+    uint64_t holding_since;
+    uint32_t holding_timed;
+    /* A lock that the thread publishes as held, and waits for: another was quicker. */
+    uint32_t unseen_for;
+    uint64_t unseen_since;
+    uint64_t reserved[1];
 };
 
 enum trace_lock_kind {
@@ -190,6 +206,7 @@ enum trace_lock_flags {
     TRACE_ROBUST = 8,
     TRACE_PRIORITY = 16,
     TRACE_STATIC = 32, /* no init was seen: initialised in place */
+    TRACE_WRITERS_FIRST = 64, /* a rwlock whose readers wait behind waiting writers */
 };
 
 /* A lock: from its init, or from its first use where there was none, to its destroy.
@@ -272,7 +289,11 @@ struct trace_use {
     uint64_t samples_spinning, samples_parked; /* of waits, by the sampler */
     uint64_t nested;                           /* acquired while another was held */
     uint64_t cache_misses, counted_sections;   /* where perf events exist, else 0, 0 */
-    uint64_t reserved[8];
+    /* Estimates, scaled up from timed ones: acquisitions that looked free and yet took
+     * long, for another thread was quicker (or the thread was interrupted). They are
+     * not among the contended ones, nor in `wait`. */
+    uint64_t unseen_waits, unseen_wait_ticks;
+    uint64_t reserved[6];
     struct trace_histogram wait, hold, handover;
 };
 
@@ -283,7 +304,15 @@ struct trace_edge {
     uint32_t thread;
     uint64_t count; /* at least */
     uint32_t by_try; /* only ever by trylock: cannot deadlock */
-    uint32_t reserved;
+    uint32_t modes;  /* bits of enum trace_modes; 0: not known */
+};
+
+/* How the two were held and acquired, so far as it was seen by this thread or that. */
+enum trace_modes {
+    TRACE_BOTH_ALONE = 1,   /* neither as a reader of a rwlock */
+    TRACE_INNER_READ = 2,   /* inner as a reader */
+    TRACE_OUTER_READ = 4,   /* outer held as a reader */
+    TRACE_BOTH_READ = 8,
 };
 
 /* A lock for which threads waited when the sampler looked; those of one look have the
@@ -328,6 +357,7 @@ enum trace_event_kind {
     TRACE_EXITED_HOLDING,      /* a thread ended */
     TRACE_HELD_AT_EXIT,        /* the process ended */
     TRACE_DESTROYED_WAITED,    /* destroyed while threads wait */
+    TRACE_RELOCK_REFUSED,      /* locks what it holds, refused: EDEADLK */
 };
 
 struct trace_event {

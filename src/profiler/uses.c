@@ -174,6 +174,8 @@ static void add_use(struct trace_use *to, const struct trace_use *from)
     to->nested += from->nested;
     to->cache_misses += from->cache_misses;
     to->counted_sections += from->counted_sections;
+    to->unseen_waits += from->unseen_waits;
+    to->unseen_wait_ticks += from->unseen_wait_ticks;
     add_histogram(&to->wait, &from->wait);
     add_histogram(&to->hold, &from->hold);
     add_histogram(&to->handover, &from->handover);

@@ -99,7 +99,7 @@ bool record_wait_begin(struct record_wait *w, const void *object,
     w->hold.lock = w->hold.count->lock;
     w->hold.stack = stack_take(me, caller);
     if (me->depth && mutex) /* it will be taken again */
-        edges_acquiring(me, registry_find((uintptr_t)mutex), caller);
+        edges_acquiring(me, registry_find((uintptr_t)mutex), false, caller);
     if (mutex)
         waiters_begin(w->hold.lock);
     w->hold.asked = ticks();

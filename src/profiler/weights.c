@@ -22,7 +22,9 @@ bool weights_map(void)
 
 void weights_forget(void)
 {
-    munmap(places, sizeof *places * PLACES);
+    if (places)
+        munmap(places, sizeof *places * PLACES);
+    places = NULL;
     store_relaxed(&adding, 0);
     series_forget(&weight_records);
 }

@@ -13,8 +13,9 @@ from trace_samples import Synthetic
 from hasp.profile.build import load
 from hasp.profile.model import Event, Profile
 from hasp.profile.order import cycles
+from hasp.report.profile.findings import findings, inversions
 from hasp.trace import format
-from hasp.trace.format import ChunkKind
+from hasp.trace.format import ChunkKind, EdgeMode, LockFlag, LockKind
 
 Edge = tuple[int, int]
 
@@ -62,6 +63,45 @@ def test_a_circle_inside_a_circle() -> None:
 
 def test_trylocks_cannot_deadlock() -> None:
     assert found((1, 2), (2, 1), by_try=((2, 1),)) == []
+
+
+def circles_of(
+    *ways: tuple[Edge, EdgeMode], fair: tuple[int, ...] = ()
+) -> list[list[Edge]]:
+    """The same with modes; `fair` are rwlocks whose readers queue up behind writers."""
+    made = edges(*(pair for pair, _ in ways))
+    made["modes"] = [mode for _, mode in ways]
+    writers_first = np.isin(np.arange(100), fair) if fair else None
+    circles, _ = cycles(made, 100, lambda lock: lock, writers_first)
+    return [sorted(ways[place][0] for place in circle) for circle in circles]
+
+
+READ, OUTER, INNER, ALONE = (
+    *(EdgeMode.BOTH_READ, EdgeMode.OUTER_READ),
+    *(EdgeMode.INNER_READ, EdgeMode.BOTH_ALONE),
+)
+
+
+def test_readers_do_not_wait_for_readers() -> None:
+    assert circles_of(((1, 2), READ), ((2, 1), READ)) == []
+    # 1 is only read by both, 2 is written by the first: 1 never makes anybody wait.
+    assert circles_of(((1, 2), OUTER), ((2, 1), READ)) == []
+
+
+def test_one_who_writes_both_makes_a_circle() -> None:
+    circle = [(1, 2), (2, 1)]
+    assert circles_of(((1, 2), READ), ((2, 1), ALONE)) == [circle]
+    # Each lock is held to read by one, and wanted for writing by the other.
+    assert circles_of(((1, 2), OUTER), ((2, 1), OUTER)) == [circle]
+    assert circles_of(((1, 2), INNER), ((2, 1), INNER)) == [circle]
+    assert circles_of(((1, 2), READ | ALONE), ((2, 1), READ)) == [circle]
+
+
+def test_readers_wait_for_readers_behind_a_writer() -> None:
+    ways = ((1, 2), READ), ((2, 1), READ)
+    assert circles_of(*ways, fair=(1,)) == []
+    assert circles_of(*ways, fair=(1, 2)) == [[(1, 2), (2, 1)]]
+    assert circles_of(((1, 2), OUTER), ((2, 1), READ), fair=(1,)) == [[(1, 2), (2, 1)]]
 
 
 def test_a_lock_taken_again_is_no_circle() -> None:
@@ -121,3 +161,25 @@ def test_an_inversion_is_an_event_with_both_stacks(bank: Profile) -> None:
     assert (event.lock, event.other, event.thread, event.count) == (1, 2, 3, 5)
     stacks = {(e.outer, e.inner): e.stack[0].offset for e in bank.edges}
     assert stacks == {(1, 2): 0x100, (2, 1): 0x200}
+
+
+def test_readers_behind_writers_are_another_finding(tmp_path: Path) -> None:
+    made = Synthetic()
+    made.add(ChunkKind.MODULES, begin=0x1000, end=0x9000, bias=0x1000, path=b"/shelf")
+    stack = made.stack(0x1100)
+    for number in (1, 2):
+        made.lock(
+            address=number * 64,
+            first_stack=made.stack(0x1100 * number),
+            kind=LockKind.RWLOCK,
+            flags=LockFlag.WRITERS_FIRST,
+        )
+    for outer, inner in ((1, 2), (2, 1)):
+        both = EdgeMode.BOTH_READ
+        made.add(ChunkKind.EDGES, outer=outer, inner=inner, stack=stack, modes=both)
+    profile = load(made.write(tmp_path / "hasp.trace"))
+    assert [event.kind for event in profile.events] == ["reader-inversion"]
+    assert findings(profile) == []
+    (said,) = inversions(profile)
+    assert "if a writer waits" in said.words
+    assert said.traces[0].words.count("to read") == 2

@@ -33,13 +33,16 @@ HOT, COLD = 0x1000, 0x2000  # return addresses of the two sites
 MUTEX = LockKind.MUTEX
 
 
-def server(at: int, path: Path, **of_first_thread: int) -> Path:
+def server(
+    at: int, path: Path, holds: dict[str, int] | None = None, **of_first_thread: int
+) -> Path:
     """A program after `at` seconds: one hot site, one cold, a waiter and a holder."""
     trace = Synthetic(at * SECOND)
     trace.set_header(ended=End.RUNNING)
     hot, cold = trace.stack(HOT), trace.stack(COLD)
     locks = [trace.lock(site=site, address=8 * site) for site in (hot, cold)]
     holding = {"depth": 1, "held": [locks[0]], "name": b"holder", "tid": 11}
+    holding |= holds or {}
     trace.thread(ended=0, section_ticks=at * SECOND // 2, timed=at, **holding)
     waiting = {"waiting_for": locks[0], "waiting_to": Operation.LOCK, "tid": 12}
     waiting["waiting_since"] = BEGIN + at * SECOND - SECOND // 4
@@ -63,6 +66,37 @@ def looks(tmp_path) -> tuple[Path, Path]:
 
 def named(place: Place) -> str:
     return {1: "hot.c:1 &hot", 2: "cold.c:2 &cold"}[place.stack]
+
+
+@pytest.mark.parametrize(
+    ("timed", "began", "held"),
+    [
+        (0, 3 * SECOND, 0.5 + 0.5),  # the second half of the interval
+        (0, 1 * SECOND, 0.5 + 1.0),  # all of it; it is in no sums
+        (1, 1 * SECOND, 0.5 + 1.0),
+        (1, 3 * SECOND, 0.5 + 0.5),
+    ],
+)
+def test_a_hold_that_goes_on_counts(tmp_path, timed, began, held):
+    holds = {"holding_since": BEGIN + began, "holding_timed": timed}
+    none = {} if began > 2 * SECOND else holds
+    before = take(server(2, tmp_path / "before", none))
+    after = take(server(4, tmp_path / "after", holds))
+    hot, _ = sorted_sites(between(before, after, named), order_of("wait"))
+    assert hot.held == pytest.approx(held)
+    (thread, _) = between(before, after, named).threads
+    seconds = (4 * SECOND - began) // SECOND
+    assert thread.state == f"holds hot.c:1 &hot, {seconds}.0s"
+
+
+def test_a_hold_that_was_timed_is_not_counted_twice(tmp_path):
+    """At its end the sums get all of it."""
+    holds = {"holding_since": BEGIN + SECOND, "holding_timed": 1}
+    before = take(server(2, tmp_path / "before", holds))
+    after = take(server(4, tmp_path / "after"))
+    hot, _ = sorted_sites(between(before, after, named), order_of("wait"))
+    # The sums grew by one second, which was told before.
+    assert hot.held == pytest.approx(0)
 
 
 def test_an_interval_is_the_difference_of_two_looks(looks):

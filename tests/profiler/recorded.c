@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the recorder's tests record: one case a run, its size as the second argument. */
-#include "../programs/check.h"
+#include "recorded.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -12,29 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-static pthread_mutex_t outer, inner = PTHREAD_MUTEX_INITIALIZER;
-static long size;
-
-static void start(pthread_t *thread, void *(*function)(void *), void *argument)
-{
-    CHECK_EQUAL(pthread_create(thread, NULL, function, argument), 0);
-}
-
-static void run_one(void *(*function)(void *))
-{
-    pthread_t thread;
-    start(&thread, function, NULL);
-    CHECK_EQUAL(pthread_join(thread, NULL), 0);
-}
-
-static void *lock_often(void *argument)
-{
-    for (long i = 0; i < size; i++) {
-        pthread_mutex_lock(&outer);
-        pthread_mutex_unlock(&outer);
-    }
-    return argument;
-}
+static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
 
 static void *lock_nested(void *argument)
 {

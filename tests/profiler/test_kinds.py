@@ -9,7 +9,7 @@ import pytest
 from preload import matrix
 from profiler.recorded import Recorded, record
 
-from hasp.trace.format import ChunkKind, LockKind, Operation
+from hasp.trace.format import ChunkKind, EdgeMode, LockKind, Operation
 
 pytestmark = pytest.mark.timeout(2 * matrix.TIME_LIMIT)
 
@@ -132,6 +132,12 @@ BUGS = {
     "exited_holding": ("EXITED_HOLDING", "mutex", 1),
     "held_at_exit": ("HELD_AT_EXIT", "mutex", 1),
     "destroyed_waited": ("DESTROYED_WAITED", "condition", 1),
+    "destroyed_waited_of_barrier": ("DESTROYED_WAITED", "barrier", 1),
+    "relock_refused": ("RELOCK_REFUSED", "mutex", 1),
+    "relock_refused_of_rwlock": ("RELOCK_REFUSED", "rwlock", 1),
+    "foreign_unlock_of_spinlock": ("FOREIGN_UNLOCK", "spinlock", 1),
+    "unlock_of_free_spinlock": ("FOREIGN_UNLOCK", "spinlock", 1),
+    "foreign_unlock_of_rwlock": ("FOREIGN_UNLOCK", "rwlock", 1),
 }
 
 
@@ -142,6 +148,15 @@ def test_bug(case: str, lock: str | None, tmp_path: Path) -> None:
     assert found.events == [BUGS[case]]
     event = found.trace.all(ChunkKind.EVENTS)[0]
     assert event["thread"] and event["ticks"]
+
+
+@under_locks
+def test_destroyed_while_held_and_waited_for(lock: str | None, tmp_path: Path) -> None:
+    found = record("bugs", "destroyed_waited_of_rwlock", lock, tmp_path / "trace")
+    assert found.events == [
+        ("DESTROYED_HELD", "rwlock", 1),
+        ("DESTROYED_WAITED", "rwlock", 1),
+    ]
 
 
 @under_locks
@@ -175,6 +190,23 @@ def test_order_of_very_many(tmp_path: Path) -> None:
     assert ("outer", "inner") in found.edges
     noted = sum(edge["count"] for edge in found.trace.all(ChunkKind.EDGES))
     assert 1024 <= noted < 4 * 64 * 64
+
+
+def test_order_of_readers(tmp_path: Path) -> None:
+    """What is held and taken to read is told apart, also where it comes later."""
+    found = record("order", "readers", None, tmp_path / "trace")
+    modes = {
+        (found.names[edge["outer"]], found.names[edge["inner"]]): EdgeMode(
+            int(edge["modes"])
+        )
+        for edge in found.trace.all(ChunkKind.EDGES)
+    }
+    assert modes == {
+        ("shelf", "other_shelf"): EdgeMode.BOTH_READ,
+        ("other_shelf", "shelf"): EdgeMode.BOTH_READ | EdgeMode.INNER_READ,
+        ("a", "shelf"): EdgeMode.INNER_READ,
+        ("shelf", "b"): EdgeMode.OUTER_READ | EdgeMode.BOTH_ALONE,
+    }
 
 
 @under_locks

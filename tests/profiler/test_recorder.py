@@ -19,6 +19,7 @@ from hasp.trace.format import ChunkKind, End, LockKind, Operation, Records
 from hasp.trace.reader import Trace
 
 PROGRAM = BUILD / "tests" / "profiler" / "recorded"
+UNUSUAL = PROGRAM.with_name("unusual")
 RECORDER = BUILD / "src" / "preload" / "profile" / "libhasp-profile.so"
 INTERPOSER = BUILD / "src" / "preload" / "libhasp.so"
 
@@ -38,9 +39,16 @@ def settings(trace: Path, lock: str | None = None, **more: str) -> Settings:
 class Recording:
     """A finished run: its traces, by file name, and what it said."""
 
-    def __init__(self, folder: Path, case: str, size: int, env: Settings) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        case: str,
+        size: int,
+        env: Settings,
+        program: Path = PROGRAM,
+    ) -> None:
         done = subprocess.run(
-            [PROGRAM, case, str(size)],
+            [program, case, str(size)],
             env=env,
             capture_output=True,
             text=True,
@@ -213,8 +221,11 @@ def test_a_full_file_is_said_once_and_the_program_goes_on(folder: Path) -> None:
     assert (folder / "t").stat().st_size <= 2 << 20
 
 
-def test_a_file_size_limit_is_obeyed(folder: Path) -> None:
-    recording = Recording(folder, "limited", 2 << 20, settings(folder / "t"))
+@pytest.mark.parametrize(
+    ("case", "program"), [("limited", PROGRAM), ("limited_later", UNUSUAL)]
+)
+def test_a_file_size_limit_is_obeyed(folder: Path, case: str, program: Path) -> None:
+    recording = Recording(folder, case, 2 << 20, settings(folder / "t"), program)
     assert recording.trace.header["full"] == 2
 
 
@@ -262,12 +273,6 @@ def test_a_program_whose_first_thread_ends(folder: Path) -> None:
     assert trace.header["ended"] == End.EXITED
 
 
-def test_a_program_that_exits_at_once(folder: Path) -> None:
-    trace = Recording(folder, "exits_at_once", 100, settings(folder / "t")).trace
-    assert acquisitions(trace) == [100]
-    assert trace.header["ended"] == End.EXITED
-
-
 def test_a_program_that_gives_up_its_rights(folder: Path) -> None:
     folder.chmod(0o700)
     trace = Recording(folder, "gives_up_rights", 100, settings(folder / "t")).trace
@@ -294,6 +299,9 @@ def test_each_process_has_a_file(folder: Path) -> None:
     assert acquisitions(parent) == [100]
     assert acquisitions(child) == [50, 50]
     assert child.header["parent_pid"] == parent.header["pid"]
+    for trace in (parent, child):
+        assert trace.header["pid"] in trace.all(ChunkKind.THREADS)["tid"]
+        assert not len(trace.all(ChunkKind.EVENTS))
 
 
 def test_a_vfork_leaves_the_trace_alone(folder: Path) -> None:
@@ -301,12 +309,6 @@ def test_a_vfork_leaves_the_trace_alone(folder: Path) -> None:
     assert sorted(traces) == ["t"]
     assert acquisitions(traces["t"]) == [100]
     assert traces["t"].header["ended"] == End.EXITED
-
-
-def test_a_replaced_program(folder: Path) -> None:
-    trace = Recording(folder, "replaced", 50, settings(folder / "t")).trace
-    assert acquisitions(trace) == [100]
-    assert trace.header["ended"] == End.REPLACED
 
 
 def test_generated_code(folder: Path) -> None:
@@ -341,3 +343,16 @@ def test_costs_are_measured(folder: Path, mode: str) -> None:
     assert 0 < header["timed_cost_ps"] < 10**7
     assert 0 < header["stack_cost_ps"] < 10**9
     assert header["counted_cost_ps"] < header["timed_cost_ps"]
+
+
+def test_errno_is_left_alone(folder: Path) -> None:
+    Recording(folder, "errors", 5000, settings(folder / "t"), UNUSUAL)
+
+
+def test_a_lock_made_where_another_was_has_its_own_counts(folder: Path) -> None:
+    trace = Recording(folder, "reborn", 200, settings(folder / "t"), UNUSUAL).trace
+    sums: dict[int, int] = {}
+    for use in used(trace):
+        site = int(use["site"])
+        sums[site] = sums.get(site, 0) + int(use["acquisitions"])
+    assert sorted(sums.values()) == [200 * 10, 200 * 30]

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of the recorder on their own: time lines, sampling, the file's growth. */
+#include "platform/native/counter_page.h"
 #include "../programs/check.h"
 
 #include "profiler/pace.h"
@@ -160,5 +161,47 @@ static void numbers_run_on(void)
         CHECK_EQUAL(((struct trace_lock *)series_at(&records, i))->address, i);
 }
 
-CHECK_MAIN(CASE(time_lines_are_thinned), CASE(samples_stand_for_all), CASE(pace_adapts),
-           CASE(buckets), CASE(numbers_run_on))
+/* A counter of 48 bits that has just run over, and what the kernel added up before. */
+static uint64_t counted;
+static struct perf_event_mmap_page page;
+
+static uint64_t read_counted(uint32_t index)
+{
+    CHECK_EQUAL(index, 2u);
+    if (page.lock == 6) { /* the kernel comes in between, once */
+        page.lock = 8;
+        page.offset = 5000;
+    }
+    return counted;
+}
+
+static void counters_are_read_through_their_page(void)
+{
+    uint64_t value = 0;
+    memset(&page, 0, sizeof page);
+    page.lock = 4;
+    page.index = 3;
+    page.offset = 1000;
+    page.pmc_width = 48;
+    if (!COUNTERS_READABLE) {
+        CHECK(!counter_read_through(&page, read_counted, &value));
+        return;
+    }
+    CHECK(!counter_read_through(&page, read_counted, &value)); /* not allowed */
+    page.cap_user_rdpmc = 1;
+    counted = 77;
+    CHECK(counter_read_through(&page, read_counted, &value));
+    CHECK_EQUAL(value, 1077u);
+    counted = (1ull << 48) - 7; /* -7: it counts up to 0 */
+    CHECK(counter_read_through(&page, read_counted, &value));
+    CHECK_EQUAL(value, 993u);
+    page.lock = 6;
+    CHECK(counter_read_through(&page, read_counted, &value));
+    CHECK_EQUAL(value, 4993u);
+    page.index = 0; /* others have all counters */
+    CHECK(!counter_read_through(&page, read_counted, &value));
+}
+
+CHECK_MAIN(CASE(counters_are_read_through_their_page), CASE(time_lines_are_thinned),
+           CASE(samples_stand_for_all), CASE(pace_adapts), CASE(buckets),
+           CASE(numbers_run_on))

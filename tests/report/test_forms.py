@@ -164,7 +164,14 @@ def test_chrome_trace(report):
     assert {one["name"] for one in held} >= {"thread 2 (worker-2)"}
     for before, after in pairwise(held):
         # Slices of one track that overlap are drawn wrongly.
-        assert before["ts"] + before["dur"] <= after["ts"] + 1e-6
+        assert before["ts"] + before["dur"] <= after["ts"]
+    times = [one[key] for one in events for key in ("ts", "dur") if key in one]
+    assert all(isinstance(each, int) for each in times), "floating point may overlap"
+    threads = {one["tid"] for one in events if one.get("cat") == "thread"}
+    locks = {one["tid"] for one in held}
+    assert locks and not locks & threads
+    program, of_locks = (one["pid"] for one in events if one["name"] == "process_name")
+    assert of_locks > 1 << 22 > program, "no thread can have this number"
 
 
 def test_a_holder_over_several_looks_is_one_slice(report):

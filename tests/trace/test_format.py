@@ -35,7 +35,7 @@ CONSTANTS = {
         f"TRACE_{member.name}": int(member)
         for family in (
             *(format.Mode, format.End, format.Operation, format.LockKind),
-            *(format.LockFlag, format.EventKind),
+            *(format.LockFlag, format.EventKind, format.EdgeMode, format.Counter),
         )
         for member in family
         if family is not format.LockKind or member.name != "BARRIER"

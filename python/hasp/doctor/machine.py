@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from pathlib import Path
@@ -19,6 +20,9 @@ CPU = Path("/sys/devices/system/cpu")
 STEAL_PERIOD = 0.2  # seconds to watch for stolen time
 STEAL_SHARE = 0.01
 BUSY = 0.5  # runnable others per CPU
+NO_MISSES = ": profiles cannot count cache misses in critical sections"
+FORBIDDEN = (os.strerror(errno.EACCES), os.strerror(errno.EPERM))
+ALLOW = "as root, `sysctl kernel.perf_event_paranoid=2` lets them open"
 
 
 def findings() -> list[Finding]:
@@ -161,12 +165,14 @@ def _interference() -> list[Finding]:
 def _measuring() -> list[Finding]:
     paranoid = read_text("/proc/sys/kernel/perf_event_paranoid") or "absent"
     found = [Finding("measuring", "perf_event_paranoid", paranoid)]
-    for name, trouble in (
-        ("perf hardware events", system_calls.hardware_events()),
-        ("perf software events", system_calls.software_events()),
+    for name, trouble, loss in (
+        ("perf hardware events", system_calls.hardware_events(), NO_MISSES),
+        ("perf software events", system_calls.software_events(), ""),
     ):
         if trouble:
-            words = f"they do not open ({trouble})"
+            words = f"they do not open ({trouble}){loss}"
+            if trouble in FORBIDDEN:
+                words += f"; {ALLOW}"
             found.append(Finding("measuring", name, "no", LACK, words))
         else:
             found.append(Finding("measuring", name, "yes"))

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from hasp.errors import HaspError
+from hasp.profile import counter
 from hasp.profile.clock import clock_of
-from hasp.profile.doubts import doubts_of
+from hasp.profile.doubts import doubts_of, unseen_doubt
 from hasp.profile.lives import lives_of
 from hasp.profile.lock_sums import LockSums
 from hasp.profile.model import Event, Profile
@@ -24,11 +25,22 @@ from hasp.profile.uses import UseReader
 from hasp.symbols import cache
 from hasp.symbols.modules import modules_of
 from hasp.symbols.symbolizer import Symbolizer
-from hasp.trace.format import ChunkKind, End, LockKind, Mode, Records
+from hasp.trace.format import (
+    ChunkKind,
+    End,
+    LockFlag,
+    LockKind,
+    Mode,
+    Operation,
+    Records,
+)
 from hasp.trace.reader import Trace, text
 
+ACQUIRING = (Operation.LOCK, Operation.READ, Operation.WRITE)
+WAITS = ("unseen_wait_ticks", "wait_ticks")
 ENDED = (End.EXITED, End.REPLACED)
 INVERSION = "order-inversion"
+READERS = "reader-inversion"  # of readers that queue up behind writers
 MORE_CYCLES = "more locks are taken in opposite orders than are listed"
 
 
@@ -85,6 +97,10 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
     threads = trace.numbered(ChunkKind.THREADS)
     lives = lives_of(threads, int(header["latest"]["ticks"]))
     sections = threads["section_ticks"].sum(dtype=float)
+    uses = trace.all(ChunkKind.USES)
+    uses = uses[np.isin(uses["operation"], ACQUIRING)]
+    unseen, waited = (clock.ns(uses[name].sum(dtype=float)) for name in WAITS)
+    doubts += unseen_doubt(unseen, waited, clock.ns(lives))
     edges = trace.all(ChunkKind.EDGES)
     found = Profile(
         command=_arguments(header["command"]),
@@ -114,6 +130,8 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         warnings=(),
         others=_others(trace),
         looks=int(header["looks"]),
+        counter=counter.counted(header),
+        counter_absent=counter.absent(header),
         lock_sites=sites.of.tolist(),
     )
     every = (*doubts, *trace.doubts, *symbolizer.doubts)
@@ -124,15 +142,26 @@ def _inversions(
     edges: Records, sites: Sites, stacks: Stacks, doubts: list[str]
 ) -> list[Event]:
     """Locks taken in opposite orders, one event for each pair of sites."""
-    found, all_of_them = cycles(edges, len(sites.of), lambda lock: int(sites.of[lock]))
+
+    def of(lock: int) -> int:
+        return int(sites.of[lock])
+
+    found, all_of_them = cycles(edges, len(sites.of), of)
+    kinds = dict.fromkeys(found, INVERSION)
+    writers_first = sites.sums.records["flags"] & LockFlag.WRITERS_FIRST != 0
+    if writers_first.any():
+        more, all_of_these = cycles(edges, len(sites.of), of, writers_first)
+        all_of_them = all_of_them and all_of_these
+        known = {frozenset(cycle) for cycle in found}
+        kinds |= {c: READERS for c in more if frozenset(c) not in known}
     if not all_of_them:
         doubts.append(MORE_CYCLES)
     events = []
-    for cycle in found:
+    for cycle, kind in kinds.items():
         first = edges[cycle[0]]
         events.append(
             Event(
-                kind=INVERSION,
+                kind=kind,
                 thread=int(first["thread"]),
                 lock=int(first["outer"]),
                 other=int(first["inner"]),

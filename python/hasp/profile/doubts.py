@@ -48,6 +48,19 @@ def doubts_of(header: np.void) -> Iterator[str]:
         yield "the sampler never looked: how many threads waited is not known"
 
 
+UNSEEN_SHARE, UNSEEN_LIVES = 0.1, 0.001
+
+
+def unseen_doubt(unseen_ns: float, waited_ns: float, lives_ns: float) -> Iterator[str]:
+    """Where waits that are only estimated are a part of all that counts."""
+    if unseen_ns > UNSEEN_SHARE * waited_ns and unseen_ns > UNSEEN_LIVES * lives_ns:
+        yield (
+            f"about {unseen_ns / 1e9:.2g} s of waits began when the lock still looked "
+            f"free, beside {waited_ns / 1e9:.2g} s that were measured; they are only "
+            "estimated, and not part of the times here"
+        )
+
+
 def _signal(number: int) -> str:
     try:
         return signal.Signals(number).name

@@ -53,13 +53,18 @@ class LockSums:
 
     def _add_tables(self, trace: Trace) -> None:
         length = len(self.records)
+        parts = []
         for chunk in trace.each(ChunkKind.COUNTS):
             lock = chunk.records["lock"]
-            table = chunk.records[(lock != 0) & (lock < length)]
-            for name in SUMMED:
-                self.sums[name] += np.bincount(
-                    table["lock"], weights=table[name], minlength=length
-                )
+            parts.append(chunk.records[(lock != 0) & (lock < length)])
+        if not parts:
+            return
+        # All threads at once: a column for each of them would have all locks in it.
+        table = np.concatenate(parts)
+        for name in SUMMED:
+            self.sums[name] += np.bincount(
+                table["lock"], weights=table[name], minlength=length
+            )
 
     def lock(self, number: int) -> Lock:
         """One of them."""

@@ -76,6 +76,10 @@ class Use:
     samples_parked: int = 0
     cache_misses_counted: int = 0  # in `counted_sections` critical sections
     counted_sections: int = 0
+    # Estimated: acquisitions that looked free and took long all the same, because
+    # another thread was quicker. They are not among `contended`, nor in `wait`.
+    unseen_waits: int = 0
+    unseen_wait_ns: int = 0
 
     @property
     def spinning(self) -> float | None:
@@ -211,6 +215,8 @@ class Edge:
     count: int
     by_try: bool
     stack: Stack
+    outer_read: bool = False  # only ever held, or acquired, by readers of a rwlock
+    inner_read: bool = False
 
 
 @dataclass(frozen=True)
@@ -218,7 +224,8 @@ class Event:
     """A finding of the recorder, or of the order of locks."""
 
     kind: str  # self-deadlock, foreign-unlock, unlock-refused, destroyed-held,
-    # initialised-held, exited-holding, held-at-exit, destroyed-waited, order-inversion
+    # initialised-held, exited-holding, held-at-exit, destroyed-waited, relock-refused,
+    # order-inversion, reader-inversion
     thread: int
     lock: int
     other: int
@@ -306,6 +313,8 @@ class Profile:
     warnings: Sequence[str]  # doubts in words: what was lost, cut or not measured
     others: Sequence[str] = ()  # traces of the same run's other processes
     looks: int = 0  # how often the sampler looked who waits
+    counter: str | None = None  # what `cache_misses` of uses are: cache misses, ...
+    counter_absent: str | None = None  # why there is none, in words
     # Numbers of sites by number of lock, 0: none; a profile without it looks at locks.
     lock_sites: Sequence[int] = field(default=(), compare=False, repr=False)
 

@@ -6,6 +6,12 @@ only block each other for ever on a cycle of edges (Coffman, Elphick, Shoshani: 
 Deadlocks, 1971), so every cycle is reported, by pairs of sites, the shortest cycles
 first. Trylocks do not wait, and a lock taken again by its holder does not wait for
 itself, so neither kind of edge counts.
+
+Readers do not wait for readers: on a cycle that blocks, each lock is either acquired or
+held by one who is alone with it. So a node is a lock with the way in which it was
+acquired, and who acquired it to read goes on only to edges that hold it for writing.
+Where readers queue up behind writers that wait, they do wait for readers, as long as
+some writer does: `writers_first` are the locks that are made so.
 """
 
 from __future__ import annotations
@@ -19,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from hasp.trace.format import Records
+from hasp.trace.format import EdgeMode, Records
 
 MOST_CYCLES = 100  # more are one bug many times over
 MOST_STEPS = 2_000_000  # of the search, over all cycles
@@ -33,15 +39,54 @@ def blocking(edges: Records, locks: int) -> NDArray[np.bool_]:
     return real
 
 
+class Arcs(NamedTuple):
+    """Ways from node to node; a node is twice a lock's number, plus 1 for a reader."""
+
+    outer: NDArray[np.int64]
+    inner: NDArray[np.int64]
+    places: NDArray[np.intp]  # of the edges
+
+
+def arcs(
+    edges: Records, locks: int, writers_first: NDArray[np.bool_] | None = None
+) -> Arcs:
+    """The nodes that edges connect. `writers_first` by lock number: None for none."""
+    places = np.flatnonzero(blocking(edges, locks))
+    modes = edges["modes"][places]
+    modes = np.where(modes == 0, EdgeMode.BOTH_ALONE, modes)  # of older traces
+    outer, inner = (
+        2 * edges[end][places].astype(np.int64) for end in ("outer", "inner")
+    )
+    queued = np.zeros(len(places), bool)
+    if writers_first is not None:
+        queued = writers_first[edges["outer"][places]]
+    parts: list[Arcs] = []
+    for mode, reads_outer, reads_inner in (
+        (EdgeMode.BOTH_ALONE, False, False),
+        (EdgeMode.INNER_READ, False, True),
+        (EdgeMode.OUTER_READ, True, False),
+        (EdgeMode.BOTH_READ, True, True),
+    ):
+        met = modes & mode != 0
+        for reader in (False, True):
+            goes = met & (queued if reader and reads_outer else True)
+            parts.append(
+                Arcs(outer[goes] + reader, inner[goes] + reads_inner, places[goes])
+            )
+    return Arcs(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
 def cycles(
-    edges: Records, locks: int, site_of: Callable[[int], int]
+    edges: Records,
+    locks: int,
+    site_of: Callable[[int], int],
+    writers_first: NDArray[np.bool_] | None = None,
 ) -> tuple[list[tuple[int, ...]], bool]:
     """The places of edges that form cycles, each leading to the next one's outer lock.
 
     One shortest cycle for each pair of sites; and whether these are all.
     """
-    places = np.flatnonzero(blocking(edges, locks))
-    outer, inner = edges["outer"][places], edges["inner"][places]
+    outer, inner, places = arcs(edges, locks, writers_first)
     # Only locks that have edges are nodes: there may be a million others.
     nodes, flat = np.unique(np.concatenate([outer, inner]), return_inverse=True)
     begin, end = flat[: len(places)], flat[len(places) :]
@@ -59,25 +104,29 @@ def cycles(
     # same locks do not hide them.
     pairs = {(step.inner, step.outer) for step in steps}
     for first in sorted(steps, key=lambda step: (step.outer, step.inner) not in pairs):
-        if frozenset((site_of(first.outer), site_of(first.inner))) in seen:
+        if _sites(first, site_of) in seen:
             continue
         if len(found) == MOST_CYCLES or budget <= 0:
             return found, False
         back, taken = _path(leaving, first.inner, first.outer, budget)
         budget -= taken
         cycle = (first, *back)
-        seen |= {frozenset((site_of(s.outer), site_of(s.inner))) for s in cycle}
+        seen |= {_sites(step, site_of) for step in cycle}
         if back:
             found.append(tuple(step.place for step in cycle))
     return sorted(found, key=len), budget > 0
 
 
 class Step(NamedTuple):
-    """An edge on a cycle."""
+    """An edge on a cycle, from node to node."""
 
     outer: int
     inner: int
     place: int
+
+
+def _sites(step: Step, site_of: Callable[[int], int]) -> frozenset[int]:
+    return frozenset((site_of(step.outer // 2), site_of(step.inner // 2)))
 
 
 def _path(

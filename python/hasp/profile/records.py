@@ -17,10 +17,14 @@ from hasp.profile.model import (
     Weight,
 )
 from hasp.profile.sites import Stacks
+from hasp.profile.unseen import unseen_wait
 from hasp.profile.uses import OPERATIONS
 from hasp.trace import format
-from hasp.trace.format import EventKind, Records
+from hasp.trace.format import EdgeMode, EventKind, Records
 from hasp.trace.reader import text
+
+OUTER_READ = EdgeMode.OUTER_READ | EdgeMode.BOTH_READ
+INNER_READ = EdgeMode.INNER_READ | EdgeMode.BOTH_READ
 
 
 class Converter:
@@ -40,7 +44,13 @@ class Converter:
         alive = not record["ended"]
         waiting = int(record["waiting_for"]) if alive else 0
         operation = int(record["waiting_to"])
-        held = record["held"][: int(record["depth"])] if alive else []
+        since, stack = record["waiting_since"], int(record["stack"])
+        held = record["held"][: int(record["depth"])].tolist() if alive else []
+        unseen = unseen_wait(record) if alive else 0
+        if unseen:
+            waiting, operation = unseen, int(format.Operation.LOCK)
+            since, stack = record["unseen_since"], 0
+            held = held[:-1]
         return Thread(
             number=number,
             tid=int(record["tid"]),
@@ -59,10 +69,10 @@ class Converter:
             long_holds=int(record["long_holds"]),
             preempted_holds=int(record["preempted_holds"]),
             waiting_for=waiting or None,
-            waiting_since_ns=clock.at(record["waiting_since"]) if waiting else None,
-            held=tuple(int(lock) for lock in held if lock),
+            waiting_since_ns=clock.at(since) if waiting else None,
+            held=tuple(lock for lock in held if lock),
             waiting_to=_operation(operation) if waiting else None,
-            waiting_stack=self.stacks[int(record["stack"])] if waiting else (),
+            waiting_stack=self.stacks[stack] if waiting else (),
         )
 
     def edges(self, records: Records) -> Lazy[Edge]:
@@ -70,12 +80,15 @@ class Converter:
 
         def edge(place: int) -> Edge:
             record = records[place]
+            modes = int(record["modes"])
             return Edge(
                 int(record["outer"]),
                 int(record["inner"]),
                 int(record["count"]),
                 bool(record["by_try"]),
                 self.stacks[int(record["stack"])],
+                outer_read=modes != 0 and not modes & ~OUTER_READ,
+                inner_read=modes != 0 and not modes & ~INNER_READ,
             )
 
         return Lazy(len(records), edge)

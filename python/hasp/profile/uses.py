@@ -71,6 +71,8 @@ class UseReader:
             samples_parked=_sum(records, "samples_parked"),
             cache_misses_counted=_sum(records, "cache_misses"),
             counted_sections=_sum(records, "counted_sections"),
+            unseen_waits=_sum(records, "unseen_waits"),
+            unseen_wait_ns=self.clock.ns(_sum(records, "unseen_wait_ticks")),
         )
 
     def by_operation(self, records: Records) -> dict[Operation, Use]:

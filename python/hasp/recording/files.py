@@ -7,9 +7,11 @@ run left; nothing else is ever removed.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import struct
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +35,7 @@ class Trace(NamedTuple):
     session: int
     pid: int
     running: bool  # the process still writes to it
+    complete: bool = True  # the process said that it ends, or is replaced
 
 
 def head(path: Path) -> Trace | None:
@@ -45,7 +48,7 @@ def head(path: Path) -> Trace | None:
     if fields[:3] != (MAGIC, VERSION, BYTE_ORDER):
         return None
     running = fields[14] == RUNNING and _is_mapped_by(fields[7], path)
-    return Trace(path, fields[6], fields[7], running)
+    return Trace(path, fields[6], fields[7], running, fields[14] != RUNNING)
 
 
 def _is_mapped_by(pid: int, path: Path) -> bool:
@@ -56,6 +59,17 @@ def _is_mapped_by(pid: int, path: Path) -> bool:
     except OSError:
         return False
     return any(line.split()[4] == inode for line in text.splitlines())
+
+
+def tell_signal(trace: Trace, number: int) -> None:
+    """Write into a trace that a signal ended its process, which could not say so."""
+    from hasp.trace.format import HEADER
+
+    assert HEADER.fields is not None
+    kind, offset, *_ = HEADER.fields["stopped_by"]
+    with contextlib.suppress(OSError), trace.path.open("r+b") as file:
+        file.seek(offset)
+        file.write(number.to_bytes(kind.itemsize, sys.byteorder))
 
 
 def names(path: Path) -> list[Path]:

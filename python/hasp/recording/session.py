@@ -42,6 +42,7 @@ class Session:
         family = Family(program.pid)
         self._follow(program, family)
         program.release_signals()
+        self._tell_signal(program)
         with contextlib.suppress(OSError, KeyboardInterrupt):
             conclusion.tell(
                 self._target, family, hung=self._killed, with_report=with_report
@@ -78,6 +79,15 @@ class Session:
 
     def _traces(self) -> list[files.Trace]:
         return files.of_session(self._target.trace, self._target.session)
+
+    def _tell_signal(self, program: Foreground) -> None:
+        """The trace of a program that was killed does not know by what."""
+        status = program.wait_status
+        if status is None or not os.WIFSIGNALED(status):
+            return
+        for trace in self._traces():
+            if trace.pid == program.pid and not trace.complete:
+                files.tell_signal(trace, os.WTERMSIG(status))
 
     def _kill(self, program: Foreground) -> None:
         """End the program and what is below it; a deadlock may outlive SIGTERM."""

@@ -13,6 +13,7 @@ from hasp.top.snapshot import ACQUIRING, Place, Snapshot, Sums, ThreadNow
 from hasp.trace.format import Operation
 
 Naming = Callable[[Place], str]
+WORTH_SAYING = 1e8  # ns of a hold that goes on; the sampler looks ten times as often
 VERBS = {
     Operation.WAIT: "waits on",
     Operation.BARRIER: "waits at",
@@ -26,6 +27,7 @@ class SiteRow:
     name: str
     kind: str
     sums: Sums = field(default_factory=Sums)
+    under_way: int = 0  # ticks of holds that go on, and are in no sums
     waiting: float = 0.0  # threads, on average
     held: float = 0.0  # locks, on average
     acquisitions: float = 0.0  # each second
@@ -90,6 +92,10 @@ def _sites(
         for number in thread.held:
             if number in after.place_of:
                 row_of(after.place_of[number]).holders.append(labels[thread.number])
+        holding = after.place_of.get(thread.held[0]) if thread.held else None
+        if holding and not thread.holding_timed:
+            began = before.now if before else after.begin
+            row_of(holding).under_way += thread.holding(after.now, began)
     for row in rows.values():
         _rates(row, ticks, after.ns_per_tick / 1e9)
     return list(rows.values())
@@ -100,7 +106,7 @@ def _rates(row: SiteRow, ticks: int, seconds_per_tick: float) -> None:
     # operation, so none is believed below zero.
     sums = row.sums
     row.waiting = max(sums.wait, 0) / ticks
-    row.held = max(sums.hold, 0) / ticks
+    row.held = (max(sums.hold, 0) + row.under_way) / ticks
     row.acquisitions = max(sums.acquisitions, 0) / (ticks * seconds_per_tick)
     if sums.acquisitions > 0:
         row.contended = min(max(sums.contended, 0) / sums.acquisitions, 1.0)
@@ -151,5 +157,7 @@ def _state(thread: ThreadNow, now: Snapshot, name: Naming) -> str:
         parts.append(f"{verb} {name(place) if place else 'a lock'}, {since}")
     held = [name(now.place_of[n]) for n in thread.held if n in now.place_of]
     if held:
-        parts.append(f"holds {', '.join(held)}")
+        lasts = thread.holding(now.now) * now.ns_per_tick
+        since = f", {short_time(lasts)}" if lasts >= WORTH_SAYING else ""
+        parts.append(f"holds {', '.join(held)}{since}")
     return "; ".join(parts)

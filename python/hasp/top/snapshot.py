@@ -16,6 +16,7 @@ import numpy as np
 from hasp.profile.lives import lives_of
 from hasp.profile.lock_sums import KINDS
 from hasp.profile.overhead import overhead_of
+from hasp.profile.unseen import unseen_wait
 from hasp.trace.format import ChunkKind, LockKind, Operation, Records
 from hasp.trace.reader import Trace, text
 
@@ -37,7 +38,8 @@ class Place:
 class Sums:
     """Of all locks of a site, since the start; times in ticks.
 
-    The waits that are under way count up to now, so that differences are right.
+    The waits that are under way count up to now, so that differences are right, and the
+    holds that will be added as they end.
     """
 
     acquisitions: int = 0
@@ -64,6 +66,8 @@ class ThreadNow:
     waiting_for: int  # lock, or 0
     waiting_since: int  # ticks
     held: tuple[int, ...]  # locks
+    holding_since: int  # ticks, the outermost of them, at least; 0 not known
+    holding_timed: bool  # the site's sums will have all of it when it ends
     section: int  # ticks in critical sections since its start
     wait: int  # ticks, without the wait that is under way
     cpu_ns: int
@@ -71,6 +75,11 @@ class ThreadNow:
     def waited(self, now: int) -> int:
         """How long the wait that is under way has taken so far."""
         return max(now - self.waiting_since, 0) if self.waiting_for else 0
+
+    def holding(self, now: int, since: int = 0) -> int:
+        """How long the outermost hold has lasted so far, or since a moment."""
+        known = self.held and self.holding_since
+        return max(now - max(self.holding_since, since), 0) if known else 0
 
 
 @dataclass(frozen=True)
@@ -113,6 +122,9 @@ def take(path: Path) -> Snapshot:
         place = place_of.get(thread.waiting_for)
         if place and thread.operation in ACQUIRING:
             sites.setdefault(place, Sums()).wait += thread.waited(now)
+        holding = place_of.get(thread.held[0]) if thread.held else None
+        if holding and thread.holding_timed:
+            sites.setdefault(holding, Sums()).hold += thread.holding(now)
     return Snapshot(
         path=path,
         pid=int(header["pid"]),
@@ -142,7 +154,12 @@ def _living(records: Records) -> Iterable[ThreadNow]:
             continue
         # Loaded once: the thread may stop waiting while this is read.
         waiting_for, operation = int(record["waiting_for"]), int(record["waiting_to"])
+        since = int(record["waiting_since"])
         depth = min(int(record["depth"]), len(record["held"]))
+        unseen = unseen_wait(record)
+        if unseen:
+            waiting_for, operation = unseen, int(Operation.LOCK)
+            since, depth = int(record["unseen_since"]), depth - 1
         yield ThreadNow(
             number=number,
             tid=int(record["tid"]),
@@ -151,8 +168,10 @@ def _living(records: Records) -> Iterable[ThreadNow]:
             if waiting_for and operation in OPERATIONS
             else Operation.IDLE,
             waiting_for=waiting_for,
-            waiting_since=int(record["waiting_since"]),
+            waiting_since=since,
             held=tuple(number for number in record["held"][:depth].tolist() if number),
+            holding_since=int(record["holding_since"]),
+            holding_timed=bool(record["holding_timed"]),
             section=int(record["section_ticks"]),
             wait=int(record["wait_ticks"]),
             cpu_ns=int(record["cpu_ns"]),

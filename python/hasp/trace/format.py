@@ -56,6 +56,14 @@ class End(IntEnum):
     REPLACED = 2
 
 
+class Counter(IntEnum):
+    """enum trace_counter."""
+
+    CACHE_MISSES = 1
+    LAST_LEVEL_MISSES = 2
+    PAGE_FAULTS = 3
+
+
 class Operation(IntEnum):
     """enum trace_operation."""
 
@@ -87,6 +95,16 @@ class LockFlag(IntFlag):
     ROBUST = 8
     PRIORITY = 16
     STATIC = 32
+    WRITERS_FIRST = 64
+
+
+class EdgeMode(IntFlag):
+    """enum trace_modes."""
+
+    BOTH_ALONE = 1
+    INNER_READ = 2
+    OUTER_READ = 4
+    BOTH_READ = 8
 
 
 class EventKind(IntEnum):
@@ -100,6 +118,7 @@ class EventKind(IntEnum):
     EXITED_HOLDING = 6
     HELD_AT_EXIT = 7
     DESTROYED_WAITED = 8
+    RELOCK_REFUSED = 9
 
 
 def _struct(*fields: tuple[Any, str]) -> np.dtype[np.void]:
@@ -125,7 +144,9 @@ HEADER = _struct(
     (_64, "lost_locks lost_counts lost_uses lost_stacks lost_edges lost_others"),
     (_64, "locks_created locks_destroyed"),
     (_32, "full stopped_by"),
-    (_64, "looks sampler_ns reserved[14]"),
+    (_64, "looks sampler_ns"),
+    (_32, "counter counter_error"),
+    (_64, "reserved[13]"),
     ("S64", "lock"),
     ("V4096", "command"),
     ("S1024", "executable"),
@@ -143,7 +164,9 @@ THREAD = _struct(
     (_32, f"depth held[{HELD}] stack"),
     (_64, "section_ticks wait_ticks idle_ticks counted timed stacks cpu_ns"),
     (_64, "voluntary involuntary minor_faults major_faults migrations"),
-    (_64, "preempted_holds long_holds counts earlier_ticks own_ticks reserved[4]"),
+    (_64, "preempted_holds long_holds counts earlier_ticks own_ticks holding_since"),
+    (_32, "holding_timed unseen_for"),
+    (_64, "unseen_since reserved[1]"),
 )
 LOCK = _struct(
     (_64, "address"),
@@ -176,12 +199,10 @@ USE = _struct(
     (_64, "trylocks trylock_failures longest_failing_run timeouts"),
     (_64, "signals broadcasts owner_changes node_changes"),
     (_64, "samples_spinning samples_parked nested"),
-    (_64, "cache_misses counted_sections reserved[8]"),
+    (_64, "cache_misses counted_sections unseen_waits unseen_wait_ticks reserved[6]"),
     (HISTOGRAM, "wait hold handover"),
 )
-EDGE = _struct(
-    (_32, "outer inner stack thread"), (_64, "count"), (_32, "by_try reserved")
-)
+EDGE = _struct((_32, "outer inner stack thread"), (_64, "count"), (_32, "by_try modes"))
 WAITERS = _struct(
     (_64, "ticks"),
     (_32, "lock"),

@@ -26,6 +26,15 @@ static inline uint64_t ticks(void)
     return count;
 }
 
+/* Linux lets programs read counters only where the administrator says so. */
+enum { COUNTERS_READABLE = 0 };
+
+static inline uint64_t read_counter(uint32_t index)
+{
+    (void)index;
+    return 0;
+}
+
 /* Returns the kernel's result, -errno on error; does not touch errno. */
 static inline long raw_syscall(long number, long a, long b, long c, long d, long e,
                                long f)

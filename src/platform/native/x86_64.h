@@ -25,6 +25,14 @@ static inline uint64_t ticks(void)
     return __builtin_ia32_rdtsc();
 }
 
+/* A counter of the processor, where the kernel lets programs read it. */
+enum { COUNTERS_READABLE = 1 };
+
+static inline uint64_t read_counter(uint32_t index)
+{
+    return (uint64_t)__builtin_ia32_rdpmc((int)index);
+}
+
 /* Returns the kernel's result, -errno on error; does not touch errno. */
 static inline long raw_syscall(long number, long a, long b, long c, long d, long e,
                                long f)

@@ -2,8 +2,21 @@
 /* pthread_barrier_*, recorded. */
 #include "preload/profile/next.h"
 
+#include "profiler/bugs.h"
+
+#include <string.h>
+
 static const struct record_as as_barrier = {TRACE_BARRIER_OBJECT, TRACE_BARRIER,
                                             sizeof(pthread_barrier_t)};
+
+/* Barriers are glibc's under every lock of Hasp's; since 2.25 its first word counts who
+ * has come, and the second says how many of them have been let go. */
+static bool is_waited_at(const pthread_barrier_t *barrier)
+{
+    uint32_t words[2];
+    memcpy(words, barrier, sizeof words);
+    return words[0] > words[1];
+}
 
 EXPORT int pthread_barrier_init(pthread_barrier_t *barrier,
                                 const pthread_barrierattr_t *attributes, unsigned count)
@@ -21,6 +34,7 @@ EXPORT int pthread_barrier_init(pthread_barrier_t *barrier,
 
 EXPORT int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
+    bugs_destroying_barrier(barrier, is_waited_at(barrier), RECORD_CALLER);
     int result = next.pthread_barrier_destroy(barrier);
     if (result == 0)
         record_destroyed(barrier);

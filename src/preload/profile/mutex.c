@@ -107,6 +107,8 @@ __attribute__((noinline)) int mutex_lock(pthread_mutex_t *mutex, void *caller)
         return next.pthread_mutex_lock(mutex);
     int result = next.pthread_mutex_lock(mutex);
     record_end(&a, got(result) ? RECORD_GOT : RECORD_FAILED);
+    if (unlikely(result == EDEADLK))
+        bugs_relocking(mutex, caller);
     return result;
 }
 

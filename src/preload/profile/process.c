@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process: its start, forks, and ends. */
+/* The process: its start, forks, and ends; replace.c has exec. */
 #include "preload/profile/next.h"
 
 #include "profiler/process.h"
@@ -22,11 +22,19 @@ static void forked(void)
     process_forked();
 }
 
+/* Behind what the program registered for quick_exit, which runs no destructors. */
+static void exits_quickly(void)
+{
+    process_ends(TRACE_EXITED);
+}
+
 __attribute__((constructor)) static void construct(void)
 {
     next_find();
-    if (process_is_waiting())
-        pthread_atfork(NULL, NULL, forked);
+    if (!process_is_waiting())
+        return;
+    pthread_atfork(NULL, NULL, forked);
+    at_quick_exit(exits_quickly);
 }
 
 __attribute__((destructor)) static void destruct(void)
@@ -37,7 +45,7 @@ __attribute__((destructor)) static void destruct(void)
 
 /* The child's fork handlers, and what they lock, are not recorded: they run before it
  * can have a file of its own. */
-static pid_t fork_by(pid_t (*fork_function)(void))
+static struct recording *forking_begins(void)
 {
     struct recording *me = record_here.me;
     if (me)
@@ -45,15 +53,26 @@ static pid_t fork_by(pid_t (*fork_function)(void))
     else
         record_here.inside++;
     sampler_pause();
-    pid_t child = fork_function();
-    int error = errno;
-    if (child == 0)
+    return me;
+}
+
+static void forking_ends(struct recording *me, bool in_child)
+{
+    if (in_child)
         process_forked();
     sampler_resume();
-    if (child != 0 && me)
+    if (!in_child && me)
         record_leave(me);
-    else if (child != 0 || record_here.inside)
+    else if (!in_child || record_here.inside)
         record_here.inside--;
+}
+
+static pid_t fork_by(pid_t (*fork_function)(void))
+{
+    struct recording *me = forking_begins();
+    pid_t child = fork_function();
+    int error = errno;
+    forking_ends(me, child == 0);
     errno = error;
     return child;
 }
@@ -68,6 +87,22 @@ EXPORT pid_t _Fork(void)
     return fork_by(next._Fork);
 }
 
+/* The C library's forks, and its first process ends by names of its own. */
+EXPORT int daemon(int stay, int keep)
+{
+    const pid_t first = getpid();
+    const bool ours = process_ends(TRACE_EXITED);
+    struct recording *me = forking_begins();
+    int result = next.daemon(stay, keep);
+    int error = errno;
+    const bool in_child = getpid() != first;
+    forking_ends(me, in_child);
+    if (ours && !in_child)
+        process_goes_on();
+    errno = error;
+    return result;
+}
+
 /* The same as the C library's; nothing is run that registered for the end. */
 EXPORT void _exit(int status)
 {
@@ -77,36 +112,3 @@ EXPORT void _exit(int status)
 }
 
 EXPORT void _Exit(int status) __attribute__((alias("_exit")));
-
-/* What replaces the program; it is back when that has failed. */
-#define REPLACING(call)                                                                \
-    bool ours = process_ends(TRACE_REPLACED);                                          \
-    int result = (call);                                                               \
-    if (ours)                                                                          \
-        process_goes_on();                                                             \
-    return result
-
-EXPORT int execve(const char *path, char *const argv[], char *const envp[])
-{
-    REPLACING(next.execve(path, argv, envp));
-}
-
-EXPORT int execv(const char *path, char *const argv[])
-{
-    REPLACING(next.execv(path, argv));
-}
-
-EXPORT int execvp(const char *file, char *const argv[])
-{
-    REPLACING(next.execvp(file, argv));
-}
-
-EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
-{
-    REPLACING(next.execvpe(file, argv, envp));
-}
-
-EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
-{
-    REPLACING(next.fexecve(fd, argv, envp));
-}

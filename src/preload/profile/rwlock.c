@@ -29,11 +29,16 @@ static bool held_by_writer(unsigned state)
     return (state & (WRITERS_TURN | WRITER)) == (WRITERS_TURN | WRITER);
 }
 
+/* Readers queue up behind writers that wait; of the kinds only one means it. */
+static bool writers_first(const pthread_rwlock_t *lock)
+{
+    return lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+}
+
 static bool busy_for_reader(const pthread_rwlock_t *lock)
 {
     unsigned state = state_of(lock);
-    /* Writers that wait come first where the kind says so. */
-    return held_by_writer(state) || (lock->__data.__flags && state & WRITER);
+    return held_by_writer(state) || (writers_first(lock) && state & WRITER);
 }
 
 static bool busy_for_writer(const pthread_rwlock_t *lock)
@@ -46,6 +51,12 @@ static bool written_by_caller(const pthread_rwlock_t *lock)
 {
     return held_by_writer(state_of(lock)) &&
            (uint32_t)lock->__data.__cur_writer == current_thread();
+}
+
+static uint32_t flags_of(const pthread_rwlock_t *lock)
+{
+    return (lock->__data.__shared ? TRACE_SHARED : 0) |
+           (writers_first(lock) ? TRACE_WRITERS_FIRST : 0);
 }
 
 static enum record_result outcome(int result)
@@ -61,8 +72,7 @@ EXPORT int pthread_rwlock_init(pthread_rwlock_t *lock,
     bugs_initialising(lock, busy_for_writer(lock), RECORD_CALLER);
     int result = next.pthread_rwlock_init(lock, attributes);
     if (result == 0)
-        record_created(lock, &as_writer, lock->__data.__shared ? TRACE_SHARED : 0,
-                       RECORD_CALLER);
+        record_created(lock, &as_writer, flags_of(lock), RECORD_CALLER);
     return result;
 }
 
@@ -82,6 +92,8 @@ EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *lock)
         return call;                                                                   \
     int result = call;                                                                 \
     record_end(&a, outcome(result));                                                   \
+    if (unlikely(result == EDEADLK))                                                   \
+        bugs_relocking(lock, RECORD_CALLER);                                           \
     return result
 
 EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
@@ -156,8 +168,10 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
     uintptr_t key = record_key(lock, held);
     if (record_uncounts((const void *)key))
         return next.pthread_rwlock_unlock(lock);
+    const uint32_t depth = bugs_depth();
     if (!record_release_begin(&r, key)) {
-        bugs_unlocking_rwlock(lock, RECORD_CALLER);
+        if (bugs_depth() == depth)
+            bugs_unlocking_rwlock(lock, !busy_for_writer(lock), RECORD_CALLER);
         return next.pthread_rwlock_unlock(lock);
     }
     int result = next.pthread_rwlock_unlock(lock);

@@ -82,9 +82,14 @@ EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
     struct record_release r;
     void *object = (void *)(uintptr_t)lock;
-    if (record_release_passes() || record_uncounts(object) ||
-        !record_release_begin(&r, (uintptr_t)object))
+    if (record_release_passes() || record_uncounts(object))
         return next.pthread_spin_unlock(lock);
+    const uint32_t depth = bugs_depth();
+    if (!record_release_begin(&r, (uintptr_t)object)) {
+        if (bugs_depth() == depth)
+            bugs_unlocking_spinlock(object, !busy(lock), RECORD_CALLER);
+        return next.pthread_spin_unlock(lock);
+    }
     int result = next.pthread_spin_unlock(lock);
     record_release_end(&r);
     return result;

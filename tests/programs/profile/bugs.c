@@ -49,6 +49,25 @@ static void self_deadlock_of_rwlock(void)
     CHECK_OK(pthread_rwlock_unlock(&rwlock));
 }
 
+static void relock_refused_of_rwlock(void)
+{
+    begin_recording();
+    TELL(rwlock);
+    CHECK_OK(pthread_rwlock_wrlock(&rwlock));
+    CHECK_RETURNS(pthread_rwlock_wrlock(&rwlock), EDEADLK);
+    CHECK_OK(pthread_rwlock_unlock(&rwlock));
+}
+
+static void relock_refused(void)
+{
+    begin_recording();
+    make(&mutex, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_STALLED);
+    TELL(mutex);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    CHECK_RETURNS(pthread_mutex_lock(&mutex), EDEADLK);
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+}
+
 static void *spin_twice(void *unused)
 {
     CHECK_OK(pthread_spin_lock(&spinlock));
@@ -83,6 +102,44 @@ static void foreign_unlock(void)
         CHECK_OK(pthread_mutex_lock(&mutex));
         check_join(check_start(unlock_only, (void *)0L));
     }
+}
+
+static void *unlock_spinlock(void *unused)
+{
+    CHECK_OK(pthread_spin_unlock(&spinlock));
+    return unused;
+}
+
+static void foreign_unlock_of_spinlock(void)
+{
+    begin_recording();
+    CHECK_OK(pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE));
+    tell("spinlock", (void *)(uintptr_t)&spinlock);
+    CHECK_OK(pthread_spin_lock(&spinlock));
+    check_join(check_start(unlock_spinlock, NULL));
+}
+
+static void unlock_of_free_spinlock(void)
+{
+    begin_recording();
+    CHECK_OK(pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE));
+    tell("spinlock", (void *)(uintptr_t)&spinlock);
+    CHECK_OK(pthread_spin_unlock(&spinlock));
+}
+
+static void *unlock_rwlock(void *unused)
+{
+    CHECK_OK(pthread_rwlock_unlock(&rwlock));
+    return unused;
+}
+
+/* A reader's, which has no name. */
+static void foreign_unlock_of_rwlock(void)
+{
+    begin_recording();
+    TELL(rwlock);
+    CHECK_OK(pthread_rwlock_rdlock(&rwlock));
+    check_join(check_start(unlock_rwlock, NULL));
 }
 
 static void unlock_refused(void)
@@ -163,7 +220,94 @@ static void destroyed_waited(void)
     check_join(other);
 }
 
+static void *lock_in_vain(void *unused)
+{
+    struct timespec soon = check_after_ms(CLOCK_REALTIME, 60);
+    check_set(&stage, 1);
+    CHECK_RETURNS(pthread_rwlock_timedwrlock(&rwlock, &soon), ETIMEDOUT);
+    return unused;
+}
+
+/* Its reader does so; glibc looks at nothing. */
+static void destroyed_waited_of_rwlock(void)
+{
+    begin_recording();
+    TELL(rwlock);
+    CHECK_OK(pthread_rwlock_rdlock(&rwlock));
+    pthread_t other = check_start(lock_in_vain, NULL);
+    CHECK_UNTIL(check_get(&stage));
+    check_sleep_ms(20);
+    CHECK_OK(pthread_rwlock_destroy(&rwlock));
+    check_join(other);
+    _exit(0);
+}
+
+static pthread_barrier_t barrier;
+
+static void *come_alone(void *unused)
+{
+    check_set(&stage, 1);
+    pthread_barrier_wait(&barrier);
+    return unused;
+}
+
+static void *destroy_barrier(void *unused)
+{
+    pthread_barrier_destroy(&barrier); /* waits for ever */
+    return unused;
+}
+
+static void destroyed_waited_of_barrier(void)
+{
+    begin_recording();
+    TELL(barrier);
+    CHECK_OK(pthread_barrier_init(&barrier, NULL, 2));
+    check_start(come_alone, NULL);
+    CHECK_UNTIL(check_get(&stage));
+    check_sleep_ms(20);
+    check_start(destroy_barrier, NULL);
+    check_sleep_ms(20);
+    _exit(0);
+}
+
 /* Things that look alike, and are fine. */
+static void *pass_barrier(void *unused)
+{
+    /* Whoever is told to may destroy it while the others are on their way out. */
+    if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+        CHECK_OK(pthread_barrier_destroy(&barrier));
+    return unused;
+}
+
+static void destroy_passed_barriers(void)
+{
+    for (int i = 0; i < 20; i++) {
+        pthread_t others[3];
+        CHECK_OK(pthread_barrier_init(&barrier, NULL, 3));
+        for (int k = 0; k < 3; k++)
+            others[k] = check_start(pass_barrier, NULL);
+        for (int k = 0; k < 3; k++)
+            check_join(others[k]);
+    }
+}
+
+static void unlock_in_any_order(void)
+{
+    pthread_spinlock_t spinlocks[2];
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(pthread_spin_init(&spinlocks[i], PTHREAD_PROCESS_PRIVATE));
+    for (int turn = 0; turn < 50; turn++) {
+        CHECK_OK(pthread_rwlock_rdlock(&rwlock));
+        for (int i = 0; i < 2; i++)
+            CHECK_OK(pthread_spin_lock(&spinlocks[i]));
+        CHECK_OK(pthread_rwlock_rdlock(&rwlock));
+        for (int i = 0; i < 2; i++)
+            CHECK_OK(pthread_spin_unlock(&spinlocks[i]));
+        for (int i = 0; i < 2; i++)
+            CHECK_OK(pthread_rwlock_unlock(&rwlock));
+    }
+}
+
 static void *wait_for_stage(void *unused)
 {
     CHECK_OK(pthread_mutex_lock(&mutex));
@@ -205,6 +349,8 @@ static void no_bug(void)
     begin_recording();
     broadcast_and_destroy();
     leave_robust();
+    destroy_passed_barriers();
+    unlock_in_any_order();
     pthread_mutex_t recursive;
     make(&recursive, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_STALLED);
     for (int i = 0; i < 3; i++)
@@ -225,4 +371,8 @@ static void no_bug(void)
 CHECK_MAIN(CASE(self_deadlock), CASE(self_deadlock_of_rwlock),
            CASE(self_deadlock_of_spinlock), CASE(foreign_unlock), CASE(unlock_refused),
            CASE(destroyed_held), CASE(initialised_held), CASE(exited_holding),
-           CASE(held_at_exit), CASE(destroyed_waited), CASE(no_bug))
+           CASE(held_at_exit), CASE(destroyed_waited), CASE(relock_refused),
+           CASE(relock_refused_of_rwlock), CASE(foreign_unlock_of_spinlock),
+           CASE(unlock_of_free_spinlock), CASE(foreign_unlock_of_rwlock),
+           CASE(destroyed_waited_of_rwlock), CASE(destroyed_waited_of_barrier),
+           CASE(no_bug))

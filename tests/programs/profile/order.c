@@ -87,6 +87,46 @@ static void waits(void)
     CHECK_OK(pthread_mutex_unlock(&a));
 }
 
+static pthread_rwlock_t other_shelf = PTHREAD_RWLOCK_INITIALIZER;
+
+static void read_both(pthread_rwlock_t *first, pthread_rwlock_t *second)
+{
+    CHECK_OK(pthread_rwlock_rdlock(first));
+    CHECK_OK(pthread_rwlock_rdlock(second));
+    CHECK_OK(pthread_rwlock_unlock(second));
+    CHECK_OK(pthread_rwlock_unlock(first));
+}
+
+/* Both shelves in both orders, mostly to read; a only around one, b only within. */
+static void readers(void)
+{
+    begin_recording();
+    TELL(a);
+    TELL(b);
+    TELL(shelf);
+    TELL(other_shelf);
+    for (int i = 0; i < 3; i++) {
+        read_both(&shelf, &other_shelf);
+        read_both(&other_shelf, &shelf);
+        CHECK_OK(pthread_rwlock_rdlock(&shelf));
+        CHECK_OK(pthread_mutex_lock(&b));
+        CHECK_OK(pthread_mutex_unlock(&b));
+        CHECK_OK(pthread_rwlock_unlock(&shelf));
+    }
+    CHECK_OK(pthread_rwlock_wrlock(&other_shelf));
+    CHECK_OK(pthread_rwlock_rdlock(&shelf));
+    CHECK_OK(pthread_rwlock_unlock(&shelf));
+    CHECK_OK(pthread_rwlock_unlock(&other_shelf));
+    CHECK_OK(pthread_mutex_lock(&a));
+    CHECK_OK(pthread_rwlock_rdlock(&shelf));
+    CHECK_OK(pthread_rwlock_unlock(&shelf));
+    CHECK_OK(pthread_mutex_unlock(&a));
+    CHECK_OK(pthread_rwlock_wrlock(&shelf));
+    CHECK_OK(pthread_mutex_lock(&b));
+    CHECK_OK(pthread_mutex_unlock(&b));
+    CHECK_OK(pthread_rwlock_unlock(&shelf));
+}
+
 enum { MANY = 64, TURNS = 4 };
 static pthread_mutex_t outer[MANY], inner[MANY];
 
@@ -110,4 +150,5 @@ static void many_pairs(void)
     CHECK_OK(pthread_mutex_unlock(&inner[7]));
 }
 
-CHECK_MAIN(CASE(inversion), CASE(by_try), CASE(chains), CASE(waits), CASE(many_pairs))
+CHECK_MAIN(CASE(inversion), CASE(by_try), CASE(chains), CASE(waits), CASE(readers),
+           CASE(many_pairs))

@@ -5,6 +5,10 @@ Two processes: the program itself, with a track for each thread and counters; an
 locks, with a track for each whose slices are its holders, and a counter of its waiters.
 Both come from the sampler, so a slice is what several looks in a row saw, and what is
 shorter than the time between two of them may be missed.
+
+Viewers want the slices of a track to nest, and draw others wrong: so times are whole
+microseconds, which survive their way through floating-point numbers. And they find a
+thread by its id alone at first: so locks have ids that no process or thread can have.
 """
 
 from __future__ import annotations
@@ -21,19 +25,19 @@ from hasp.report.profile.findings import Names
 Event = dict[str, Any]
 MOST_LOCKS = 200  # those with the most waiting; a viewer shows no more
 MOST_EVENTS = 400_000
+LOCKS = 1 << 23  # twice the largest id that Linux gives to a process or thread
 
 
 def chrome_trace(profile: Profile) -> dict[str, Any]:
     """The file: events with times in microseconds since the profile began."""
     names = Names(profile)
     program = profile.pid or 1
-    locks = program + 1  # a process of its own in the viewer
     events: list[Event] = [
-        _named("process_name", program, 0, profile.executable or "program"),
-        _named("process_name", locks, 0, "locks: who holds, how many wait"),
+        _named("process_name", program, program, profile.executable or "program"),
+        _named("process_name", LOCKS, LOCKS, "locks: who holds, how many wait"),
         *_threads(profile, program),
         *_moments(profile, program),
-        *_locks(profile, names, locks),
+        *_locks(profile, names),
     ]
     return {
         "traceEvents": events[:MOST_EVENTS],
@@ -55,8 +59,8 @@ def _named(what: str, pid: int, tid: int, name: str) -> Event:
     return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}}
 
 
-def _us(ns: float) -> float:
-    return ns / 1000
+def _us(ns: float) -> int:
+    return round(ns / 1000)
 
 
 def _threads(profile: Profile, pid: int) -> Iterator[Event]:
@@ -71,7 +75,7 @@ def _threads(profile: Profile, pid: int) -> Iterator[Event]:
             "pid": pid,
             "tid": tid,
             "ts": _us(thread.began_ns),
-            "dur": _us(max(0, end - thread.began_ns)),
+            "dur": max(0, _us(end) - _us(thread.began_ns)),
             "args": {
                 "in sections, ms": thread.section_ns / 1e6,
                 "waiting for locks, ms": thread.wait_ns / 1e6,
@@ -94,7 +98,7 @@ def _counter(name: str, pid: int, at_ns: float, values: dict[str, int]) -> Event
     return {"ph": "C", "name": name, "pid": pid, "ts": _us(at_ns), "args": values}
 
 
-def _locks(profile: Profile, names: Names, pid: int) -> Iterator[Event]:
+def _locks(profile: Profile, names: Names) -> Iterator[Event]:
     by_lock: dict[int, list[WaiterSample]] = {}
     for sample in profile.waiters:
         by_lock.setdefault(sample.lock, []).append(sample)
@@ -107,27 +111,25 @@ def _locks(profile: Profile, names: Names, pid: int) -> Iterator[Event]:
     for lock in busiest[:MOST_LOCKS]:
         samples = sorted(by_lock[lock], key=lambda one: one.at_ns)
         name = names.lock(lock)
-        yield _named("thread_name", pid, lock, name)
-        yield from _waiters(samples, f"waiters of {name}", pid, tick)
-        yield from _holders(samples, names, pid, lock, tick)
+        yield _named("thread_name", LOCKS, LOCKS + lock, name)
+        yield from _waiters(samples, f"waiters of {name}", tick)
+        yield from _holders(samples, names, LOCKS + lock, tick)
 
 
-def _waiters(
-    samples: list[WaiterSample], name: str, pid: int, tick: float
-) -> Iterator[Event]:
+def _waiters(samples: list[WaiterSample], name: str, tick: float) -> Iterator[Event]:
     """A counter; a lock for which nobody waits has no sample, so the counter falls."""
     end: float | None = None
     for sample in samples:
         if end is not None and sample.at_ns - end > tick / 2:
-            yield _counter(name, pid, end, {"waiters": 0})
-        yield _counter(name, pid, sample.at_ns, {"waiters": sample.waiters})
+            yield _counter(name, LOCKS, end, {"waiters": 0})
+        yield _counter(name, LOCKS, sample.at_ns, {"waiters": sample.waiters})
         end = sample.at_ns + tick * sample.weight
     if end is not None:
-        yield _counter(name, pid, end, {"waiters": 0})
+        yield _counter(name, LOCKS, end, {"waiters": 0})
 
 
 def _holders(
-    samples: list[WaiterSample], names: Names, pid: int, lock: int, tick: float
+    samples: list[WaiterSample], names: Names, track: int, tick: float
 ) -> Iterator[Event]:
     runs: list[tuple[int, float, float]] = []  # holder, from, to
     for holder, group in groupby(samples, key=lambda one: one.holder):
@@ -147,8 +149,8 @@ def _holders(
             "ph": "X",
             "name": names.thread(holder),
             "cat": "holder",
-            "pid": pid,
-            "tid": lock,
+            "pid": LOCKS,
+            "tid": track,
             "ts": _us(start),
-            "dur": _us(until - start),
+            "dur": _us(until) - _us(start),
         }

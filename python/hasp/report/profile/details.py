@@ -61,9 +61,11 @@ def _print_site(site: Site, profile: Profile, top: int | None, out: Console) -> 
                 say(out, line, "    ")
     form = table(title="operations")
     form.add_column("operation")
+    counts = profile.counter is not None
     for heading in (
         *("number", "waited", "wait\ntotal", "wait\np99", "hold\np50", "hold\np99"),
         *("handover\np99", "trylocks", "failed"),
+        *(("misses",) if counts else ()),
     ):
         form.add_column(heading, justify="right", no_wrap=True)
     for operation, use in site.uses.items():
@@ -78,9 +80,15 @@ def _print_site(site: Site, profile: Profile, top: int | None, out: Console) -> 
             short_time(use.handover.quantile(0.99)),
             count(use.trylocks),
             count(use.trylock_failures),
+            *((few(use.cache_misses),) if counts else ()),
         )
     out.print()
     out.print(form)
+    out.print()
+    if profile.counter:
+        say(out, f"misses: {profile.counter} of a thread in one critical section")
+    elif profile.counter_absent:
+        say(out, f"no cache misses were counted: {profile.counter_absent}")
     out.print()
     _print_locks(site, top, out)
 

@@ -69,6 +69,8 @@ def program(profile: Profile) -> dict[str, Any]:
         "ended": profile.ended,
         "locks_created": profile.locks_created,
         "locks_destroyed": profile.locks_destroyed,
+        "counter": profile.counter,
+        "counter_absent": profile.counter_absent,
     }
 
 
@@ -139,6 +141,8 @@ def _use(use: Use) -> dict[str, Any]:
         "nested": use.nested,
         "spinning": use.spinning,
         "cache_misses": use.cache_misses,
+        "unseen_waits": use.unseen_waits,
+        "unseen_wait_ns": use.unseen_wait_ns,
     }
 
 

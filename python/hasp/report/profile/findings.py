@@ -13,7 +13,8 @@ from hasp.profile.model import Edge, Event, Frame, Profile, Site, Stack, Thread
 from hasp.profile.naming import without_arguments
 from hasp.report.profile.words import plural
 
-INVERSION = "order-inversion"
+INVERSION, READERS = "order-inversion", "reader-inversion"
+INVERSIONS = (INVERSION, READERS)
 FRAMES = 8  # of a stack, in text
 # Below main and the first function of a thread there is only the C library.
 STARTERS = re.compile(
@@ -83,7 +84,14 @@ SENTENCES = {
     "waits for ever",
     "held-at-exit": "{lock} was still held by {thread} when the process ended",
     "destroyed-waited": "{thread} destroys {lock} while threads wait for it",
+    "relock-refused": "{thread} locks {lock}, which it already holds; the call failed "
+    "with EDEADLK",
 }
+TO_READ = " to read"
+BEHIND_WRITERS = (
+    " if a writer waits for a lock that both read: new readers of it queue up behind "
+    "the writer (PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)."
+)
 # Their stack is that of the acquisition.
 HELD_ON = ("exited-holding", "held-at-exit")
 
@@ -92,7 +100,9 @@ def findings(profile: Profile, names: Names | None = None) -> list[Finding]:
     """The bugs of a profile; inversions of the order of locks apart: see inversions."""
     known = names or Names(profile)
     return [
-        _finding(event, known) for event in profile.events if event.kind != INVERSION
+        _finding(event, known)
+        for event in profile.events
+        if event.kind not in INVERSIONS
     ]
 
 
@@ -133,7 +143,7 @@ def inversions(profile: Profile, names: Names | None = None) -> list[Finding]:
     return [
         _inversion(event, after, known)
         for event in profile.events
-        if event.kind == INVERSION
+        if event.kind in INVERSIONS
     ]
 
 
@@ -149,10 +159,12 @@ def _inversion(event: Event, after: Mapping[int, list[Edge]], names: Names) -> F
         words = f"{ring[0]} and {ring[-1]} are taken in both orders."
     else:
         words = f"{names.lock(event.lock)} is taken in both orders with another lock."
-    words += " Threads that do so at the same time wait for each other for ever."
+    words += " Threads that do so at the same time wait for each other for ever"
+    words += BEHIND_WRITERS if event.kind == READERS else "."
     traces = tuple(
         Trace(
-            f"holding {names.lock(edge.outer)}, takes {names.lock(edge.inner)}"
+            f"holding {names.lock(edge.outer)}{TO_READ if edge.outer_read else ''}, "
+            f"takes {names.lock(edge.inner)}{TO_READ if edge.inner_read else ''}"
             f" ({plural(edge.count, 'time')})",
             edge.stack,
         )
@@ -161,7 +173,7 @@ def _inversion(event: Event, after: Mapping[int, list[Edge]], names: Names) -> F
     if not traces and event.stack:
         traces = (Trace("there", event.stack),)
     concerned = [edge.outer for edge in circle] or [event.lock]
-    return Finding(INVERSION, words, event, traces, _sites(concerned, names))
+    return Finding(event.kind, words, event, traces, _sites(concerned, names))
 
 
 def _closed(circle: Sequence[Edge]) -> bool:

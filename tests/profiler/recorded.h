@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* For the programs that the recorder's tests record: one case a run, its size as the
+ * second argument. */
+#ifndef RECORDED_H
+#define RECORDED_H
+
+#include "../programs/check.h"
+
+static pthread_mutex_t outer;
+static long size;
+
+static void start(pthread_t *thread, void *(*function)(void *), void *argument)
+{
+    CHECK_EQUAL(pthread_create(thread, NULL, function, argument), 0);
+}
+
+static void run_one(void *(*function)(void *))
+{
+    pthread_t thread;
+    start(&thread, function, NULL);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+static void *lock_often(void *argument)
+{
+    for (long i = 0; i < size; i++) {
+        pthread_mutex_lock(&outer);
+        pthread_mutex_unlock(&outer);
+    }
+    return argument;
+}
+
+#endif

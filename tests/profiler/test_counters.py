@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""What happens in critical sections is counted by the kernel's perf events.
+
+Page faults stand for cache misses: every machine can count them, and a program can
+cause as many as it likes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from profiler.test_recorder import (
+    UNUSUAL,
+    Recording,
+    acquisitions,
+    folder,
+    settings,
+    used,
+)
+
+from hasp import system_calls
+from hasp.profile.build import load
+from hasp.trace.format import Counter
+
+__all__ = ["folder"]  # the fixture
+
+needs_events = pytest.mark.skipif(
+    bool(system_calls.software_events()), reason="perf events do not open here"
+)
+
+
+@needs_events
+@pytest.mark.parametrize("mode", ["full", "sample"])
+def test_page_faults_in_sections_are_counted(folder: Path, mode: str) -> None:
+    env = settings(folder / "t", HASP_TRACE_COUNTER="page-faults", HASP_TRACE_MODE=mode)
+    trace = Recording(folder, "faults", 3000, env, UNUSUAL).trace
+    assert trace.header["counter"] == Counter.PAGE_FAULTS
+    (use,) = used(trace)
+    assert use["counted_sections"] > 100
+    assert 3 <= use["cache_misses"] / use["counted_sections"] < 3.1
+    profile = load(folder / "t")
+    assert profile.counter == "page faults"
+    assert profile.counter_absent is None
+    (site,) = profile.sites
+    assert site.total is not None
+    assert site.total.cache_misses == pytest.approx(3, abs=0.1)
+
+
+@needs_events
+def test_a_program_may_close_the_counters(folder: Path) -> None:
+    """What has their numbers then is not read."""
+    env = settings(folder / "t", HASP_TRACE_COUNTER="page-faults")
+    Recording(folder, "closes_counters", 2000, env, UNUSUAL)
+
+
+def test_without_a_counter_the_trace_says_why(folder: Path) -> None:
+    trace = Recording(folder, "counts", 500, settings(folder / "t")).trace
+    if trace.header["counter"]:
+        assert used(trace)["counted_sections"].sum() > 0
+        return
+    assert trace.header["counter_error"]
+    assert used(trace)["counted_sections"].sum() == 0
+    profile = load(folder / "t")
+    assert profile.counter is None
+    assert profile.counter_absent
+    assert all(site.total.cache_misses is None for site in profile.sites if site.total)
+    assert acquisitions(trace) == [1000, 500]

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""The trace knows how its process ended, whichever way it took."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from profiler.test_recorder import (
+    PROGRAM,
+    UNUSUAL,
+    Recording,
+    acquisitions,
+    folder,
+    settings,
+)
+
+from hasp.trace.format import End
+
+__all__ = ["folder"]  # the fixture
+USUAL = ("exits_at_once", "replaced")
+
+
+def program_of(case: str) -> Path:
+    return PROGRAM if case in USUAL else UNUSUAL
+
+
+@pytest.mark.parametrize("case", ["exits_at_once", "exits_quickly", "exits_by_c11"])
+def test_an_exit_that_runs_no_destructors(folder: Path, case: str) -> None:
+    env = settings(folder / "t")
+    trace = Recording(folder, case, 100, env, program_of(case)).trace
+    assert acquisitions(trace) == [100]
+    assert trace.header["ended"] == End.EXITED
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *("replaced", "replaced_by_list", "replaced_by_list_and_path"),
+        "replaced_by_list_and_environment",
+    ],
+)
+def test_a_replaced_program(folder: Path, case: str) -> None:
+    """The first attempt fails, and the program goes on."""
+    env = settings(folder / "t")
+    trace = Recording(folder, case, 50, env, program_of(case)).trace
+    assert acquisitions(trace) == [100]
+    assert trace.header["ended"] == End.REPLACED
+
+
+def test_a_daemon_leaves_two_traces(folder: Path) -> None:
+    env = settings(folder / "t")
+    traces = Recording(folder, "becomes_daemon", 50, env, UNUSUAL).traces
+    assert sorted(traces) == ["t", "t.2"]
+    for trace in traces.values():
+        assert acquisitions(trace) == [50]
+        assert trace.header["ended"] == End.EXITED

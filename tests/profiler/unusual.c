@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* What the recorder's tests record of programs that end, and lock, in unusual ways. */
+#include "recorded.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+/* More than the file may grow to from now on; the kernel would kill the writer. */
+static void *lock_many(void *argument)
+{
+    const struct rlimit limit = {(rlim_t)size, (rlim_t)size};
+    enum { MANY = 20000 };
+    pthread_mutex_t *many = calloc(MANY, sizeof *many);
+    CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    for (int i = 0; i < MANY; i++) {
+        pthread_mutex_lock(&many[i]);
+        pthread_mutex_unlock(&many[i]);
+    }
+    return argument;
+}
+
+static void limited_later(void)
+{
+    run_one(lock_many);
+}
+
+/* Functions that lock leave errno alone, whatever the recorder meets. */
+static void *keep_errno(void *argument)
+{
+    for (long i = 0; i < size; i++) {
+        pthread_mutex_t own;
+        errno = 4711;
+        pthread_mutex_init(&own, NULL);
+        pthread_mutex_lock(&outer);
+        pthread_mutex_lock(&own);
+        pthread_mutex_unlock(&own);
+        pthread_mutex_unlock(&outer);
+        CHECK_EQUAL(errno, 4711);
+    }
+    return argument;
+}
+
+static void errors(void)
+{
+    keep_errno(NULL); /* it begins in the middle */
+    for (int fd = 3; fd < 4096; fd++)
+        close(fd);
+    run_one(keep_errno);
+}
+
+/* Ways to end that run no destructors, or end the first process behind our back. */
+static void exits_quickly(void)
+{
+    run_one(lock_often);
+    quick_exit(0);
+}
+
+static void exits_by_c11(void)
+{
+    run_one(lock_often);
+    _Exit(0);
+}
+
+static void becomes_daemon(void)
+{
+    run_one(lock_often);
+    CHECK_EQUAL(daemon(1, 1), 0);
+    run_one(lock_often);
+    exit(0);
+}
+
+static void replaced_by(int (*replace)(void))
+{
+    run_one(lock_often);
+    CHECK_EQUAL(execl("/nonexistent", "nowhere", NULL), -1);
+    run_one(lock_often);
+    replace();
+    CHECK(!"replaced");
+}
+
+static int by_list(void)
+{
+    return execl("/bin/sh", "sh", "-c", "test $1 = two", "one", "two", NULL);
+}
+
+static int by_list_and_path(void)
+{
+    return execlp("sh", "sh", "-c", "test $1 = two", "one", "two", NULL);
+}
+
+static int by_list_and_environment(void)
+{
+    char *const environment[] = {"word=two", NULL};
+    return execle("/bin/sh", "sh", "-c", "test $word = two", NULL, environment);
+}
+
+static void replaced_by_list(void)
+{
+    replaced_by(by_list);
+}
+
+static void replaced_by_list_and_path(void)
+{
+    replaced_by(by_list_and_path);
+}
+
+static void replaced_by_list_and_environment(void)
+{
+    replaced_by(by_list_and_environment);
+}
+
+/* One address, two places that make locks there. */
+static pthread_mutex_t here;
+
+static void use_here(long times)
+{
+    for (long i = 0; i < times; i++) {
+        pthread_mutex_lock(&here);
+        pthread_mutex_unlock(&here);
+    }
+    pthread_mutex_destroy(&here);
+}
+
+static __attribute__((noinline)) void make_one(void)
+{
+    pthread_mutex_init(&here, NULL);
+    use_here(10);
+}
+
+static __attribute__((noinline)) void make_other(void)
+{
+    pthread_mutex_init(&here, NULL);
+    use_here(30);
+}
+
+static void *make_in_turn(void *argument)
+{
+    for (long i = 0; i < size; i++) {
+        make_one();
+        make_other();
+    }
+    return argument;
+}
+
+static void reborn(void)
+{
+    run_one(make_in_turn);
+}
+
+/* Three new pages in each section, and one outside. */
+static void *touch_pages(void *argument)
+{
+    const long page = sysconf(_SC_PAGESIZE);
+    for (long i = 0; i < size; i++) {
+        char *new = mmap(NULL, (size_t)(4 * page), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        CHECK(new != MAP_FAILED);
+        pthread_mutex_lock(&outer);
+        for (int k = 0; k < 3; k++)
+            new[k * page] = 1;
+        pthread_mutex_unlock(&outer);
+        new[3 * page] = 1;
+        munmap(new, (size_t)(4 * page));
+    }
+    return argument;
+}
+
+static void faults(void)
+{
+    run_one(touch_pages);
+}
+
+/* All descriptors are closed; then the numbers are the program's own, whose contents
+ * nobody else reads. */
+static void *close_and_open(void *argument)
+{
+    uint64_t count = 5;
+    lock_often(NULL);
+    for (int fd = 3; fd < 4096; fd++)
+        close(fd);
+    int event = eventfd(5, EFD_NONBLOCK), taken[64];
+    for (int i = 0; i < 64; i++)
+        CHECK((taken[i] = fcntl(event, F_DUPFD, 1000)) >= 1000);
+    lock_often(NULL);
+    CHECK_EQUAL(read(taken[63], &count, sizeof count), sizeof count);
+    CHECK_EQUAL(count, 5);
+    return argument;
+}
+
+static void closes_counters(void)
+{
+    run_one(close_and_open);
+}
+
+/* A thread that a library behind the recorder holds up on its way to a free lock: see
+ * delayed.c. */
+static void *lock_late(void *argument)
+{
+    for (int i = 0; i < 20000; i++) {
+        pthread_mutex_lock(&outer);
+        pthread_mutex_unlock(&outer);
+    }
+    prctl(PR_SET_NAME, "delayed");
+    pthread_mutex_lock(&outer);
+    prctl(PR_SET_NAME, "late");
+    pthread_mutex_unlock(&outer);
+    return argument;
+}
+
+static void delays(void)
+{
+    pthread_t late;
+    start(&late, lock_late, NULL);
+    usleep(200000);
+    pthread_mutex_lock(&outer); /* while the other is on its way to it */
+    usleep((useconds_t)size * 1000);
+    pthread_mutex_unlock(&outer);
+    pthread_join(late, NULL);
+}
+
+/* Each of the thread's first locks, all timed, is held up. */
+static void *lock_late_often(void *argument)
+{
+    prctl(PR_SET_NAME, "delayed");
+    for (int i = 0; i < size; i++) {
+        pthread_mutex_lock(&outer);
+        pthread_mutex_unlock(&outer);
+    }
+    return argument;
+}
+
+static void delayed_often(void)
+{
+    run_one(lock_late_often);
+}
+
+/* One long hold that is counted only, as a rule. */
+static void *hold_long(void *argument)
+{
+    for (int i = 0; i < 20000; i++) {
+        pthread_mutex_lock(&outer);
+        pthread_mutex_unlock(&outer);
+    }
+    pthread_mutex_lock(&outer);
+    usleep((useconds_t)size * 1000);
+    pthread_mutex_unlock(&outer);
+    return argument;
+}
+
+static void holds_long(void)
+{
+    run_one(hold_long);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"limited_later", limited_later},
+    {"errors", errors},
+    {"exits_quickly", exits_quickly},
+    {"exits_by_c11", exits_by_c11},
+    {"becomes_daemon", becomes_daemon},
+    {"replaced_by_list", replaced_by_list},
+    {"replaced_by_list_and_path", replaced_by_list_and_path},
+    {"replaced_by_list_and_environment", replaced_by_list_and_environment},
+    {"reborn", reborn},
+    {"faults", faults},
+    {"closes_counters", closes_counters},
+    {"delays", delays},
+    {"delayed_often", delayed_often},
+    {"holds_long", holds_long},
+};
+
+int main(int count, char **arguments)
+{
+    size = count > 2 ? atol(arguments[2]) : 1;
+    for (size_t i = 0; count > 1 && i < sizeof cases / sizeof cases[0]; i++)
+        if (strcmp(arguments[1], cases[i].name) == 0) {
+            cases[i].run();
+            return 0;
+        }
+    fprintf(stderr, "usage: unusual CASE [SIZE]\n");
+    return 2;
+}
