@@ -120,3 +120,9 @@ backend = test_servers.backend
 def test_varnish(recording: Launcher, folder: Path, port: int, backend: int) -> None:
     test_servers.test_varnish(recording, port, backend)
     check("varnish", folder)
+
+
+@pytest.mark.real_slow
+def test_slapd(recording: Launcher, folder: Path, port: int) -> None:
+    test_servers.test_slapd(recording, GLIBC, port)
+    check("slapd", folder)

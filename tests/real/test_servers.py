@@ -157,3 +157,62 @@ def test_mariadb(launch: Launcher, lock: Lock, port: int) -> None:
     rows = mariadb_client(folder, "-N", "-e", "SELECT COUNT(*) FROM sb.sbtest1")
     assert rows.stdout.strip() == "1000", rows.stderr
     server.stop(limit=60)
+
+
+DIRECTORY = """\
+include /etc/ldap/schema/core.schema
+include /etc/ldap/schema/cosine.schema
+include /etc/ldap/schema/inetorgperson.schema
+modulepath /usr/lib/ldap
+moduleload back_mdb
+threads {threads}
+pidfile {folder}/slapd.pid
+database mdb
+suffix "dc=ex,dc=com"
+directory {folder}/directory
+maxsize 16777216
+index objectClass,uid eq
+"""
+PERSON = """\
+dn: uid=u{number},dc=ex,dc=com
+objectClass: inetOrgPerson
+uid: u{number}
+cn: person {number}
+sn: {number}
+
+"""
+PERSONS, CLIENTS = 200, 8
+
+
+@pytest.mark.real_slow
+def test_slapd(launch: Launcher, lock: Lock, port: int) -> None:
+    """OpenLDAP: a pool of threads behind a mutex and condition variables."""
+    slapd = need("slapd", "slapd")
+    slapadd = need("slapadd", "slapd")
+    ldapsearch = need("ldapsearch", "ldap-utils")
+    folder = launch.folder
+    (folder / "directory").mkdir()
+    configuration = folder / "slapd.conf"
+    configuration.write_text(DIRECTORY.format(threads=lock.threads(8), folder=folder))
+    persons = "".join(PERSON.format(number=number) for number in range(PERSONS))
+    root = "dn: dc=ex,dc=com\nobjectClass: dcObject\nobjectClass: organization\n"
+    entries, names = folder / "entries.ldif", folder / "names"
+    entries.write_text(f"{root}o: ex\ndc: ex\n\n{persons}")
+    names.write_text("".join(f"u{number}\n" for number in range(PERSONS)))
+    launch.run(slapadd, "-f", configuration, "-l", entries, interposed=False)
+    url = f"ldap://127.0.0.1:{port}"
+    server = launch.serve(
+        *(slapd, "-d", 0, "-f", configuration, "-h", url), ready=listens(port)
+    )
+    search = '"$0" -LLL -x -H "$1" -b dc=ex,dc=com -f "$2" "(uid=%s)" cn >"$2.$i" &'
+    clients = " ".join(map(str, range(CLIENTS)))
+    launch.run(
+        *("sh", "-c", f"for i in {clients}; do {search} done; wait"),
+        *(ldapsearch, url, names),
+        interposed=False,
+        limit=80,
+    )
+    for client in range(CLIENTS):
+        answers = Path(f"{names}.{client}").read_text()
+        assert answers.count("\ncn: person ") == PERSONS
+    server.stop()
