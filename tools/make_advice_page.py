@@ -50,11 +50,32 @@ filter as well, but give way when no lock would be left, in the order {relaxed};
 gave way is reported. Of the locks that are left, the first in the order of the rules
 that fired is recommended. A rule on a measure that a profile does not have (no
 performance counters, one number of threads) neither fires nor is refuted, and is
-listed as such.
+listed as such, with the reason.
 
 Rules marked *hot* are asked only of sites that cost `hot-share` of the threads' time.
 When E0 says that locks take little of it, only the other rules are asked: they find
-what that share does not show.
+what that share does not show. Rules marked *last* are asked of the sites at which
+others found something.
+
+**What another lock can gain at most** (`gain`, E0.bound). Another lock shortens neither
+the sections nor the work between them. It can save the CPU time that waiting, taking
+and passing on cost, and the time in which the lock was free though somebody waited. The
+smallest of three bounds counts (operational analysis: Denning and Buzen, Computing
+Surveys 1978), with H standing for that free time, W for the CPU time that the lock
+costs, and A for how long a thread that uses it ran or waited:
+
+| bound | speed-up at most |
+|---|---|
+| CPUs: all do nothing but useful work | 1 / (`ready_share` (1 - W / CPU time)) |
+| path: each delay holds the program up | run / (run - H - the most W of a thread) |
+| waits: no thread ever waits | A / (A - its waits - its W) |
+
+H is the handovers' mean times the acquisitions that waited, or what the sampler saw of
+it; W counts what `operation-cost`, `owner-change-cost` and `sleep-cost` say, set high
+so that the bound stays one, but no more in the kernel than all its time. On several
+nodes the sections behind one on another node count as well. Below `worthwhile` no other
+lock is recommended: keep the one there is, and look at what would help without a lock.
+What memory gains when fewer threads run is not covered, so E5 sets the bound aside.
 
 Every lock of Hasp has a trylock that works, so the study's advice to avoid those
 without one (CLH, HTicket) does not apply here. A hierarchical lock is never advised
@@ -65,7 +86,7 @@ and spinlocks the rules name the bottleneck and what else would help.
 
 def rule_lines(rule: Rule, rules: Rules) -> list[str]:
     """One rule as a list."""
-    hot = " (*hot*)" if rule.hot else ""
+    hot = " (*hot*)" if rule.hot else " (*last*)" if rule.last else ""
     lines = [f"**{rule.id}**{hot}: {rule.title}. *{rule.source}*", ""]
     for word, conditions in (("if", rule.all), ("and one of", rule.any)):
         lines += [f"- {word} `{condition_words(item, rules)}`" for item in conditions]

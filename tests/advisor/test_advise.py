@@ -62,8 +62,8 @@ def test_every_sample_fits_the_terminal(
 def test_the_sentence_is_in_the_users_words() -> None:
     said = advise(profile_samples.hot_lock()).sentence
     assert said == (
-        "45 % of thread time is spent waiting for db.c:88 &db->mu: high contention; "
-        "take mcs"
+        "45 % of thread time is spent waiting for db.c:88 &db->mu: threads often wait "
+        "for each other (high contention); try the lock mcs (at most 24 % faster)"
     )
     quiet = advise(profile_samples.idle()).sentence
     assert quiet.startswith("locks are not your bottleneck")
@@ -87,10 +87,20 @@ def test_oversubscription_asks_for_parking() -> None:
         Moment(**{**vars(moment), "threads": 40, "runnable": 30})
         for moment in sample.moments
     )
-    verdict = advise(replace(sample, moments=crowd))
+    busy = replace(sample, moments=crowd)
+    verdict = advise(busy, rules().set(["worthwhile=0", "few-cpus=2"]))
     assert verdict.bottlenecks == ("lock-holder-preemption", "contention:high")
     assert verdict.sites[0].recommendation == "malthusian-park"
-    assert "holders preempted" in verdict.sentence
+    assert "holder preemption" in verdict.sentence
+    # But glibc's lock parks as well, and leaves no CPU idle.
+    for settings, why in (
+        (["worthwhile=0"], "its waiters sleep"),
+        (["few-cpus=2"], "no other can gain more than 1 %"),
+    ):
+        kept = advise(busy, rules().set(settings))
+        assert kept.bottlenecks == verdict.bottlenecks
+        assert kept.sites[0].recommendation is None
+        assert kept.sites[0].keep.startswith(f"keep glibc's lock: {why}")
 
 
 def test_condition_variables_are_no_contention() -> None:

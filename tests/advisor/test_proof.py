@@ -136,3 +136,12 @@ def test_limits_can_be_set() -> None:
     times = {("glibc", None): 1.0, ("mcs", None): 1.1}
     wide = load().set(["best=0.2"])
     assert prove(study(times), "mcs", wide).agreement == "agree"
+
+
+def test_keeping_another_lock_is_judged_by_that_lock() -> None:
+    """The trace may have been recorded under a lock that is not the reference."""
+    times = {("glibc", None): 1.0, ("mcs", None): 1.3}
+    assert prove(study(times), None, load()).agreement == "agree"
+    proof = prove(study(times), None, load(), present="mcs")
+    assert proof.agreement == "disagree"
+    assert "mcs is harmful" in proof.words[0]

@@ -137,11 +137,16 @@ def evaluate(
         if not stopped and site.share is not None and site.share >= limit
     )
     site_rules = [rule for rule in rules.rules if rule.scope == "site"]
-    cold = [rule for rule in site_rules if not rule.hot]
+    cold = [rule for rule in site_rules if not (rule.hot or rule.last)]
     work.over(cold, features.sites)
     work.over(
         [rule for rule in site_rules if rule.hot],
         [site for site in features.sites if site.site in hot],
+    )
+    named = {item.site for item in work.fired if item.rule.bottleneck} | hot
+    work.over(
+        [rule for rule in site_rules if rule.last],
+        [site for site in features.sites if site.site in named],
     )
     quiet = all(item.rule.quiet or not item.rule.bottleneck for item in work.fired)
     place = {rule.id: index for index, rule in enumerate(rules.rules)}

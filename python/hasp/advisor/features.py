@@ -20,8 +20,17 @@ def _measure(about: str, unit: str = "") -> Any:
     return field(default=None, metadata={"about": about, "unit": unit})
 
 
+class _Measured:
+    """Measures by name."""
+
+    def value(self, name: str) -> float | None:
+        """The measure called `name`."""
+        found: float | None = getattr(self, name)
+        return found
+
+
 @dataclass(frozen=True)
-class SiteFeatures:
+class SiteFeatures(_Measured):
     """One site's measures: of the lock there that is waited for most, where it says
     `lock`, else of all its locks together."""
 
@@ -37,10 +46,10 @@ class SiteFeatures:
         "waiting threads, 95th percentile of the samples", "threads"
     )
     waiters_p95_share: float | None = _measure(
-        "the same, per CPU but the holder's", "share"
+        "the same, per CPU that the holder leaves to others", "share"
     )
     waiters_share: float | None = _measure(
-        "waiting threads per CPU but the holder's", "share"
+        "waiting threads per CPU that the holder leaves to others", "share"
     )
     waiters_variation: float | None = _measure(
         "variation of the waiting threads over ten parts of the run"
@@ -98,18 +107,22 @@ class SiteFeatures:
         "requests delayed by another lock on the same server (delegation)", "share"
     )
     server_use: float | None = _measure("use rate of the server (delegation)", "share")
-
-    def value(self, name: str) -> float | None:
-        """The measure called `name`."""
-        found: float | None = getattr(self, name)
-        return found
+    lock_cpu_share: float | None = _measure(
+        "CPU time that waiting for it and taking it cost, at most", "share"
+    )
+    free_share: float | None = _measure(
+        "busy part of the run, free though somebody waited", "share"
+    )
+    gain: float | None = _measure(
+        "what another lock can gain there in throughput, at most", "share"
+    )
 
 
 @dataclass(frozen=True)
-class Features:
+class Features(_Measured):
     """The program's measures, and those of its sites."""
 
-    cpus: int
+    cpus: int = field(metadata={"about": "CPUs that it may use", "unit": "CPUs"})
     nodes: int
     sites: tuple[SiteFeatures, ...]
     lock: str = ""  # that it ran under
@@ -128,6 +141,12 @@ class Features:
     )
     runnable_per_cpu: float | None = _measure(
         "threads that run, are ready or wait for a lock, typically, per CPU", "x"
+    )
+    ready_share: float | None = _measure(
+        "CPUs that its threads ran on or were ready for, while any did", "share"
+    )
+    present_parks: float | None = _measure(
+        "whether waiters of the lock that it ran under sleep: 1, else 0"
     )
     cpu_granted: float | None = _measure(
         "CPU time that the threads got, of what they were ready to use", "share"
@@ -151,11 +170,6 @@ class Features:
     spin_outside: float | None = _measure(
         "CPU time in the program's own loops before the lock (hybrid locks)", "share"
     )
-
-    def value(self, name: str) -> float | None:
-        """The measure called `name`."""
-        found: float | None = getattr(self, name)
-        return found
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hasp.advisor.choose import Choice, choose, satisfies
 from hasp.advisor.evaluate import Evaluation, Fired, evaluate
@@ -15,8 +16,11 @@ from hasp.advisor.words import (
     BOTTLENECKS,
     QUALITIES,
     evidence,
+    kept_words,
+    lock_words,
     no_bottleneck,
     sentence,
+    taken_words,
 )
 from hasp.native import LockInfo
 
@@ -33,6 +37,9 @@ def judge(
     objective: str = "throughput",
 ) -> Verdict:
     """Apply the rules to what was measured."""
+    present = next((lock for lock in locks if lock.name == features.lock), None)
+    if present is not None:
+        features = replace(features, present_parks=float(present.parks))
     found = evaluate(features, rules, objective)
     fired: dict[int | None, list[Fired]] = defaultdict(list)
     for item in found.fired:
@@ -68,21 +75,34 @@ def _distinct(words: Sequence[str]) -> tuple[str, ...]:
 def _sentence(
     features: Features, sites: Sequence[SiteVerdict], locks_matter: bool
 ) -> str:
+    lock = features.lock
     if not sites:
         return no_bottleneck(features)
     first = sites[0]
     trouble = ", ".join(BOTTLENECKS[name] for name in first.bottlenecks)
     if not locks_matter:
-        return f"{no_bottleneck(features)}; {trouble} at {first.name}: {_answer(first)}"
+        answer = _answer(first, lock)
+        return f"{no_bottleneck(features)}; {trouble} at {first.name}: {answer}"
     if not trouble:
-        trouble = "moderate contention" if first.level else "hardly anybody waits"
-    return sentence(first.features, first.bottlenecks, trouble, _answer(first))
+        trouble = "now and then somebody waits" if first.level else "few wait for it"
+    return sentence(first.features, first.bottlenecks, trouble, _answer(first, lock))
 
 
 def _weight(site: SiteVerdict) -> tuple[bool, float]:
     measured = site.features
     shares = (measured.wait_share, measured.share, measured.operation_share)
     return bool(site.bottlenecks), max((share or 0.0) for share in shares)
+
+
+def _kept(choice: Choice, fired: Sequence[Fired]) -> str:
+    """Why no other lock is worth it, where a rule says so and none sets that aside."""
+    dropped = {name for item in choice.applied for name in item.drops}
+    reasons = [
+        item.rule.keep
+        for item in fired
+        if item.rule.keep and item.rule.id not in dropped
+    ]
+    return next(iter(reasons), "")
 
 
 def _site(
@@ -107,10 +127,11 @@ def _site(
     content = site.site not in found.hot and _content(
         loud, asked, features.lock, rules, locks
     )
-    if content or recommended == features.lock:
+    kept = _kept(choice, fired)
+    if kept or content or recommended == features.lock:
         recommended = None
     alternatives = names[1 : 1 + ALTERNATIVES] if recommended else []
-    if any(rule.id == "E6.band" for rule in loud) and answerable:
+    if any(rule.id == "E6.band" for rule in loud) and recommended:
         alternatives = _both(fired, names, rules, locks, features.nodes)
     other = _also(fired, program, rules, locks) if recommended else None
     if other and other.name != recommended and _collapses(recommended, locks):
@@ -125,6 +146,7 @@ def _site(
         bottlenecks=bottlenecks,
         advice=tuple(advice.words for _, advice in asked),
         recommendation=recommended,
+        keep=kept_words(kept, site, features.lock) if kept else "",
         alternatives=tuple(alternatives[:ALTERNATIVES]),
         avoid=_distinct([_avoid(item, rules, locks) for _, item in asked])
         if answerable
@@ -226,19 +248,22 @@ def _both(
     return [name for name in dict.fromkeys(ordered) if name != names[0]][:ALTERNATIVES]
 
 
-def _answer(site: SiteVerdict | None) -> str:
+def _answer(site: SiteVerdict, lock: str) -> str:
     """What to do about the worst site."""
-    if site is None:
-        return ""
     if site.recommendation:
-        return f"take {site.recommendation}"
+        return taken_words(site.recommendation, site.features)
+    if site.keep:
+        return "; ".join([site.keep, *_instead(site)])
     without = [
         QUALITIES[words.split(" ")[1]]
         for words in site.advice
         if words.startswith(("exclude", "avoid"))
     ]
     if without:
-        return f"keep the lock it has, take no {' or '.join(without)} lock"
-    if site.hints:
-        return f"consider: {site.hints[0]}"
-    return "keep the lock it has"
+        return f"keep {lock_words(lock)}, take no {' or '.join(without)} lock"
+    return "; ".join(_instead(site) or [f"keep {lock_words(lock)}"])
+
+
+def _instead(site: SiteVerdict) -> list[str]:
+    """The first thing that would help more than a lock."""
+    return [f"consider: {hint}" for hint in site.hints[:1]]

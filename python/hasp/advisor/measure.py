@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy
 
 from hasp.advisor.features import Features, SiteFeatures
+from hasp.advisor.gain import busy, gain
 from hasp.advisor.rules import Rules
-from hasp.profile.model import Kind, Lock, Operation, Profile, Site, Use
+from hasp.profile.model import Kind, Lock, Operation, Profile, Site, Thread, Use
 
 LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)  # condvars and barriers only wait
 LOOKED_AT = 1024  # locks of one site: there may be a million
@@ -28,19 +29,17 @@ def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Fe
 
     `fewer` is a profile of the same work with fewer threads, for what grows with them.
     """
-    total_ns, active_ns = _thread_time(profile)
+    active = _active(profile)
+    total_ns, active_ns = _thread_time(profile, active)
     cpu_ns = _cpu_time(profile)
     locks = [site for site in profile.sites if site.kind in LOCKS]
     phases = _phases(profile)
     acquisitions = sum(use.acquisitions for site in locks if (use := site.total))
+    whole = Whole(total_ns, cpu_ns, acquisitions, phases, active)
     return Features(
         cpus=max(1, profile.cpus),
         nodes=max(1, profile.nodes),
-        sites=tuple(
-            _site(site, profile, rules, Whole(total_ns, cpu_ns, acquisitions, phases))
-            for site in locks
-            if site.total
-        ),
+        sites=tuple(_site(site, profile, rules, whole) for site in locks if site.total),
         lock=profile.lock,
         threads=max((moment.threads for moment in profile.moments), default=0),
         section_share=profile.section_share,
@@ -51,6 +50,7 @@ def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Fe
         if fewer
         else None,
         runnable_per_cpu=_wanting(profile),
+        ready_share=busy(profile).ready_share,
         cpu_granted=_granted(profile, cpu_ns),
         preempted_hold_share=_ratio(
             sum(thread.preempted_holds for thread in profile.threads),
@@ -69,24 +69,32 @@ def _ratio(part: float, whole: float | None) -> float | None:
     return part / whole if whole else None
 
 
-def _thread_time(profile: Profile) -> tuple[float, float]:
-    """All threads' lives together, and the part in which they ran or waited for locks.
+def _active(profile: Profile) -> dict[int, float]:
+    """How long each thread ran or waited for locks.
 
-    The latter leaves out threads that sleep elsewhere: a main thread that joins,
-    workers without work. Spinning waits are in the CPU time, so not counted again.
+    That leaves out sleep elsewhere: a main thread that joins, workers without work.
+    Spinning waits are in the CPU time, so not counted again.
     """
     parked = 1 - spinning_share(profile)
-    sections = lives = active = 0.0
+
+    def of(thread: Thread) -> float:
+        return max(thread.cpu_ns + thread.wait_ns * parked, float(thread.section_ns))
+
+    return {thread.number: of(thread) for thread in profile.threads}
+
+
+def _thread_time(profile: Profile, active: Mapping[int, float]) -> tuple[float, float]:
+    """All threads' lives together, and the part in which they were active."""
+    sections = lives = 0.0
     for thread in profile.threads:
         ended = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
         lives += max(0, ended - thread.began_ns)
         sections += thread.section_ns
-        active += max(thread.cpu_ns + thread.wait_ns * parked, thread.section_ns)
     # A record that several threads used in turn tells the life of the last one only;
     # the profile's share knows all of them.
     if profile.section_share:
         lives = sections / profile.section_share
-    return lives, min(active, max(lives, sections))
+    return lives, min(sum(active.values()), max(lives, sections))
 
 
 def _uses(profile: Profile) -> Iterable[Use]:
@@ -166,6 +174,7 @@ class Whole(NamedTuple):
     cpu_ns: float | None
     acquisitions: int  # of all locks
     phases: Mapping[int, list[float]]  # lock -> waiters in each part of the run
+    active: Mapping[int, float]  # thread -> how long it ran or waited, in ns
 
 
 def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatures:
@@ -188,6 +197,7 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
     births = _births(site, profile)
     faulting_ns = births.pages * rules.limit("page-fault")
     operations = use.acquisitions * rules.limit("uncontended-cost")
+    bounds = gain(site, hottest, profile, whole.active, rules)
     return SiteFeatures(
         site=site.number,
         name=site.name,
@@ -228,6 +238,9 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
         nested_share=_ratio(use.nested, use.acquisitions),
         misses=use.cache_misses,
         read_share=_read_share(site),
+        gain=bounds.most if bounds else None,
+        lock_cpu_share=bounds.cpu_share if bounds else None,
+        free_share=bounds.free_share if bounds else None,
     )
 
 

@@ -9,7 +9,7 @@ interval says so: a lock whose interval lies on both sides of a limit is not jud
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -76,8 +76,10 @@ class Proof:
         }
 
 
-def prove(study: Study, recommended: str | None, rules: Rules) -> Proof:
-    """Judge the recommended lock (None: the program's own) by a study."""
+def prove(
+    study: Study, recommended: str | None, rules: Rules, present: str = REFERENCE
+) -> Proof:
+    """Judge the recommended lock (None: the `present` one) by a study."""
     standings = [
         standing
         for threads in study.plan.threads
@@ -85,7 +87,7 @@ def prove(study: Study, recommended: str | None, rules: Rules) -> Proof:
     ]
     most = max(study.plan.threads, key=lambda count: count or 0)
     at_most = [item for item in standings if item.cell.threads == most]
-    agreement, words = _agreement(at_most, recommended, rules)
+    agreement, words = _agreement(at_most, recommended, present, rules)
     gain = _fewer_threads(study, standings, most)
     if gain is not None:
         words.append(gain.words(rules))
@@ -98,7 +100,7 @@ def prove(study: Study, recommended: str | None, rules: Rules) -> Proof:
     )
 
 
-def _samples(study: Study, cell: Cell) -> dict[int, float]:
+def samples(study: Study, cell: Cell) -> dict[int, float]:
     """The good samples of the primary measure, by block."""
     measure = study.primary
     return {
@@ -110,17 +112,29 @@ def _samples(study: Study, cell: Cell) -> dict[int, float]:
     }
 
 
-def _behind(study: Study, cell: Cell, other: Cell) -> Ratio | None:
-    """How many times worse a cell is than another, paired by block."""
-    mine, its = _samples(study, cell), _samples(study, other)
+def better(
+    mine: Mapping[int, float], its: Mapping[int, float], *, less_is_better: bool
+) -> Ratio | None:
+    """How many times better `mine` is than `its`, paired by block."""
     blocks = sorted(mine.keys() & its.keys())
     if not blocks:
         return None
     own = [mine[block] for block in blocks]
     others = [its[block] for block in blocks]
-    if study.primary.lower_is_better:
-        return ratio_of_medians(own, others)
-    return ratio_of_medians(others, own)
+    return (
+        ratio_of_medians(others, own)
+        if less_is_better
+        else ratio_of_medians(own, others)
+    )
+
+
+def _behind(study: Study, cell: Cell, other: Cell) -> Ratio | None:
+    """How many times worse a cell is than another."""
+    return better(
+        samples(study, other),
+        samples(study, cell),
+        less_is_better=study.primary.lower_is_better,
+    )
 
 
 def _standings(study: Study, threads: int | None, rules: Rules) -> list[Standing]:
@@ -128,7 +142,7 @@ def _standings(study: Study, threads: int | None, rules: Rules) -> list[Standing
     medians = {
         cell: statistics.median(found.values())
         for cell in cells
-        if (found := _samples(study, cell))
+        if (found := samples(study, cell))
     }
     tried = {run.cell for run in study.runs}
     if not medians:
@@ -140,7 +154,7 @@ def _standings(study: Study, threads: int | None, rules: Rules) -> list[Standing
         if cell not in medians:
             result.append(_unmeasured(cell, tried))
         elif cell == fastest:
-            enough = len(_samples(study, cell)) >= FEWEST_RUNS
+            enough = len(samples(study, cell)) >= FEWEST_RUNS
             verdict = BEST if enough else CANNOT_TELL
             result.append(Standing(cell, medians[cell], None, verdict))
         else:
@@ -167,13 +181,16 @@ def _judged(behind: Ratio | None, rules: Rules) -> str:
 
 
 def _agreement(
-    standings: Sequence[Standing], recommended: str | None, rules: Rules
+    standings: Sequence[Standing],
+    recommended: str | None,
+    present: str,
+    rules: Rules,
 ) -> tuple[str, list[str]]:
     """Whether the recommended lock is among the best."""
-    name = recommended or REFERENCE
+    name = recommended or present
     found = {item.cell.lock: item for item in standings}
     own = found.get(name)
-    what = f"the rules say {name}" if recommended else "the rules say: keep the lock"
+    what = f"the rules say {name}" if recommended else f"the rules say: keep {name}"
     if own is None or own.median is None:
         return CANNOT_TELL, [f"{what}; it could not be measured"]
     fastest = next((item for item in standings if item.median and not item.behind), own)

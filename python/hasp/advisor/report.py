@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from hasp.advisor.rules import Condition, Rule, Rules
+from hasp.advisor.unmeasured import unmeasured_lines
 from hasp.advisor.verdict import SiteVerdict, Verdict
 from hasp.advisor.words import quantity
 from hasp.output import console, table
@@ -50,11 +51,9 @@ def print_verdict(verdict: Verdict) -> None:
         for line in advice:
             say(out, line, "- ")
     if verdict.unknown:
-        heading(out, "could not be judged, for want of a measure")
-        words = [
-            f"{item.rule.id} ({', '.join(item.missing)})" for item in verdict.unknown
-        ]
-        say(out, ", ".join(words), "  ")
+        heading(out, "rules that could not be judged, for want of a measure")
+        for line in unmeasured_lines(verdict.unknown):
+            say(out, line, "- ")
 
 
 def capital(text: str) -> str:
@@ -76,7 +75,7 @@ def _print_site(site: SiteVerdict, out: Console) -> None:
             say(out, words, f"  {name:14}")
 
     line("trouble", ", ".join(site.bottlenecks) or "none that another lock cures")
-    line("take", site.recommendation or "what it has")
+    line("take", site.recommendation or site.keep or "what it has")
     line("or", ", ".join(site.alternatives))
     for kind in site.avoid:
         line("avoid", kind)
@@ -131,7 +130,7 @@ def consequences(rule: Rule) -> Sequence[str]:
         if text:
             found.append(f"{word}: {text}")
     if rule.keep:
-        found.append("keep the lock")
+        found.append(f"keep the lock, whatever other rules advise: {rule.keep}")
     if rule.stop:
         found.append("stop: locks are not the bottleneck")
     return found

@@ -97,6 +97,7 @@ class Rule:
     any: tuple[Condition, ...]
     scope: str  # program or site
     hot: bool  # asked only of sites that cost enough (hot-share)
+    last: bool  # asked of sites that are hot or have a bottleneck by other rules
     quiet: bool  # its bottleneck alone does not make locks matter
     silent: bool  # changes the advice, says nothing by itself
     bottleneck: str
@@ -106,7 +107,7 @@ class Rule:
     hint: str
     caution: str
     also: str  # a rule whose answer is named beside this one's
-    keep: bool
+    keep: str  # why no lock is recommended, whatever other rules advise; "": they may
     stop: bool
     kinds: tuple[str, ...]  # of locks that it speaks of; () for all
     objective: str  # "" for every objective
@@ -256,6 +257,7 @@ def _rule(entry: dict[str, Any], thresholds: Mapping[str, Threshold]) -> Rule:
         any=some,
         scope="site" if "site" in scopes else entry.get("scope", "program"),
         hot=entry.get("hot", False),
+        last=entry.get("last", False),
         quiet=entry.get("quiet", False),
         silent=entry.get("silent", False),
         bottleneck=entry.get("bottleneck", ""),
@@ -265,7 +267,7 @@ def _rule(entry: dict[str, Any], thresholds: Mapping[str, Threshold]) -> Rule:
         hint=entry.get("hint", ""),
         caution=entry.get("caution", ""),
         also=entry.get("also", ""),
-        keep=entry.get("keep", False),
+        keep=entry.get("keep", ""),
         stop=entry.get("stop", False),
         kinds=tuple(entry.get("kinds", ())),
         objective=objective,

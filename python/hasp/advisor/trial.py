@@ -18,18 +18,22 @@ from hasp.study.store import Study
 
 
 def candidates(verdict: Verdict, rules: Rules, number: int) -> list[str]:
-    """The locks to try: of the worst site, the recommended one and its alternatives.
+    """The locks to try: the recommended one of each site, then their alternatives.
 
-    Where the rules name none, locks that differ as much as can be.
+    Those of the site at which a lock can gain most come first. Where the rules name
+    none, locks that differ as much as can be. The lock that the program ran under, if
+    it is not the reference, is tried as well.
     """
-    found: list[str] = []
-    for site in verdict.sites:
-        if site.recommendation:
-            found += [site.recommendation, *site.alternatives]
-            break
-    reference = (native.REFERENCE, verdict.features.lock)
-    found = [name for name in (*found, *rules.order) if name not in reference]
-    return list(dict.fromkeys(found))[:number]
+    found = [site.recommendation for site in verdict.advised if site.recommendation]
+    found += [name for site in verdict.advised for name in site.alternatives]
+    present = verdict.features.lock or native.REFERENCE
+    others = [
+        name
+        for name in dict.fromkeys([*found, *rules.order])
+        if name not in (native.REFERENCE, present)
+    ]
+    kept = [] if present == native.REFERENCE else [present]
+    return [*kept, *others[:number]]
 
 
 def compare(plan: Plan, locks: Sequence[str], plan_file: Path | None) -> Study:

@@ -8,6 +8,7 @@ from typing import Any
 
 from hasp.advisor.evaluate import Fired, Unknown
 from hasp.advisor.features import Features, SiteFeatures
+from hasp.advisor.unmeasured import reason
 
 SCHEMA = "hasp.advise/1"
 
@@ -24,6 +25,7 @@ class SiteVerdict:
     bottlenecks: tuple[str, ...]
     advice: tuple[str, ...]  # "avoid fifo"
     recommendation: str | None  # a lock; None: keep what it has
+    keep: str  # why no other lock is worth it, in words; "" where no rule says so
     alternatives: tuple[str, ...]
     avoid: tuple[str, ...]  # locks, in words
     why: tuple[str, ...]
@@ -52,6 +54,20 @@ class Verdict:
         """The verdict on one site; None if there is nothing to say."""
         return next((item for item in self.sites if item.site == site), None)
 
+    @property
+    def advised(self) -> list[SiteVerdict]:
+        """The sites that should have another lock, the most promising first."""
+        return sorted(
+            (site for site in self.sites if site.recommendation),
+            key=lambda site: site.features.gain or 0.0,
+            reverse=True,
+        )
+
+    @property
+    def recommendation(self) -> str | None:
+        """The lock that is tried for the whole program; None: keep what it has."""
+        return next((site.recommendation for site in self.advised), None)
+
     def as_json(self) -> dict[str, Any]:
         """One record, documented in docs/hasp-advise.md."""
         return {
@@ -79,7 +95,12 @@ class Verdict:
                 if not item.rule.silent
             ],
             "not_judged": [
-                {"id": item.rule.id, "missing": list(item.missing)}
+                {
+                    "id": item.rule.id,
+                    "title": item.rule.title,
+                    "missing": list(item.missing),
+                    "why": [reason(name) for name in item.missing],
+                }
                 for item in self.unknown
             ],
             "features": {

@@ -3,23 +3,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from hasp.advisor.evaluate import Fired, Number
 from hasp.advisor.features import Features, SiteFeatures, measures
 from hasp.durations import format_duration, three_digits
+from hasp.native import REFERENCE
 
-# Bottlenecks by the study's names, and how a sentence says them.
+# Bottlenecks by the study's names, and how a sentence says them: what happens, and the
+# term to look for in brackets where it is not said anyway.
 BOTTLENECKS = {
-    "contention:high": "high contention",
-    "contention:extreme": "extreme contention",
-    "trylock-contention": "trylocks that fail again and again",
-    "many-uncontended": "very many uncontended acquisitions",
-    "lock-holder-preemption": "holders preempted",
-    "lock-handover": "slow handovers",
-    "memory-footprint:page-erase": "memory for very many locks",
-    "memory-footprint:kernel-lock-in-page-fault": "locks created all the time",
-    "memory-contention": "memory contention",
+    "contention:high": "threads often wait for each other (high contention)",
+    "contention:extreme": "somebody nearly always waits (extreme contention)",
+    "trylock-contention": "threads poll it in vain",
+    "many-uncontended": "it is taken very often, though hardly anybody waits",
+    "lock-holder-preemption": "more threads than CPUs want to run, so a spinning lock "
+    "would collapse (holder preemption)",
+    "lock-handover": "its threads sleep so often that a queue would pass it on slowly "
+    "(lock handover)",
+    "memory-footprint:page-erase": "their memory is zeroed first (page faults)",
+    "memory-footprint:kernel-lock-in-page-fault": "locks are made all the time, in "
+    "memory that is mapped anew (page faults)",
+    "memory-contention": "memory is the bottleneck, not the lock",
 }
 
 # Properties as adjectives of locks.
@@ -32,6 +38,9 @@ QUALITIES = {
     "small": "small",
     "throttles": "throttling",
 }
+
+
+LOOSE = 1.0  # a bound of twice as fast and more is no promise worth printing
 
 
 def percent(share: float) -> str:
@@ -49,7 +58,8 @@ def quantity(value: float, unit: str) -> str:
         return format_duration(value / 1e9)
     if unit == "x":
         return f"{value:,.0f}x" if value >= 100 else f"{three_digits(value)}x"
-    number = f"{value:,.0f}" if value >= 1000 else three_digits(value)
+    whole = value >= 1000 or (value == int(value) and not unit.startswith("/"))
+    number = f"{value:,.0f}" if whole else three_digits(value)
     return f"{number}{unit if unit.startswith('/') else ' ' + unit}".rstrip()
 
 
@@ -74,6 +84,24 @@ def sentence(
 ) -> str:
     """The one sentence: which lock, what is wrong with it, what to do."""
     return f"{_cost(lead, bottlenecks)}: {trouble}; {answer}"
+
+
+def lock_words(lock: str) -> str:
+    """The lock that a program ran under."""
+    return "glibc's lock" if lock in ("", REFERENCE) else f"the lock {lock}"
+
+
+def taken_words(lock: str, site: SiteFeatures) -> str:
+    """The answer that recommends a lock, with how much may be hoped for."""
+    if site.gain is None or site.gain >= LOOSE:
+        return f"try the lock {lock}"
+    return f"try the lock {lock} (at most {percent(site.gain)} faster)"
+
+
+def kept_words(why: str, site: SiteFeatures, lock: str) -> str:
+    """The answer that recommends none, and why; the bound is rounded up."""
+    most = max(1, math.ceil(100 * (site.gain or 0.0)))
+    return f"keep {lock_words(lock)}: {why.format(gain=f'{most} %')}"
 
 
 def no_bottleneck(features: Features) -> str:

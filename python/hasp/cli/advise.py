@@ -221,17 +221,26 @@ def _proved(
             file = Path(folder) / DEFAULT_PLAN
             save(chosen, file)
         study = trial.compare(plan, locks, file)
-    recommended = next(
-        (site.recommendation for site in verdict.sites if site.recommendation), None
-    )
-    proof = prove(study, recommended, rules)
+    present = verdict.features.lock or native.REFERENCE
+    proof = prove(study, verdict.recommendation, rules, present)
     measured = dataclasses.replace(
         verdict.features,
+        interleave_gain=_interleaved(plan, verdict, study),
         lock_variation=proof.lock_variation,
         fewer_threads_gain=proof.fewer_threads_gain,
     )
     again = judge(measured, rules, native.locks(), arguments.objective)
     return _Answer(profile, again, study, proof)
+
+
+def _interleaved(plan: StudyPlan, verdict: Verdict, study: Study) -> float | None:
+    """What memory gains by interleaving, where rules ask for it (E5)."""
+    from hasp.advisor.interleave import interleave_gain
+
+    asked = any("interleave_gain" in item.missing for item in verdict.unknown)
+    if not asked or study.interrupted:
+        return None
+    return interleave_gain(plan, verdict.features.nodes)
 
 
 def _report(answer: _Answer, arguments: argparse.Namespace) -> int:

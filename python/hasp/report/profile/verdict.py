@@ -25,6 +25,7 @@ class SiteAdvice:
     name: str
     bottlenecks: tuple[str, ...]
     recommendation: str | None  # a lock of `hasp list`; None: keep what it has
+    keep: str  # why no other lock is worth it
     alternatives: tuple[str, ...]
     avoid: tuple[str, ...]
     hints: tuple[str, ...]  # what no other lock would do
@@ -38,7 +39,8 @@ class SiteAdvice:
             others = (
                 f" (or {', '.join(self.alternatives)})" if self.alternatives else ""
             )
-            parts.append(f"take {self.recommendation}{others}")
+            parts.append(f"try the lock {self.recommendation}{others}")
+        parts += [self.keep] if self.keep else []
         parts += [f"avoid {', '.join(self.avoid)}"] if self.avoid else []
         parts += [*self.hints, *self.cautions]
         return f"{self.name}: {'; '.join(parts)}" if parts else ""
@@ -104,6 +106,7 @@ def _site_advice(site: SiteVerdict) -> SiteAdvice:
         site.name,
         site.bottlenecks,
         site.recommendation,
+        site.keep,
         site.alternatives,
         site.avoid,
         site.hints,
