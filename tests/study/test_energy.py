@@ -9,7 +9,7 @@ import pytest
 
 from hasp.energy import perf_events, powercap
 from hasp.energy.meter import Counter, Meter
-from hasp.study.metrics import metrics_of
+from hasp.study.metrics import metrics_of, with_derived
 from hasp.study.record import OK, Run
 
 
@@ -129,13 +129,25 @@ def test_a_real_event_counts(events):
     assert count.joules() > 0
 
 
+def per_work(**fields):
+    run = Run(1, "mcs", 2, OK, wall_s=2.0, user_s=1.0, system_s=2.0, **fields)
+    return with_derived(metrics_of(run), run.wall_s)
+
+
 def test_throughput_per_power():
-    run = Run(
-        1, "mcs", 2, OK, wall_s=2.0, energy_j=50.0, figures={"throughput": 1000.0}
-    )
+    found = per_work(energy_j=50.0, figures={"throughput": 1000.0})
     # 1000 operations a second at 25 W.
-    assert metrics_of(run)["tpp"] == pytest.approx(40.0)
-    assert metrics_of(run)["energy_j"] == 50.0
-    alone = metrics_of(Run(1, "mcs", 2, OK, wall_s=2.0, energy_j=50.0))
-    assert alone["tpp"] == pytest.approx(1 / 50)  # a run for 50 joules
-    assert not {"tpp", "energy_j"} & {*metrics_of(Run(1, "mcs", 2, OK, wall_s=2.0))}
+    assert found["tpp"] == pytest.approx(40.0)
+    assert found["energy_j"] == 50.0
+    assert per_work(energy_j=50.0)["tpp"] == pytest.approx(1 / 50)  # a run for 50 J
+    assert not {"tpp", "energy_j"} & {*per_work()}
+
+
+def test_cpu_time_is_compared_by_work():
+    """Of two programs that run for 2 s, the slower one is not the thriftier one."""
+    fast, slow = (per_work(figures={"throughput": rate}) for rate in (1000.0, 500.0))
+    assert fast["cpu_s"] == slow["cpu_s"] == 3.0
+    assert slow["cpu_s_per_op"] == pytest.approx(2 * fast["cpu_s_per_op"])
+    assert fast["cpu_s_per_op"] == pytest.approx(3.0 / 2000)
+    assert per_work()["cpu_s_per_op"] == pytest.approx(3.0)
+    assert "cpu_s_per_op" not in with_derived({"cpu_s": 3.0}, 2.0)

@@ -14,6 +14,7 @@ from hasp.energy import powercap
 from hasp.study import carry_out
 from hasp.study import run as run_module
 from hasp.study.campaign import load
+from hasp.study.metrics import with_derived
 
 
 @pytest.fixture
@@ -146,7 +147,9 @@ def test_lock_statistics_are_runs_of_their_own(plan, tmp_path, capsys):
     assert study("table", "means", "--metric", "lock_wait_p99_ns", *words) == 0
     assert "hot,futex,2,1," in capsys.readouterr().out
     (batch,) = (store / "samples").glob("*.json")
-    assert json.loads(batch.read_text())["descriptive"] == ["lock_contended_share"]
+    assert json.loads(batch.read_text())["descriptive"] == [
+        *("cpu_s", "lock_contended_share")
+    ]
     assert study("report", "--store", store) == 0
     assert "lock_contended_share" not in capsys.readouterr().out
 
@@ -175,7 +178,8 @@ def test_energy_of_a_host_that_tells_it(plan, tmp_path, monkeypatch):
         else:
             assert run["values"]["energy_j"] == pytest.approx(4.0)
             watts = 4.0 / run["wall_s"]
-            assert run["values"]["tpp"] == pytest.approx(100 / watts)
+            work = with_derived(run["values"], run["wall_s"])
+            assert work["tpp"] == pytest.approx(100 / watts)
 
 
 def test_a_host_without_meter_has_no_energy(plan, tmp_path, monkeypatch):

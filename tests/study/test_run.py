@@ -44,7 +44,9 @@ def test_a_plan_is_shown_and_carried_out(plan, tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[1] == "speed,0,0,0,0,0,0"
     (batch,) = (store / "samples").glob("*.json")
     facts = json.loads(batch.read_text())
-    assert {"latency", "cpu_s", "peak_bytes"} <= set(facts["lower_is_better"])
+    less = {"latency", "cpu_s", "cpu_s_per_op", "peak_bytes"}
+    assert less <= set(facts["lower_is_better"])
+    assert facts["descriptive"] == ["cpu_s"]
     assert facts["host"]["cpus_online"] >= 1
 
 
@@ -246,3 +248,11 @@ def test_a_metric_that_never_matches_names_its_place(plan, tmp_path, capsys):
     (failure,) = json.loads(batch.read_text())["failures"]
     assert (failure["program"], failure["lock"]) == ("second", "glibc")
     assert failure["outcome"] == "no figure"
+
+
+def test_a_plan_without_new_keys_asks_for_what_it_always_did(plan):
+    """The digest names the journal: another one would make all runs again."""
+    plan.write_text(PLAN.replace("noisy_runs = 0\n", ""))
+    assert load(plan).digest == "379c6bb7be26"
+    plan.write_text(PLAN)
+    assert load(plan).digest != "379c6bb7be26"

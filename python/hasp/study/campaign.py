@@ -69,23 +69,26 @@ class Program:
         return {file.name: PLAN + file.path for file in self.plan_files}
 
     def asked(self) -> dict[str, Any]:
-        """What makes its runs other ones; not where the plan says it, or of which it
-        says nothing."""
+        """What makes its runs other ones; not where the plan says it.
+
+        What is as usual is left out, so that later versions of Hasp, which can be asked
+        for more, still know the runs of earlier ones.
+        """
         asked = asdict(self)
         asked.pop("line")
+        asked["plan"].pop("node_cpus")
         for file in asked["plan_files"]:
             file.pop("path")
-        usual = {
-            "plan_files": (),
-            "cooling_s": 0.0,
-            "noisy_runs": 3,
-            "recorded_runs": 0,
-        }
-        return {
-            name: value
-            for name, value in asked.items()
-            if name not in usual or value != usual[name]
-        }
+        for part, usual in ((asked, USUAL), (asked["plan"], USUAL_PLAN)):
+            for name, value in usual.items():
+                if part[name] == value:
+                    del part[name]
+        return asked
+
+
+# What versions without these keys did; new keys come to this list.
+USUAL = {"plan_files": (), "cooling_s": 0.0, "noisy_runs": 3, "recorded_runs": 0}
+USUAL_PLAN = {"unit": "threads"}
 
 
 @dataclass(frozen=True)

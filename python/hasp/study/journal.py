@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hasp.errors import HaspError
+from hasp.study.metrics import with_derived
 
 
 @dataclass(frozen=True)
@@ -104,5 +105,5 @@ class Journal:
             }
             for number, entry in enumerate(self.entries)
             if entry.good
-            for metric, value in entry.values.items()
+            for metric, value in with_derived(entry.values, entry.wall_s).items()
         ]
