@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hasp.machine.energy import Meter
 
 from hasp.host import Host
 from hasp.interference import Interference
@@ -265,21 +263,6 @@ def test_who_plays_which_part() -> None:
     assert [len(crew) for crew in plan.crews(topology)] == [1, 2, 3, 4]
     large = machine(list(range(300)), [0] * 300)
     assert sum(map(len, plan.pairs(large).values())) <= plan.MOST_PAIRS
-
-
-def test_energy_counters_wrap(tmp_path: Path) -> None:
-    assert Meter.find(tmp_path) is None
-    zone = tmp_path / "intel-rapl:0"
-    zone.mkdir()
-    (zone / "energy_uj").write_text("900\n")
-    (zone / "max_energy_range_uj").write_text("1000\n")
-    (tmp_path / "intel-rapl:0:0").mkdir()
-    (tmp_path / "intel-rapl:0:0" / "energy_uj").write_text("5\n")
-    meter = Meter.find(tmp_path)
-    assert meter is not None
-    before = meter.joules()
-    (zone / "energy_uj").write_text("400\n")
-    assert meter.joules_since(before) == pytest.approx(500e-6)
 
 
 def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
