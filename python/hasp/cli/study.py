@@ -20,6 +20,7 @@ examples:
   hasp study plan studies/locks.toml --store runs
   hasp study run studies/locks.toml --store runs
   hasp study run studies/locks.toml --store runs --on simulated:xeon-80
+  hasp study run studies/locks.toml --store runs --on slurm --jobs 4
   hasp study add --store runs --machine A-64 A64.csv
   hasp study list --store runs
   hasp study table sensitivity --store runs --machine A-64

@@ -22,6 +22,7 @@ from hasp.plan import apply
 from hasp.selection import select
 from hasp.study.plan import Metric, Plan, parse_ready, shell_words
 from hasp.study.said import Said
+from hasp.study.slurm import settings as cluster
 
 SCHEMA = 1
 PINNINGS = ("none", "core", "node")
@@ -99,6 +100,7 @@ class Campaign:
     title: str
     environment: dict[str, str]
     programs: tuple[Program, ...]
+    slurm: cluster.Settings = cluster.DEFAULT  # no part of the digest
 
     @property
     def digest(self) -> str:
@@ -149,7 +151,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "ready": (str,),
     "metrics": (dict,),
 }
-TOP = ("schema", "title", "defaults", "environment", "program")
+TOP = ("schema", "title", "defaults", "environment", "program", cluster.TABLE)
 
 
 def load(path: Path) -> Campaign:
@@ -194,6 +196,7 @@ def load(path: Path) -> Campaign:
         document.get(("title",)) or path.stem,
         {name: str(value) for name, value in environment.items()},
         tuple(parsed),
+        cluster.of_document(document),
     )
 
 

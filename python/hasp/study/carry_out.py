@@ -53,6 +53,10 @@ class Configuration:
             *(self.cell.threads or 1, self.recorded),
         )
 
+    def fits(self, nodes: int) -> bool:
+        """Whether a machine has as many nodes; threads may be more than CPUs."""
+        return self.cell.unit != NODES or (self.cell.threads or 1) <= nodes
+
 
 Key = tuple[str, str, int, bool]
 
@@ -156,7 +160,7 @@ def to_run(campaign: Campaign, left_out: Collection[str]) -> list[Configuration]
     return [
         one
         for one in (*configurations(campaign), *to_record(campaign))
-        if one.program.name not in left_out and fits_here(one)
+        if one.program.name not in left_out and one.fits(len(node_cpus()))
     ]
 
 
@@ -290,11 +294,6 @@ class Carrying:
 def with_nodes(plan: Plan) -> Plan:
     """The plan, knowing how many CPUs each node of this machine has."""
     return dataclasses.replace(plan, node_cpus=tuple(map(len, node_cpus())))
-
-
-def fits_here(one: Configuration) -> bool:
-    """Whether this machine has as many nodes; threads may be more than CPUs."""
-    return one.cell.unit != NODES or (one.cell.threads or 1) <= len(node_cpus())
 
 
 def cpus_for(pinning: str, cell: Cell) -> set[int]:

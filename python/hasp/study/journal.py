@@ -2,15 +2,18 @@
 """The runs of a study as they end: one JSON line each, so that nothing is lost.
 
     STORE/journals/MACHINE-DIGEST.jsonl
+    STORE/journals/MACHINE-DIGEST.parts/*.jsonl  one of each job of a cluster (slurm/)
 
 The digest is that of the plan: a changed plan begins a journal of its own. What a crash
-left half written at the end is dropped; the run is then made again.
+left half written at the end is dropped; the run is then made again. A journal has one
+writer; it knows the entries of others, which it reads but never touches.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,12 +49,34 @@ class Entry:
         return self.good and not self.recorded
 
 
-class Journal:
-    """A file of entries that only grows."""
+def read(path: Path) -> list[Entry]:
+    """The whole entries of a journal that another process may be writing."""
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    return _parse(path, text[: text.rfind(b"\n") + 1])
 
-    def __init__(self, path: Path) -> None:
+
+def _parse(path: Path, text: bytes) -> list[Entry]:
+    entries = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            entries.append(Entry(**json.loads(line)))
+        except (ValueError, TypeError):
+            raise HaspError(
+                f"{path}:{number} is no run of this version of Hasp",
+                "delete that line, or the file to begin again",
+            ) from None
+    return entries
+
+
+class Journal:
+    """A file of entries that only grows, and the entries of `others` before its own."""
+
+    def __init__(self, path: Path, others: Iterable[Path] = ()) -> None:
         self.path = path
-        self.entries: list[Entry] = []
+        self.entries = [entry for other in others for entry in read(other)]
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b")
@@ -65,14 +90,7 @@ class Journal:
         whole = text.rfind(b"\n") + 1
         if whole < len(text):
             self._file.truncate(whole)
-        for number, line in enumerate(text[:whole].splitlines(), 1):
-            try:
-                self.entries.append(Entry(**json.loads(line)))
-            except (ValueError, TypeError):
-                raise HaspError(
-                    f"{path}:{number} is no run of this version of Hasp",
-                    "delete that line, or the file to begin again",
-                ) from None
+        self.entries += _parse(path, text[:whole])
 
     def add(self, entry: Entry) -> None:
         """Write an entry, so that it survives whatever comes next."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from hasp.errors import HaspError
 from hasp.study.campaign import Campaign
+from hasp.study.slurm.settings import refuse_elsewhere
 
 # Takes the plan and the options of `hasp study run`; returns the exit status.
 CarryOut = Callable[[Campaign, argparse.Namespace], int]
@@ -27,18 +28,27 @@ def _simulated(campaign: Campaign, arguments: argparse.Namespace) -> int:
     )
 
 
+def _slurm(campaign: Campaign, arguments: argparse.Namespace) -> int:
+    from hasp.study.slurm import session
+
+    return session.carry_out(campaign, arguments)
+
+
 # By the word before the colon: who carries plans out there, and how it is written.
 PLACES: dict[str, tuple[CarryOut, str]] = {
     "simulated": (_simulated, "simulated:NAME, a machine of `hasp simulate --list`"),
+    "slurm": (_slurm, "slurm, on a machine of the cluster"),
 }
 
 
 def carry_out(campaign: Campaign, arguments: argparse.Namespace) -> int:
     """Carry a plan out at the place that `--on` names."""
+    if arguments.on != "slurm":
+        refuse_elsewhere(arguments)
     if arguments.on is None:
         return _here(campaign, arguments)
     kind = arguments.on.partition(":")[0]
-    if kind not in PLACES:
+    if kind not in PLACES or arguments.on.startswith("slurm:"):
         forms = "; ".join(form for _, form in PLACES.values())
         raise HaspError(f"--on {arguments.on}: no such place", f"write {forms}")
     there, _ = PLACES[kind]

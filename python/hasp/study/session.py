@@ -29,10 +29,17 @@ from hasp.study.samples import COLUMNS, Store, create_or_open, file_name
 from hasp.study.watching import Watch, say_doubts
 
 
+def journals_of(campaign: Campaign, store: Store, machine: str) -> list[Path]:
+    """Every journal of that plan on that machine: ours first, then a cluster's."""
+    folder = store.folder / "journals"
+    name = file_name(f"{machine}-{campaign.digest}")
+    return [folder / f"{name}.jsonl", *sorted(folder.glob(f"{name}.parts/*.jsonl"))]
+
+
 def journal_of(campaign: Campaign, store: Store, machine: str) -> Journal:
     """The runs of that plan on that machine so far."""
-    name = file_name(f"{machine}-{campaign.digest}")
-    return Journal(store.folder / "journals" / f"{name}.jsonl")
+    ours, *others = journals_of(campaign, store, machine)
+    return Journal(ours, others)
 
 
 def machine_name(given: str | None) -> str:
@@ -105,11 +112,9 @@ def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
         if ending is not None:
             note("interrupted: the same command goes on from here")
             raise ending
-        failed = failures(campaign, carrying.progress)
-    for failure in failed:
-        words = Cell(failure.lock, failure.threads, campaign.size_unit).words
-        recorded = ", recorded" if failure.recorded else ""
-        note(f"{failure.program}, {words}{recorded}: failed too often, given up")
+    failed = given_up(campaign, carrying.progress)
+    for words in failed:
+        note(words)
     say_doubts(journal.entries)
     return EXIT_FINDING if failed else 0
 
@@ -130,11 +135,21 @@ def failures(campaign: Campaign, progress: Progress) -> list[Entry]:
     ]
 
 
-def _host() -> dict[str, Any]:
-    """This machine's facts; the store calls it by a name of the user's."""
-    facts = host.facts().as_json()
-    del facts["hostname"]
-    return facts
+def given_up(campaign: Campaign, progress: Progress) -> list[str]:
+    """The same in words."""
+    found = []
+    for failure in failures(campaign, progress):
+        words = Cell(failure.lock, failure.threads, campaign.size_unit).words
+        recorded = ", recorded" if failure.recorded else ""
+        found.append(
+            f"{failure.program}, {words}{recorded}: failed too often, given up"
+        )
+    return found
+
+
+def without_name(facts: dict[str, Any]) -> dict[str, Any]:
+    """A host's facts for a store, which calls it by a name of the user's."""
+    return {name: value for name, value in facts.items() if name != "hostname"}
 
 
 def publish(
@@ -170,7 +185,7 @@ def publish(
         "runs": sum(entry.counts for entry in journal.entries),
         "title": campaign.title,
         "hasp_version": version(),
-        "host": _host(),
+        "host": without_name(host.facts().as_json()),
         "failures": [
             {
                 name: getattr(failure, name)

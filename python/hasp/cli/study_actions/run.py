@@ -12,12 +12,15 @@ HELP = "carry a plan out, or go on with it"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The plan, the store, and where it runs."""
+    from hasp.study.slurm.settings import add_options
+
     add_plan_options(parser)
     parser.add_argument(
         "--on",
         metavar="PLACE",
-        help="simulated:MACHINE (`hasp simulate --list`; default: here)",
+        help="simulated:MACHINE (`hasp simulate --list`) or slurm (default: here)",
     )
+    add_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

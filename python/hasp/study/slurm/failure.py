@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Why a job did not do its work: its state, its node, the last lines of its log."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from hasp.errors import HaspError
+from hasp.study.slurm.files import (
+    DONE,
+    INTERRUPTED,
+    REFUSED,
+    RUNNING,
+    Files,
+    Task,
+)
+from hasp.study.slurm.queue import Job
+
+# Ends that are nobody's fault: what is left goes on in another array.
+PASSING = {"NODE_FAIL", "PREEMPTED", "TIMEOUT"}
+LINES = 5  # of a log that are shown
+LONGEST = 200  # characters of such a line
+
+
+def went_well(job: Job, task: Task | None) -> bool:
+    """Whether a job that has ended did what it could."""
+    outcome = task.outcome if task else RUNNING
+    if outcome == INTERRUPTED:
+        return job.state != "CANCELLED"
+    return outcome == DONE or (outcome == RUNNING and job.state in PASSING)
+
+
+def failure(job: Job, task: Task | None, files: Files) -> HaspError:
+    """What to tell of a job that did not."""
+    node = (task.node if task else job.node) or "no node"
+    where = f"job {job.id} on {node}"
+    if task is not None and task.outcome == REFUSED:
+        return HaspError(f"{where}: {task.message}", task.remedy)
+    if job.state == "CANCELLED":
+        return HaspError(
+            f"{where} was cancelled",
+            "its runs are kept; the same command submits what is left",
+        )
+    lines = last_lines(files, job.id)
+    if not lines:
+        return HaspError(
+            f"{where} ended as {job.state} and left no log in {files.folder}",
+            "do the nodes see that folder under the same name? Here it is on "
+            f"{kind_of_file_system(files.folder)}: name a --store on one they share",
+        )
+    said = "".join(f"\n        {line}" for line in lines)
+    return HaspError(
+        f"{where} ended as {job.state}; its log ends with:{said}",
+        remedy_for("\n".join(lines), files),
+    )
+
+
+def remedy_for(log: str, files: Files) -> str:
+    """What the end of a log suggests."""
+    if "No module named" in log or (sys.executable in log and "No such file" in log):
+        return (
+            f"Hasp must be on the nodes under the same name, {sys.prefix}: install it "
+            "in a folder that they share"
+        )
+    return f"put that right, and start the same command again; logs: {files.folder}"
+
+
+def last_lines(files: Files, job: str) -> list[str]:
+    """The end of what a job wrote on stderr, or on stdout if it is silent there."""
+    for path in files.log_of(job):
+        try:
+            text = path.read_text("utf-8", errors="replace")
+        except OSError:
+            continue
+        lines = [line.rstrip()[:LONGEST] for line in text.splitlines() if line.strip()]
+        if lines:
+            return lines[-LINES:]
+    return []
+
+
+def kind_of_file_system(folder: Path) -> str:
+    """`nfs4 (/home)`: which file system holds a folder."""
+    import psutil
+
+    holders = [
+        part
+        for part in psutil.disk_partitions(all=True)
+        if folder.is_relative_to(part.mountpoint)
+    ]
+    if not holders:
+        return "an unknown file system"
+    nearest = max(holders, key=lambda part: len(part.mountpoint))
+    return f"{nearest.fstype} ({nearest.mountpoint})"

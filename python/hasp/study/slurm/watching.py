@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Waiting for a study's jobs, with what they do on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+from hasp.output import note
+from hasp.study.journal import Entry
+from hasp.study.slurm.queue import Job, Unanswered
+from hasp.study.slurm.state import State
+from hasp.study.watching import trouble
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.3, 15.0  # seconds between two questions to Slurm
+APPEARING = 10.0  # seconds in which jobs just submitted may not be listed
+LINE_INTERVAL = 30.0  # seconds between lines where stderr is no terminal
+
+
+class Watch:
+    """Says what changed since it was last told."""
+
+    def __init__(self, state: State) -> None:
+        self._told = failures(state)
+        self._line = ""
+        self._last = -LINE_INTERVAL
+
+    def until_ended(
+        self, jobs: Callable[[], list[Job]], look: Callable[[], State]
+    ) -> list[Job]:
+        """Wait until no job is live; the jobs as they ended."""
+        begun, pause = time.monotonic(), FIRST_PAUSE
+        silent = False
+        while True:
+            try:
+                found = jobs()
+                silent = False
+            except Unanswered as problem:
+                if not silent:  # a controller that is started anew answers again
+                    self._clear()
+                    note(f"{problem.message}; asking again")
+                silent = True
+            else:
+                self.tell(found, look())
+                late = time.monotonic() - begun > APPEARING
+                if (found or late) and not any(job.live for job in found):
+                    self._clear()
+                    return found
+            time.sleep(pause)
+            pause = min(pause * 1.2, LONGEST_PAUSE)
+
+    def tell(self, jobs: list[Job], state: State) -> None:
+        """Failed runs at once, and a line of progress now and then."""
+        for entry in failures(state):
+            if entry not in self._told:
+                self._clear()
+                note(trouble(state.campaign, entry))
+                self._told.append(entry)
+        line = words_of(jobs, state)
+        now = time.monotonic()
+        if sys.stderr.isatty():
+            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+        elif line != self._line and now - self._last >= LINE_INTERVAL:
+            note(line)
+            self._line, self._last = line, now
+
+    def _clear(self) -> None:
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def failures(state: State) -> list[Entry]:
+    """The runs that are no measurements."""
+    return [
+        entry
+        for entries in state.entries.values()
+        for entry in entries
+        if entry.outcome != "ok"
+    ]
+
+
+def words_of(jobs: list[Job], state: State) -> str:
+    """`job 12: 1 pending (Resources), 2 running, 1 ended; 340 runs left`."""
+    pending = [job for job in jobs if job.pending]
+    running = sum(job.live for job in jobs) - len(pending)
+    why = sorted({job.reason for job in pending} - {"None", ""})
+    reason = f" ({', '.join(why)})" if why else ""
+    machines = {task.machine for task in state.tasks if task.machine}
+    left = sum(sum(state.left(machine).values()) for machine in machines)
+    runs = f"; {left} runs left" if machines else ""
+    arrays = ", ".join(sorted({job.array for job in jobs}))
+    ended = len(jobs) - running - len(pending)
+    return (
+        f"job {arrays}: {len(pending)} pending{reason}, {running} running, "
+        f"{ended} ended{runs}"
+    )

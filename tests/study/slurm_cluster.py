@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""A Slurm cluster of this machine alone, for tests and for trying things out.
+
+    python tests/study/slurm_cluster.py [COMMAND...]   # without one: a shell
+
+Debian's munged, slurmctld and one slurmd for each node (`slurmd -N`), with ports of
+their own and all files below one folder, as the present user; they end when the command
+does. No control groups and no accounting: what a container without systemd can do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+DAEMONS = ("munged", "slurmctld", "slurmd")
+CLIENTS = ("sbatch", "squeue", "scancel", "srun", "sinfo", "scontrol")
+NODES = ("n1", "n2")
+PATIENCE = 30.0  # seconds for the nodes to be idle
+ADMIN_PATH = "/usr/sbin:/sbin"
+
+CONFIGURATION = """\
+ClusterName=hasp-test
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={control}
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+StateSaveLocation={folder}/state
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdSpoolDir={folder}/spool.%n
+SlurmdPidFile={folder}/slurmd.%n.pid
+SlurmdLogFile={folder}/slurmd.%n.log
+SlurmdParameters=config_overrides
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerParameters=batch_sched_delay=0,bf_interval=1,sched_min_interval=0
+ReturnToService=2
+KillWait=5
+CompleteWait=0
+{nodes}
+PartitionName=main Nodes={names} Default=YES MaxTime=INFINITE State=UP
+PartitionName=one Nodes=n1 MaxTime=INFINITE State=UP
+"""
+
+
+def lacking() -> str:
+    """What a cluster needs and this machine has not, or ""."""
+    path = f"{os.environ.get('PATH', '')}:{ADMIN_PATH}"
+    missing = [
+        name for name in (*DAEMONS, *CLIENTS) if not shutil.which(name, path=path)
+    ]
+    return (
+        f"no {', '.join(missing)} (tools/install-packages test-all)" if missing else ""
+    )
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on now."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+class Cluster:
+    """Running daemons; `environment` makes Slurm's commands talk to them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = {
+            **os.environ,
+            "SLURM_CONF": str(folder / "slurm.conf"),
+            "PATH": f"{os.environ.get('PATH', '')}:{ADMIN_PATH}",
+        }
+        self._daemons: list[subprocess.Popen[bytes]] = []
+
+    def start(self) -> None:
+        """Start everything, and wait until the nodes can take jobs."""
+        self.folder.chmod(0o755)  # munged refuses folders that others may write
+        (self.folder / "state").mkdir()
+        (self.folder / "munge.key").write_bytes(os.urandom(128))
+        (self.folder / "munge.key").chmod(0o600)
+        control, *ports = free_ports(1 + len(NODES))
+        nodes = [
+            f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} "
+            f"CPUs={os.cpu_count()} State=UNKNOWN"
+            for name, port in zip(NODES, ports, strict=True)
+        ]
+        (self.folder / "slurm.conf").write_text(
+            CONFIGURATION.format(
+                host=socket.gethostname(),
+                control=control,
+                user=getpass.getuser(),
+                folder=self.folder,
+                nodes="\n".join(nodes),
+                names=",".join(NODES),
+            )
+        )
+        at = [
+            f"--{name}={self.folder}/munge.{name}" for name in ("socket", "seed-file")
+        ]
+        at += [f"--key-file={self.folder}/munge.key", f"--pid-file={self.folder}/m.pid"]
+        self._start("munged", "--foreground", *at)
+        self._wait(lambda: (self.folder / "munge.socket").exists())
+        self._start("slurmctld", "-D", "-i")
+        for name in NODES:
+            (self.folder / f"spool.{name}").mkdir()
+            self._start("slurmd", "-D", "-N", name)
+        self._wait(
+            lambda: (
+                self.run("sinfo", "-h", "-N", "-o%T").split()
+                == ["idle"] * (len(NODES) + 1)
+            )
+        )  # n1 is in two partitions
+
+    def run(self, *words: str) -> str:
+        """The output of one of Slurm's commands."""
+        answer = subprocess.run(
+            words, env=self.environment, capture_output=True, text=True, timeout=30
+        )
+        return answer.stdout
+
+    def stop(self) -> None:
+        """End the jobs and the daemons, whatever state they are in."""
+        self.run("scancel", f"--user={os.getuid()}", "--signal=KILL", "--full")
+        for daemon in reversed(self._daemons):
+            daemon.terminate()
+        for daemon in reversed(self._daemons):
+            try:
+                daemon.wait(10)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+
+    def _start(self, *words: str) -> None:
+        path = shutil.which(words[0], path=self.environment["PATH"])
+        assert path
+        with (self.folder / f"{words[0]}.out").open("ab") as output:
+            self._daemons.append(
+                subprocess.Popen(
+                    [path, *words[1:]],
+                    env=self.environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                )
+            )
+
+    def _wait(self, ready: object) -> None:
+        limit = time.monotonic() + PATIENCE
+        while not ready():  # type: ignore[operator]
+            dead = [daemon for daemon in self._daemons if daemon.poll() is not None]
+            if dead or time.monotonic() > limit:
+                said = "".join(
+                    f"\n{path.name}: {path.read_text(errors='replace')[-1500:]}"
+                    for path in sorted(self.folder.glob("*.out"))
+                )
+                self.stop()
+                raise RuntimeError(f"the cluster did not start:{said}")
+            time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def cluster() -> Iterator[Cluster]:
+    """A running cluster, ended with the block."""
+    with tempfile.TemporaryDirectory(prefix="hasp-slurm-") as name:
+        made = Cluster(Path(name))
+        made.start()
+        try:
+            yield made
+        finally:
+            made.stop()
+
+
+def main() -> int:
+    """Run a command, or a shell, with a cluster."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    words = sys.argv[1:] or [os.environ.get("SHELL", "/bin/sh")]
+    if lacking():
+        print(f"slurm_cluster: {lacking()}", file=sys.stderr)
+        return 2
+    with cluster() as made:
+        return subprocess.run(words, env=made.environment).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

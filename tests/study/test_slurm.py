@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""A study on a real Slurm cluster: two nodes that are this machine."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+from study import slurm_cluster
+
+from hasp.cli.main import main
+
+pytestmark = [
+    pytest.mark.skipif(
+        bool(slurm_cluster.lacking()), reason=slurm_cluster.lacking() or "-"
+    ),
+    pytest.mark.xdist_group("slurm"),
+]
+
+PLAN = """\
+schema = 1
+title = "small"
+
+[defaults]
+locks = "glibc,futex"
+threads = [1, 2]
+least_runs = 2
+most_runs = 2
+noisy_runs = 0
+
+[slurm]
+time = "10m"
+
+[[program]]
+name = "speed"
+command = "sh -c 'sleep SECONDS; echo speed {threads}00'"
+[program.metrics]
+throughput = "speed ([0-9]+)"
+"""
+RUN_HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with slurm_cluster.cluster() as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def on_the_cluster(cluster, monkeypatch):
+    """Each test begins on a cluster without jobs."""
+    for name in ("PATH", "SLURM_CONF"):
+        monkeypatch.setenv(name, cluster.environment[name])
+    yield
+    cluster.run("scancel", "--user=root", "--signal=KILL", "--full")
+    cluster.run("scancel", "--user=root")
+
+
+@pytest.fixture
+def plan(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN.replace("SECONDS", "0"))
+    return path
+
+
+@pytest.fixture
+def long_plan(plan):
+    plan.write_text(PLAN.replace("SECONDS", "0.4"))
+    return plan
+
+
+@pytest.fixture
+def store(tmp_path):
+    return tmp_path / "s"
+
+
+def words_for(plan, store, *words):
+    return ["study", "run", str(plan), "--store", str(store), "--on", "slurm", *words]
+
+
+def run(plan, store, *words):
+    return main(words_for(plan, store, *words))
+
+
+def entries(store):
+    return [
+        json.loads(line)
+        for path in sorted((store / "journals").glob("*.parts/*.jsonl"))
+        for line in path.read_text().splitlines(keepends=True)
+        if line.endswith("\n")
+    ]
+
+
+def keys(store):
+    return Counter(
+        (run["program"], run["lock"], run["threads"], run["block"])
+        for run in entries(store)
+    )
+
+
+def arrays(store):
+    return {path.stem.split("_")[0] for path in store.glob("slurm/*/tasks/*.json")}
+
+
+def wait_for_runs(store, count):
+    limit = time.monotonic() + 30
+    while len(entries(store)) < count:
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+
+
+def complete(store, configurations=4):
+    """Whether each configuration has two runs, none of them twice, and none failed."""
+    assert {run["outcome"] for run in entries(store)} == {"ok"}
+    assert set(keys(store).values()) == {1}
+    return len(keys(store)) == 2 * configurations
+
+
+def test_a_plan_is_carried_out_and_collected(plan, store, capsys):
+    plan.write_text(plan.read_text() + '[[program]]\nname = "b"\ncommand = "true"\n')
+    assert run(plan, store, "--jobs", "2") == 0
+    said = capsys.readouterr().err
+    assert "submitted, for up to 2 nodes" in said
+    assert "16 runs in" in said
+    assert complete(store, 8)
+    (provenance,) = (store / "samples").glob("*.json")
+    facts = json.loads(provenance.read_text())
+    assert facts["nodes"] in (1, 2)
+    assert facts["runs"] == 16
+    words = ("table", "sensitivity", "--store", str(store), "--csv")
+    assert main(["study", *words, "--machine", facts["machine"]]) == 0
+    assert capsys.readouterr().out.count("\n") == 3
+
+    assert run(plan, store, "--jobs", "2") == 0
+    assert "nothing is left to run" in capsys.readouterr().err
+    assert len(arrays(store)) == 1
+
+
+@pytest.mark.slow
+def test_an_interruption_leaves_the_jobs_and_finds_them(long_plan, store, capsys):
+    words = words_for(long_plan, store)
+    child = subprocess.Popen(
+        [sys.executable, "-c", RUN_HASP, *words], stderr=subprocess.PIPE, text=True
+    )
+    wait_for_runs(store, 1)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=20)
+    assert child.returncode == 130
+    assert "the jobs go on" in said
+    assert run(long_plan, store, "--partition", "one") == 2
+    assert "submitted with other options" in capsys.readouterr().err
+    assert run(long_plan, store) == 0
+    assert "is already there" in capsys.readouterr().err
+    assert complete(store)
+    assert len(arrays(store)) == 1
+
+
+@pytest.mark.slow
+def test_jobs_are_cancelled_and_what_they_did_is_kept(long_plan, store, capsys):
+    assert run(long_plan, store, "--cancel") == 0
+    assert "no job of this study" in capsys.readouterr().err
+    assert run(long_plan, store, "--no-wait") == 0
+    wait_for_runs(store, 2)
+    assert run(long_plan, store, "--cancel") == 0
+    assert "cancelled; its runs are kept" in capsys.readouterr().err
+    kept = entries(store)
+    assert 2 <= len(kept) < 8
+    assert {run["outcome"] for run in kept} == {"ok"}  # SIGTERM ended one; no failure
+    assert list((store / "samples").glob("*.parquet"))
+    assert run(long_plan, store) == 0
+    assert entries(store)[: len(kept)] == kept
+    assert complete(store)
+
+
+@pytest.mark.slow
+def test_a_job_that_is_killed_costs_one_run_at_most(long_plan, store, cluster):
+    assert run(long_plan, store, "--no-wait") == 0
+    wait_for_runs(store, 2)
+    (array,) = arrays(store)
+    cluster.run("scancel", "--signal=KILL", "--full", array)
+    while cluster.run("squeue", "-h", "-o%T").split():
+        time.sleep(0.2)
+    before = len(entries(store))
+    assert before < 8
+    assert run(long_plan, store) == 0
+    assert complete(store)
+    assert len(arrays(store)) == 2
+
+
+@pytest.mark.slow
+def test_a_time_limit_is_gone_on_after(long_plan, store, capsys):
+    assert run(long_plan, store, "--time", "4s") == 0
+    assert "ended before all was done: going on" in capsys.readouterr().err
+    assert complete(store)
+    assert len(arrays(store)) > 1
+
+
+@pytest.mark.slow
+def test_a_time_limit_that_is_too_short_is_said(plan, store, capsys):
+    plan.write_text(PLAN.replace("SECONDS", "20"))
+    assert run(plan, store, "--time", "2s") == 2
+    assert "not one run came of them" in capsys.readouterr().err
+    assert len(arrays(store)) == 1
+
+
+@pytest.mark.slow
+def test_each_node_is_a_machine_where_that_is_wanted(long_plan, store):
+    assert run(long_plan, store, "--jobs", "2", "--machine-per", "node") == 0
+    machines = {
+        json.loads(path.read_text())["machine"]: json.loads(path.read_text())["runs"]
+        for path in (store / "samples").glob("*.json")
+    }
+    assert machines == {"n1": 8, "n2": 8}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "complaints"),
+    [
+        (("--partition", "no-such"), ("sbatch takes no such job", "partition")),
+        (("--setup", "echo lost >&2; exit 3"), ("ended as FAILED", "lost")),
+        (
+            ("--setup", "export PYTHONHOME=/nowhere"),
+            ("No module named", "Hasp must be"),
+        ),
+        (("--sbatch=--no-such-option",), ("sbatch takes no such job",)),
+    ],
+)
+def test_what_goes_wrong_is_passed_on(plan, store, capsys, words, complaints):
+    assert run(plan, store, *words) == 2
+    said = capsys.readouterr().err
+    for complaint in complaints:
+        assert complaint in said
+    assert entries(store) == []
+
+
+@pytest.mark.slow
+def test_a_pending_job_says_why(long_plan, store, capsys, cluster):
+    assert run(long_plan, store, "--no-wait", "--sbatch=--hold") == 0
+    capsys.readouterr()
+    child = subprocess.Popen(
+        [
+            *(sys.executable, "-c", RUN_HASP),
+            *words_for(long_plan, store, "--sbatch=--hold"),
+        ],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stderr is not None
+    assert any("1 pending (JobHeldUser)" in line for line in child.stderr)
+    cluster.run("scontrol", "release", cluster.run("squeue", "-h", "-o%A").strip())
+    child.communicate(timeout=40)
+    assert child.returncode == 0
+    assert complete(store)
