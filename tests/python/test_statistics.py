@@ -8,8 +8,11 @@ import warnings
 
 import numpy
 import pytest
+from scipy.stats import sem
+from scipy.stats import t as student
 
 from hasp.statistics import outliers, ratio_of_medians
+from hasp.statistics.narrow import half_width, half_widths
 
 
 @pytest.fixture(autouse=True)
@@ -102,3 +105,22 @@ def test_outliers():
     assert outliers([1.0, 1.0, 5.0]) == []
     assert outliers([1.0, 1.0, 1.0, 1.0, 1.04]) == []
     assert outliers([]) == []
+
+
+def test_the_interval_of_a_mean():
+    """Against scipy's own, and many samples at once."""
+    source = numpy.random.default_rng(2)
+    samples = [source.normal(50, 4, size) for size in (2, 5, 30)]
+    many = half_widths(
+        *(
+            numpy.array([of(sample) for sample in samples])
+            for of in (numpy.mean, lambda one: numpy.std(one, ddof=1), len)
+        )
+    )
+    for sample, width in zip(samples, many, strict=True):
+        low, high = student.interval(0.95, len(sample) - 1, sample.mean(), sem(sample))
+        assert half_width(sample) == pytest.approx((high - low) / 2 / sample.mean())
+        assert width == pytest.approx(half_width(sample))
+    assert half_width([3.0]) == math.inf == half_width([-1.0, 1.0])
+    assert half_width([0.0, 0.0]) == half_width([7.0, 7.0]) == 0.0
+    assert numpy.isnan(half_widths(*numpy.array([[1.0], [numpy.nan], [1.0]])))

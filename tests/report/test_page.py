@@ -6,9 +6,18 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from pages import assert_fits_a_phone
+from pages import (
+    TALL,
+    assert_can_be_heard,
+    assert_fits_a_phone,
+    assert_looks_as_before,
+    headless,
+    pictures,
+    visit,
+)
 from profile_samples import SAMPLES, deadlock, hot_lock
 
 from hasp.profile.model import Edge, Event, WaiterSample
@@ -18,7 +27,6 @@ from hasp.report.profile.order_graph import order_graph
 from hasp.report.profile.page import page_data, render
 from hasp.report.profile.timeline import timeline
 
-from .browser import headless
 from .large import everything, ten_thousand_sites
 
 SECOND = 1_000_000_000
@@ -160,7 +168,7 @@ def test_a_lock_with_itself_is_drawn():
     assert arrow.circular and arrow.count == 6
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def browser():
     yield from headless()
 
@@ -175,6 +183,16 @@ def click(browser, selector):
     browser.execute_script("document.querySelector(arguments[0]).click()", selector)
 
 
+def filter_by(browser, place, text):
+    browser.execute_script(
+        """const box = document.querySelectorAll("#sites thead input")[arguments[0]];
+        box.value = arguments[1];
+        box.dispatchEvent(new Event("input"));""",
+        place,
+        text,
+    )
+
+
 def text_of(browser, name):
     script = "return document.getElementById(arguments[0]).textContent"
     return browser.execute_script(script, name)
@@ -182,19 +200,20 @@ def text_of(browser, name):
 
 @pytest.mark.slow
 def test_the_page_in_a_browser(browser, page):
-    browser.get(f"file://{page}")
+    visit(browser, page)
     assert column(browser, "sites", 0)[0] == "db.c:88 &db->mu"
     # Sorting by name, then in the other direction.
-    click(browser, "#sites th")
+    click(browser, "#sites th button")
     names = column(browser, "sites", 0)
     assert names == sorted(names) and len(names) == 5
-    click(browser, "#sites th")
+    click(browser, "#sites th button")
     assert column(browser, "sites", 0) == names[::-1]
     # Filtering.
-    browser.execute_script(
-        """const box = document.getElementById("filter"); box.value = "BUCKET";
-        box.dispatchEvent(new Event("input"));"""
-    )
+    filter_by(browser, 2, "> 3.5 %")
+    assert len(column(browser, "sites", 0)) == 2
+    filter_by(browser, 5, ">= 1ms")
+    assert "table.c:31 &bucket->lock" in column(browser, "sites", 0)
+    filter_by(browser, 0, "BUCKET")
     assert column(browser, "sites", 0) == ["table.c:31 &bucket->lock"]
     assert text_of(browser, "shown") == "1 of 5 sites"
     # A row shows its own histograms, stacks and locks.
@@ -226,7 +245,7 @@ def test_dark_and_light(browser, page):
     ink = "return getComputedStyle(document.body).color"
     drawn = """return getComputedStyle(document.querySelector(
         "#histograms .xtick text")).fill"""
-    browser.get(f"file://{page}")
+    visit(browser, page)
     light = browser.execute_script(ink), browser.execute_script(drawn)
     click(browser, "#theme")
     dark = browser.execute_script(ink), browser.execute_script(drawn)
@@ -243,9 +262,23 @@ def test_the_page_on_a_phone(browser, page):
 
 
 @pytest.mark.slow
+def test_the_page_without_eyes_or_a_mouse(browser, page):
+    visit(browser, page)
+    assert_can_be_heard(browser)
+
+
+@pytest.mark.slow
+def test_the_figures_look_as_before(browser, page, tmp_path):
+    visit(browser, page, TALL)
+    names = ["histograms", "flame", "overview", "timeline", "order", "moments"]
+    found = pictures(browser, tmp_path, names)
+    assert_looks_as_before(found, Path(__file__).parent / "page_figures.png")
+
+
+@pytest.mark.slow
 def test_an_empty_profile_in_a_browser(browser, tmp_path):
     for name in ("unlocked", "idle"):
         path = tmp_path / f"{name}.html"
         path.write_text(render(SAMPLES[name]()))
-        browser.get(f"file://{path}")
+        visit(browser, path)
         assert browser.get_log("browser") == []

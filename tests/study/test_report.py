@@ -5,32 +5,48 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
+from pathlib import Path
 
 import numpy
 import pytest
-from pages import assert_fits_a_phone
+from pages import (
+    TALL,
+    assert_can_be_heard,
+    assert_fits_a_phone,
+    assert_looks_as_before,
+    differences,
+    headless,
+    pictures,
+    visit,
+)
 
 from hasp.cli.main import main
+from hasp.report.study.origin import origins
 
 LOCKS = {"mcs": 1.0, "clh": 0.98, "ttas": 0.4}
 PROGRAMS = ("db", "web", "</script><b>odd")
+FIGURE_FILES = ("coverage", "programs", "superiority", "scalability", "against-tpp")
+FIGURES = ["curves", "heat", "coverage", "superiority", "against"]
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """Two machines; `web` does not care for locks, the others do at 4 threads."""
+    """Two machines; `web` does not care for locks, the others do at 4 threads.
+
+    Of `latency`, less is better: it is 1000 over the throughput.
+    """
     folder = tmp_path_factory.mktemp("report")
     source = numpy.random.default_rng(3)
     for machine in ("big", "small"):
-        lines = ["program,lock,threads,throughput,tpp"]
+        lines = ["program,lock,threads,throughput,tpp,latency"]
         for program in PROGRAMS:
             for lock, speed in LOCKS.items():
                 for threads in (1, 4):
                     factor = 1.0 if program == "web" or threads == 1 else speed
                     for _ in range(5):
                         value = 1000 * threads * factor * source.normal(1, 0.002)
-                        lines.append(f"{program},{lock},{threads},{value},{value / 9}")
+                        metrics = f"{value},{value / 9},{1e3 / value}"
+                        lines.append(f"{program},{lock},{threads},{metrics}")
         path = folder / f"{machine}.csv"
         path.write_text("\n".join(lines) + "\n")
         words = ["study", "add", "--store", folder / "s", "--machine", machine, path]
@@ -42,9 +58,9 @@ def report(store, *words):
     return main(["study", "report", "--store", str(store), *map(str, words)])
 
 
-@pytest.fixture
-def page(store, tmp_path):
-    path = tmp_path / "report.html"
+@pytest.fixture(scope="module")
+def page(store, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
     assert report(store, "--html", path) == 0
     return path
 
@@ -56,14 +72,51 @@ def test_the_sentences_say_what_the_data_say(store, capsys):
     assert "a median of 2.5" in text
     assert "clh, mcs are within 5 % of the best for all of them" in text
     assert "Avoid ttas (100 %)" in text
-    assert "0% of the comparisons with the best lock cannot tell" in text
+    assert "0 % of the comparisons with the best lock cannot tell" in text
+    # Less is better: ttas takes 1 / 0.4 of what the best one takes.
+    assert "(latency): with up to 4 threads, the worst lock takes a median of" in text
+
+
+def test_what_falls_under_every_lock_is_no_collapse(tmp_path, capsys):
+    """`fixed` has as much work for each thread; `weak` falls under one lock alone."""
+    lines = ["program,lock,threads,throughput"]
+    for lock, factor in (("mcs", 1.0), ("ttas", 0.1)):
+        for run in range(3):
+            for program, low, high in (("fixed", 900, 300), ("weak", 900, 1800)):
+                lines.append(f"{program},{lock},1,{low + run}")
+                lines.append(f"{program},{lock},2,{high * factor + run}")
+    (tmp_path / "runs.csv").write_text("\n".join(lines))
+    store = tmp_path / "s"
+    words = ["study", "add", "--store", store, "--machine", "m", tmp_path / "runs.csv"]
+    assert main([str(word) for word in words]) == 0
+    assert report(store) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Under every lock fixed falls below half of its peak" in text
+    assert "On 1 program a lock collapses" in text
+
+
+def test_the_first_screen_is_short(store, capsys):
+    """All of the first metric, the two sentences that matter of the others."""
+    assert report(store, "--machine", "big") == 0
+    lines = capsys.readouterr().out.splitlines()
+    heads = [line for line in lines if line.startswith("big, ")]
+    assert heads == ["big, throughput", "big, latency", "big, tpp"]
+    assert max(map(len, lines)) <= 80
+    latency = lines[lines.index("big, latency") : lines.index("big, tpp")]
+    assert sum(line.startswith("- ") for line in latency) == 2
 
 
 def test_json_has_the_same(store, capsys):
     assert report(store, "--machine", "small", "--json") == 0
-    first = json.loads(capsys.readouterr().out.splitlines()[0])
+    first, second, _ = map(json.loads, capsys.readouterr().out.splitlines())
     assert first["sensitive"] == [True, True, False]  # "</script>..." comes first
     assert first["best"][1] == ["mcs", "clh"]
+    assert first["correlation"]["tpp"][1] == 1
+    # As it was measured, although the statistics take it inverted.
+    assert second["metric"] == "latency" and second["lower_is_better"]
+    ttas = second["values"][1][second["locks"].index("ttas")]
+    assert ttas == pytest.approx([1.0, 0.625], rel=0.01)
+    assert second["coverage"] == first["coverage"]
 
 
 def test_the_page_needs_nothing_else(page):
@@ -77,15 +130,21 @@ def test_markdown_latex_and_figures(store, tmp_path):
     folder = tmp_path / "parts"
     words = ("--latex", folder, "--figures", folder, "--formats", "png,svg,pdf")
     text = tmp_path / "report.md"
+    words = (*words, "--metric", "throughput,tpp")
     assert report(store, "--machine", "big", "--markdown", text, *words) == 0
-    assert "| db | 2.5" in text.read_text()
-    assert "| &lt;/script>&lt;b>odd |" in text.read_text()
+    said = text.read_text()
+    assert "| db | 2.5" in said
+    assert "| &lt;/script>&lt;b>odd |" in said
+    assert "Not lock-sensitive: web." in said
+    assert "| ttas | 0 % | 0 % | 100 % | 100 % | 0 % |" in said
+    assert "![scalability](parts/big-throughput-scalability.svg)" in said
+    assert "- 90 runs of big.csv, added " in said
     table = (folder / "big-throughput-harmful.tex").read_text()
     assert "ttas & 100 & 100 \\\\" in table
     assert "big max pct" in table
     heads = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     for kind, head in heads.items():
-        for name in ("coverage", "programs", "superiority", "against-tpp"):
+        for name in FIGURE_FILES:
             content = (folder / f"big-throughput-{name}.{kind}").read_bytes()
             assert content.startswith(head)
 
@@ -95,27 +154,48 @@ def test_files_that_cannot_be_written(store, tmp_path, capsys):
     assert "cannot be written" in capsys.readouterr().err
 
 
-@pytest.fixture
+def test_where_runs_come_from_is_said():
+    batch = {
+        "machine": "m",
+        "runs": 5160,
+        "source": "plan.toml",
+        "added": "2026-11-21T2",
+        "hasp_version": "1.0",
+        "host": {
+            "cpu_model": "CPU",
+            "cpus_allowed": 2,
+            "cpu_quota": None,
+            "numa_nodes": 1,
+            "memory_bytes": 8 << 30,
+            "kernel": "6.1",
+            "libc": "glibc 2.36",
+        },
+        "doubts": {"other load": 3},
+        "failures": [
+            {"program": "db", "lock": "x", "threads": 2, "outcome": "hung"},
+        ],
+    }
+    assert origins([batch, {**batch, "machine": "other"}], "m") == [
+        "5,160 runs of plan.toml by Hasp 1.0, until 2026-11-21, on CPU, 2 CPUs, 8 GiB, "
+        "Linux 6.1, glibc 2.36.",
+        "db under x (2 threads): hung, given up",
+        "3 runs count in spite of noise (other load).",
+    ]
+    (said,) = origins(
+        [{**batch, "simulated": "xeon-80", "failures": [], "doubts": {}}], "m"
+    )
+    assert said.endswith("2026-11-21: simulated, on the machine xeon-80.")
+
+
+@pytest.fixture(scope="module")
 def browser():
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("Chromium and its driver are not installed")
-    webdriver = pytest.importorskip("selenium.webdriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for word in ("--headless=new", "--no-sandbox", "--window-size=1200,1000"):
-        options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.ChromeService(driver)
-    window = webdriver.Chrome(options=options, service=service)
-    yield window
-    window.quit()
+    yield from headless()
 
 
-def rows(browser):
-    script = """return [...document.querySelectorAll("#programs tbody tr")]
+def rows(browser, table="programs"):
+    script = """return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)]
         .map((row) => [...row.cells].map((cell) => cell.textContent))"""
-    return browser.execute_script(script)
+    return browser.execute_script(script, table)
 
 
 def choose(browser, name, value):
@@ -128,35 +208,92 @@ def choose(browser, name, value):
     )
 
 
-def axis(browser, figure):
-    return browser.execute_script(
-        "return document.getElementById(arguments[0]).data[0].x", figure
+def filter_by(browser, table, column, text):
+    browser.execute_script(
+        """const box = document.querySelectorAll(
+            `#${arguments[0]} thead input`)[arguments[1]];
+        box.value = arguments[2];
+        box.dispatchEvent(new Event("input"));""",
+        table,
+        column,
+        text,
     )
+
+
+def click(browser, selector):
+    browser.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
+def drawn(browser, figure, axis="x"):
+    return browser.execute_script(
+        "return document.getElementById(arguments[0]).data[0][arguments[1]]",
+        figure,
+        axis,
+    )
+
+
+def text_of(browser, name):
+    script = "return document.getElementById(arguments[0]).textContent"
+    return browser.execute_script(script, name)
 
 
 @pytest.mark.slow
 def test_the_page_in_a_browser(browser, page):
-    browser.get(f"file://{page}")
+    visit(browser, page)
     assert {row[0] for row in rows(browser)} == {"db", "</script><b>odd"}
-    assert set(axis(browser, "heat")) == set(LOCKS)
+    assert drawn(browser, "heat") == ["clh", "mcs", "ttas"]
     choose(browser, "which", "all")
     assert len(rows(browser)) == 3
     choose(browser, "property", "fifo")
-    assert set(axis(browser, "heat")) == {"mcs", "clh"}
+    assert drawn(browser, "heat") == ["clh", "mcs"]
+    choose(browser, "property", "")
     choose(browser, "machine", "small")
-    verdict = browser.execute_script(
-        "return document.getElementById('verdict').textContent"
+    assert "on small" in text_of(browser, "verdict")
+    click(browser, "#programs th button")  # by name
+    assert [row[0] for row in rows(browser)] == ["</script><b>odd", "db", "web"]
+    click(browser, "#programs tbody tr:last-child")
+    assert text_of(browser, "curves-title") == "Scalability of web"
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.slow
+def test_columns_filter_tables_and_figures(browser, page):
+    visit(browser, page)
+    filter_by(browser, "programs", 0, "DB, web")
+    assert [row[0] for row in rows(browser)] == ["db"]
+    assert drawn(browser, "heat", "y") == ["db"]
+    filter_by(browser, "locks", 2, "< 50")  # harmful
+    assert [row[0] for row in rows(browser, "locks")] == ["clh", "mcs"]
+    assert drawn(browser, "heat") == drawn(browser, "superiority") == ["clh", "mcs"]
+    filter_by(browser, "locks", 2, "100%")  # at least
+    assert drawn(browser, "coverage") == ["ttas"]
+    filter_by(browser, "locks", 2, "many")
+    invalid = "return document.querySelectorAll('[aria-invalid=true]').length"
+    assert browser.execute_script(invalid) == 1
+    assert len(rows(browser, "locks")) == 3
+    filter_by(browser, "locks", 2, "")
+    filter_by(browser, "programs", 1, "> 9x")
+    assert rows(browser) == []
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.slow
+def test_another_metric_is_drawn_as_measured(browser, page):
+    visit(browser, page)
+    choose(browser, "other", "tpp")
+    assert "r is a median of 1.00" in text_of(browser, "against-note")
+    choose(browser, "metric", "latency")
+    assert "(less is better)" in text_of(browser, "curves")
+    curves = browser.execute_script(
+        """return document.getElementById("curves").data.map((one) =>
+            [one.name, one.y[1]])"""
     )
-    assert "on small" in verdict
-    browser.execute_script(
-        "document.querySelector('#programs th').click()"  # by name
-    )
-    assert [row[0] for row in rows(browser)] == ["web", "db", "</script><b>odd"]
-    browser.execute_script("document.querySelector('#programs tbody tr').click()")
-    title = browser.execute_script(
-        "return document.getElementById('curves-title').textContent"
-    )
-    assert title == "Scalability of web"
+    assert dict(curves)["ttas"] == pytest.approx(0.625, rel=0.01)
+    assert "</script><b>odd" in text_of(browser, "heat")  # no markup to Plotly
+    heat = browser.execute_script("return document.getElementById('heat').data[0].z[0]")
+    assert heat == pytest.approx([98, 100, 40], rel=0.02)
+    choose(browser, "other", "throughput")
+    assert "r is a median of 1.00" in text_of(browser, "against-note")
     assert browser.get_log("browser") == []
 
 
@@ -166,14 +303,25 @@ def test_the_page_on_a_phone(browser, page):
 
 
 @pytest.mark.slow
-def test_the_screenshot_shows_figures(browser, page, tmp_path):
-    """Not one colour: what draws nothing or throws would leave the paper white."""
-    from matplotlib.image import imread
+def test_the_page_without_eyes_or_a_mouse(browser, page):
+    visit(browser, page)
+    assert_can_be_heard(browser)
+    body = browser.find_element("css selector", "#programs tbody tr:last-child")
+    name = body.find_elements("tag name", "td")[0].text
+    body.send_keys("\ue007")  # the Enter key
+    assert text_of(browser, "curves-title") == f"Scalability of {name}"
+    focused = "return document.activeElement.cells[0].textContent"
+    assert browser.execute_script(focused) == name
 
-    browser.set_window_size(1200, 3200)
-    browser.get(f"file://{page}")
-    shot = tmp_path / "page.png"
-    assert browser.save_screenshot(str(shot))
-    picture = imread(shot)[..., :3]
-    coloured = (picture.max(axis=2) - picture.min(axis=2)) > 0.25
-    assert 0.05 < coloured.mean() < 0.6
+
+@pytest.mark.slow
+def test_the_figures_look_as_before(browser, page, tmp_path):
+    """Filtering shows in the pictures, and what is unfiltered looks as it did."""
+    visit(browser, page, TALL)
+    before = pictures(browser, tmp_path, FIGURES)
+    filter_by(browser, "locks", 0, "mcs")
+    assert differences(before["heat"], pictures(browser, tmp_path, ["heat"])["heat"])
+    filter_by(browser, "locks", 0, "")
+    again = pictures(browser, tmp_path, ["heat"])["heat"]
+    assert not differences(before["heat"], again)
+    assert_looks_as_before(before, Path(__file__).parent / "report_figures.png")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The figures of a study: coverage and harm, locks on programs, lock against lock, and
-one metric against another (Figures 4 and 6 of "Lock - Unlock: Is That All?", ACM TOCS
-2019)."""
+"""The figures of a study: scalability, coverage and harm, locks on programs, lock
+against lock, and one metric against another (Figures 4 and 6 of "Lock - Unlock: Is That
+All?", ACM TOCS 2019)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from hasp.native import REFERENCE
 from hasp.plots.comparison import COLOURS, CURVE_COLOURS, MARKERS, metadata, settings
 from hasp.report.study.summary import Summary, ranking
 from hasp.statistics.grid import Array, best_of
@@ -20,7 +21,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg", "pdf")
+MOST_PANELS = 24  # of scalability: programs
+TOP_CURVES = 5  # in each, beside the worst and the reference
 POINT_NAMES = {"one": "smallest size", "max": "largest size", "opt": "best size"}
+
+
+def stem(summary: Summary) -> str:
+    """How the names of its files begin."""
+    return f"{summary.machine}-{summary.metric}".replace("/", "_")
 
 
 def draw_all(
@@ -28,12 +36,15 @@ def draw_all(
 ) -> list[Path]:
     """Write every figure of a summary; `others` are other metrics of its machine."""
     written = []
-    stem = f"{summary.machine}-{summary.metric}".replace("/", "_")
-    figures: list[tuple[str, Callable[[], Figure]]] = [
-        ("coverage", lambda: coverage(summary)),
-        ("programs", lambda: locks_on_programs(summary)),
-        ("superiority", lambda: lock_against_lock(summary)),
-    ]
+    figures: list[tuple[str, Callable[[], Figure]]] = []
+    if summary.sensitive.any():
+        figures += [
+            ("coverage", lambda: coverage(summary)),
+            ("programs", lambda: locks_on_programs(summary)),
+            ("superiority", lambda: lock_against_lock(summary)),
+        ]
+        if len(summary.grid.sizes) > 1:
+            figures.append(("scalability", lambda: scalability(summary)))
     for other in others:
         name = f"against-{other.metric}".replace("/", "_")
         figures.append((name, lambda other=other: against(summary, other)))  # type: ignore[misc]
@@ -43,7 +54,7 @@ def draw_all(
         with rc_context(settings(9.0)):
             figure = make()
             for kind in formats:
-                path = folder / f"{stem}-{name}.{kind}"
+                path = folder / f"{stem(summary)}-{name}.{kind}"
                 figure.savefig(path, dpi=150, metadata=metadata(path))
                 written.append(path)
     return written
@@ -125,6 +136,63 @@ def lock_against_lock(summary: Summary, point: str = "opt") -> Figure:
         "% of programs where the row beats the column",
     )
     _map(axes, figure, summary.superiority[point], locks, locks)
+    return figure
+
+
+def scalability(summary: Summary) -> Figure:
+    """A panel for each lock-sensitive program, those to which it matters most first.
+
+    Of many locks a panel has the best ones at the largest size, the worst, and the
+    reference, each with the 95 % intervals of its means.
+    """
+    from matplotlib.figure import Figure
+
+    grid, gains, spread = summary.grid, summary.gain["max"], summary.spread
+    order = [place for place in ranking(gains) if summary.sensitive[place]]
+    shown = order[:MOST_PANELS]
+    columns = min(4, len(shown))
+    lines = -(-len(shown) // columns)
+    figure = Figure(figsize=(2.6 * columns + 0.6, 2.3 * lines), layout="constrained")
+    panels = figure.subplots(lines, columns, squeeze=False).flatten()
+    with numpy.errstate(divide="ignore"):
+        values = 1 / grid.values if summary.inverted else grid.values
+    for axes, program in zip(panels, shown, strict=False):
+        locks = ranking(grid.at("max")[program])
+        for place in locks:
+            rank = locks.index(place)
+            if rank < TOP_CURVES:
+                style = {"color": CURVE_COLOURS[rank], "linewidth": 1.2}
+            elif grid.locks[place] == REFERENCE:
+                style = {"color": "#000000", "linewidth": 1.6, "linestyle": "--"}
+            elif place == locks[-1]:
+                style = {"color": COLOURS["worse"], "linewidth": 1.2, "linestyle": ":"}
+            else:
+                continue
+            axes.errorbar(
+                grid.sizes,
+                values[program, place],
+                yerr=values[program, place] * numpy.nan_to_num(spread[program, place]),
+                label=grid.locks[place],
+                elinewidth=0.7,
+                **style,
+            )
+        axes.set_title(grid.programs[program], loc="left", fontsize=8)
+        axes.set_xticks(grid.sizes)
+        axes.set_ylim(bottom=0)
+        axes.tick_params(labelsize=6)
+        axes.legend(fontsize=5.5, frameon=False, handlelength=1.2, labelspacing=0.15)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    for axes in panels[len(shown) :]:
+        axes.set_visible(False)
+    better = "less" if summary.inverted else "more"
+    figure.suptitle(
+        f"{summary.machine}: {summary.metric} ({better} is better) by "
+        f"{summary.size_unit}: the best {TOP_CURVES} locks, {REFERENCE}, and the worst",
+        fontsize=9,
+        x=0.01,
+        ha="left",
+    )
     return figure
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy
 from scipy.stats import t as student
 
+from hasp.statistics.grid import Array
 from hasp.statistics.ratio import CONFIDENCE
 
 
@@ -22,11 +23,21 @@ def half_width(values: Sequence[float]) -> float:
     if len(values) < 2:
         return math.inf
     sample = numpy.asarray(values, dtype=float)
-    mean = abs(float(sample.mean()))
-    error = float(sample.std(ddof=1)) / math.sqrt(len(sample))
-    if error == 0.0:
-        return 0.0
-    if mean == 0.0:
-        return math.inf
-    quantile = float(student.ppf((1 + CONFIDENCE) / 2, len(sample) - 1))
-    return quantile * error / mean
+    moments = sample.mean(), sample.std(ddof=1), len(sample)
+    (width,) = half_widths(*(numpy.array([moment]) for moment in moments))
+    return 0.0 if math.isnan(width) else float(width)  # all are zero
+
+
+def half_widths(means: Array, deviations: Array, runs: Array) -> Array:
+    """The same of many samples at once, from their means, deviations and sizes.
+
+    NaN with fewer than two values.
+    """
+    counts = numpy.asarray(runs, dtype=float)
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        quantiles = student.ppf((1 + CONFIDENCE) / 2, counts - 1)
+        errors = numpy.asarray(deviations, dtype=float) / numpy.sqrt(counts)
+        widths: Array = numpy.where(
+            counts < 2, numpy.nan, quantiles * errors / numpy.abs(means)
+        )
+    return widths

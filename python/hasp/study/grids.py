@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy
+import numpy.typing
 
 from hasp.errors import HaspError
-from hasp.statistics.grid import Grid
+from hasp.statistics.grid import Array, Grid
+from hasp.statistics.narrow import half_widths
 
 if TYPE_CHECKING:
     import polars
@@ -29,11 +32,8 @@ def grid_of(
     locks = sorted(means["lock"].unique().to_list())
     sizes = sorted(means["size"].unique().to_list())
     values = numpy.full((len(programs), len(locks), len(sizes)), numpy.nan)
-    places = [
-        means[name].replace_strict(order, range(len(order)), return_dtype=polars.Int64)
-        for name, order in (("program", programs), ("lock", locks), ("size", sizes))
-    ]
-    values[tuple(place.to_numpy() for place in places)] = means["value"].to_numpy()
+    places = _places(means, programs, locks, sizes)
+    values[places] = means["value"].to_numpy()
     if inverted:
         # Nothing can be said by ratios to 0, so it is left out like what is not known.
         values = 1.0 / numpy.where(values > 0, values, numpy.nan)
@@ -65,6 +65,45 @@ def _of(samples: polars.DataFrame, machine: str, metric: str) -> polars.DataFram
     ours = samples.filter(polars.col("machine") == machine)
     _known("metric", metric, ours["metric"].unique().to_list())
     return ours.filter(polars.col("metric") == metric)
+
+
+def spread_of(
+    samples: polars.DataFrame, machine: str, metric: str, grid: Grid
+) -> Array:
+    """Half of the interval of each mean of the grid, as a share of it; NaN: one run."""
+    import polars
+
+    found = (
+        _of(samples, machine, metric)
+        .group_by("program", "lock", "size")
+        .agg(
+            polars.col("value").mean().alias("mean"),
+            polars.col("value").std().alias("deviation"),
+            polars.len().alias("runs"),
+        )
+    )
+    values = numpy.full(grid.values.shape, numpy.nan)
+    values[_places(found, grid.programs, grid.locks, grid.sizes)] = half_widths(
+        *(found[name].to_numpy() for name in ("mean", "deviation", "runs"))
+    )
+    return values
+
+
+def _places(
+    table: polars.DataFrame,
+    programs: Sequence[str],
+    locks: Sequence[str],
+    sizes: Sequence[int],
+) -> tuple[numpy.typing.NDArray[numpy.int64], ...]:
+    """Where in a grid each row of a table belongs."""
+    import polars
+
+    return tuple(
+        table[name]
+        .replace_strict(list(order), range(len(order)), return_dtype=polars.Int64)
+        .to_numpy()
+        for name, order in (("program", programs), ("lock", locks), ("size", sizes))
+    )
 
 
 def _known(kind: str, name: str, there: list[str]) -> None:

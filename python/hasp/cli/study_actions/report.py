@@ -31,7 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of the figures: png, svg, pdf (default: all)",
     )
     add("--title", default="", help="of the page")
-    add("--machine", help="only these, separated by commas")
+    for name in ("--machine", "--metric"):
+        add(name, help="only these, separated by commas")
     add_store_option(parser)
     add_json_option(parser)
 
@@ -47,21 +48,21 @@ def _formats(text: str) -> list[str]:
 
 def run(arguments: argparse.Namespace) -> int:
     """The verdict in words, and the whole report as a page."""
-    from hasp import output, version
+    from hasp import output
     from hasp.report.study.page import as_data, render
     from hasp.report.study.summary import metrics_of, summarise
-    from hasp.report.study.text import markdown
-    from hasp.report.study.verdict import sentences
+    from hasp.report.study.text import markdown, print_verdicts
     from hasp.study.samples import open_store
 
     for destination in (arguments.html, arguments.markdown):
         if destination:
             output.check_writable(str(destination))
     store = open_store(arguments.store)
-    samples = store.read()
-    units = {batch["machine"]: batch["size_unit"] for batch in store.batches()}
+    samples, batches = store.read(), store.batches()
+    units = {batch["machine"]: batch["size_unit"] for batch in batches}
     machines = arguments.machine.split(",") if arguments.machine else sorted(units)
     descriptive = store.descriptive()
+    wanted = arguments.metric.split(",") if arguments.metric else None
     summaries = [
         summarise(
             samples,
@@ -71,57 +72,56 @@ def run(arguments: argparse.Namespace) -> int:
             inverted=metric in store.lower_is_better(),
         )
         for machine in machines
-        for metric in metrics_of(samples, machine) or [""]
-        if metric not in descriptive
+        for metric in wanted or metrics_of(samples, machine) or [""]
+        if wanted or metric not in descriptive
     ]
     title = arguments.title or f"Locks on {', '.join(machines)}"
     if arguments.html:
-        _write(arguments.html, render(summaries, title, version()))
+        _write(arguments.html, render(summaries, title, batches))
         output.note(f"{arguments.html}: the report, {len(summaries)} machine x metric")
+    figures = _write_parts(summaries, arguments)
     if arguments.markdown:
-        _write(arguments.markdown, markdown(summaries, title))
-    for summary in summaries:
-        _write_parts(summary, summaries, arguments)
+        path = arguments.markdown
+        _write(path, markdown(summaries, title, batches, figures, beside=path))
     if arguments.json:
-        records = ({"schema": SCHEMA, **as_data(one)} for one in summaries)
+        records = ({"schema": SCHEMA, **as_data(one, summaries)} for one in summaries)
         output.write_json(records, arguments.json)
         return 0
-    console = output.console()
-    for number, summary in enumerate(summaries):
-        if number:
-            console.print()
-        for sentence in sentences(summary):
-            console.print(sentence)
+    print_verdicts(summaries, output.console())
     return 0
 
 
-def _write_parts(
-    summary: Summary, summaries: list[Summary], arguments: argparse.Namespace
-) -> None:
-    """The LaTeX tables and the figures of one machine and metric."""
+def _write_parts(summaries: list[Summary], arguments: argparse.Namespace) -> list[Path]:
+    """The LaTeX tables and the figures of each machine and metric; returns these."""
     from hasp.errors import HaspError
 
+    figures: list[Path] = []
     try:
         if arguments.latex:
             from hasp.report.study.text import latex
 
             arguments.latex.mkdir(parents=True, exist_ok=True)
-            latex(summary, arguments.latex)
+            for summary in summaries:
+                latex(summary, arguments.latex)
         if arguments.figures:
             from hasp.plots.study import draw_all
 
             arguments.figures.mkdir(parents=True, exist_ok=True)
-            others = [
-                one
-                for one in summaries
-                if one.machine == summary.machine and one.metric != summary.metric
-            ]
-            draw_all(summary, others, arguments.figures, arguments.formats)
+            for summary in summaries:
+                others = [
+                    one
+                    for one in summaries
+                    if one.machine == summary.machine and one is not summary
+                ]
+                figures += draw_all(
+                    summary, others, arguments.figures, arguments.formats
+                )
     except OSError as problem:
         raise HaspError(
             f"cannot write {problem.filename}: {problem.strerror}",
             "name a folder that you may write",
         ) from None
+    return figures
 
 
 def _write(path: Path, text: str) -> None:

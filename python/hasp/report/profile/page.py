@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The report as one HTML file that works without a network.
-
-Templates, style and script lie in templates/; Plotly draws. All numbers come computed
-from here, and there are bounds to all lists, so that a program with ten thousand sites
-makes a page that a browser opens.
-"""
+"""The report as a page. There are bounds to all its lists, so that a program with ten
+thousand sites makes one that a browser opens."""
 
 from __future__ import annotations
 
@@ -12,9 +8,8 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from hasp import version
 from hasp.profile.model import Profile, Site, Thread
-from hasp.report.embedded import embedded
+from hasp.report import page
 from hasp.report.profile.details import octaves
 from hasp.report.profile.figures import METRICS, TIMES, Row, idle_rows, rows, statistic
 from hasp.report.profile.findings import Names, findings, inversions, stack_words
@@ -63,33 +58,16 @@ THREAD_COLUMNS = (
 
 def render(profile: Profile) -> str:
     """The page."""
-    from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
-    from plotly.offline import get_plotlyjs
-
-    # The study's page has the common style.
-    loader = PrefixLoader(
-        {
-            "profile": PackageLoader("hasp.report.profile"),
-            "study": PackageLoader("hasp.report.study"),
-        }
-    )
-    environment = Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     names = Names(profile)
     found = rows(profile)
     said = verdict(profile)
     command, recorded = headline(profile)
-    return environment.get_template("profile/page.html").render(
-        title=f"Locks of {_short(profile)}",
+    return page.render(
+        "hasp.report.profile",
+        f"Locks of {_short(profile)}",
+        page_data(profile, names, found),
         command=command,
         recorded=recorded,
-        version=version(),
         empty=is_empty(profile),
         verdict=said.sentence,
         hang=said.hang,
@@ -105,8 +83,6 @@ def render(profile: Profile) -> str:
         overhead=overhead_words(profile.overhead),
         warnings=profile.warnings,
         left_out=max(0, len(found) - MOST_SITES),
-        data=embedded(page_data(profile, names, found)),
-        plotly=get_plotlyjs(),
     )
 
 

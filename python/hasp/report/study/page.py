@@ -1,62 +1,65 @@
 # SPDX-License-Identifier: MIT
-"""The report as one HTML file that works without a network.
-
-The template, its style and its script lie in templates/; Plotly draws. All data are in
-the file as JSON, computed here, so that the script only chooses and arranges.
-"""
+"""The report as a page, and as data: everything that the page shows."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
 from hasp.errors import HaspError
+from hasp.native import REFERENCE
 from hasp.native import locks as known_locks
-from hasp.report.embedded import embedded
+from hasp.report import page
+from hasp.report.study.origin import origins
 from hasp.report.study.summary import Summary, best_locks
 from hasp.report.study.verdict import sentences
+from hasp.statistics.correlation import correlations
 from hasp.statistics.grid import POINTS
 
 DIGITS = 4  # of a mean in the page: more than the runs can tell
+POINT_NAMES = {
+    "one": "the smallest size",
+    "max": "the largest size",
+    "opt": "each lock's best size",
+}
 
 
-def render(summaries: list[Summary], title: str, version: str) -> str:
-    """The page. `summaries` holds every machine and metric of the store."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from plotly.offline import get_plotlyjs
-
-    environment = Environment(
-        loader=PackageLoader("hasp.report.study"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-    )
+def render(
+    summaries: list[Summary], title: str, batches: Sequence[dict[str, Any]] = ()
+) -> str:
+    """The page. `summaries` has every machine and metric; `batches` is of the store."""
+    machines = dict.fromkeys(one.machine for one in summaries)
     data = {
-        "points": list(POINTS),
+        "points": [[point, POINT_NAMES[point]] for point in POINTS],
+        "reference": REFERENCE,
         "locks": properties({lock for one in summaries for lock in one.grid.locks}),
-        "studies": [as_data(one) for one in summaries],
+        "origins": {machine: origins(batches, machine) for machine in machines},
+        "studies": [as_data(one, summaries) for one in summaries],
     }
-    return environment.get_template("page.html").render(
-        title=title,
-        version=version,
-        data=embedded(data),
-        plotly=get_plotlyjs(),
-    )
+    return page.render("hasp.report.study", title, data)
 
 
-def as_data(summary: Summary) -> dict[str, Any]:
-    """A summary as JSON: lists in the order of its programs and locks."""
+def as_data(summary: Summary, all_of_them: Sequence[Summary] = ()) -> dict[str, Any]:
+    """A summary as JSON: lists in the order of its programs and locks.
+
+    `all_of_them`: where other metrics of the machine are, to correlate with.
+    """
     grid = summary.grid
+    with numpy.errstate(divide="ignore"):
+        measured = 1 / grid.values if summary.inverted else grid.values
     return {
         "machine": summary.machine,
         "metric": summary.metric,
+        "lower_is_better": summary.inverted,
         "size_unit": summary.size_unit,
         "programs": list(grid.programs),
         "locks": list(grid.locks),
         "sizes": list(grid.sizes),
-        "values": _rounded(grid.values),
+        "values": _rounded(measured),
+        "half_width": _rounded(summary.spread, 2),
         "best_size": grid.best_sizes().tolist(),
         "sensitive": summary.sensitive.tolist(),
         "gain": {point: _rounded(values) for point, values in summary.gain.items()},
@@ -70,16 +73,24 @@ def as_data(summary: Summary) -> dict[str, Any]:
         "coverage": {point: _rounded(v) for point, v in summary.coverage.items()},
         "harmful": {point: _rounded(v) for point, v in summary.harmful.items()},
         "superiority": {p: _rounded(v) for p, v in summary.superiority.items()},
+        "correlation": {
+            other.metric: [
+                _rounded(found.get(program, math.nan)) for program in grid.programs
+            ]
+            for other in all_of_them
+            if other.machine == summary.machine and other.metric != summary.metric
+            for found in [correlations(grid, other.grid)]
+        },
         "verdict": sentences(summary),
     }
 
 
-def _rounded(values: Any) -> Any:
+def _rounded(values: Any, digits: int = DIGITS) -> Any:
     """Nested lists with as many digits as make sense, None for NaN."""
     if isinstance(values, numpy.ndarray):
-        return [_rounded(item) for item in values]
+        return [_rounded(item, digits) for item in values]
     number = float(values)
-    return float(f"{number:.{DIGITS}g}") if math.isfinite(number) else None
+    return float(f"{number:.{digits}g}") if math.isfinite(number) else None
 
 
 def properties(names: set[str]) -> dict[str, dict[str, Any]]:

@@ -15,7 +15,7 @@ from hasp.statistics import sensitivity, standing, superiority
 from hasp.statistics.collapse import collapsed
 from hasp.statistics.contest import CANNOT_TELL, Standing, contest
 from hasp.statistics.grid import POINTS, Array, Flags, Grid
-from hasp.study.grids import grid_of
+from hasp.study.grids import grid_of, spread_of
 
 if TYPE_CHECKING:
     import polars
@@ -31,8 +31,10 @@ class Summary:
     machine: str
     size_unit: str
     metric: str
+    inverted: bool  # less of it is better: the grid has 1 / mean
     runs: int
     grid: Grid
+    spread: Array  # half of each mean's 95 % interval, as a share of it; NaN: one run
     sensitive: Flags
     gain: dict[str, Array]  # by point of view; best over worst, of each program
     deviation: Array  # over the locks at the largest size
@@ -61,11 +63,12 @@ def summarise(
     """From the samples of a store; `inverted`: of the metric, less is better."""
     import polars
 
+    grid = grid_of(samples, machine, metric, inverted=inverted)
+    spread = spread_of(samples, machine, metric, grid)
     if inverted:
-        samples = samples.filter(polars.col("metric") == metric).with_columns(
-            1.0 / polars.col("value")
-        )
-    grid = grid_of(samples, machine, metric)
+        samples = samples.filter(
+            (polars.col("metric") == metric) & (polars.col("value") > 0)
+        ).with_columns(1.0 / polars.col("value"))
     flags = sensitivity.sensitive(grid)
     names = [name for name, flag in zip(grid.programs, flags, strict=True) if flag]
     chosen = grid.only(names)
@@ -75,8 +78,10 @@ def summarise(
         machine=machine,
         size_unit=size_unit,
         metric=metric,
+        inverted=inverted,
         runs=runs,
         grid=grid,
+        spread=spread,
         sensitive=flags,
         gain={
             point: sensitivity.gain_of_best_over_worst(grid.at(point))

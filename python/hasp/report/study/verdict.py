@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import numpy
 
+from hasp.native import REFERENCE
 from hasp.report.study.summary import Summary, ranking
+from hasp.statistics.contest import WORSE
 
 # A lock to avoid costs over 15 % on at least this share of the sensitive programs,
 # even at the size that suits it best.
@@ -24,25 +26,41 @@ def sentences(summary: Summary) -> list[str]:
             f"is lock-sensitive ({summary.metric}, up to {largest} {unit})."
         ]
     gains = summary.gain["max"][summary.sensitive]
+    programs = "1 program" if total == 1 else f"{total} programs"
+    median, most = times(float(numpy.median(gains))), times(float(gains.max()))
+    usual, at_most = ("", "") if count == 1 else ("a median of ", f", and up to {most}")
     said = [
-        f"The lock matters to {count} of {total} programs on {summary.machine} "
-        f"({summary.metric}): with up to {largest} {unit}, the best lock is a median "
-        f"of {times(float(numpy.median(gains)))} the worst, and up to "
-        f"{times(float(gains.max()))}."
-    ]
-    said += _to_take(summary)
-    said += _to_avoid(summary)
-    falls = int(summary.collapsed.any(axis=1).sum())
-    if falls:
-        said.append(
-            f"On {falls} programs at least one lock collapses: at the largest size it "
-            "is below half of its own peak."
+        f"The lock matters to {count} of {programs} on {summary.machine} "
+        f"({summary.metric}): with up to {largest} {unit}, "
+        + (
+            f"the worst lock takes {usual}{median} what the best takes{at_most}."
+            if summary.inverted
+            else f"the best lock is {usual}{median} the worst{at_most}."
         )
+    ]
+    said += _undecided(summary)
+    said += _to_take(summary)
+    said += _to_keep(summary)
+    said += _to_avoid(summary)
+    said += _to_beware_of(summary)
     said.append(
-        f"{summary.runs:,} runs; {summary.cannot_tell:.0%} of the comparisons with the "
-        "best lock cannot tell (Welch's test, corrected by Holm)."
+        f"{summary.runs:,} runs; {100 * summary.cannot_tell:.0f} % of the comparisons "
+        "with the best lock cannot tell (Welch's test, corrected by Holm)."
     )
     return said
+
+
+def _undecided(summary: Summary) -> list[str]:
+    """Where the spread of the runs is larger than what the locks differ by."""
+    places = [
+        int(place)
+        for place in numpy.flatnonzero(summary.sensitive)
+        if all(one.verdict != WORSE for one in summary.contests[place].values())
+    ]
+    if not places:
+        return []
+    names = _names(summary.grid.programs, places)
+    return [f"The runs tell no lock from the best on {names}."]
 
 
 def _to_take(summary: Summary) -> list[str]:
@@ -67,8 +85,44 @@ def _to_take(summary: Summary) -> list[str]:
     return [f"{widest}; {who} the fewest, over 15 % behind on {harm[safest]:.0f} %."]
 
 
-def _names(locks: tuple[str, ...], places: list[int]) -> str:
-    named = [locks[place] for place in places[:AT_MOST_NAMED]]
+def _to_keep(summary: Summary) -> list[str]:
+    """How what every program has already stands among the others."""
+    if REFERENCE not in summary.grid.locks:
+        return []
+    place = summary.grid.locks.index(REFERENCE)
+    best, harm = summary.coverage["opt"][place], summary.harmful["opt"][place]
+    if numpy.isnan(best):
+        return []
+    return [
+        f"{REFERENCE}'s own lock is within 5 % of the best for {best:.0f} % of them, "
+        f"and over 15 % behind on {harm:.0f} %."
+    ]
+
+
+def _to_beware_of(summary: Summary) -> list[str]:
+    """Collapse under some locks, and, told apart from it, what falls under all."""
+    measured = ~numpy.isnan(summary.grid.at("max"))
+    falls = summary.collapsed.any(axis=1)
+    always = falls & (summary.collapsed | ~measured).all(axis=1)
+    said = []
+    if count := int((falls & ~always).sum()):
+        said.append(
+            f"On {count} program{'s' if count > 1 else ''} a lock collapses: at the "
+            "largest size it is below half of its own peak."
+        )
+    if always.any():
+        names = _names(
+            summary.grid.programs, [int(place) for place in numpy.flatnonzero(always)]
+        )
+        said.append(
+            f"Under every lock {names} falls below half of its peak: that is the "
+            "program, or work that grows with the size, and not the lock."
+        )
+    return said
+
+
+def _names(all_of_them: tuple[str, ...], places: list[int]) -> str:
+    named = [all_of_them[place] for place in places[:AT_MOST_NAMED]]
     more = len(places) - len(named)
     return ", ".join(named) + (f" and {more} more" if more > 0 else "")
 

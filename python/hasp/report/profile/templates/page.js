@@ -1,130 +1,27 @@
-"use strict";
-/* Draws the tables and figures from the data, which come computed; sorts, filters, and
-   shows what is chosen. */
-const data = JSON.parse(document.getElementById("data").textContent);
-const element = (id) => document.getElementById(id);
-const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
-  "#8c564b", "#9467bd", "#7f7f7f", "#bcbd22"];
-const ROWS = 200;
-const options = { responsive: true, displayModeBar: false };
+/* Draws the tables and figures of a profile from its data. */
 let chosen = data.sites.length ? data.sites[0][0] : null;
 let weight = "wait";
 
-/* The style's colours, so that figures follow light, dark and print. */
-const colour = (name) => getComputedStyle(document.documentElement)
-  .getPropertyValue(name).trim();
-function layout(changes) {
-  const axis = { gridcolor: colour("--line"), zerolinecolor: colour("--line"),
-    linecolor: colour("--line") };
-  const { xaxis, yaxis, ...others } = changes;
-  return { font: { size: 12, color: colour("--ink") }, paper_bgcolor: "rgba(0,0,0,0)",
-    plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 60, r: 10, t: 30, b: 45 }, ...others,
-    xaxis: { ...axis, ...xaxis }, yaxis: { ...axis, ...yaxis } };
-}
-/* Plotly draws over what follows unless the place for it is made first. */
-function plot(id, traces, changes) {
-  element(id).style.height = `${changes.height}px`;
-  Plotly.react(id, traces, layout(changes), options);
-}
-
-function time(ns) {
-  for (const [size, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "us"]])
-    if (ns >= size * 0.9995) return `${digits(ns / size)} ${unit}`;
-  return ns ? `${digits(ns)} ns` : "0";
-}
-const digits = (value) => value >= 99.95 ? String(Math.round(value))
-  : value.toPrecision(3);
-function shown(value, unit) {
-  if (value === null || value === undefined) return "";
-  if (typeof value === "string") return value;
-  if (unit === "ns") return time(value);
-  if (unit === "share") return value && value < 0.0005 ? "<0.1 %"
-    : `${(100 * value).toFixed(value && value < 0.0995 ? 1 : 0)} %`;
-  return Number.isInteger(value) ? value.toLocaleString("en") : digits(value);
-}
-
-/* A table whose headings sort it. `rows` are lists: a key, then a value per column. */
-class Sortable {
-  constructor(id, columns, rows, { sortBy, key, choose } = {}) {
-    Object.assign(this, { table: element(id), columns, rows, choose, key });
-    this.by = sortBy ?? 1;
-    this.ascending = false;
-    this.filter = "";
-    this.most = ROWS;
-  }
-  matching() {
-    const text = this.filter.toLowerCase();
-    return this.rows.filter((row) => String(row[1]).toLowerCase().includes(text));
-  }
-  sorted() {
-    const worth = (row) => row[this.by] ?? -Infinity;
-    return this.matching().sort((a, b) => {
-      const [x, y] = [worth(a), worth(b)];
-      const order = typeof x === "string" ? x.localeCompare(y) : x - y;
-      return this.ascending ? order : -order;
-    });
-  }
-  draw() {
-    this.table.replaceChildren();
-    const head = this.table.createTHead().insertRow();
-    this.columns.forEach(([words], place) => head.append(this.heading(words, place + 1)));
-    const body = this.table.createTBody(), rows = this.sorted();
-    for (const row of rows.slice(0, this.most)) body.append(this.line(row));
-    if (rows.length > this.most) {
-      const cell = body.insertRow().insertCell(), button = document.createElement("button");
-      cell.colSpan = this.columns.length;
-      button.textContent = `show ${(rows.length - this.most).toLocaleString("en")} more`;
-      button.onclick = () => { this.most = Infinity; this.draw(); };
-      cell.append(button);
-    }
-    return rows.length;
-  }
-  heading(words, place) {
-    const cell = document.createElement("th");
-    cell.textContent = words;
-    cell.scope = "col";
-    cell.tabIndex = 0;
-    if (place === this.by) cell.ariaSort = this.ascending ? "ascending" : "descending";
-    cell.onclick = cell.onkeydown = (event) => {
-      if (event.type === "keydown" && event.key !== "Enter") return;
-      this.ascending = this.by === place ? !this.ascending : place === 1;
-      this.by = place;
-      this.draw();
-    };
-    return cell;
-  }
-  line(row) {
-    const line = document.createElement("tr");
-    this.columns.forEach(([, unit], place) => {
-      line.insertCell().textContent = shown(row[place + 1], unit);
-    });
-    if (this.choose) {
-      line.tabIndex = 0;
-      line.classList.toggle("chosen", row[0] === chosen);
-      line.onclick = line.onkeydown = (event) => {
-        if (event.type === "keydown" && event.key !== "Enter") return;
-        this.choose(row[0]);
-      };
-    }
-    return line;
-  }
-}
-
 const siteColumns = [["lock", "words"], ["kind", "words"],
   ...data.columns.map(({ heading, unit }) => [heading, unit])];
-const sites = new Sortable("sites", siteColumns, data.sites, { sortBy: 3,
+const sites = new Table("sites", siteColumns, { caption: "Locks by place", sortBy: 3,
+  chosen: () => chosen, changed: () => countSites(),
   choose: (number) => { chosen = number; drawSites(); drawSite(); } });
-const threads = new Sortable("threads",
-  [["thread", "words"], ...data.thread_columns], data.threads, { sortBy: 3 });
-const idle = new Sortable("idle", [["site", "words"], ["kind", "words"],
+const threads = new Table("threads", [["thread", "words"], ...data.thread_columns],
+  { caption: "Threads", sortBy: 3 });
+const idle = new Table("idle", [["site", "words"], ["kind", "words"],
   ["waits", "count"], ["idle time", "ns"], ["p50", "ns"], ["p99", "ns"],
   ["signals", "count"], ["broadcasts", "count"], ["timeouts", "count"]],
-data.idle.map((row) => [row[0], ...row]), { sortBy: 4 });
+{ caption: "Condition variables and barriers", sortBy: 4 });
+const nameOf = (number) => data.names[number] ?? `site ${number}`;
 
-function drawSites() {
-  const number = sites.draw();
-  element("shown").textContent = `${number.toLocaleString("en")} of `
+function countSites() {
+  element("shown").textContent = `${sites.matching().length.toLocaleString("en")} of `
     + `${data.sites.length.toLocaleString("en")} sites`;
+}
+function drawSites() {
+  sites.draw(data.sites);
+  countSites();
 }
 
 function listing(title, lines) {
@@ -163,8 +60,9 @@ function drawSite() {
   plot("histograms", traces, { height: 300, legend: { orientation: "h", y: 1.15 },
     xaxis: { type: "category", categoryorder: "array",
       categoryarray: [...bounds].sort((a, b) => a[1] - b[1]).map(([words]) => words),
-      title: { text: "from" } },
-    yaxis: { title: { text: "% of those timed" }, rangemode: "tozero" } });
+      title: { text: narrow() ? "" : "from" } },
+    yaxis: { title: { text: "% of those timed" }, rangemode: "tozero" } },
+  `How long waits, holds and handovers of ${data.names[chosen]} took`);
   element("stacks").append(...listing("created", details.created),
     ...listing("first used", details.first));
   drawMembers(details);
@@ -173,15 +71,15 @@ function drawMembers({ instances, locks }) {
   const head = document.createElement("div"), box = document.createElement("div");
   const table = document.createElement("table");
   head.className = "note";
-  head.textContent = `${instances.toLocaleString("en")} ${instances === 1 ? "lock" : "locks"
-  }${instances > locks.length ? `, those that were waited for longest` : ""}`;
+  head.textContent = `${instances.toLocaleString("en")} lock${instances === 1 ? "" : "s"}`
+    + (instances > locks.length ? ", those that were waited for longest" : "");
   box.className = "scroll";
   box.append(table);
   element("members").append(head, box);
   table.id = "locks";
-  new Sortable("locks", [["address", "words"], ["taken", "count"], ["waited", "count"],
-    ["wait", "ns"], ["hold", "ns"], ["owner changes", "count"]], locks,
-  { sortBy: 4 }).draw();
+  new Table("locks", [["address", "words"], ["taken", "count"], ["waited", "count"],
+    ["wait", "ns"], ["hold", "ns"], ["owner changes", "count"]],
+  { caption: "Locks of this site", sortBy: 4, filters: false }).draw(locks);
 }
 
 function drawFlame() {
@@ -202,7 +100,8 @@ function drawFlame() {
     textfont: { color: "#fff" }, pathbar: { visible: true, side: "top" },
     tiling: { orientation: "v", pad: 1 },
     hovertemplate: "%{label}<br>%{text}, %{percentRoot:.1%}<extra></extra>" }],
-  { height: 460, margin: { l: 5, r: 5, t: 25, b: 5 } });
+  { height: 460, margin: { l: 5, r: 5, t: 25, b: 5 } },
+  `Flame graph of the time spent ${weight === "wait" ? "waiting" : "holding"}`);
 }
 
 const seconds = () => data.timeline.waiters.length
@@ -213,19 +112,19 @@ function drawOverview() {
   const { sites: numbers, waiters } = data.timeline;
   element("timeline-section").hidden = !numbers.length;
   if (!numbers.length) return;
-  const narrow = window.innerWidth < 640;
   plot("overview", [{ type: "heatmap", x: seconds(), z: waiters, zmin: 0,
     y: numbers.map((_, place) => place), colorscale: [[0, colour("--tint")],
       [0.02, "#fdd49e"], [0.4, "#ef6548"], [1, "#7f0000"]],
-    text: numbers.map((number) => seconds().map(() => data.names[number] ?? `site ${number}`)),
+    text: numbers.map((number) => seconds().map(() => nameOf(number))),
     hovertemplate: "%{text}<br>%{x:.3f} s: %{z:.1f} waiting<extra></extra>",
     colorbar: { title: { text: "waiters" }, thickness: 12 } }],
-  { height: 110 + 24 * numbers.length, margin: { l: narrow ? 90 : 190, r: 10, t: 10, b: 40 },
+  { height: 110 + 24 * numbers.length,
+    margin: { l: narrow() ? 90 : 190, r: 10, t: 10, b: 40 },
     xaxis: { title: { text: "seconds" }, showgrid: false },
     yaxis: { tickvals: numbers.map((_, place) => place), autorange: "reversed",
       ticktext: numbers.map((number) =>
-        short(data.names[number] ?? `site ${number}`).slice(0, narrow ? 13 : 28)),
-      showgrid: false } });
+        short(nameOf(number)).slice(0, narrow() ? 13 : 28)),
+      showgrid: false } }, "Waiters of each lock over time");
 }
 function drawTimeline() {
   const { sites: numbers, waiters, holders } = data.timeline;
@@ -240,13 +139,15 @@ function drawTimeline() {
     name: `held by ${names.get(number) ?? `thread ${number}`}`, x,
     y: holders[place].map((holder) => holder === number ? 1 : null),
     marker: { color: colours[order % colours.length], line: { width: 0 } },
-    showlegend: order < 12, hovertemplate: "%{x:.3f} s<extra>%{fullData.name}</extra>" }));
+    showlegend: order < 12,
+    hovertemplate: "%{x:.3f} s<extra>%{fullData.name}</extra>" }));
   plot("timeline", traces, { height: 340, barmode: "stack", bargap: 0,
     legend: { orientation: "h", y: -0.25 }, margin: { l: 60, r: 10, t: 10, b: 60 },
     xaxis: { title: { text: "seconds" }, range: [0, data.duration_ns / 1e9],
       anchor: "free", position: 0 },
     yaxis: { title: { text: "waiters" }, rangemode: "tozero", domain: [0.16, 1] },
-    yaxis2: { domain: [0.02, 0.12], visible: false, range: [0, 1], fixedrange: true } });
+    yaxis2: { domain: [0.02, 0.12], visible: false, range: [0, 1], fixedrange: true } },
+  `Waiters and holders of ${nameOf(numbers[place])} over time`);
 }
 function drawMoments() {
   const { at_ns: at, ...lines } = data.moments;
@@ -256,7 +157,8 @@ function drawMoments() {
   plot("moments", Object.entries(lines).map(([name, y], place) => ({ x, y, name,
     type: "scatter", mode: "lines", line: { shape: "hv", color: colours[place] } })),
   { height: 240, legend: { orientation: "h", y: 1.2 },
-    xaxis: { title: { text: "seconds" } }, yaxis: { rangemode: "tozero" } });
+    xaxis: { title: { text: "seconds" } }, yaxis: { rangemode: "tozero" } },
+  "Threads, those waiting and those runnable over time");
 }
 
 function drawFigures() {
@@ -266,27 +168,13 @@ function drawFigures() {
   drawTimeline();
   drawMoments();
 }
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  drawFigures();
-}
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const theme = () => document.documentElement.dataset.theme
-  || (dark.matches ? "dark" : "light");
-element("theme").onclick = () => setTheme(theme() === "dark" ? "light" : "dark");
-dark.onchange = drawFigures;
-let beforePrint = "";
-window.onbeforeprint = () => { beforePrint = theme(); setTheme("light"); };
-window.onafterprint = () => setTheme(beforePrint);
-
-element("filter").oninput = () => { sites.filter = element("filter").value; drawSites(); };
 for (const kind of ["wait", "hold"])
   element(`flame-${kind}`).onclick = () => { weight = kind; drawFlame(); };
 element("lock").replaceChildren(...data.timeline.sites.map((number) =>
-  new Option(data.names[number] ?? `site ${number}`, number)));
+  new Option(nameOf(number), number)));
 element("lock").onchange = drawTimeline;
 element("idle-section").hidden = !data.idle.length;
 drawSites();
-threads.draw();
-idle.draw();
+threads.draw(data.threads);
+idle.draw(data.idle.map((row) => [row[0], ...row]));
 drawFigures();
