@@ -30,6 +30,7 @@ def compile_alone(root: Path, compiler: list[str], header: Path) -> Finding | No
         source.write_text(f'#include "{name}"\n')
         options = ["-fsyntax-only", f"-I{root}/include", f"-I{root}/src"]
         options.append(f"-I{root}/src/platform/native")  # where backend.h is
+        options.append(f"-I{root}/src/bench/workloads/direct")  # and excluding.h
         done = subprocess.run(
             [*compiler, *options, str(source)], capture_output=True, text=True
         )

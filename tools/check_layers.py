@@ -41,6 +41,9 @@ LIST_READERS = {
     "explorer": LIST_HEADERS | {"locks/parts.h", "locks/waiting.h"},
 }
 
+# The platform, and whose locks a workload takes: the include path picks them.
+BY_INCLUDE_PATH = {"backend.h", "excluding.h"}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else)\b\s*(.*)")
 
@@ -48,8 +51,8 @@ CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else)\b\s*(.*)")
 def check_include(root: Path, path: Path, line: int, target: str) -> Iterator[Finding]:
     part = path.relative_to(root / "src").parts[0]
     target_part = target.split("/")[0]
-    if target == "backend.h" or (root / "include" / target).is_file():
-        return  # the platform that the include path picks, or a public header
+    if target in BY_INCLUDE_PATH or (root / "include" / target).is_file():
+        return
     if not (root / "src" / target).is_file():
         yield Finding(
             path,

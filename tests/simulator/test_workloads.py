@@ -20,6 +20,12 @@ UNDER_LOCKS = (
     ("barrier",),
     ("pipeline:3", "capacity=2"),
     ("rcl-micro", "think_cycles=10000"),
+    ("task-queue:3",),
+    ("grid:12",),
+    ("global-table", "trylock=1"),
+    ("allocator:20",),
+    ("page-cache:16", "pages=100"),
+    ("short-lived:10", "locks=20"),
 )
 WITHOUT_LOCKS = (
     ("messages", "pattern=one-way"),
@@ -29,6 +35,7 @@ WITHOUT_LOCKS = (
     ("atomics", "operation=cas-fai"),
     ("atomics", "operation=fai"),
 )
+WITH_WORK = {"barrier", "pipeline:2", "task-queue", "page-cache"}
 SHORT = ("--warm-up-ns=50000", "--duration-ns=300000")
 
 
@@ -67,7 +74,11 @@ def test_the_seed_decides_everything(
 
 
 @pytest.mark.parametrize(
-    "workload", ["one-lock", "n-locks:2", "hash-table:1", "barrier", "pipeline:2"]
+    "workload",
+    [
+        *("one-lock", "n-locks:2", "hash-table:1", "barrier", "pipeline:2"),
+        *("global-table", "task-queue", "allocator", "page-cache", "short-lived"),
+    ],
 )
 def test_a_lock_that_does_not_exclude_is_a_finding(
     build_dir: Path, opteron: Path, workload: str
@@ -76,7 +87,7 @@ def test_a_lock_that_does_not_exclude_is_a_finding(
         [
             str(next(build_dir.rglob("wrong-simulate"))),
             *(f"--machine={opteron}", f"--workload={workload}", "--threads=8", *SHORT),
-            *([] if "lock" in workload or "table" in workload else ["work_cycles=0"]),
+            *(["work_cycles=0"] if workload in WITH_WORK else []),
         ],
         capture_output=True,
         text=True,

@@ -66,13 +66,19 @@ class Workload:
     shorthand: str | None
     unpinned: bool
     knobs: dict[str, dict[str, Any]]
+    shape_of: str  # applications of the lock study that use their locks so, or ""
 
 
 @cache
 def workloads() -> tuple[Workload, ...]:
     """All of them."""
+    return described_by(native.engine(ENGINE))
+
+
+def described_by(program: str) -> tuple[Workload, ...]:
+    """The workloads of that program, as it lists them."""
     listing = subprocess.run(
-        [native.engine(ENGINE), "--list"], capture_output=True, text=True, check=True
+        [program, "--list"], capture_output=True, text=True, check=True
     )
     found = []
     for line in listing.stdout.splitlines():
@@ -87,6 +93,7 @@ def workloads() -> tuple[Workload, ...]:
                 shorthand=record["shorthand"],
                 unpinned=bool(record.get("unpinned")),
                 knobs={knob["name"]: knob for knob in record["knobs"]},
+                shape_of=record["shape_of"],
             )
         )
     return tuple(found)

@@ -12,7 +12,7 @@
 enum { POLL_UNEVEN = 50 };
 
 struct fork_join {
-    struct lock lock __attribute__((aligned(CACHE_LINE)));
+    struct mutex mutex __attribute__((aligned(CACHE_LINE)));
     /* All under the lock. */
     struct atomic_u64 phase __attribute__((aligned(CACHE_LINE)));
     struct atomic_u32 arrived;
@@ -23,8 +23,10 @@ struct fork_join {
 
 bool fork_join_prepare(struct run *run)
 {
-    run->shared = run_memory(run, sizeof(struct fork_join));
-    return run->shared != NULL;
+    struct fork_join *shared = run->shared = run_memory(run, sizeof *shared);
+    if (shared)
+        mutex_create(&shared->mutex);
+    return shared != NULL;
 }
 
 static void count_hold(struct fork_join *shared, struct worker *worker)
@@ -36,7 +38,7 @@ static void count_hold(struct fork_join *shared, struct worker *worker)
 static void release(struct run *run, struct fork_join *shared)
 {
     shared->ledger.released = ticks();
-    run->lock->unlock(&shared->lock);
+    mutex_unlock(run, &shared->mutex);
 }
 
 /* True: the caller is the last of the phase. False: it has to wait for its end. */
@@ -44,7 +46,7 @@ static bool arrive(struct run *run, struct worker *worker, uint64_t *phase)
 {
     struct fork_join *shared = run->shared;
     uint64_t wanted = ticks();
-    run->lock->lock(&shared->lock);
+    mutex_lock(run, &shared->mutex);
     uint64_t now = ticks();
     ledger_acquired(&shared->ledger, run, worker, wanted, now);
     count_hold(shared, worker);
@@ -63,11 +65,10 @@ static bool arrive(struct run *run, struct worker *worker, uint64_t *phase)
 static bool phase_ended(struct run *run, struct worker *worker, uint64_t phase)
 {
     struct fork_join *shared = run->shared;
-    if (!run->lock->trylock(&shared->lock))
+    if (!mutex_trylock(run, &shared->mutex))
         return false;
     count_hold(shared, worker);
-    shared->ledger.holder = worker->index + 1;
-    shared->ledger.streak = 1;
+    ledger_took(&shared->ledger, worker);
     bool ended = load_relaxed(&shared->phase) != phase;
     release(run, shared);
     return ended;

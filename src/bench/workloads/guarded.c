@@ -12,11 +12,18 @@ struct section section_of(const struct run *run)
     };
 }
 
-bool guarded_check(struct run *run, void *all, uint64_t count, uint64_t lines)
+void guarded_create(void *all, uint64_t count, uint64_t lines)
+{
+    for (uint64_t i = 0; i < count; i++)
+        mutex_create(&guarded_at(all, lines, i)->mutex);
+}
+
+bool guarded_check(struct run *run, void *all, uint64_t count, uint64_t lines,
+                   uint64_t holds)
 {
     uint64_t done = 0;
     for (unsigned i = 0; i < run->threads; i++)
-        done += run->workers[i].operations_ever;
+        done += run->workers[i].operations_ever * holds;
     for (uint64_t line = 0; line < lines; line++) {
         uint64_t counted = 0;
         for (uint64_t i = 0; i < count; i++)

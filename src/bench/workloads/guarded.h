@@ -10,7 +10,7 @@
 #ifndef HASP_BENCH_WORKLOADS_GUARDED_H
 #define HASP_BENCH_WORKLOADS_GUARDED_H
 
-#include "bench/workloads/workloads.h"
+#include "excluding.h"
 
 struct ledger {
     uint64_t released; /* when */
@@ -24,7 +24,7 @@ struct guarded_line {
 } __attribute__((aligned(CACHE_LINE)));
 
 struct guarded {
-    struct lock lock __attribute__((aligned(CACHE_LINE)));
+    struct mutex mutex __attribute__((aligned(CACHE_LINE)));
     struct guarded_line lines[] __attribute__((aligned(CACHE_LINE)));
 };
 
@@ -47,6 +47,13 @@ static inline void guarded_touch(struct guarded *guarded, uint64_t lines)
     }
 }
 
+/* Held, but nobody knows since when it was wanted. */
+static inline void ledger_took(struct ledger *ledger, struct worker *worker)
+{
+    ledger->holder = worker->index + 1;
+    ledger->streak = 1;
+}
+
 /* The lock wanted since `wanted` is held since `now`. */
 static inline void ledger_acquired(struct ledger *ledger, struct run *run,
                                    struct worker *worker, uint64_t wanted, uint64_t now)
@@ -58,8 +65,7 @@ static inline void ledger_acquired(struct ledger *ledger, struct run *run,
         if (counts && ledger->holder && wanted < ledger->released &&
             now > ledger->released)
             histogram_add(&worker->handover, now - ledger->released);
-        ledger->holder = worker->index + 1;
-        ledger->streak = 1;
+        ledger_took(ledger, worker);
     }
     if (counts) {
         histogram_add(&worker->acquire, now - wanted);
@@ -83,13 +89,13 @@ static inline uint64_t section_run(const struct section *section, struct run *ru
                                    uint64_t wanted)
 {
     struct ledger *ledger = &guarded->lines[0].ledger;
-    run->lock->lock(&guarded->lock);
+    mutex_lock(run, &guarded->mutex);
     ledger_acquired(ledger, run, worker, wanted, ticks());
     guarded_touch(guarded, section->lines);
     if (section->cycles)
         pause_cycles(section->cycles);
     ledger->released = ticks();
-    run->lock->unlock(&guarded->lock);
+    mutex_unlock(run, &guarded->mutex);
     return section->drain ? cycles_drained() : ticks();
 }
 
@@ -98,7 +104,12 @@ static inline void section_think(const struct section *section, struct worker *w
     pause_about(worker, section->think, section->jitter);
 }
 
-/* Whether the lines of `count` locks have been counted up once per operation. */
-bool guarded_check(struct run *run, void *all, uint64_t count, uint64_t lines);
+/* Creates the locks of `count` guarded ones, in zeroed memory. */
+void guarded_create(void *all, uint64_t count, uint64_t lines);
+
+/* Whether the lines of `count` locks have been counted up so many times for each
+ * operation. */
+bool guarded_check(struct run *run, void *all, uint64_t count, uint64_t lines,
+                   uint64_t holds);
 
 #endif

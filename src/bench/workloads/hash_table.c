@@ -3,7 +3,8 @@
  * A hash table with one lock for each bucket: David, Guerraoui and Trigonakis,
  * "Everything you always wanted to know about synchronization but were afraid to ask",
  * SOSP 2013, section 6.3. Keys lie next to each other, so that a search fetches as few
- * lines as can be; each key has a payload in a line of its own.
+ * lines as can be; each key has a payload in a line of its own. With stripes, fewer
+ * locks guard the buckets in turn; with one, it is a table under a global lock.
  *
  * There are twice as many keys as elements and each belongs to one bucket, so a bucket
  * never overflows, and insertions and removals succeed equally often.
@@ -16,7 +17,7 @@ struct payload {
 };
 
 struct bucket {
-    struct lock lock __attribute__((aligned(CACHE_LINE)));
+    struct mutex mutex __attribute__((aligned(CACHE_LINE)));
     struct ledger ledger __attribute__((aligned(CACHE_LINE)));
     struct atomic_u64 used; /* how many keys, without gaps */
     struct atomic_u64 keys[];
@@ -44,6 +45,13 @@ static struct bucket *bucket_at(const struct run *run, uint64_t index)
     return (struct bucket *)((char *)run->shared + index * bucket_bytes(run));
 }
 
+/* The bucket whose lock and ledger guard the bucket `index`. */
+static struct bucket *guard_of(const struct run *run, uint64_t index)
+{
+    uint64_t stripes = run->knobs[KNOB_STRIPES];
+    return bucket_at(run, stripes ? index % stripes : index);
+}
+
 static struct payload *payload_at(const struct run *run, struct bucket *bucket,
                                   uint64_t place)
 {
@@ -57,7 +65,14 @@ bool hash_table_prepare(struct run *run)
         explain(run, "put_percent and remove_percent are more than 100 together");
         return false;
     }
+    if (run->knobs[KNOB_STRIPES] > buckets) {
+        explain(run, "more stripes than buckets");
+        return false;
+    }
     run->shared = run_memory(run, buckets * bucket_bytes(run));
+    for (uint64_t i = 0; run->shared && i < buckets; i++)
+        if (guard_of(run, i) == bucket_at(run, i))
+            mutex_create(&bucket_at(run, i)->mutex);
     return run->shared != NULL;
 }
 
@@ -125,6 +140,14 @@ static void operate(struct run *run, struct worker *worker, struct bucket *bucke
         (void)load_relaxed(&payload_at(run, bucket, place)->value);
 }
 
+static void acquire(struct run *run, struct mutex *mutex)
+{
+    if (!run->knobs[KNOB_TRYLOCK])
+        mutex_lock(run, mutex);
+    else
+        spin_until(mutex_trylock(run, mutex));
+}
+
 void hash_table_work(struct run *run, struct worker *worker)
 {
     const struct section section = section_of(run);
@@ -132,15 +155,16 @@ void hash_table_work(struct run *run, struct worker *worker)
     for (;;) {
         uint64_t key = 1 + random_below(&worker->random, buckets * capacity(run));
         uint64_t dice = random_below(&worker->random, 100);
-        struct bucket *bucket = bucket_at(run, (key - 1) % buckets);
+        uint64_t index = (key - 1) % buckets;
+        struct bucket *guard = guard_of(run, index);
         uint64_t start = ticks();
         if (!run_goes_on(run, start))
             return;
-        run->lock->lock(&bucket->lock);
-        ledger_acquired(&bucket->ledger, run, worker, start, ticks());
-        operate(run, worker, bucket, key, dice);
-        bucket->ledger.released = ticks();
-        run->lock->unlock(&bucket->lock);
+        acquire(run, &guard->mutex);
+        ledger_acquired(&guard->ledger, run, worker, start, ticks());
+        operate(run, worker, bucket_at(run, index), key, dice);
+        guard->ledger.released = ticks();
+        mutex_unlock(run, &guard->mutex);
         run_count(run, worker, start, section.drain ? cycles_drained() : ticks());
         section_think(&section, worker);
     }

@@ -5,6 +5,8 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
 {
     into->count += from->count;
     into->sum += from->sum;
+    if (from->most > into->most)
+        into->most = from->most;
     for (unsigned i = 0; i < HISTOGRAM_STEPS; i++)
         into->steps[i] += from->steps[i];
 }

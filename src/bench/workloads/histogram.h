@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How often each length of time occurred: exact below 64, then 64 steps for each power
- * of two, so that a percentile is at most 1.6 % too low. The mean is exact.
+ * of two, so that a percentile is at most 1.6 % too low. Mean and most are exact.
  */
 #ifndef HASP_BENCH_WORKLOADS_HISTOGRAM_H
 #define HASP_BENCH_WORKLOADS_HISTOGRAM_H
@@ -11,7 +11,7 @@
 enum { HISTOGRAM_STEP_BITS = 6, HISTOGRAM_STEPS = (64 - 6 + 1) << 6 };
 
 struct histogram {
-    uint64_t count, sum;
+    uint64_t count, sum, most;
     uint32_t steps[HISTOGRAM_STEPS];
 };
 
@@ -25,6 +25,8 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value)
     histogram->steps[(shift << HISTOGRAM_STEP_BITS) + (value >> shift)]++;
     histogram->count++;
     histogram->sum += value;
+    if (value > histogram->most)
+        histogram->most = value;
 }
 
 void histogram_merge(struct histogram *into, const struct histogram *from);

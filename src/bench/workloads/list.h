@@ -10,12 +10,17 @@
     void kind##_work(struct run *run, struct worker *worker);                          \
     bool kind##_check(struct run *run);
 
+DECLARE_WORKLOAD(allocator)
 DECLARE_WORKLOAD(atomics)
 DECLARE_WORKLOAD(fork_join)
+DECLARE_WORKLOAD(grid)
 DECLARE_WORKLOAD(hash_table)
+DECLARE_WORKLOAD(lifetimes)
 DECLARE_WORKLOAD(messages)
+DECLARE_WORKLOAD(page_cache)
 DECLARE_WORKLOAD(pipeline)
 DECLARE_WORKLOAD(sections)
+DECLARE_WORKLOAD(task_queue)
 DECLARE_WORKLOAD(uncontended)
 #undef DECLARE_WORKLOAD
 void hash_table_enter(struct run *run, struct worker *worker);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments in, one JSON line out: hasp-workloads and hasp-simulate. */
+/* Arguments in, one JSON line out: hasp-workloads, hasp-shapes and hasp-simulate. */
 #include "bench/workloads/report.h"
+#include "bench/workloads/usage.h"
+#include "excluding.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -33,26 +35,13 @@ static void usage_error(const char *format, ...)
     exit(EXIT_USAGE);
 }
 
-static void print_usage(void)
+static uint64_t parse_seconds(const char *text)
 {
-    printf("Usage: %s --workload NAME[:N] [options] [KNOB=VALUE ...]\n"
-           "Runs one workload under one lock and prints one JSON line.\n"
-           "\n"
-           "  --lock NAME        a lock of `hasp list` (default futex)\n"
-           "  --threads N        workers (default 2)\n"
-           "  --cpus LIST        their CPUs in turn, as in 0,4-7, or `any`: wherever\n"
-           "                     the scheduler likes (default: one after the other)\n"
-           "  --warm-up-ns N     not counted (default 1000000)\n"
-           "  --duration-ns N    counted (default 10000000)\n"
-           "  --seed N           of all that is random (default 1)\n"
-           "  --machine FILE     the machine to simulate, flattened\n"
-           "  --timeout SECONDS  give up then (default: never)\n"
-           "  --list             print workloads and knobs, one JSON object a line\n"
-           "\n"
-           "Workloads:\n",
-           program);
-    for (unsigned i = 0; i < workload_count; i++)
-        printf("  %-16s %s\n", workload_list[i].name, workload_list[i].summary);
+    char *stop;
+    double seconds = strtod(text, &stop);
+    if (stop == text || *stop || !(seconds >= 1e-6 && seconds <= 86400))
+        usage_error("--seconds takes a time from 0.000001 to 86400, not \"%s\"", text);
+    return (uint64_t)(seconds * 1e9);
 }
 
 /* Digits only, up to `end`. */
@@ -179,6 +168,7 @@ static void parse_options(int argument_count, char **arguments)
         {"cpus", required_argument, NULL, 'c'},
         {"warm-up-ns", required_argument, NULL, 'u'},
         {"duration-ns", required_argument, NULL, 'd'},
+        {"seconds", required_argument, NULL, 'n'},
         {"seed", required_argument, NULL, 's'},
         {"machine", required_argument, NULL, 'm'},
         {"timeout", required_argument, NULL, 'o'},
@@ -202,6 +192,7 @@ static void parse_options(int argument_count, char **arguments)
         case 'd':
             duration_ns = parse_whole("--duration-ns", optarg, 1, 3600000000000);
             break;
+        case 'n': duration_ns = parse_seconds(optarg); break;
         case 's': run.seed = parse_whole("--seed", optarg, 0, UINT64_MAX); break;
         case 'm': pick_machine(optarg); break;
         case 'o':
@@ -209,12 +200,14 @@ static void parse_options(int argument_count, char **arguments)
             alarm((unsigned)parse_whole("--timeout", optarg, 1, 86400));
             break;
         case 'i': report_workloads(); exit(EXIT_SUCCESS);
-        case 'h': print_usage(); exit(EXIT_SUCCESS);
+        case 'h': usage_print(program); exit(EXIT_SUCCESS);
         default:
             fprintf(stderr, "%s: see %s --help\n", program, program);
             exit(EXIT_USAGE);
         }
     }
+    if (!workload && optind < argument_count && !strchr(arguments[optind], '='))
+        workload = arguments[optind++];
     if (!workload)
         usage_error("name a --workload");
     parse_workload(workload);
@@ -233,9 +226,9 @@ static void pick_lock(void)
             usage_error("%s takes no lock", run.workload->name);
         return;
     }
-    int found = lock_find(lock_name ? lock_name : "futex");
+    int found = lock_find(lock_name ? lock_name : DEFAULT_LOCK);
     if (found < 0)
-        usage_error("no lock \"%s\" (`hasp list` prints them)", lock_name);
+        usage_error("no lock \"%s\" (" OTHER_LOCKS ")", lock_name);
     if (found == 0)
         usage_error("glibc's own lock is not among the sources here; futex is the same "
                     "algorithm");
@@ -253,7 +246,7 @@ static void place_workers(void)
                     workload->threads_least, workload->threads_most, run.threads);
     if (cpus_given && cpus_given < run.threads)
         usage_error("--cpus names %u CPUs for %u threads", cpus_given, run.threads);
-    if (any_cpu || (workload->unpinned && !cpus_given))
+    if (any_cpu || (!cpus_given && (workload->unpinned || !PINNED_BY_DEFAULT)))
         return;
     for (unsigned i = 0; i < run.threads && !cpus_given; i++)
         cpus[i] = (int)(i % cpu_count());

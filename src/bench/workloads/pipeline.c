@@ -5,19 +5,18 @@
  * queue empty or full waits outside the lock. When the time is over the first stage
  * stops, and each queue is closed by the last worker that filled it.
  */
-#include "bench/workloads/event.h"
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
 
 struct queue {
-    struct lock lock __attribute__((aligned(CACHE_LINE)));
+    struct mutex mutex __attribute__((aligned(CACHE_LINE)));
     /* Under the lock. */
     struct atomic_u64 taken __attribute__((aligned(CACHE_LINE)));
     struct atomic_u64 put;
     struct atomic_u32 fillers; /* workers that still put items in */
     struct ledger ledger;
-    /* Posted when an item was put or the queue closed, and when one was taken. */
-    struct event filled, emptied;
+    /* Signalled when an item was put or the queue closed, and when one was taken. */
+    struct condition filled, emptied;
     struct atomic_u64 items[] __attribute__((aligned(CACHE_LINE)));
 };
 
@@ -43,65 +42,88 @@ bool pipeline_prepare(struct run *run)
     run->shared = run_memory(run, bytes);
     if (!run->shared)
         return false;
-    for (uint64_t i = 0; i < queues; i++)
-        store_relaxed(&queue_at(run, i)->fillers,
+    for (uint64_t i = 0; i < queues; i++) {
+        struct queue *queue = queue_at(run, i);
+        mutex_create(&queue->mutex);
+        condition_create(&queue->filled);
+        condition_create(&queue->emptied);
+        store_relaxed(&queue->fillers,
                       (uint32_t)((run->threads - i + stages(run) - 1) / stages(run)));
+    }
     return true;
 }
 
 static void acquire(struct run *run, struct worker *worker, struct queue *queue)
 {
     uint64_t wanted = ticks();
-    run->lock->lock(&queue->lock);
+    mutex_lock(run, &queue->mutex);
     ledger_acquired(&queue->ledger, run, worker, wanted, ticks());
 }
 
 static void release(struct run *run, struct queue *queue)
 {
     queue->ledger.released = ticks();
-    run->lock->unlock(&queue->lock);
+    mutex_unlock(run, &queue->mutex);
+}
+
+/* Until it was signalled behind `seen`; the mutex is given back meanwhile. */
+static void wait_for(struct run *run, struct worker *worker, struct queue *queue,
+                     struct condition *condition, uint32_t *seen)
+{
+    queue->ledger.released = ticks();
+    uint64_t wanted = condition_wait(run, condition, &queue->mutex, seen);
+    if (wanted)
+        ledger_acquired(&queue->ledger, run, worker, wanted, ticks());
+    else
+        ledger_took(&queue->ledger, worker);
+}
+
+static bool is_empty(struct queue *queue, uint64_t *taken)
+{
+    *taken = load_relaxed(&queue->taken);
+    return load_relaxed(&queue->put) == *taken;
+}
+
+static bool is_full(struct queue *queue, uint64_t capacity, uint64_t *there)
+{
+    *there = load_relaxed(&queue->put);
+    return *there - load_relaxed(&queue->taken) == capacity;
 }
 
 /* False: empty, and nothing will come any more. */
 static bool take(struct run *run, struct worker *worker, struct queue *queue,
                  uint64_t *item)
 {
-    for (;;) {
-        uint32_t seen = event_seen(&queue->filled);
-        acquire(run, worker, queue);
-        uint64_t taken = load_relaxed(&queue->taken);
-        if (load_relaxed(&queue->put) != taken) {
-            *item = load_relaxed(&queue->items[taken % run->knobs[KNOB_CAPACITY]]);
-            store_relaxed(&queue->taken, taken + 1);
+    uint32_t seen = condition_seen(&queue->filled);
+    acquire(run, worker, queue);
+    uint64_t taken;
+    while (is_empty(queue, &taken)) {
+        if (load_relaxed(&queue->fillers) == 0) {
             release(run, queue);
-            event_post(&queue->emptied);
-            return true;
-        }
-        bool closed = load_relaxed(&queue->fillers) == 0;
-        release(run, queue);
-        if (closed)
             return false;
-        event_wait(&queue->filled, seen);
+        }
+        wait_for(run, worker, queue, &queue->filled, &seen);
     }
+    *item = load_relaxed(&queue->items[taken % run->knobs[KNOB_CAPACITY]]);
+    store_relaxed(&queue->taken, taken + 1);
+    release(run, queue);
+    condition_signal(&queue->emptied);
+    return true;
 }
 
 static void put(struct run *run, struct worker *worker, struct queue *queue,
                 uint64_t item)
 {
-    for (;;) {
-        uint32_t seen = event_seen(&queue->emptied);
-        acquire(run, worker, queue);
-        uint64_t there = load_relaxed(&queue->put);
-        if (there - load_relaxed(&queue->taken) < run->knobs[KNOB_CAPACITY]) {
-            store_relaxed(&queue->items[there % run->knobs[KNOB_CAPACITY]], item);
-            store_relaxed(&queue->put, there + 1);
-            release(run, queue);
-            event_post(&queue->filled);
-            return;
-        }
-        release(run, queue);
-        event_wait(&queue->emptied, seen);
-    }
+    const uint64_t capacity = run->knobs[KNOB_CAPACITY];
+    uint32_t seen = condition_seen(&queue->emptied);
+    acquire(run, worker, queue);
+    uint64_t there;
+    while (is_full(queue, capacity, &there))
+        wait_for(run, worker, queue, &queue->emptied, &seen);
+    store_relaxed(&queue->items[there % capacity], item);
+    store_relaxed(&queue->put, there + 1);
+    release(run, queue);
+    condition_signal(&queue->filled);
 }
 
 static void close_queue(struct run *run, struct worker *worker, struct queue *queue)
@@ -109,7 +131,7 @@ static void close_queue(struct run *run, struct worker *worker, struct queue *qu
     acquire(run, worker, queue);
     store_relaxed(&queue->fillers, load_relaxed(&queue->fillers) - 1);
     release(run, queue);
-    event_post(&queue->filled);
+    condition_broadcast(&queue->filled);
 }
 
 /* The balance is what came in at the first stage less what went out at the last. */

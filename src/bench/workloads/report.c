@@ -81,6 +81,8 @@ static void put_histogram(const struct histogram *histogram, const char *name)
     snprintf(key, sizeof key, "%s_mean_ns", name);
     put_if(histogram->count, key,
            histogram->count ? ns_of(histogram->sum) / (double)histogram->count : 0);
+    snprintf(key, sizeof key, "%s_max_ns", name);
+    put_if(histogram->count, key, ns_of(histogram->most));
 }
 
 static void put_knobs(const struct run *run)
@@ -169,11 +171,12 @@ void report_workloads(void)
     for (unsigned i = 0; i < workload_count; i++) {
         const struct workload *workload = &workload_list[i];
         const char *quote = workload->shorthand ? "\"" : "";
-        printf("{\"schema\":1,\"workload\":\"%s\",\"lock\":%s,\"threads_least\":%u,"
-               "\"threads_most\":%u,\"unpinned\":%s,\"shorthand\":%s%s%s,"
-               "\"summary\":\"%s\",\"knobs\":[",
-               workload->name, workload->takes_lock ? "true" : "false",
-               workload->threads_least, workload->threads_most,
+        printf("{\"schema\":1,\"workload\":\"%s\",\"shape_of\":\"%s\",\"lock\":%s,"
+               "\"threads_least\":%u,\"threads_most\":%u,\"unpinned\":%s,"
+               "\"shorthand\":%s%s%s,\"summary\":\"%s\",\"knobs\":[",
+               workload->name, workload->shape_of ? workload->shape_of : "",
+               workload->takes_lock ? "true" : "false", workload->threads_least,
+               workload->threads_most,
                workload->unpinned ? "true" : "false", quote,
                workload->shorthand ? workload->shorthand : "null", quote,
                workload->summary);

@@ -15,8 +15,10 @@ static uint64_t locks_of(const struct run *run)
 
 bool sections_prepare(struct run *run)
 {
-    run->shared = run_memory(run, locks_of(run) *
-                                      guarded_bytes(run->knobs[KNOB_CS_LINES]));
+    uint64_t lines = run->knobs[KNOB_CS_LINES];
+    run->shared = run_memory(run, locks_of(run) * guarded_bytes(lines));
+    if (run->shared)
+        guarded_create(run->shared, locks_of(run), lines);
     return run->shared != NULL;
 }
 
@@ -38,5 +40,5 @@ void sections_work(struct run *run, struct worker *worker)
 
 bool sections_check(struct run *run)
 {
-    return guarded_check(run, run->shared, locks_of(run), run->knobs[KNOB_CS_LINES]);
+    return guarded_check(run, run->shared, locks_of(run), run->knobs[KNOB_CS_LINES], 1);
 }

@@ -21,6 +21,8 @@ bool uncontended_prepare(struct run *run)
 {
     run->shared = run_memory(run, sizeof(struct uncontended) +
                                       guarded_bytes(run->knobs[KNOB_CS_LINES]));
+    if (run->shared)
+        mutex_create(&guarded_of(run)->mutex);
     return run->shared != NULL;
 }
 
@@ -35,9 +37,9 @@ static void hold_in_turn(struct run *run, struct worker *worker)
         spin_until((turn = load_acquire(&shared->turn)) != TURN_MEASURED);
         if (turn == TURN_OVER)
             return;
-        run->lock->lock(&guarded->lock);
+        mutex_lock(run, &guarded->mutex);
         guarded_touch(guarded, lines);
-        run->lock->unlock(&guarded->lock);
+        mutex_unlock(run, &guarded->mutex);
         worker->operations_ever++;
         cycles_drained();
         store_release(&shared->turn, TURN_MEASURED);
@@ -57,12 +59,12 @@ static void hold_measured(struct run *run, struct worker *worker, bool alone)
         if (!run_goes_on(run, start))
             break;
         if (!trylock)
-            run->lock->lock(&guarded->lock);
-        else if (!run->lock->trylock(&guarded->lock))
+            mutex_lock(run, &guarded->mutex);
+        else if (!mutex_trylock(run, &guarded->mutex))
             worker->balance++;
         uint64_t acquired = cycles_ordered();
         guarded_touch(guarded, section.lines);
-        run->lock->unlock(&guarded->lock);
+        mutex_unlock(run, &guarded->mutex);
         run_count(run, worker, start, cycles_drained());
         if (run_counts(run, acquired))
             histogram_add(&worker->acquire, acquired - start);
@@ -87,5 +89,5 @@ bool uncontended_check(struct run *run)
         explain(run, "trylock did not acquire a free lock");
         return false;
     }
-    return guarded_check(run, guarded_of(run), 1, run->knobs[KNOB_CS_LINES]);
+    return guarded_check(run, guarded_of(run), 1, run->knobs[KNOB_CS_LINES], 1);
 }

@@ -61,6 +61,9 @@ enum { SETTINGS_MAX = 16 };
 
 struct workload {
     const char *name, *summary;
+    /* Applications of the lock study (Guerraoui et al., "Lock - Unlock: Is That All?",
+     * ACM TOCS 2019) that use their locks so; NULL for micro-benchmarks. */
+    const char *shape_of;
     const char *shorthand; /* name:N sets this knob, or NULL */
     unsigned threads_least, threads_most;
     bool takes_lock;

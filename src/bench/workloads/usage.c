@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/workloads/usage.h"
+
+#include "excluding.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char options[] =
+    "Runs one workload once and prints one JSON line. Ends with 1 if what it checks\n"
+    "does not hold: the lock did not exclude. NAME:N sets the knob in brackets.\n"
+    "\n"
+    "  --workload NAME    the same as a mere NAME\n"
+    "  --lock NAME        default " DEFAULT_LOCK "; " OTHER_LOCKS "\n"
+    "  --threads N        workers (default 2)\n"
+    "  --cpus LIST        their CPUs in turn, as in 0,4-7, or `any`: wherever the\n"
+    "                     scheduler likes (default: %s)\n"
+    "  --warm-up-ns N     not counted (default 1000000)\n"
+    "  --duration-ns N    counted (default 10000000)\n"
+    "  --seconds S        the same in seconds, for example 0.5\n"
+    "  --seed N           of all that is random (default 1)\n"
+    "  --machine FILE     the machine to simulate, flattened\n"
+    "  --timeout SECONDS  give up then (default: never)\n"
+    "  --list             workloads and knobs, one JSON object a line\n";
+
+static void print_settings(const struct workload *workload)
+{
+    int column = printf("     ");
+    for (unsigned i = 0; i < workload->setting_count; i++) {
+        const struct setting *setting = &workload->settings[i];
+        const struct knob_description *knob = &knob_list[setting->knob];
+        const char *shorthand = workload->shorthand ? workload->shorthand : "";
+        bool short_one = strcmp(knob->name, shorthand) == 0;
+        char number[24], text[80];
+        snprintf(number, sizeof number, "%llu", (unsigned long long)setting->value);
+        int length = snprintf(text, sizeof text, short_one ? " [%s=%s]" : " %s=%s",
+                              knob->name,
+                              knob->words ? knob->words[setting->value] : number);
+        if (column + length > 79)
+            column = printf("\n     ") - 1;
+        column += printf("%s", text);
+    }
+    printf("\n");
+}
+
+void usage_print(const char *program)
+{
+    printf("Usage: %s NAME[:N] [options] [KNOB=VALUE ...]\n", program);
+    printf(options, PINNED_BY_DEFAULT ? "one after the other" : "any");
+    printf("\nWorkloads, the applications of the lock study that they have the shape\n"
+           "of, and their knobs:\n");
+    for (unsigned i = 0; i < workload_count; i++) {
+        const struct workload *workload = &workload_list[i];
+        printf("  %s: %s\n", workload->name, workload->summary);
+        if (workload->shape_of)
+            printf("      as %s\n", workload->shape_of);
+        print_settings(workload);
+    }
+    printf("\nKnobs; cycles are those of the time-stamp counter:\n");
+    for (unsigned i = 0; i < KNOB_COUNT; i++)
+        printf("  %-15s %s\n", knob_list[i].name, knob_list[i].summary);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* To be preloaded: mutexes that never exclude anybody. */
+#include <pthread.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    (void)mutex;
+    return 0;
+}
+
+EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    (void)mutex;
+    return 0;
+}
+
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    (void)mutex;
+    return 0;
+}
