@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -70,7 +71,7 @@ def test_every_shape_is_tested(program: str) -> None:
 def test_it_needs_the_c_library_only(program: str) -> None:
     done = subprocess.run(["readelf", "-d", program], capture_output=True, text=True)
     needed = [line for line in done.stdout.splitlines() if "NEEDED" in line]
-    assert len(needed) == 1 and "libc.so" in needed[0]
+    assert all("libc.so" in line or "ld-linux" in line for line in needed), needed
 
 
 ATTEMPTS = 50  # on a busy machine, two threads may not meet in a section for long
@@ -81,7 +82,7 @@ ATTEMPTS = 50  # on a busy machine, two threads may not meet in a section for lo
     [
         ("task-queue", "work_cycles=0"),
         ("grid:2", "think_cycles=0"),
-        ("global-table", "think_cycles=0"),
+        ("global-table:1", "think_cycles=0"),
         ("hash-table:1", "think_cycles=0"),
         ("allocator", "think_cycles=0"),
         ("unique-id", "think_cycles=0"),
@@ -94,9 +95,11 @@ def test_a_mutex_that_does_not_exclude_is_a_finding(
     program: str, arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
     wrong = next(BUILD.rglob("wrong-mutex.so"))
+    cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
+    apart = [f"--cpus={cpus}"] if "," in cpus else []
     for _ in range(ATTEMPTS):
         done = subprocess.run(
-            [program, *arguments, *SHORT],
+            [program, *arguments, *SHORT, *apart],
             env={"LD_PRELOAD": str(wrong)},
             capture_output=True,
             text=True,

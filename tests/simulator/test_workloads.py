@@ -77,7 +77,7 @@ def test_the_seed_decides_everything(
     "workload",
     [
         *("one-lock", "n-locks:2", "hash-table:1", "barrier", "pipeline:2"),
-        *("global-table", "task-queue", "allocator", "page-cache", "short-lived"),
+        *("global-table:1", "task-queue", "allocator", "page-cache", "short-lived"),
     ],
 )
 def test_a_lock_that_does_not_exclude_is_a_finding(

@@ -100,7 +100,9 @@ def test_places_that_are_none(plan, tmp_path, capsys, place, complaint):
     assert complaint in capsys.readouterr().err
 
 
-def test_here_a_workload_is_left_out(plan, tmp_path, capsys):
+def test_here_a_workload_without_a_lock_is_left_out(plan, tmp_path, capsys):
+    knobs = "knobs = { think_cycles = 300 }"
+    plan.write_text(PLAN.replace('"one-lock"', '"atomics"').replace(knobs, ""))
     assert study("plan", plan, "--store", tmp_path / "s") == 0
     assert "--on simulated:NAME" in " ".join(capsys.readouterr().out.split())
 

@@ -13,10 +13,11 @@ HELP = "locks x programs x machines: import measurements, print the study's tabl
 
 # The one list of actions, in the order of `hasp study --help`, each a module of
 # study_actions.
-ACTIONS = ("plan", "run", "add", "list", "table", "report", "diff")
+ACTIONS = ("library", "plan", "run", "add", "list", "table", "report", "diff")
 
 EXAMPLES = """\
 examples:
+  hasp study library --write studies/locks.toml
   hasp study plan studies/locks.toml --store runs
   hasp study run studies/locks.toml --store runs
   hasp study run studies/locks.toml --store runs --on simulated:xeon-80

@@ -93,7 +93,7 @@ def described_by(program: str) -> tuple[Workload, ...]:
                 shorthand=record["shorthand"],
                 unpinned=bool(record.get("unpinned")),
                 knobs={knob["name"]: knob for knob in record["knobs"]},
-                shape_of=record["shape_of"],
+                shape_of=record.get("shape_of", ""),
             )
         )
     return tuple(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,17 +39,21 @@ class Options:
     command: str = ""
 
 
-def workload_of(text: str) -> Workload:
-    """The workload that `NAME[:N]` names; an error offers nearby ones."""
+def workload_of(text: str, known: Sequence[Workload] | None = None) -> Workload:
+    """The workload that `NAME[:N]` names, of the simulator's unless others are given.
+
+    An error offers nearby ones.
+    """
     name = text.partition(":")[0]
-    for workload in workloads():
+    known = workloads() if known is None else known
+    for workload in known:
         if workload.name == name:
             if ":" in text and workload.shorthand is None:
                 raise HaspError(
                     f"{name} takes nothing behind a colon", f"write --workload {name}"
                 )
             return workload
-    names = [workload.name for workload in workloads()]
+    names = [workload.name for workload in known]
     near = difflib.get_close_matches(name, names, n=2, cutoff=0.4)
     offer = f"did you mean {' or '.join(near)}? " if near else ""
     raise HaspError(

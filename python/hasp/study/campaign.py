@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +21,7 @@ from hasp.errors import HaspError
 from hasp.native import PLAN, REFERENCE
 from hasp.plan import apply
 from hasp.selection import select
+from hasp.study import shapes
 from hasp.study.plan import Metric, Plan, parse_ready, shell_words
 from hasp.study.said import Said
 from hasp.study.slurm import settings as cluster
@@ -56,7 +58,7 @@ class Program:
     pinning: str
     repetition: Repetition
     seconds: float  # about how long a run takes, before one has been measured
-    workload: str | None = None  # of the simulator; there is no command then
+    workload: str | None = None  # hasp.study.shapes; there is no command then
     knobs: dict[str, Any] = field(default_factory=dict)
     plan_files: tuple[PlanFile, ...] = ()
     cooling_s: float = 0.0  # pause between two runs
@@ -80,6 +82,8 @@ class Program:
         asked["plan"].pop("node_cpus")
         for file in asked["plan_files"]:
             file.pop("path")
+        for metric in asked["plan"]["metrics"]:
+            metric.pop("required")
         for part, usual in ((asked, USUAL), (asked["plan"], USUAL_PLAN)):
             for name, value in usual.items():
                 if part[name] == value:
@@ -239,12 +243,15 @@ def _program(said: Said) -> Program:
         said.fail("pinning", "is unknown", f"it may be {', '.join(PINNINGS)}")
     plan_files = _plan_files(said)
     plan = _plan(said, plan_files)
+    if "workload" in said:
+        check = partial(_check_workload, said)
+        said.made("workload", check, said.get("workload"))
     return Program(
         said.get("name"),
         plan,
         "node" if plan.unit == "nodes" else said.get("pinning", "none"),
         _repetition(said),
-        float(said.get("seconds", 5.0)),
+        float(said.get("seconds", shapes.SECONDS if "workload" in said else 5.0)),
         said.get("workload"),
         said.get("knobs", {}),
         plan_files,
@@ -253,6 +260,12 @@ def _program(said: Said) -> Program:
         _count(said, "lock_statistics", Program.recorded_runs),
         said.line,
     )
+
+
+def _check_workload(said: Said, workload: str) -> None:
+    """Also its knobs and, where these are known, the numbers of threads."""
+    counts = said.get("threads", [1]) if said.unit == "threads" else []
+    shapes.check(workload, said.get("knobs", {}), counts)
 
 
 def _plan(said: Said, plan_files: tuple[PlanFile, ...]) -> Plan:
@@ -276,9 +289,12 @@ def _plan(said: Said, plan_files: tuple[PlanFile, ...]) -> Plan:
         locks=(*chosen, *(file.name for file in plan_files)),
         threads=tuple(sizes),
         timeout_s=said.made("timeout", parse_duration, said.get("timeout", "60s")),
-        metrics=tuple(
-            _metric(name, metric, said)
-            for name, metric in said.get("metrics", {}).items()
+        metrics=(
+            *(shapes.METRICS if "workload" in said else ()),
+            *(
+                _metric(name, metric, said)
+                for name, metric in said.get("metrics", {}).items()
+            ),
         ),
         prepare=said.get("prepare"),
         check=said.get("check"),

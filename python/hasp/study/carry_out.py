@@ -22,7 +22,7 @@ from hasp.executable import find
 from hasp.host import node_cpus
 from hasp.interpose import original_environment
 from hasp.statistics.narrow import half_width
-from hasp.study import record
+from hasp.study import record, shapes
 from hasp.study.campaign import THROUGHPUT, Campaign, Program
 from hasp.study.journal import Entry, Journal
 from hasp.study.metrics import metrics_of
@@ -34,7 +34,6 @@ from hasp.study.run import FAILURES_UNTIL_GIVEN_UP, Runner
 TRACE_LIMIT = 64 << 20  # bytes of one process's trace; only its sums are read
 NODES = "nodes"
 NOISE_PAUSE = 1.0  # seconds to wait for better times after a noisy run
-ONLY_SIMULATED = "a workload of the simulator: --on simulated:NAME"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,9 +140,9 @@ def to_record(campaign: Campaign) -> list[Configuration]:
 
 def missing(program: Program, environment: Mapping[str, str] | None = None) -> str:
     """The program that a plan needs and this machine lacks, or ""."""
-    plan = program.plan
-    if program.workload:
-        return ONLY_SIMULATED
+    plan = shapes.here(program)
+    if lack := shapes.only_simulated(program):
+        return lack
     words = [plan.command[0]]
     if plan.server:
         words.append(shell_words(plan.server)[0])
@@ -201,13 +200,13 @@ class Carrying:
 
     def _prepare(self, program: Program) -> None:
         """Its runners; or why Hasp cannot interpose it (static, 32-bit, not there)."""
-        if program.workload:
-            self.left_out[program.name] = ONLY_SIMULATED
+        if lack := shapes.only_simulated(program):
+            self.left_out[program.name] = lack
             return
         try:
             for recorded in {False, program.recorded_runs > 0}:
                 self._runners[program.name, recorded] = Runner(
-                    with_nodes(program.plan),
+                    with_nodes(shapes.here(program)),
                     candidates=program.candidates,
                     settings=self.campaign.environment,
                     recorder=self._recorder if recorded else None,

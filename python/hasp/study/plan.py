@@ -27,6 +27,7 @@ class Metric:
     pattern: str
     unit: str = ""
     lower_is_better: bool = False
+    required: bool = True  # a run without it has failed
 
     def last_match(self, text: str) -> float | None:
         """The first group of the last match, as a number; None without one."""

@@ -340,6 +340,8 @@ class Runner:
         figures = {}
         for metric in self.plan.metrics:
             value = metric.last_match(text)
+            if value is None and not metric.required:
+                continue
             if value is None:
                 last = finished.last_words()
                 detail = f"nothing that matches {metric.pattern!r} in its output"
