@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,39 @@ def test_on_one_node_the_other_answer_spins_locally_as_well() -> None:
     site = judge(measured, load(), native.locks()).sites[0]
     other = native.lock(site.alternatives[0])
     assert not (other.light or other.parks or other.numa)
+
+
+def test_a_lone_waiter_disturbs_nobody() -> None:
+    """Spinning on a line of one's own serves where several spin (E6.lone)."""
+    for application in ("memcached-new", "upscaledb"):
+        several = features(application, nodes=1, waiters_p95=2.0)
+        alone = features(application, nodes=1, waiters_p95=1.0)
+        judged = [judge(item, load(), native.locks()) for item in (several, alone)]
+        assert [item.sites[0].recommendation for item in judged] == ["mcs", "backoff"]
+        assert judged[0].bottlenecks == judged[1].bottlenecks
+    blocking = features("ocean_cp/ncp", nodes=1, waiters_p95=1.0)
+    site = judge(blocking, load(), native.locks()).sites[0]
+    assert not native.lock(site.recommendation or "").fifo
+
+
+def test_on_few_cpus_a_lock_that_sleeps_is_enough() -> None:
+    measured = features("sqlite")
+    assert judge(measured, load(), native.locks()).sites[0].recommendation
+    few = judge(replace(measured, cpus=2), load(), native.locks()).sites[0]
+    assert few.recommendation is None
+    assert few.keep.startswith("keep glibc's lock: its waiters sleep")
+    spinning = replace(measured, cpus=2, lock="ticket")
+    assert judge(spinning, load(), native.locks()).sites[0].recommendation
+    polled = features("memcached-old", runnable_per_cpu=4.0)
+    polled = replace(polled, cpus=2)
+    assert judge(polled, load(), native.locks()).sites[0].recommendation
+
+
+def test_on_few_busy_cpus_too() -> None:
+    measured = replace(features("memcached-new", nodes=1, cpu_granted=0.5), cpus=2)
+    site = judge(measured, load(), native.locks()).sites[0]
+    assert "where other programs share the CPUs, keep glibc's lock" in site.cautions
+    assert "malthusian-park" not in site.alternatives
 
 
 @pytest.mark.parametrize("share", [0.54, 0.71])

@@ -135,8 +135,12 @@ def _site(
         alternatives = _both(fired, names, rules, locks, features.nodes)
     other = _also(fired, program, rules, locks) if recommended else None
     if other and other.name != recommended and _collapses(recommended, locks):
-        alternatives = [other.name, *(n for n in alternatives if n != other.name)]
-        cautions.append(f"where other programs share the CPUs, take {other.name}")
+        where = "where other programs share the CPUs"
+        if features.present_parks and features.cpus <= rules.limit("few-cpus"):
+            cautions.append(f"{where}, keep {lock_words(features.lock)}")  # E1.enough
+        else:
+            alternatives = [other.name, *(n for n in alternatives if n != other.name)]
+            cautions.append(f"{where}, take {other.name}")
     return SiteVerdict(
         site=site.site,
         name=site.name,
