@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/advice.md"
 sys.path.insert(0, str(ROOT / "python"))
 
-from hasp.advisor.features import measures  # noqa: E402
+from hasp.advisor.measures import measures  # noqa: E402
 from hasp.advisor.report import condition_words, consequences  # noqa: E402
 from hasp.advisor.rules import Rule, Rules, load  # noqa: E402
 from hasp.advisor.words import quantity  # noqa: E402
@@ -133,9 +133,9 @@ def page(rules: Rules) -> str:
             f"| {known.source} |"
         )
     lines += ["", "## The measures", "", "| name | of | what |", "|---|---|---|"]
-    for name, (scope, about, unit) in measures().items():
-        words = f"{about} ({unit})" if unit else about
-        lines.append(f"| `{name}` | {scope} | {words} |")
+    for name, measure in measures().items():
+        words = f"{measure.about} ({measure.unit})" if measure.unit else measure.about
+        lines.append(f"| `{name}` | {measure.scope} | {words} |")
     lines += ["", "## The properties", "", "| name | meaning |", "|---|---|"]
     lines += [f"| `{name}` | {text} |" for name, text in rules.properties.items()]
     return "\n".join(lines) + "\n"

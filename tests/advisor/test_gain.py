@@ -9,9 +9,10 @@ import profile_samples as samples
 import pytest
 
 from hasp.advisor import advise
-from hasp.advisor.features import SiteFeatures
+from hasp.advisor.features import Features, SiteFeatures
 from hasp.advisor.judge import judge
 from hasp.advisor.measure import features
+from hasp.advisor.measures import measures
 from hasp.advisor.rules import load
 from hasp.advisor.trial import candidates
 from hasp.advisor.unmeasured import unmeasured_lines
@@ -20,6 +21,13 @@ from hasp.profile.distribution import NOTHING
 from hasp.profile.model import Profile, WaiterSample
 
 MS = 1_000_000
+# What no rule measures.
+SITE_FACTS = {"site", "name", "kind"}
+PROGRAM_FACTS = {"nodes", "sites", "lock", "threads"}
+
+
+def fields_of(kind: type[Features] | type[SiteFeatures]) -> set[str]:
+    return set(kind.__dataclass_fields__)
 
 
 def program(
@@ -213,6 +221,17 @@ def test_each_rule_without_its_measure_is_named_with_a_reason() -> None:
         assert all(": not measured (" in line for line in said)
         assert not any("the trace does not have it" in line for line in said)
     assert len(lines) == len({line.rpartition(": ")[2] for line in lines})
+
+
+def test_every_measure_is_described() -> None:
+    described = {name: measure.scope for name, measure in measures().items()}
+    site = {name for name in fields_of(SiteFeatures) if name not in SITE_FACTS}
+    program = {name for name in fields_of(Features) if name not in PROGRAM_FACTS}
+    assert not site & program
+    assert described == {
+        **dict.fromkeys(program, "program"),
+        **dict.fromkeys(site, "site"),
+    }
 
 
 @pytest.mark.parametrize(("cpus", "said"), [(4, False), (8, True)])

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hasp.advisor.features import Features, SiteFeatures, measures
+from hasp.advisor.features import Features, SiteFeatures
+from hasp.advisor.measures import measures
 from hasp.advisor.rules import Condition, Rule, Rules
 
 
@@ -94,7 +95,7 @@ class _Evaluator:
     def _number(
         self, condition: Condition, site: SiteFeatures | None
     ) -> tuple[bool | None, Number | None]:
-        of_site = measures()[condition.measure][0] == "site"
+        of_site = measures()[condition.measure].scope == "site"
         source = site if of_site and site is not None else self.features
         value = source.value(condition.measure)
         limit = self.rules.limit(condition.threshold)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hasp.advisor.features import measures
+from hasp.advisor.measures import measures
 from hasp.errors import HaspError
 
 if sys.version_info >= (3, 11):
@@ -245,7 +245,7 @@ def _rule(entry: dict[str, Any], thresholds: Mapping[str, Threshold]) -> Rule:
     every = _conditions(entry.get("all", ()), thresholds)
     some = _conditions(entry.get("any", ()), thresholds)
     known = measures()
-    scopes = {known[item.measure][0] for item in (*every, *some)}
+    scopes = {known[item.measure].scope for item in (*every, *some)}
     objective = entry.get("objective", "")
     if objective and objective not in OBJECTIVES:
         raise ValueError(f"{entry['id']}: objective {objective!r}")

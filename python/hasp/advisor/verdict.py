@@ -8,7 +8,7 @@ from typing import Any
 
 from hasp.advisor.evaluate import Fired, Unknown
 from hasp.advisor.features import Features, SiteFeatures
-from hasp.advisor.unmeasured import reason
+from hasp.advisor.measures import measures
 
 SCHEMA = "hasp.advise/1"
 
@@ -99,7 +99,7 @@ class Verdict:
                     "id": item.rule.id,
                     "title": item.rule.title,
                     "missing": list(item.missing),
-                    "why": [reason(name) for name in item.missing],
+                    "why": [measures()[name].missing for name in item.missing],
                 }
                 for item in self.unknown
             ],

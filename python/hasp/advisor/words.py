@@ -7,7 +7,8 @@ import math
 from collections.abc import Sequence
 
 from hasp.advisor.evaluate import Fired, Number
-from hasp.advisor.features import Features, SiteFeatures, measures
+from hasp.advisor.features import Features, SiteFeatures
+from hasp.advisor.measures import measures
 from hasp.durations import format_duration, three_digits
 from hasp.native import REFERENCE
 
@@ -70,9 +71,10 @@ def numbers_words(numbers: Sequence[Number]) -> str:
     """`threads waiting ...: 34 % (16 % or more, up to 63 %)`, each measure once."""
     words: dict[str, list[str]] = {}
     for number in numbers:
-        _, about, unit = measures()[number.measure]
-        bound = BOUNDS[number.comparison].format(quantity(number.limit, unit))
-        value = f"{about}: {quantity(number.value, unit)}"
+        measure = measures()[number.measure]
+        limit = quantity(number.limit, measure.unit)
+        bound = BOUNDS[number.comparison].format(limit)
+        value = f"{measure.about}: {quantity(number.value, measure.unit)}"
         words.setdefault(value, []).append(bound)
     return "; ".join(
         f"{value} ({', '.join(bounds)})" for value, bounds in words.items()
