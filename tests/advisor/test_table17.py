@@ -9,24 +9,15 @@ from pathlib import Path
 
 import pytest
 from advisor.table17 import APPLICATIONS, features
+from profiler.corpus import PROPERTIES, advice_of
 
 from hasp import native
 from hasp.advisor.judge import judge
 from hasp.advisor.rules import Rules, load
-from hasp.advisor.verdict import Verdict
 from hasp.errors import HaspError
 
 TABLE = Path(__file__).with_name("table17.csv")
 # The study's words, and ours.
-PROPERTIES = {
-    "fifo": "fifo",
-    "light": "light",
-    "parking": "parks",
-    "hierarchical": "numa",
-    "contention-hardened-trylock": "trylock_hardened",
-    "low-memory-footprint": "small",
-    "low-memory-traffic": "throttles",
-}
 BOTTLENECKS = {
     "scheduling:lock-handover": {"lock-handover"},
     "scheduling:lock-holder-preemption": {"lock-holder-preemption"},
@@ -37,8 +28,6 @@ BOTTLENECKS = {
     "contention:extreme(trylock)": {"contention:extreme", "trylock-contention"},
     "contention:many-uncontended": {"many-uncontended"},
 }
-VERBS = {"require": "prefer", "exclude": "avoid"}
-
 with TABLE.open(encoding="utf-8", newline="") as file:
     ROWS = {row["application"]: row for row in csv.DictReader(file)}
 
@@ -54,15 +43,6 @@ def printed_bottlenecks(application: str) -> set[str]:
     return {part for name in names for part in BOTTLENECKS.get(name, {name})}
 
 
-def given_advice(verdict: Verdict) -> set[str]:
-    """What the first site is advised, in the two verbs of the study."""
-    found = set()
-    for words in verdict.sites[0].advice if verdict.sites else ():
-        verb, quality = words.split(" ")
-        found.add(f"{VERBS.get(verb, verb)} {quality}")
-    return found
-
-
 def agrees(application: str, rules: Rules) -> bool:
     """Whether bottlenecks, advice and the recommended lock are as printed.
 
@@ -70,7 +50,7 @@ def agrees(application: str, rules: Rules) -> bool:
     limit: inside the hysteresis band the other level's answer counts too.
     """
     verdict = judge(features(application), rules, native.locks())
-    advice, bottlenecks = given_advice(verdict), set(verdict.bottlenecks)
+    advice, bottlenecks = advice_of(verdict), set(verdict.bottlenecks)
     printed = printed_advice(application)
     if (advice, bottlenecks) == (printed, printed_bottlenecks(application)):
         return True
@@ -89,7 +69,7 @@ def test_advice_is_that_of_the_study(application: str) -> None:
     verdict = judge(features(application), load(), native.locks())
     assert agrees(application, load()), (
         f"printed: {printed_bottlenecks(application)}, {printed_advice(application)}; "
-        f"here: {verdict.bottlenecks}, {given_advice(verdict)}"
+        f"here: {verdict.bottlenecks}, {advice_of(verdict)}"
     )
     site = verdict.sites[0]
     assert site.recommendation is not None

@@ -26,41 +26,59 @@ def some(use: dict[str, int], **wanted: int) -> None:
     assert {key: use[key] for key in keys if use[key]} == wanted
 
 
+# Of each case: its locks, what was done with them, and their kind.
+TAKEN = {
+    "rwlocks": {
+        ("rwlock", Operation.READ): {"acquisitions": 5, "contended": 1, "trylocks": 1},
+        ("rwlock", Operation.WRITE): {
+            "acquisitions": 3,
+            "trylocks": 1,
+            "trylock_failures": 1,
+            "timeouts": 1,
+        },
+    },
+    "spinlocks": {
+        ("spinlock", Operation.LOCK): {
+            "acquisitions": 7,
+            "contended": 1,
+            "trylocks": 1,
+            "trylock_failures": 1,
+        }
+    },
+    "barriers": {("barrier", Operation.BARRIER): {"acquisitions": 12}},
+    "c11_names": {
+        ("c11", Operation.LOCK): {
+            "acquisitions": 4,
+            "trylocks": 1,
+            "trylock_failures": 1,
+            "timeouts": 1,
+        }
+    },
+}
+KINDS = {
+    "rwlock": LockKind.RWLOCK,
+    "spinlock": LockKind.SPINLOCK,
+    "barrier": LockKind.BARRIER_OBJECT,
+    "c11": LockKind.MUTEX,
+}
+
+
 @under_locks
-def test_rwlock(lock: str | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", TAKEN)
+def test_uses(case: str, lock: str | None, tmp_path: Path) -> None:
+    found = record("operations", case, lock, tmp_path / "trace")
+    for (name, operation), wanted in TAKEN[case].items():
+        some(found.use(name, operation), **wanted)
+        entry = found.locks[found.number(name)]
+        assert entry["kind"] == KINDS[name]
+        assert entry["died"] > entry["born"] > 0
+    assert found.events == []
+
+
+@under_locks
+def test_waits_of_readers_are_timed(lock: str | None, tmp_path: Path) -> None:
     found = record("operations", "rwlocks", lock, tmp_path / "trace")
-    some(
-        found.use("rwlock", Operation.READ),
-        acquisitions=5,
-        contended=1,
-        trylocks=1,
-    )
-    some(
-        found.use("rwlock", Operation.WRITE),
-        acquisitions=3,
-        trylocks=1,
-        trylock_failures=1,
-        timeouts=1,
-    )
-    entry = found.locks[found.number("rwlock")]
-    assert entry["kind"] == LockKind.RWLOCK
-    assert entry["died"] > entry["born"] > 0
     assert found.use("rwlock", Operation.READ)["wait_most"] > 0
-    assert found.events == []
-
-
-@under_locks
-def test_spinlock(lock: str | None, tmp_path: Path) -> None:
-    found = record("operations", "spinlocks", lock, tmp_path / "trace")
-    some(
-        found.use("spinlock", Operation.LOCK),
-        acquisitions=7,
-        contended=1,
-        trylocks=1,
-        trylock_failures=1,
-    )
-    assert found.locks[found.number("spinlock")]["kind"] == LockKind.SPINLOCK
-    assert found.events == []
 
 
 @under_locks
@@ -91,26 +109,11 @@ def test_cancelled_wait(lock: str | None, tmp_path: Path) -> None:
 
 
 @under_locks
-def test_barrier(lock: str | None, tmp_path: Path) -> None:
-    found = record("operations", "barriers", lock, tmp_path / "trace")
-    some(found.use("barrier", Operation.BARRIER), acquisitions=12)
-    assert found.locks[found.number("barrier")]["kind"] == LockKind.BARRIER_OBJECT
-
-
-@under_locks
-def test_c11(lock: str | None, tmp_path: Path) -> None:
+def test_c11_conditions(lock: str | None, tmp_path: Path) -> None:
     found = record("operations", "c11_names", lock, tmp_path / "trace")
-    some(
-        found.use("c11", Operation.LOCK),
-        acquisitions=4,
-        trylocks=1,
-        trylock_failures=1,
-        timeouts=1,
-    )
     waits = found.use("c11_condition", Operation.WAIT)
     assert waits["acquisitions"] >= 1
     assert (waits["timeouts"], waits["signals"], waits["broadcasts"]) == (1, 1, 1)
-    assert found.locks[found.number("c11")]["died"]
     assert found.locks[found.number("c11_condition")]["died"]
 
 
