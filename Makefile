@@ -33,8 +33,9 @@ SOURCES := meson.build meson.options pyproject.toml README.md LICENSE \
   $(shell find src include python -type f ! -path '*/__pycache__/*' 2>/dev/null)
 
 # Both kinds of tests, also when the first has failures; pytest has the last word.
-RUN_TESTS = $(BIN)/meson test -C $(BUILD) --no-rebuild --print-errorlogs; failed=$$?; \
-  run_pytest() { $(BIN)/python -m pytest -n 2 "$$@" && exit $$failed; }; run_pytest
+RUN_TESTS = $(BIN)/meson test -C $(BUILD) --no-rebuild --print-errorlogs $(MESON_TESTS); \
+  failed=$$?; run_pytest() { $(BIN)/python -m pytest -n 2 --dist worksteal "$$@" && \
+  exit $$failed; }; run_pytest
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -51,10 +52,11 @@ setup: packages-build $(VENV)/hasp.stamp ## Create .venv with the `hasp` command
 demo: setup packages-demo ## RocksDB: which lock hurts, which of a dozen serves best (minutes)
 	$(BIN)/python -m hasp.demo $(DEMO)
 
-test: setup packages-test build ## Everything that fits in ten minutes on two cores
+test: MESON_TESTS := --no-suite slow
+test: packages-test build ## Everything that fits in ten minutes on two cores
 	$(RUN_TESTS) $(PYTEST)
 
-test-all: setup packages-test-all build ## All tests: servers, sanitizers, clang, aarch64
+test-all: packages-test-all build ## All tests: servers, sanitizers, clang, aarch64
 	tools/build-variants
 	$(RUN_TESTS) -m "" $(PYTEST)
 
@@ -71,7 +73,8 @@ format: setup ## Reformat the sources (C where clang-format is installed)
 bench: setup ## Micro-benchmarks of all locks (a few minutes)
 	$(BIN)/hasp bench locks --quick
 
-build: packages-build $(BUILD)/build.ninja ## Build the native parts and the tests in build/
+build: setup ## Build the native parts and the tests in build/
+	@[ -d $(BUILD)/tests ] || $(WITH_TOOLS) meson configure $(BUILD) -Dtests=true
 	$(WITH_TOOLS) ninja -C $(BUILD) -j $(JOBS)
 
 docs: build ## Regenerate the lock catalogue, docs/locks.md and pages
@@ -107,15 +110,18 @@ $(VENV)/requirements.stamp: pyproject.toml tools/requirements.py | $(BIN)/python
 	$(BIN)/python tools/requirements.py | $(BIN)/pip install -q -r /dev/stdin
 	@touch $@
 
-# Not editable: what the tests see is what a user gets.
-$(VENV)/hasp.stamp: $(SOURCES) $(VENV)/requirements.stamp
-	$(WITH_TOOLS) pip install -q --no-build-isolation --no-deps \
-	  --force-reinstall .
-	@touch $@
-
 # Configured again when packages were installed since: the build leaves out what needs a
-# compiler or a library that is not there.
+# compiler or a library that is not there. Once the folder has the tests, it keeps them.
+test test-all build docs mutants: TESTS := true
+TESTS = $(if $(wildcard $(BUILD)/tests),true,false)
 $(BUILD)/build.ninja: $(wildcard /var/lib/dpkg/status) | $(VENV)/requirements.stamp
 	$(WITH_TOOLS) meson setup --reconfigure $(BUILD) \
-	  $(MESON_OPTIONS)
+	  -Dtests=$(TESTS) $(MESON_OPTIONS)
+	@touch $@
+
+# Not editable: what the tests see is what a user gets. It is made in the same folder, for
+# compiling everything twice would take half a minute.
+$(VENV)/hasp.stamp: $(SOURCES) $(VENV)/requirements.stamp | $(BUILD)/build.ninja
+	$(WITH_TOOLS) pip install -q --no-build-isolation --no-deps --force-reinstall \
+	  --config-settings=build-dir=$(BUILD) --config-settings=setup-args=-Dtests=$(TESTS) .
 	@touch $@

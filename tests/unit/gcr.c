@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { THREADS = 12, ROUNDS = 2000, SOON_NS = 2000000, LONG_S = 10 };
+enum { THREADS = 12, ROUNDS = 2000, SOON_NS = 2000000, SOON_S = 2, LONG_S = 10 };
 
 static struct atomic_u32 waiting, most_waiting;
 
@@ -170,7 +170,8 @@ int main(int count, char **words)
         if (strcmp(subjects[i].name, name) == 0)
             operations = &subjects[i].operations;
     CHECK(operations != NULL);
-    alarm(LONG_S); /* whoever is left outside waits for ever */
+    /* Whoever is left outside waits for ever; where that is the bug, not for long. */
+    alarm(strcmp(name, "stingy") == 0 ? SOON_S : LONG_S);
     run_together(pass_once, true);
     CHECK_EQUAL(guarded, THREADS);
     run_together(give_up, true);
