@@ -8,6 +8,7 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hasp.cli.traces import add_trace_options
 from hasp.errors import EXIT_FINDING, HaspError
 from hasp.output import STDOUT, add_json_option, check_writable, note
 from hasp.study.options import add_measuring_options, positive
@@ -51,13 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `hasp advise`."""
     parser.usage = "hasp advise [options] [TRACE] [-- COMMAND...]"
     parser.epilog = EPILOG
+    add_trace_options(parser)
     add = parser.add_argument
-    add("trace", nargs="?", metavar="TRACE", help="what `hasp profile` wrote")
-    add(
-        "--process",
-        metavar="PID|N",
-        help="another process of the run: its process id, or the number of its file",
-    )
     add(
         "--objective",
         choices=("throughput", "latency", "energy"),

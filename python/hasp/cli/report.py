@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from hasp.cli.traces import add_trace_options
 from hasp.errors import EXIT_FINDING
 from hasp.output import STDOUT, note
 
@@ -45,13 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `hasp report`."""
     parser.usage = "hasp report [options] [TRACE]"
     parser.epilog = EPILOG
-    add = parser.add_argument
-    add("trace", nargs="?", metavar="TRACE", help="what `hasp profile` wrote")
-    add(
-        "--process",
-        metavar="PID|N",
-        help="another process of the run: its process id, or the number of its file",
-    )
+    add_trace_options(parser)
     shown = parser.add_argument_group("what is shown")
     add = shown.add_argument
     add(
