@@ -222,8 +222,7 @@ static void destroyed_waited(void)
 
 static void *lock_in_vain(void *unused)
 {
-    struct timespec soon = check_after_ms(CLOCK_REALTIME, 60);
-    check_set(&stage, 1);
+    struct timespec soon = check_after_ms(CLOCK_REALTIME, 200);
     CHECK_RETURNS(pthread_rwlock_timedwrlock(&rwlock, &soon), ETIMEDOUT);
     return unused;
 }
@@ -235,8 +234,7 @@ static void destroyed_waited_of_rwlock(void)
     TELL(rwlock);
     CHECK_OK(pthread_rwlock_rdlock(&rwlock));
     pthread_t other = check_start(lock_in_vain, NULL);
-    CHECK_UNTIL(check_get(&stage));
-    check_sleep_ms(20);
+    CHECK_UNTIL(__atomic_load_n(&rwlock.__data.__readers, __ATOMIC_RELAXED) & 2);
     CHECK_OK(pthread_rwlock_destroy(&rwlock));
     check_join(other);
     _exit(0);
@@ -246,7 +244,6 @@ static pthread_barrier_t barrier;
 
 static void *come_alone(void *unused)
 {
-    check_set(&stage, 1);
     pthread_barrier_wait(&barrier);
     return unused;
 }
@@ -263,10 +260,9 @@ static void destroyed_waited_of_barrier(void)
     TELL(barrier);
     CHECK_OK(pthread_barrier_init(&barrier, NULL, 2));
     check_start(come_alone, NULL);
-    CHECK_UNTIL(check_get(&stage));
-    check_sleep_ms(20);
+    CHECK_UNTIL(__atomic_load_n((unsigned *)&barrier, __ATOMIC_RELAXED));
     check_start(destroy_barrier, NULL);
-    check_sleep_ms(20);
+    check_sleep_ms(100);
     _exit(0);
 }
 
@@ -291,12 +287,25 @@ static void destroy_passed_barriers(void)
     }
 }
 
+static void *read_all_along(void *unused)
+{
+    CHECK_OK(pthread_rwlock_rdlock(&rwlock));
+    check_set(&stage, 1);
+    CHECK_UNTIL(check_get(&stage) == 2);
+    CHECK_OK(pthread_rwlock_unlock(&rwlock));
+    return unused;
+}
+
+/* Another thread reads, too, which is no reason to take it for the holder. */
 static void unlock_in_any_order(void)
 {
+    check_set(&stage, 0);
+    pthread_t reader = check_start(read_all_along, NULL);
+    CHECK_UNTIL(check_get(&stage) == 1);
     pthread_spinlock_t spinlocks[2];
     for (int i = 0; i < 2; i++)
         CHECK_OK(pthread_spin_init(&spinlocks[i], PTHREAD_PROCESS_PRIVATE));
-    for (int turn = 0; turn < 50; turn++) {
+    for (int turn = 0; turn < 5000; turn++) {
         CHECK_OK(pthread_rwlock_rdlock(&rwlock));
         for (int i = 0; i < 2; i++)
             CHECK_OK(pthread_spin_lock(&spinlocks[i]));
@@ -306,6 +315,8 @@ static void unlock_in_any_order(void)
         for (int i = 0; i < 2; i++)
             CHECK_OK(pthread_rwlock_unlock(&rwlock));
     }
+    check_set(&stage, 2);
+    check_join(reader);
 }
 
 static void *wait_for_stage(void *unused)
