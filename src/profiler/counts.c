@@ -142,7 +142,7 @@ static uint32_t make_known(struct recording *me, uintptr_t address,
         return number;
     struct registry_origin origin = {
         .as = as,
-        .flags = TRACE_STATIC,
+        .flags = TRACE_STATIC | as->flags,
         .stack = stack_of_origin(me, caller),
         .thread = me->thread,
         .born = ticks(),

@@ -45,7 +45,7 @@ void record_created(const void *object, const struct record_as *as, uint32_t fla
     registry_add((uintptr_t)object, &origin);
     renew(me, object, as, caller);
     if (as->lock_kind == TRACE_RWLOCK) {
-        const struct record_as reader = {as->lock_kind, TRACE_READ, as->bytes};
+        const struct record_as reader = {as->lock_kind, TRACE_READ, as->bytes, 0};
         renew(me, object, &reader, caller);
     }
     add_shared(&trace->locks_created, 1);

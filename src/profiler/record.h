@@ -52,6 +52,7 @@ struct record_as {
     uint32_t lock_kind; /* enum trace_lock_kind */
     uint32_t operation; /* enum trace_operation */
     uint32_t bytes;     /* of the object */
+    uint32_t flags;     /* of enum trace_lock_flags, that it has without an init */
 };
 
 /* A lock that the thread holds. */

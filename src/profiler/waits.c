@@ -111,7 +111,7 @@ bool record_wait_begin(struct record_wait *w, const void *object,
 static void begin_hold(struct record_wait *w, uint64_t now)
 {
     static const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK,
-                                              sizeof(pthread_mutex_t)};
+                                              sizeof(pthread_mutex_t), 0};
     struct recording *me = w->me;
     uintptr_t key = (uintptr_t)w->mutex;
     if (me->depth == RECORD_HOLDS)

@@ -69,6 +69,9 @@ def test_a_hang_is_explained_and_ended(hasp, hangs, tmp_path, how, words):
     assert "nothing has moved for 300 ms" in finished.stderr
     for word in words:
         assert word in finished.stderr
+    ends = [w for w in load(tmp_path / "hasp.trace").warnings if "was ended by" in w]
+    assert len(ends) == 1
+    assert "SIGTERM" in ends[0] or "SIGKILL" in ends[0]
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from preload import matrix
 from profiler.recorded import Recorded, record
 
-from hasp.trace.format import ChunkKind, EdgeMode, LockKind, Operation
+from hasp.trace.format import ChunkKind, EdgeMode, LockFlag, LockKind, Operation
 
 pytestmark = pytest.mark.timeout(2 * matrix.TIME_LIMIT)
 
@@ -210,6 +210,11 @@ def test_order_of_readers(tmp_path: Path) -> None:
         ("a", "shelf"): EdgeMode.INNER_READ,
         ("shelf", "b"): EdgeMode.OUTER_READ | EdgeMode.BOTH_ALONE,
     }
+    first = {
+        name: bool(found.locks[found.number(name)]["flags"] & LockFlag.WRITERS_FIRST)
+        for name in ("shelf", "other_shelf")
+    }
+    assert first == {"shelf": False, "other_shelf": True}
 
 
 @under_locks

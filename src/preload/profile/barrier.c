@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct record_as as_barrier = {TRACE_BARRIER_OBJECT, TRACE_BARRIER,
-                                            sizeof(pthread_barrier_t)};
+                                            sizeof(pthread_barrier_t), 0};
 
 /* Barriers are glibc's under every lock of Hasp's; since 2.25 its first word counts who
  * has come, and the second says how many of them have been let go. */

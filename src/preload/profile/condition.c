@@ -10,7 +10,7 @@
 #include <errno.h>
 
 static const struct record_as as_condition = {TRACE_CONDITION, TRACE_WAIT,
-                                              sizeof(pthread_cond_t)};
+                                              sizeof(pthread_cond_t), 0};
 
 int condition_init(pthread_cond_t *condition, const pthread_condattr_t *attributes,
                    void *caller)

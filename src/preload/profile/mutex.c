@@ -7,7 +7,7 @@
 #include <errno.h>
 
 static const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK,
-                                          sizeof(pthread_mutex_t)};
+                                          sizeof(pthread_mutex_t), 0};
 
 /* Glibc's kinds: what their low bits say, and flags. */
 enum { KIND_TYPE = 3, KIND_ROBUST = 16, KIND_PRIORITY = 32 | 64, KIND_SHARED = 128 };

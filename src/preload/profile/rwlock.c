@@ -14,11 +14,6 @@
 
 enum { WRITERS_TURN = 1, WRITER = 2, FIRST_READER = 8 };
 
-static const struct record_as as_reader = {TRACE_RWLOCK, TRACE_READ,
-                                           sizeof(pthread_rwlock_t)};
-static const struct record_as as_writer = {TRACE_RWLOCK, TRACE_WRITE,
-                                           sizeof(pthread_rwlock_t)};
-
 static unsigned state_of(const pthread_rwlock_t *lock)
 {
     return __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED);
@@ -33,6 +28,26 @@ static bool held_by_writer(unsigned state)
 static bool writers_first(const pthread_rwlock_t *lock)
 {
     return lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+}
+
+/* The second of each pair: writers first. */
+static const struct record_as readers[] = {
+    {TRACE_RWLOCK, TRACE_READ, sizeof(pthread_rwlock_t), 0},
+    {TRACE_RWLOCK, TRACE_READ, sizeof(pthread_rwlock_t), TRACE_WRITERS_FIRST},
+};
+static const struct record_as writers[] = {
+    {TRACE_RWLOCK, TRACE_WRITE, sizeof(pthread_rwlock_t), 0},
+    {TRACE_RWLOCK, TRACE_WRITE, sizeof(pthread_rwlock_t), TRACE_WRITERS_FIRST},
+};
+
+static const struct record_as *as_reader(const pthread_rwlock_t *lock)
+{
+    return &readers[writers_first(lock)];
+}
+
+static const struct record_as *as_writer(const pthread_rwlock_t *lock)
+{
+    return &writers[writers_first(lock)];
 }
 
 static bool busy_for_reader(const pthread_rwlock_t *lock)
@@ -72,7 +87,7 @@ EXPORT int pthread_rwlock_init(pthread_rwlock_t *lock,
     bugs_initialising(lock, busy_for_writer(lock), RECORD_CALLER);
     int result = next.pthread_rwlock_init(lock, attributes);
     if (result == 0)
-        record_created(lock, &as_writer, flags_of(lock), RECORD_CALLER);
+        record_created(lock, as_writer(lock), flags_of(lock), RECORD_CALLER);
     return result;
 }
 
@@ -88,7 +103,7 @@ EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 #define RECORDED(as, busy, call)                                                       \
     struct record_acquisition a;                                                       \
     bool taken = (busy);                                                               \
-    if (record_passes(taken) || !record_begin(&a, lock, &(as), taken, RECORD_CALLER))  \
+    if (record_passes(taken) || !record_begin(&a, lock, as, taken, RECORD_CALLER))     \
         return call;                                                                   \
     int result = call;                                                                 \
     record_end(&a, outcome(result));                                                   \
@@ -103,7 +118,7 @@ EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
     bool busy = busy_for_reader(lock);
     if (record_passes(busy) || record_counts(key, busy))
         return next.pthread_rwlock_rdlock(lock);
-    RECORDED(as_reader, busy_for_reader(lock), next.pthread_rwlock_rdlock(lock));
+    RECORDED(as_reader(lock), busy_for_reader(lock), next.pthread_rwlock_rdlock(lock));
 }
 
 EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
@@ -112,38 +127,38 @@ EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
     bool busy = busy_for_writer(lock);
     if (record_passes(busy) || record_counts(lock, busy))
         return next.pthread_rwlock_wrlock(lock);
-    RECORDED(as_writer, busy_for_writer(lock), next.pthread_rwlock_wrlock(lock));
+    RECORDED(as_writer(lock), busy_for_writer(lock), next.pthread_rwlock_wrlock(lock));
 }
 
 EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *at)
 {
-    RECORDED(as_reader, busy_for_reader(lock),
+    RECORDED(as_reader(lock), busy_for_reader(lock),
              next.pthread_rwlock_timedrdlock(lock, at));
 }
 
 EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *at)
 {
-    RECORDED(as_writer, busy_for_writer(lock),
+    RECORDED(as_writer(lock), busy_for_writer(lock),
              next.pthread_rwlock_timedwrlock(lock, at));
 }
 
 EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
                                       const struct timespec *at)
 {
-    RECORDED(as_reader, busy_for_reader(lock),
+    RECORDED(as_reader(lock), busy_for_reader(lock),
              next.pthread_rwlock_clockrdlock(lock, clock, at));
 }
 
 EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
                                       const struct timespec *at)
 {
-    RECORDED(as_writer, busy_for_writer(lock),
+    RECORDED(as_writer(lock), busy_for_writer(lock),
              next.pthread_rwlock_clockwrlock(lock, clock, at));
 }
 
 #define TRIED(as, busy, call)                                                          \
     struct record_acquisition a;                                                       \
-    if (record_passes(busy) || !record_try(&a, lock, &(as), RECORD_CALLER))            \
+    if (record_passes(busy) || !record_try(&a, lock, as, RECORD_CALLER))               \
         return call;                                                                   \
     int result = call;                                                                 \
     record_tried(&a, result == 0);                                                     \
@@ -151,12 +166,12 @@ EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
 
 EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
-    TRIED(as_reader, busy_for_reader(lock), next.pthread_rwlock_tryrdlock(lock));
+    TRIED(as_reader(lock), busy_for_reader(lock), next.pthread_rwlock_tryrdlock(lock));
 }
 
 EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
-    TRIED(as_writer, busy_for_writer(lock), next.pthread_rwlock_trywrlock(lock));
+    TRIED(as_writer(lock), busy_for_writer(lock), next.pthread_rwlock_trywrlock(lock));
 }
 
 EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)

@@ -6,7 +6,7 @@
 #include "profiler/bugs.h"
 
 static const struct record_as as_spinlock = {TRACE_SPINLOCK, TRACE_LOCK,
-                                             sizeof(pthread_spinlock_t)};
+                                             sizeof(pthread_spinlock_t), 0};
 
 /* What a free one looks like: 1 on x86, 0 elsewhere. */
 static int free_word = -1;

@@ -87,7 +87,7 @@ static void waits(void)
     CHECK_OK(pthread_mutex_unlock(&a));
 }
 
-static pthread_rwlock_t other_shelf = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_rwlock_t other_shelf = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 static void read_both(pthread_rwlock_t *first, pthread_rwlock_t *second)
 {
