@@ -149,3 +149,9 @@ def test_configurations_know_nothing_of_the_recorder_unless_asked(tmp_path):
     campaign = load(path)
     assert [one.recorded for one in configurations(campaign)] == [False]
     assert [one.recorded for one in carry_out.to_record(campaign)] == [True]
+
+
+def test_what_does_not_work_is_not_recorded_either(study):
+    failed = dataclasses.replace(QUIET, outcome=FAILED)
+    entries, _ = study(failed, failed, plan=PLAN + "lock_statistics = 2\n")
+    assert [entry.recorded for entry in entries] == [False, False]

@@ -6,6 +6,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -195,3 +197,13 @@ def test_a_damaged_batch_is_named(hasp, store):
     )
     assert result.returncode == 2
     assert "cannot be read" in result.stderr
+
+
+def test_adding_a_file_does_not_wait_for_the_statistics(tmp_path, runs):
+    """SciPy takes longer to import than the largest data set takes to add."""
+    code = (
+        "import sys; from hasp.cli.main import main; status = main(sys.argv[1:]);"
+        "sys.exit(status or 'scipy' in sys.modules)"
+    )
+    words = ["study", "add", "--store", tmp_path / "s", "--machine", "M", runs]
+    subprocess.run([sys.executable, "-c", code, *map(str, words)], check=True)

@@ -37,16 +37,18 @@ programs; these are over all:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Which table, and of what."""
-    from hasp.statistics.grid import POINTS
-    from hasp.study.catalogue import TABLES
-
     parser.epilog = WORDS
     add = parser.add_argument
-    add("table", choices=list(TABLES), metavar="TABLE")
+    add("table", type=_table, metavar="TABLE", help="one of those below")
     add("--machine", required=True, help="one, or several separated by commas")
     add("--metric", default="throughput", help="default: %(default)s; more is better")
     add("--with", dest="other", help="the metric to correlate it with")
-    add("--at", choices=POINTS, help="smallest size, largest, or the lock's best one")
+    add(
+        "--at",
+        type=_point,
+        metavar="{one,max,opt}",
+        help="smallest size, largest, or the lock's best one",
+    )
     add(
         "--sizes", type=_sizes, metavar="N,N...", help="the sizes that changes compares"
     )
@@ -59,6 +61,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--csv", action="store_true", help="comma-separated values")
     add_store_option(parser)
     add_json_option(parser)
+
+
+# What is checked against is imported when it is: it takes longer than adding a file.
+
+
+def _table(text: str) -> str:
+    from hasp.study.catalogue import TABLES
+
+    return _one_of(text, tuple(TABLES))
+
+
+def _point(text: str) -> str:
+    from hasp.statistics.grid import POINTS
+
+    return _one_of(text, POINTS)
+
+
+def _one_of(text: str, known: tuple[str, ...]) -> str:
+    if text not in known:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(known)}")
+    return text
 
 
 def _sizes(text: str) -> tuple[int, ...]:
