@@ -42,7 +42,7 @@ def test_programs_are_bound_to_as_many_cpus_as_threads(tmp_path):
 def test_sizes_may_be_nodes(tmp_path, monkeypatch, capsys):
     """Of a machine that has two nodes, whose CPUs are those of this one."""
     every = sorted(os.sched_getaffinity(0))
-    nodes = [every[:1], every[1:] or every]
+    nodes = [every[:1], every]
     monkeypatch.setattr(carry_out, "node_cpus", lambda: nodes)
     path = tmp_path / "plan.toml"
     text = PLAN.replace("threads = [1, 2]", "nodes = [1, 2, 3]")
