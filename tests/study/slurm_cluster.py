@@ -26,6 +26,7 @@ from pathlib import Path
 DAEMONS = ("munged", "slurmctld", "slurmd")
 CLIENTS = ("sbatch", "squeue", "scancel", "srun", "sinfo", "scontrol")
 NODES = ("n1", "n2")
+BLIND = "n3"  # starts when asked for; sees nothing in the folder `hidden`
 PATIENCE = 30.0  # seconds for the nodes to be idle
 ADMIN_PATH = "/usr/sbin:/sbin"
 
@@ -58,6 +59,7 @@ KillWait=5
 CompleteWait=0
 {nodes}
 PartitionName=main Nodes={names} Default=YES MaxTime=INFINITE State=UP
+PartitionName=blind Nodes=n3 MaxTime=INFINITE State=UP
 PartitionName=one Nodes=n1 MaxTime=INFINITE State=UP
 """
 
@@ -100,11 +102,11 @@ class Cluster:
         (self.folder / "state").mkdir()
         (self.folder / "munge.key").write_bytes(os.urandom(128))
         (self.folder / "munge.key").chmod(0o600)
-        control, *ports = free_ports(1 + len(NODES))
+        control, *ports = free_ports(2 + len(NODES))
         nodes = [
             f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} "
             f"CPUs={os.cpu_count()} State=UNKNOWN"
-            for name, port in zip(NODES, ports, strict=True)
+            for name, port in zip((*NODES, BLIND), ports, strict=True)
         ]
         (self.folder / "slurm.conf").write_text(
             CONFIGURATION.format(
@@ -123,15 +125,25 @@ class Cluster:
         self._start("munged", "--foreground", *at)
         self._wait(lambda: (self.folder / "munge.socket").exists())
         self._start("slurmctld", "-D", "-i")
-        for name in NODES:
+        for name in (*NODES, BLIND):
             (self.folder / f"spool.{name}").mkdir()
+        for name in NODES:
             self._start("slurmd", "-D", "-N", name)
-        self._wait(
-            lambda: (
-                self.run("sinfo", "-h", "-N", "-o%T").split()
-                == ["idle"] * (len(NODES) + 1)
-            )
-        )  # n1 is in two partitions
+        self._wait(lambda: self._idle(*NODES))
+
+    def start_blind_node(self) -> None:
+        """A node that has other files below `hidden` than everybody else: none."""
+        (self.folder / "hidden").mkdir()
+        script = (
+            f"mount -t tmpfs none {self.folder}/hidden && exec slurmd -D -N {BLIND}"
+        )
+        self._start("unshare", "-m", "sh", "-c", script)
+        self._wait(lambda: self._idle(BLIND))
+
+    def _idle(self, *nodes: str) -> bool:
+        states = self.run("sinfo", "-h", "-N", f"-n{','.join(nodes)}", "-o%N %T")
+        lines = {*states.splitlines()}
+        return lines == {f"{node} idle" for node in nodes}
 
     def run(self, *words: str) -> str:
         """The output of one of Slurm's commands."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,12 +16,9 @@ from study import slurm_cluster
 
 from hasp.cli.main import main
 
-pytestmark = [
-    pytest.mark.skipif(
-        bool(slurm_cluster.lacking()), reason=slurm_cluster.lacking() or "-"
-    ),
-    pytest.mark.xdist_group("slurm"),
-]
+pytestmark = pytest.mark.skipif(
+    bool(slurm_cluster.lacking()), reason=slurm_cluster.lacking() or "-"
+)
 
 PLAN = """\
 schema = 1
@@ -57,8 +55,8 @@ def on_the_cluster(cluster, monkeypatch):
     for name in ("PATH", "SLURM_CONF"):
         monkeypatch.setenv(name, cluster.environment[name])
     yield
-    cluster.run("scancel", "--user=root", "--signal=KILL", "--full")
-    cluster.run("scancel", "--user=root")
+    cluster.run("scancel", f"--user={os.getuid()}", "--signal=KILL", "--full")
+    cluster.run("scancel", f"--user={os.getuid()}")
 
 
 @pytest.fixture
@@ -257,3 +255,36 @@ def test_a_pending_job_says_why(long_plan, store, capsys, cluster):
     child.communicate(timeout=40)
     assert child.returncode == 0
     assert complete(store)
+
+
+@pytest.fixture(scope="module")
+def hidden(cluster):
+    """A folder that the node of the partition `blind` does not see."""
+    if os.getuid():
+        pytest.skip("only root may give a node other mounts")
+    cluster.start_blind_node()
+    return cluster.folder / "hidden"
+
+
+@pytest.mark.slow
+def test_a_store_that_the_node_does_not_see_is_said(plan, hidden, capsys):
+    assert run(plan, hidden / "s", "--partition", "blind") == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "on n3 ended as FAILED and left no log in" in said
+    assert "do the nodes see that folder under the same name? Here it is on" in said
+
+
+@pytest.mark.slow
+def test_a_node_without_hasp_is_said(plan, store, hidden):
+    python = hidden / "python"
+    python.symlink_to(sys.executable)
+    finished = subprocess.run(
+        [python, "-c", RUN_HASP, *words_for(plan, store, "--partition", "blind")],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert finished.returncode == 2
+    assert f"{python}: No such file or directory" in finished.stderr
+    assert "Hasp must be on the nodes under the same name" in finished.stderr

@@ -183,15 +183,15 @@ class Study:
             time.sleep(0.5)
 
     def _complain(self, ended: list[Job], state: State) -> None:
-        """Raise what the first job that went wrong has to say; note the others."""
+        """Raise what the first job that went wrong has to say."""
         tasks = {task.job: task for task in state.tasks}
         wrong = [
             failure(job, tasks.get(job.id), self.files)
             for job in ended
             if not went_well(job, tasks.get(job.id))
         ]
-        for problem in wrong[1:]:
-            note(problem.message)
+        if len(wrong) > 1:
+            note(f"{len(wrong)} jobs went wrong; of the first:")
         if wrong:
             raise wrong[0]
 
