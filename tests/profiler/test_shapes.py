@@ -40,7 +40,8 @@ def lives(profile: Profile) -> int:
 
 
 def is_task_queue(profile: Profile) -> bool:
-    return count(profile) == 1 and contended(profile) > 0.01
+    # How often two threads meet depends on whether they run at the same time.
+    return count(profile) == 1 and use(profile).contended > 0
 
 
 def is_pipeline(profile: Profile) -> bool:

@@ -42,10 +42,15 @@ METRICS = (
 )
 
 
+def path() -> str:
+    """The program."""
+    return str(native_program(ENGINE))
+
+
 @cache
 def listed() -> tuple[Workload, ...]:
     """All workloads; those without a lock are for the simulator."""
-    return described_by(str(native_program(ENGINE)))
+    return described_by(path())
 
 
 def check(text: str, knobs: dict[str, Any], threads: list[int]) -> None:
@@ -82,7 +87,7 @@ def here(program: Program) -> Plan:
     if program.workload is None:
         return program.plan
     command = (
-        str(native_program(ENGINE)),
+        path(),
         program.workload,
         *("--threads", THREADS_MARK, "--seconds", f"{program.seconds:g}"),
         *("--warm-up-ns", str(round(program.seconds * WARM_UP_SHARE * 1e9))),

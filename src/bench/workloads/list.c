@@ -83,7 +83,7 @@ const struct workload workload_list[] = {
         .threads_least = 1,
         .threads_most = ANY,
         .takes_lock = true,
-        SETTINGS({KNOB_QUEUES, 1}, {KNOB_TASKS, 4}, {KNOB_WORK_CYCLES, 1000},
+        SETTINGS({KNOB_QUEUES, 1}, {KNOB_TASKS, 4}, {KNOB_WORK_CYCLES, 300},
                  {KNOB_UNEVEN, 20}, {KNOB_STAGGER, 400}, {KNOB_HOME, 0}),
         FUNCTIONS(task_queue),
     },

@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List, or write."""
     from hasp import output
-    from hasp.study import library
+    from hasp.study import library, shapes
 
     every = library.entries()
     usual = "installed" if arguments.write else "all"
@@ -85,4 +85,6 @@ def run(arguments: argparse.Namespace) -> int:
             console.print()
     if missing:
         console.print(f"For those that are not here: {missing}")
+    if any(one.kind == library.SHAPE for one in some):
+        console.print(f"A shape by itself: {shapes.path()} NAME", soft_wrap=True)
     return 0
