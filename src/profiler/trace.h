@@ -84,7 +84,8 @@ struct trace_header {
      * one stack costs, with everything in the cache. What it took in the program is in
      * trace_thread.own_ticks. */
     uint64_t counted_cost_ps, timed_cost_ps, stack_cost_ps;
-    /* What did not fit: locks without a record, counts, uses, stacks, edges, others. */
+    /* How often something did not fit: locks, threads' tables of counts, uses, stacks,
+     * edges, others. What has no record is not known again, and counts once more. */
     uint64_t lost_locks, lost_counts, lost_uses, lost_stacks, lost_edges, lost_others;
     uint64_t locks_created, locks_destroyed; /* of all kinds, by init and destroy */
     uint32_t full;       /* 1: the disk was full, 2: bytes_limit was reached */

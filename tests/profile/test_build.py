@@ -300,7 +300,7 @@ def test_what_was_lost_is_said(program: Program, path: Path) -> None:
         ended=format.End.RUNNING, lost_locks=1234, full=2, stopped_by=11, mode=2
     )
     warnings = " ".join(read(program, path).warnings)
-    for words in ("1,234 locks", "its limit", "SIGSEGV", "sampled"):
+    for words in ("1,234 times a lock", "its limit", "SIGSEGV", "sampled"):
         assert words in warnings
 
 

@@ -11,15 +11,20 @@ import numpy as np
 from hasp.trace.format import End, Mode
 
 LOST = {
-    "lost_locks": "locks have no record of their own: they count under their sites",
-    "lost_counts": "counts of single locks did not fit: sums of sites have them",
-    "lost_uses": "uses did not fit: they are counted without a thread",
-    "lost_stacks": "stacks did not fit: some places are not known",
-    "lost_edges": "pairs of nested locks did not fit: an inversion may be missing",
+    # What has no record is not known again: it counts each time that it is met.
+    "lost_locks": "times a lock was met that has no record of its own: such locks "
+    "count under their sites",
+    "lost_counts": "threads have no table of single locks: what they did is in the "
+    "sums of sites",
+    "lost_uses": "times what a thread did at a site did not fit: it may be missing",
+    "lost_stacks": "times a stack did not fit: some places are not known",
+    "lost_edges": "times a pair of nested locks did not fit: an inversion may be "
+    "missing",
     "lost_others": "other records did not fit",
 }
 FULL = {
-    1: "the disk was full: recording went on in the space that the trace had",
+    1: "there was no more space for the trace (a full disk, or it was removed): "
+    "recording went on in the space that it had",
     2: "the trace reached its limit: recording went on in the space that it had "
     "(`hasp profile --limit` allows more)",
 }
