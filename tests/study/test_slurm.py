@@ -15,6 +15,7 @@ import pytest
 from study import slurm_cluster
 
 from hasp.cli.main import main
+from hasp.study.samples import create_or_open
 
 pytestmark = pytest.mark.skipif(
     bool(slurm_cluster.lacking()), reason=slurm_cluster.lacking() or "-"
@@ -156,6 +157,15 @@ def test_an_interruption_leaves_the_jobs_and_finds_them(long_plan, store, capsys
     assert "is already there" in capsys.readouterr().err
     assert complete(store)
     assert len(arrays(store)) == 1
+
+
+@pytest.mark.slow
+def test_two_calls_at_once_submit_one_job(long_plan, store, cluster):
+    words = [sys.executable, "-c", RUN_HASP, *words_for(long_plan, store, "--no-wait")]
+    create_or_open(store)
+    calls = [subprocess.Popen(words) for _ in range(4)]
+    assert [call.wait(40) for call in calls] == [0] * 4
+    assert cluster.run("squeue", "-h", "--states=all", "-o%j").count("hasp-") == 1
 
 
 @pytest.mark.slow
