@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg", "pdf")
 MOST_PANELS = 24  # of scalability: programs
 TOP_CURVES = 5  # in each, beside the worst and the reference
+MOST_NAMED = 30  # programs in a legend
 POINT_NAMES = {"one": "smallest size", "max": "largest size", "opt": "best size"}
 
 
@@ -197,7 +198,10 @@ def scalability(summary: Summary) -> Figure:
 
 
 def against(summary: Summary, other: Summary, point: str = "max") -> Figure:
-    """Each program and lock in two metrics, both as shares of the program's best."""
+    """Each program and lock in two metrics, both as shares of the program's best.
+
+    A colour is a program, so that one sees to which of them the metrics go together.
+    """
     figure, axes = _figure(
         7.5,
         5,
@@ -208,29 +212,25 @@ def against(summary: Summary, other: Summary, point: str = "max") -> Figure:
         100 * one.grid.at(point) / best_of(one.grid.at(point))
         for one in (summary, other)
     ]
-    for number, lock in enumerate(summary.grid.locks):
-        if lock not in other.grid.locks:
-            continue
-        pairs = [
-            (
-                shares[0][place, number],
-                shares[1][
-                    other.grid.programs.index(program), other.grid.locks.index(lock)
-                ],
-            )
-            for place, program in enumerate(summary.grid.programs)
-            if program in other.grid.programs
-        ]
-        across, up = numpy.array(pairs, dtype=float).reshape(-1, 2).T
+    programs = [name for name in summary.grid.programs if name in other.grid.programs]
+    locks = [name for name in summary.grid.locks if name in other.grid.locks]
+    for number, program in enumerate(programs):
+        across, up = (
+            part[
+                one.grid.programs.index(program), list(map(one.grid.locks.index, locks))
+            ]
+            for part, one in zip(shares, (summary, other), strict=True)
+        )
         axes.scatter(
             across,
             up,
             s=14,
-            label=lock,
+            label=program,
             color=CURVE_COLOURS[number % len(CURVE_COLOURS)],
-            marker=MARKERS[number % len(MARKERS)],
+            marker=MARKERS[number // len(CURVE_COLOURS) % len(MARKERS)],
         )
     axes.set_xlabel(f"{summary.metric}, % of the best")
     axes.set_ylabel(f"{other.metric}, % of the best")
-    figure.legend(loc="outside right upper", fontsize=6.5, frameon=False)
+    if len(programs) <= MOST_NAMED:
+        figure.legend(loc="outside right upper", fontsize=7, frameon=False)
     return figure

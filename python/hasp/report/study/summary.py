@@ -68,7 +68,7 @@ def summarise(
     if inverted:
         samples = samples.filter(
             (polars.col("metric") == metric) & (polars.col("value") > 0)
-        ).with_columns(1.0 / polars.col("value"))
+        ).with_columns((1.0 / polars.col("value")).alias("value"))
     flags = sensitivity.sensitive(grid)
     names = [name for name, flag in zip(grid.programs, flags, strict=True) if flag]
     chosen = grid.only(names)

@@ -14,6 +14,7 @@ import numpy
 from hasp.report.study.origin import origins
 from hasp.report.study.summary import Summary, best_locks, ranking
 from hasp.report.study.verdict import sentences, times
+from hasp.statistics.contest import CANNOT_TELL
 from hasp.study.tables import TABLES, Question, Table, whole
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 # What stands in the report: the tables that need one machine and no second metric.
 REPORTED = ("sensitivity", "coverage", "harmful", "breakdown")
+MOST_NAMED = 6  # locks in a cell
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -83,6 +85,10 @@ def markdown(
 def _programs(summary: Summary) -> list[str]:
     gains, grid = summary.gain["max"], summary.grid
     order = [int(place) for place in numpy.argsort(-numpy.nan_to_num(gains))]
+    told = [
+        sum(one.verdict == CANNOT_TELL for one in found.values())
+        for found in summary.contests
+    ]
     rows = []
     for place in order:
         if summary.sensitive[place]:
@@ -96,13 +102,17 @@ def _programs(summary: Summary) -> list[str]:
                     grid.programs[place],
                     times(float(gains[place])),
                     _few(best_locks(summary, place), len(grid.locks)),
-                    ", ".join(fallen) or "-",
+                    f"{told[place]} of {len(summary.contests[place]) - 1}",
+                    _few(fallen, len(grid.locks)),
                 )
             )
     lines = []
     if rows:
-        heads = ("lock-sensitive program", "best over worst", "best locks", "collapse")
-        lines = _table(heads, "lrll", rows)
+        heads = (
+            *("lock-sensitive program", "best over worst", "best locks"),
+            *("others that the runs cannot tell from it", "collapse"),
+        )
+        lines = _table(heads, "lrlrl", rows)
     others = [grid.programs[place] for place in order if not summary.sensitive[place]]
     if others:
         words = ", ".join(map(_cell, sorted(others)))
@@ -111,10 +121,12 @@ def _programs(summary: Summary) -> list[str]:
 
 
 def _few(names: list[str], all_of_them: int) -> str:
-    """A list of locks, or how many they are where nearly all are as good."""
-    if len(names) > all_of_them / 2:
-        return f"{len(names)} of {all_of_them}, {names[0]} first"
-    return ", ".join(names)
+    """A list of locks, or how many they are."""
+    if len(names) == all_of_them:
+        return "every lock"
+    if len(names) > MOST_NAMED:
+        return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"
+    return ", ".join(names) or "-"
 
 
 def _locks(summary: Summary) -> list[str]:
