@@ -23,6 +23,7 @@ threads = [2]
 least_runs = 1
 most_runs = 1
 seconds = 0.02
+noisy_runs = 0
 
 [[program]]
 name = "queue"
@@ -117,4 +118,4 @@ def test_what_a_workload_does_not_have(plan, capsys, tmp_path, old, new, complai
     assert study("plan", plan, "--store", tmp_path / "s") == 2
     error = capsys.readouterr().err
     assert complaint in error
-    assert f"{plan}:13: program queue" in error
+    assert f"{plan}:14: program queue" in error
