@@ -223,6 +223,25 @@ def test_each_rule_without_its_measure_is_named_with_a_reason() -> None:
     assert len(lines) == len({line.rpartition(": ")[2] for line in lines})
 
 
+def test_delegation_asks_for_cache_misses() -> None:
+    """Between 20 % and 70 % of the time at a lock they decide (RCL 4.1)."""
+    profile = replace(samples.hot_lock(), cpus=8)
+    counted = {
+        operation: replace(use, cache_misses_counted=40_000, counted_sections=2000)
+        for operation, use in profile.sites[0].uses.items()
+    }
+    missing = replace(profile, sites=(replace(profile.sites[0], uses=counted),))
+    for counter, said in (
+        ("cache misses", True),
+        ("page faults", False),
+        (None, False),
+    ):
+        verdict = advise(replace(missing, counter=counter))
+        assert any("delegate" in hint for hint in verdict.sites[0].hints) is said
+        unknown = {item.rule.id for item in verdict.unknown}
+        assert ("E9.delegate" in unknown) is not said
+
+
 def test_every_measure_is_described() -> None:
     described = {name: measure.scope for name, measure in measures().items()}
     site = {name for name in fields_of(SiteFeatures) if name not in SITE_FACTS}

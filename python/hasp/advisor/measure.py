@@ -61,7 +61,10 @@ def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Fe
             profile.duration_ns / SECOND,
         ),
         fault_share=_fault_share(profile, rules, cpu_ns),
-        counters=float(any(use.counted_sections for use in _uses(profile))),
+        counters=float(
+            _counts_misses(profile)
+            and any(use.counted_sections for use in _uses(profile))
+        ),
     )
 
 
@@ -101,6 +104,11 @@ def _uses(profile: Profile) -> Iterable[Use]:
     for site in profile.sites:
         if site.kind in LOCKS:
             yield from site.uses.values()
+
+
+def _counts_misses(profile: Profile) -> bool:
+    """Whether it is cache misses that were counted: the counter can be chosen."""
+    return "cache misses" in (profile.counter or "")
 
 
 def spinning_share(profile: Profile) -> float:
@@ -236,7 +244,7 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
         lock_fault_share=_ratio(faulting_ns, profile.duration_ns),
         lock_fault_ns=faulting_ns,
         nested_share=_ratio(use.nested, use.acquisitions),
-        misses=use.cache_misses,
+        misses=use.cache_misses if _counts_misses(profile) else None,
         read_share=_read_share(site),
         gain=bounds.most if bounds else None,
         lock_cpu_share=bounds.cpu_share if bounds else None,
