@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from real import test_batch, test_servers
 from real.programs import Launcher, Lock
-from real.structure import Facts, differences, facts
+from real.structure import GOLDEN, Facts, differences, facts
 
 from hasp import native
 from hasp.profile.build import load
 from hasp.profile.model import Profile
 
 GLIBC = Lock("glibc", parks=True)
+SOURCE = re.compile(r"\w\.(c|cc|h)\b")  # a file of the program's
 
 
 @pytest.fixture
@@ -69,6 +71,13 @@ def check(program: str, folder: Path) -> Facts:
     problems = differences(program, found)
     assert not problems, "\n".join([*problems, str(found)])
     return found
+
+
+def test_golden_files_name_their_source() -> None:
+    """So that whoever doubts one can look it up."""
+    for path in GOLDEN.glob("*.json"):
+        about = json.loads(path.read_text(encoding="utf-8"))["about"]
+        assert SOURCE.search(about), path
 
 
 def test_memcached(recording: Launcher, folder: Path, port: int) -> None:

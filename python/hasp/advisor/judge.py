@@ -79,7 +79,7 @@ def _sentence(
     if not sites:
         return no_bottleneck(features)
     first = sites[0]
-    trouble = ", ".join(BOTTLENECKS[name] for name in first.bottlenecks)
+    trouble = ", and ".join(BOTTLENECKS[name] for name in first.bottlenecks)
     if not locks_matter:
         answer = _answer(first, lock)
         return f"{no_bottleneck(features)}; {trouble} at {first.name}: {answer}"
