@@ -137,6 +137,12 @@ def test_cpu_time_takes_longer_on_a_busy_machine() -> None:
     assert beside > 3 * alone > 0
 
 
+def test_what_recording_costs_is_no_part_of_the_program() -> None:
+    plain = slow(2)
+    costly = replace(plain, overhead=replace(plain.overhead, share=0.3))
+    assert (first(costly).gain or 0) > 1.3 * (first(plain).gain or 0)
+
+
 def test_idle_time_does_not_count() -> None:
     """A server that nobody asks for half of the time has as much to gain meanwhile."""
     always = slow(2)

@@ -29,6 +29,7 @@ from hasp.profile.distribution import Distribution
 from hasp.profile.model import Kind, Lock, Profile, Site, Use, sum_of
 
 MOST = 0.95  # of any time that can be saved: a bound of "20 times" says it all
+LEAST_PLAIN = 0.5  # of the CPU time that is not the recorder's own
 ONE_BY_ONE = 256  # threads that are looked at apart
 REGULAR = 0.5  # of the mean number of acquisitions: a thread that belongs to the work
 SMALL = 0.01  # share of the threads' time: below, a site is not looked at closely
@@ -66,7 +67,7 @@ def gain(
         return None
     cost = _Cost(profile, site, rules)
     # What recording cost is no part of the program; all else took the longer for it.
-    plain = max(1 - MOST, 1 - profile.overhead.share)
+    plain = max(LEAST_PLAIN, 1 - profile.overhead.share)
     cpu_ns = sum(thread.cpu_ns for thread in profile.threads)
     free_ns = _free(site, use, hottest, profile)
     free_ns += cost.remote(use) + cost.disturbing(use)
