@@ -26,6 +26,7 @@ STAGES = {
     "E6": "How contended is each hot lock?",
     "E8": "What is the objective?",
     "E9": "What no other lock would cure",
+    "E10": "What can be gained?",
 }
 
 HEAD = """\
@@ -57,8 +58,8 @@ When E0 says that locks take little of it, only the other rules are asked: they 
 what that share does not show. Rules marked *last* are asked of the sites at which
 others found something.
 
-**What another lock can gain at most** (`gain`, E0.bound). Another lock shortens neither
-the sections nor the work between them. It can save the CPU time that waiting, taking
+**What another lock can gain at most** (`gain`, E10.bound). Another lock shortens
+neither the sections nor the work between them. It can save the CPU time that waiting, taking
 and passing on cost, and the time in which the lock was free though somebody waited. The
 smallest of three bounds counts (operational analysis: Denning and Buzen, Computing
 Surveys 1978), with H standing for that free time, W for the CPU time that the lock

@@ -101,6 +101,7 @@ def features(application: str, nodes: int = 8, **more: Any) -> Features:
         "created_late": 0.0,
         "blocking_share": 0.0,
         "operation_share": 0.0,
+        "acquisitions_per_s": 1e5,
         "trylock_share": 0.0,
     }
     program: dict[str, Any] = {"section_share": 0.5, "active_share": 0.6}

@@ -101,7 +101,7 @@ def test_sections_that_fill_the_run_leave_nothing_to_gain() -> None:
     assert site.keep == "keep glibc's lock: no other can gain more than 1 %"
     assert site.keep in verdict.sentence
     assert site.avoid  # what would be worse is said all the same
-    assert any("gain" in line and "[E0.bound" in line for line in verdict.evidence)
+    assert any("gain" in line and "[E10.bound" in line for line in verdict.evidence)
 
 
 def test_the_bound_can_be_set() -> None:

@@ -121,6 +121,12 @@ def test_on_one_node_the_other_answer_spins_locally_as_well() -> None:
     assert not (other.light or other.parks or other.numa)
 
 
+def test_what_is_seldom_taken_is_not_handed_over_slowly() -> None:
+    assert judge(features("vips"), load(), native.locks()).bottlenecks
+    seldom = features("vips", acquisitions_per_s=2.0)
+    assert judge(seldom, load(), native.locks()).bottlenecks == ()
+
+
 def test_a_lone_waiter_disturbs_nobody() -> None:
     """Spinning on a line of one's own serves where several spin (E6.lone)."""
     for application in ("memcached-new", "upscaledb"):

@@ -19,8 +19,8 @@ BOTTLENECKS = {
     "contention:extreme": "somebody nearly always waits (extreme contention)",
     "trylock-contention": "threads poll it in vain",
     "many-uncontended": "it is taken very often, though hardly anybody waits",
-    "lock-holder-preemption": "more threads than CPUs want to run, which spinning locks "
-    "do not bear (holder preemption)",
+    "lock-holder-preemption": "more threads than CPUs want to run, which spinning "
+    "locks do not bear (holder preemption)",
     "lock-handover": "its threads sleep so often that a queue would pass it on slowly "
     "(lock handover)",
     "memory-footprint:page-erase": "their memory is zeroed first (page faults)",
