@@ -59,11 +59,11 @@ what that share does not show. Rules marked *last* are asked of the sites at whi
 others found something.
 
 **What another lock can gain at most** (`gain`, E10.bound). Another lock shortens
-neither the sections nor the work between them. It can save the CPU time that waiting, taking
-and passing on cost, and the time in which the lock was free though somebody waited. The
-smallest of three bounds counts (operational analysis: Denning and Buzen, Computing
-Surveys 1978), with H standing for that free time, W for the CPU time that the lock
-costs, and A for how long a thread that uses it ran or waited:
+neither the sections nor the work between them. It can save the CPU time that waiting,
+taking and passing on cost, and the time in which the lock was free though somebody
+waited. The smallest of three bounds counts (operational analysis: Denning and Buzen,
+Computing Surveys 1978), with H standing for that free time, W for the CPU time that the
+lock costs, and A for how long a thread that uses it ran or waited:
 
 | bound | speed-up at most |
 |---|---|
