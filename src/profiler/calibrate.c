@@ -94,10 +94,10 @@ static void prepare(struct scratch *s)
     uintptr_t key = (uintptr_t)&s->mutex;
     s->me.counts = s->counts;
     s->me.counts_mask = TRACE_CHUNK - sizeof(struct trace_count);
+    s->me.counts_factor = 1;
     s->me.shared = &s->thread;
     s->me.random = s->me.period = s->me.drawn = 1;
-    struct trace_count *count =
-        (void *)(s->counts + record_place(key, s->me.counts_mask));
+    struct trace_count *count = (void *)(s->counts + record_place(&s->me, key));
     count->address = key;
     count->private = (uintptr_t)&s->use;
 }

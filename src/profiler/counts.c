@@ -14,6 +14,16 @@ enum {
     MOST_CHUNKS = 64, /* of one table */
 };
 
+/*
+ * A key's place is a product's bits from 32 on. Usually the factor is the golden ratio:
+ * locks that lie side by side, of 40 bytes and more, have places of 64 bytes side by
+ * side, so that a program with an array of thousands does not miss a page's translation
+ * at each of them; what lies at equal distances elsewhere is spread out evenly, as in
+ * Knuth's multiplicative hashing (The Art of Computer Programming, 6.4). Smaller locks
+ * may be too dense for that; then the factor scatters them.
+ */
+static const uint64_t LOCAL = 0x19e3779b9, SCATTERING = 0x9e3779b97f4a7c15;
+
 _Static_assert(PLACE_BYTES == 64 && sizeof(struct trace_chunk) == 64,
                "the header of a chunk is one place of its table");
 
@@ -28,10 +38,17 @@ static struct trace_chunk *make_table(const struct recording *me, uint32_t chunk
     return table;
 }
 
+/* The top place bit of a local factor is set for odd keys only (readers of rwlocks). */
+static void set_places(struct recording *me, uint64_t bytes)
+{
+    me->counts_mask = bytes - PLACE_BYTES;
+    me->counts_factor = me->scattered ? SCATTERING : LOCAL + (bytes << 31);
+}
+
 static void use_table(struct recording *me, struct trace_chunk *table)
 {
     me->counts = (unsigned char *)table;
-    me->counts_mask = (uint64_t)(table->follow + 1) * TRACE_CHUNK - PLACE_BYTES;
+    set_places(me, (uint64_t)(table->follow + 1) * TRACE_CHUNK);
     me->shared->counts = file_chunk_number(table);
     store_release((struct atomic_u32 *)(void *)&table->kind, TRACE_COUNTS);
 }
@@ -43,7 +60,7 @@ bool counts_make(struct recording *me)
         use_table(me, table);
     } else { /* merged into the locks' records at the end */
         me->counts = map_pages(TRACE_CHUNK);
-        me->counts_mask = TRACE_CHUNK - PLACE_BYTES;
+        set_places(me, TRACE_CHUNK);
         trace->lost_counts++;
     }
     return me->counts != NULL;
@@ -73,7 +90,7 @@ void counts_merge(struct recording *me)
 /* The key's entry if it has one, else the place where it shall be. */
 static struct trace_count *look(const struct recording *me, uintptr_t key)
 {
-    uint64_t first = record_place(key, me->counts_mask);
+    uint64_t first = record_place(me, key);
     struct trace_count *free = NULL, *least = NULL;
     for (unsigned way = 0; way < WAYS; way++) {
         uint64_t place = first ^ way * PLACE_BYTES;
@@ -98,6 +115,14 @@ static void detach_holds(struct recording *me, const struct trace_count *count)
             me->hold[i].count = NULL;
 }
 
+static uint64_t used_places(const struct recording *me)
+{
+    uint64_t used = 0;
+    for (uint64_t at = PLACE_BYTES; at <= me->counts_mask; at += PLACE_BYTES)
+        used += ((const struct trace_count *)(void *)(me->counts + at))->address != 0;
+    return used;
+}
+
 /* A larger table with the same entries. Holds find theirs again. */
 static bool grow(struct recording *me)
 {
@@ -106,6 +131,7 @@ static bool grow(struct recording *me)
     const uint32_t chunks = (uint32_t)(mask / TRACE_CHUNK) + 1;
     struct trace_chunk *table = NULL;
     me->evictions = 0;
+    me->scattered |= used_places(me) < mask / PLACE_BYTES / 4;
     if (me->shared->counts && chunks < MOST_CHUNKS && !file_is_half_full())
         table = make_table(me, GROWTH * chunks);
     if (!table)

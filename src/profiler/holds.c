@@ -37,7 +37,7 @@ static bool read_mutex(const struct trace_lock *lock, struct mutex_state *state)
 static uint64_t acquisitions_of(const struct recording *thread, uintptr_t key)
 {
     const struct trace_count *count =
-        (const void *)(thread->counts + record_place(key, thread->counts_mask));
+        (const void *)(thread->counts + record_place(thread, key));
     return count->address == key ? count->acquisitions : 0;
 }
 

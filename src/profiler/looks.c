@@ -84,13 +84,12 @@ static void find_holders(void)
     }
 }
 
-void looks_look(uint32_t tick)
+bool looks_look(uint32_t looks)
 {
     static uint32_t skipped; /* so that all waiters have their turn to be looked at */
     uint32_t states = 0, waiters = 0;
     const uint64_t now = ticks();
     seen_count = 0;
-    (void)tick;
     for (struct recording *thread = threads_first(); thread; thread = thread->next) {
         uint32_t lock = lock_waited_for(thread);
         struct trace_waiters *entry = lock ? entry_of(lock) : NULL;
@@ -104,13 +103,14 @@ void looks_look(uint32_t tick)
         }
     }
     skipped = waiters > skipped + STATES ? skipped + STATES : 0;
-    trace->looks++;
+    trace->looks += looks;
     if (!timeline_turn(&line) || !seen_count)
-        return;
+        return seen_count;
     find_holders();
     for (uint32_t i = 0; i < seen_count; i++) {
         seen[i].ticks = now;
-        seen[i].weight = (uint16_t)line.stride;
+        seen[i].weight = (uint16_t)(line.stride * looks);
         timeline_add(&line, &seen[i]);
     }
+    return true;
 }

@@ -5,7 +5,8 @@
 
 #include "profiler/file.h"
 
-void looks_look(uint32_t tick);
+/* Stands for so many looks; true: somebody waited. */
+bool looks_look(uint32_t looks);
 void looks_forget(void);
 
 #endif

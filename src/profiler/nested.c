@@ -12,7 +12,7 @@ bool record_counts_nested(const void *object, void *caller)
         return false;
     const uintptr_t key = (uintptr_t)object;
     struct trace_count *count =
-        (void *)(me->counts + record_place(key, me->counts_mask));
+        (void *)(me->counts + record_place(me, key));
     if (count->address != key || !edges_known(me, count->lock, false, caller))
         return false;
     me->until_timed--;

@@ -15,7 +15,7 @@
 #include "profiler/calibrate.h"
 #include "profiler/pace.h"
 
-enum { OWN_MOST = 1 << 16 }; /* ticks; what takes longer was interrupted */
+enum { OWN_MOST = 1 << 13 }; /* ticks; what takes longer was interrupted */
 
 static inline uint64_t own_part(uint64_t took)
 {

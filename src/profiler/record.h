@@ -42,7 +42,7 @@
 enum {
     RECORD_HOLDS = 48, /* of one thread; deeper ones are not followed */
     RECORD_WEIGHTS = 16,
-    RECORD_CAREFUL = 4096,
+    RECORD_CAREFUL = 512,
     RECORD_NEVER = INT32_MAX,
     RECORD_AT_ONCE = 2000, /* ticks; a hand-over to a sleeper takes many times that */
 };
@@ -90,6 +90,7 @@ struct record_seen {
 struct recording {
     unsigned char *counts; /* places of 64 bytes; see counts.h */
     uint64_t counts_mask;  /* of offsets in it */
+    uint64_t counts_factor;
     struct trace_thread *shared;
     uint32_t until_timed; /* acquisitions */
     uint32_t depth;
@@ -117,6 +118,7 @@ struct recording {
     uint32_t waited_for; /* a lock among whose waiters it is counted */
     struct atomic_u32 *waits_at; /* where they are counted by address, or NULL: none */
     uint64_t evictions; /* from the table of counts, since it grew */
+    bool scattered;     /* see counts.c */
     struct uses_table *uses;
     struct stacks_cache *stacks;
     struct edges_cache *edges;
@@ -157,10 +159,10 @@ static inline uintptr_t record_address(uintptr_t key, enum trace_operation opera
     return key - (operation == TRACE_READ);
 }
 
-/* The place of a key in a table of counts: the top of a product, as an offset. */
-static inline uint64_t record_place(uintptr_t key, uint64_t mask)
+/* The place of a key in the thread's table of counts, as an offset. */
+static inline uint64_t record_place(const struct recording *me, uintptr_t key)
 {
-    return key * 0x9e3779b97f4a7c15u >> 38 & mask;
+    return key * me->counts_factor >> 32 & me->counts_mask;
 }
 
 /*
@@ -216,7 +218,7 @@ static inline bool record_counts(const void *object, bool special)
         return false;
     uintptr_t key = (uintptr_t)object;
     struct trace_count *count =
-        (void *)(me->counts + record_place(key, me->counts_mask));
+        (void *)(me->counts + record_place(me, key));
     if (unlikely(count->address != key || special || me->depth ||
                  me->until_timed <= 1))
         return false;

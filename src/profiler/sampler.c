@@ -17,7 +17,14 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-enum { STACK_BYTES = 1 << 18, TICK_NS = 1000000000 / SAMPLER_HZ };
+/* To be woken up is most of what the sampler costs, so it sleeps longer while nobody
+ * waits for a lock. */
+enum {
+    STACK_BYTES = 1 << 18,
+    TICK_NS = 1000000000 / SAMPLER_HZ,
+    QUIET_LOOKS = SAMPLER_HZ / 4, /* in a row, without a waiter */
+    QUIET_TICKS = SAMPLER_HZ / 20, /* between two looks then */
+};
 
 static struct atomic_u32 started;
 static struct atomic_u32 paused;
@@ -80,10 +87,11 @@ static uint64_t cpu_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static void look(uint32_t tick)
+/* True: somebody waited. The tick is `ticks` after that of the look before. */
+static bool look(uint32_t tick, uint32_t ticks)
 {
     clock_read(&trace->latest);
-    looks_look(tick);
+    bool waited = looks_look(ticks);
     holds_look(tick);
     if (tick % (SAMPLER_HZ / 10) == 0) {
         moments_look();
@@ -95,14 +103,15 @@ static void look(uint32_t tick)
         brief_unlock(&paused);
         tell_rate();
     }
-    if (threads_first())
+    for (uint32_t i = 0; i < ticks && threads_first(); i++)
         account_next(tick);
+    return waited;
 }
 
-static void sleep_until(struct timespec *next)
+static void sleep_until(struct timespec *next, uint32_t ticks)
 {
     struct timespec now;
-    next->tv_nsec += TICK_NS;
+    next->tv_nsec += (long)ticks * TICK_NS;
     if (next->tv_nsec >= 1000000000) {
         next->tv_nsec -= 1000000000;
         next->tv_sec++;
@@ -117,17 +126,21 @@ static void sleep_until(struct timespec *next)
 static void *run(void *argument)
 {
     struct timespec next;
+    uint32_t quiet = 0; /* looks without a waiter */
     (void)argument;
     prctl(PR_SET_NAME, "hasp-sampler");
     record_here = (struct record_here){.skip = RECORD_NEVER, .inside = 1};
     const struct process_calls calls = process_calls();
     calibrate_costs(&calls.mutex);
     clock_gettime(CLOCK_MONOTONIC, &next);
-    for (uint32_t tick = 1;; tick++) {
-        sleep_until(&next);
+    for (uint32_t tick = 0;;) {
+        /* Never past a tick at which something else is due. */
+        uint32_t ticks = quiet < QUIET_LOOKS ? 1 : QUIET_TICKS - tick % QUIET_TICKS;
+        sleep_until(&next, ticks);
+        tick += ticks;
         if (load_relaxed(&stopping))
             break;
-        look(tick);
+        quiet = look(tick, ticks) ? 0 : quiet + 1;
         if (tick % SAMPLER_HZ == 0 && proc_threads(1) == 1)
             break;
     }

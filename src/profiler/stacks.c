@@ -11,7 +11,7 @@ enum {
     CACHED = 256,         /* of one thread */
     FREE_TICKS = 1 << 22, /* that every thread may spend, about a millisecond */
     SHARE = 32,           /* and one part in so many of its time */
-    MOST_TICKS = 1 << 20, /* of one stack; what takes longer was interrupted */
+    MOST_TICKS = 1 << 15, /* of one stack; what takes longer was interrupted */
 };
 
 struct stacks_cache {

@@ -90,7 +90,8 @@ struct trace_header {
     uint64_t locks_created, locks_destroyed; /* of all kinds, by init and destroy */
     uint32_t full;       /* 1: the disk was full, 2: bytes_limit was reached */
     uint32_t stopped_by; /* a signal that killed the process, where it was caught */
-    uint64_t looks;      /* of the sampler at all threads, so far */
+    uint64_t looks;      /* of the sampler at all threads, so far; while nobody waits
+                            one of them stands for several, and counts as such */
     uint64_t sampler_ns; /* CPU time of its thread */
     uint32_t counter;    /* enum trace_counter */
     uint32_t counter_error; /* why there is none: errno; ECANCELED: not asked for */

@@ -32,7 +32,7 @@ struct trace_count *record_counts_try(const void *object)
         return NULL;
     const uintptr_t key = (uintptr_t)object;
     struct trace_count *count =
-        (void *)(me->counts + record_place(key, me->counts_mask));
+        (void *)(me->counts + record_place(me, key));
     if (count->address != key)
         return NULL;
     me->until_timed--;

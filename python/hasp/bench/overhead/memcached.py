@@ -17,7 +17,7 @@ import psutil
 
 SERVER_THREADS = 4
 CLIENTS = 32
-WARM_UP_SECONDS = 1.0
+WARM_UP_SECONDS = 3.0
 START_LIMIT = 10.0  # seconds until it listens
 END_LIMIT = 20.0
 LOAD_MARGIN = 30.0  # beyond the time that the load should take
