@@ -125,6 +125,8 @@ def chosen(every: Sequence[Entry], words: Iterable[str]) -> list[Entry]:
                 f"{offer}`hasp study library` lists them; {', '.join(GROUPS)} "
                 "stand for several",
             )
+    if not found:
+        raise HaspError("no program is chosen", "`hasp study library` lists them")
     return [entry for entry in every if entry.name in found]
 
 
