@@ -256,3 +256,22 @@ def test_a_plan_without_new_keys_asks_for_what_it_always_did(plan):
     assert load(plan).digest == "379c6bb7be26"
     plan.write_text(PLAN)
     assert load(plan).digest != "379c6bb7be26"
+
+
+def test_a_program_that_cannot_be_prepared_does_not_stop_the_rest(
+    plan, tmp_path, capsys
+):
+    plan.write_text(PLAN + SECOND + "prepare = 'echo no disk; false'\n")
+    assert study("run", plan, "--store", tmp_path / "s", "--machine", "here") == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "plan.toml:18: second, glibc (1 thread): failed: --prepare" in said
+    assert "exit status 1: no disk" in said
+    assert len([run for run in entries(tmp_path / "s") if run["outcome"] == "ok"]) == 8
+
+
+def test_a_metric_of_a_plan_has_one_meaning(plan, tmp_path):
+    """On a command line, speed=([0-9]+) could be a name and a pattern, or a pattern."""
+    text = PLAN.replace("echo speed {threads}00", "echo throughput=7; echo 8")
+    plan.write_text(text.replace('"speed ([0-9]+)"', '"([0-9]+)"'))
+    assert study("run", plan, "--store", tmp_path / "s", "--machine", "here") == 0
+    assert {run["values"]["throughput"] for run in entries(tmp_path / "s")} == {8.0}

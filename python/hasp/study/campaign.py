@@ -83,7 +83,7 @@ class Program:
         for file in asked["plan_files"]:
             file.pop("path")
         for metric in asked["plan"]["metrics"]:
-            metric.pop("required")
+            del metric["required"], metric["split"]
         for part, usual in ((asked, USUAL), (asked["plan"], USUAL_PLAN)):
             for name, value in usual.items():
                 if part[name] == value:

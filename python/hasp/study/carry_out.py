@@ -28,6 +28,7 @@ from hasp.study.journal import Entry, Journal
 from hasp.study.metrics import metrics_of
 from hasp.study.noise import noise_of
 from hasp.study.plan import Cell, Plan, shell_words
+from hasp.study.record import Run
 from hasp.study.recorder import Recorder
 from hasp.study.run import FAILURES_UNTIL_GIVEN_UP, Runner
 
@@ -251,6 +252,12 @@ class Carrying:
         cpus = cpus_for(one.program.pinning, one.cell)
         try:
             run = runner.run(block, one.cell, cpus)
+        except HaspError as problem:  # the rest of the study goes on
+            run = Run(
+                *(block, one.cell.lock, one.cell.threads),
+                outcome=record.FAILED,
+                detail=problem.message,
+            )
         finally:
             self._last_end = time.monotonic()
         found = noise_of(run)

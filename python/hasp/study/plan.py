@@ -28,6 +28,7 @@ class Metric:
     unit: str = ""
     lower_is_better: bool = False
     required: bool = True  # a run without it has failed
+    split: bool = False  # from one word, NAME=REGEX, which may have meant a REGEX
 
     def last_match(self, text: str) -> float | None:
         """The first group of the last match, as a number; None without one."""
@@ -68,7 +69,7 @@ def parse_metric(text: str, number: int) -> Metric:
             f"--metric {text!r} has no group around the number",
             f"put the number in brackets, for example '{pattern} ([0-9.]+)'",
         )
-    return Metric(name, pattern)
+    return Metric(name, pattern, split=named is not None)
 
 
 @dataclass(frozen=True)

@@ -30,49 +30,18 @@ from hasp.study.children import (
     adopt_orphans,
     uninterrupted,
 )
-from hasp.study.plan import Cell, Plan, last_number
+from hasp.study.finished import LONGEST_QUOTE, Finished, tail, with_figures
+from hasp.study.plan import Cell, Plan
 from hasp.study.record import Run
 from hasp.study.recorder import Recorder
 from hasp.study.server import ended, refuse_if_occupied, wait_until_ready
 
 FAILURES_UNTIL_GIVEN_UP = 2
 SERVER_GRACE = 10.0  # seconds that a server may take to end in order
-LONGEST_OUTPUT = 64 << 20  # bytes of output that are searched for figures
-LONGEST_QUOTE = 160  # characters of the program's last words in a detail
 
 
 class ReferenceFailed(HaspError):
     """The command does not even work natively, so there is nothing to compare."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Finished:
-    """What one command left behind."""
-
-    usage: Usage
-    in_time: bool
-    stdout: Path
-    stderr: Path
-    energy_j: float | None = None  # of the whole machine, while it ran
-
-    def text(self) -> str:
-        """Its output and then its error output, as text; the end if it is very long."""
-        return "\n".join(_tail(path) for path in (self.stdout, self.stderr))
-
-    def last_words(self) -> str:
-        """The last line it wrote, on stderr if it wrote there."""
-        for path in (self.stderr, self.stdout):
-            lines = [line.strip() for line in _tail(path).splitlines() if line.strip()]
-            if lines:
-                return lines[-1][:LONGEST_QUOTE]
-        return ""
-
-
-def _tail(path: Path) -> str:
-    with path.open("rb") as file:
-        size = path.stat().st_size
-        file.seek(max(0, size - LONGEST_OUTPUT))
-        return file.read().decode(errors="replace")
 
 
 class Runner:
@@ -241,7 +210,7 @@ class Runner:
                 if isinstance(problem, subprocess.TimeoutExpired):
                     return -9, ", because it did not end"
                 raise
-        lines = [text for text in _tail(output).splitlines() if text.strip()]
+        lines = [text for text in tail(output).splitlines() if text.strip()]
         return status, f": {lines[-1].strip()[:LONGEST_QUOTE]}" if lines else ""
 
     def _measure(
@@ -331,36 +300,7 @@ class Runner:
             if status:
                 detail = f"--check ended with {ended(status)}{words}"
                 return dataclasses.replace(run, outcome=record.DIFFERENT, detail=detail)
-        return self._read_figures(run, finished)
-
-    def _read_figures(self, run: Run, finished: Finished) -> Run:
-        if not self.plan.metrics:
-            return run
-        text = finished.text()
-        figures = {}
-        for metric in self.plan.metrics:
-            value = metric.last_match(text)
-            if value is None and not metric.required:
-                continue
-            if value is None:
-                last = finished.last_words()
-                detail = f"nothing that matches {metric.pattern!r} in its output"
-                detail += f", which ends with: {last}" if last else ", which is empty"
-                return dataclasses.replace(run, outcome=record.NO_FIGURE, detail=detail)
-            figures[metric.name] = value
-            self._refuse_ambiguous(metric.name, metric.pattern, value, text)
-        return dataclasses.replace(run, figures=figures)
-
-    @staticmethod
-    def _refuse_ambiguous(name: str, pattern: str, value: float, text: str) -> None:
-        """`time=([0-9]+)` may be a name and a pattern, or a pattern with a `=`."""
-        whole = last_number(f"{name}={pattern}", text)
-        if whole is not None and whole != value:
-            raise HaspError(
-                f"--metric '{name}={pattern}' can be read in two ways: as the metric "
-                f"{name!r} it is {value:g}, as a pattern with a = in it {whole:g}",
-                f"give a pattern that has a = in it a name: '{name}={name}={pattern}'",
-            )
+        return with_figures(run, finished, self.plan.metrics)
 
 
 def _ends(child: Child, timeout: float, count: Count | None) -> bool:

@@ -13,7 +13,7 @@ from hasp import host, version
 from hasp.durations import format_duration
 from hasp.errors import EXIT_FINDING, HaspError, Interrupted
 from hasp.output import console, note, table
-from hasp.study.campaign import Campaign
+from hasp.study.campaign import Campaign, Program
 from hasp.study.carry_out import (
     Carrying,
     Progress,
@@ -62,12 +62,11 @@ def show(campaign: Campaign, folder: Path, given: str | None) -> None:
     for program in campaign.programs:
         ours = [one for one in configurations(campaign) if one.program == program]
         so_far = sum(progress.runs_so_far(one) for one in ours)
-        repetition = program.repetition
         shown.add_row(
             program.name,
             str(len(program.plan.locks)),
             ", ".join(map(str, program.plan.threads)),
-            f"{repetition.least} to {repetition.most}",
+            _runs(program),
             str(so_far),
         )
     out = console()
@@ -84,6 +83,13 @@ def show(campaign: Campaign, folder: Path, given: str | None) -> None:
         f"{format_duration(least)} to {format_duration(most)} by what the plan says of "
         "each run."
     )
+
+
+def _runs(program: Program) -> str:
+    """How often each of its configurations runs, in words."""
+    repetition, recorded = program.repetition, program.recorded_runs
+    words = f"{repetition.least} to {repetition.most}"
+    return f"{words}, {recorded} recorded" if recorded else words
 
 
 def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
