@@ -18,7 +18,7 @@ static void renew(struct recording *me, const void *object, const struct record_
 {
     uintptr_t key = record_key(object, as->operation);
     const struct trace_count *count =
-        (void *)(me->counts + record_place(key, me->counts_mask));
+        (void *)(me->counts + record_place(me, key));
     if (count->address == key && !registry_still(count->lock, (uintptr_t)object))
         counts_find(me, key, as, caller);
 }
