@@ -172,6 +172,9 @@ def test_lines_fit_80_columns(looks):
     headings = columns.SITE_HEADINGS
     widths = [max(map(len, pair)) for pair in zip(cells, headings, strict=True)]
     assert sum(widths) + len(widths) - 1 <= 80
+    assert cells[0].startswith("a_very") and cells[0].endswith("xxx")
+    # A wider terminal shows more of the name.
+    assert len(site_cells(row, [], 120)[0]) == len(cells[0]) + 40
 
 
 def test_sparklines():

@@ -244,3 +244,17 @@ def test_other_processes_of_the_run(report, traces, capsys):
     assert "4242 (hasp.trace), 77 (hasp.trace.2)" in words(err)
     assert main(["report", "--process", "x", str(second)]) == 2
     assert "is no number" in capsys.readouterr().err
+
+
+def test_long_names_are_said_once(report):
+    """Then the place stands for them, so that evidence can be read."""
+    profile = hot_lock()
+    name = "libstore.so+0x1234 in some::name::space::Cache::Shard::Shard"
+    sites = tuple(
+        replace(one, name=name, place="libstore.so+0x1234") if not place else one
+        for place, one in enumerate(profile.sites)
+    )
+    _, out, _ = report(replace(profile, sites=sites))
+    above = words(out.split("server --threads 4")[0])
+    assert above.count(name) == 1
+    assert above.count("libstore.so+0x1234") >= 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Iterable
 from typing import ClassVar
 
 from textual import work
@@ -37,7 +38,7 @@ class TopApp(App[None]):
     """Sites, threads and the program's output; one of them is shown."""
 
     CSS = """
-    #head { height: 2; padding: 0 1; }
+    #head { height: 2; }
     ContentSwitcher { height: 1fr; }
     DataTable { height: 1fr; }
     Log { height: 1fr; }
@@ -73,8 +74,8 @@ class TopApp(App[None]):
         """Head, one of three bodies, the keys."""
         yield Static(self.source.title, id="head", markup=False)
         with ContentSwitcher(initial="sites", id="body"):
-            yield DataTable(id="sites", cursor_type="row", zebra_stripes=False)
-            yield DataTable(id="threads", cursor_type="row")
+            yield DataTable(id="sites", cursor_type="row", cell_padding=0)
+            yield DataTable(id="threads", cursor_type="row", cell_padding=0)
             yield Log(id="output", max_lines=MOST_LINES)
         yield Footer(compact=True)
 
@@ -83,8 +84,8 @@ class TopApp(App[None]):
         for number in (signal.SIGTERM, signal.SIGHUP):
             # The terminal must not be left as the view has set it.
             asyncio.get_running_loop().add_signal_handler(number, self.exit)
-        self._table("sites").add_columns(*SITE_HEADINGS)
-        self._table("threads").add_columns(*THREAD_HEADINGS)
+        self._table("sites").add_columns(*_apart(SITE_HEADINGS))
+        self._table("threads").add_columns(*_apart(THREAD_HEADINGS))
         self._table("sites").focus()
         self._say(WAITING)
         self.set_interval(self._interval, self.look)
@@ -147,14 +148,19 @@ class TopApp(App[None]):
         _refill(
             self._table("sites"),
             {
-                f"{row.kind} {row.name}": site_cells(row, self.feed.history(row))
+                f"{row.kind} {row.name}": site_cells(
+                    row, self.feed.history(row), self.size.width
+                )
                 for row in self._sites
             },
         )
         threads = sorted(interval.threads, key=lambda row: (-row.waiting, row.tid))
         _refill(
             self._table("threads"),
-            {str(row.tid): thread_cells(row) for row in threads[:MOST_ROWS]},
+            {
+                str(row.tid): thread_cells(row, self.size.width)
+                for row in threads[:MOST_ROWS]
+            },
         )
 
     def _flush_output(self) -> None:
@@ -202,6 +208,12 @@ class TopApp(App[None]):
         self.push_screen(Help())
 
 
+def _apart(cells: Iterable[str]) -> list[str]:
+    """One blank between the columns; the table's own padding takes two of 80."""
+    first, *others = cells
+    return [first, *(f" {cell}" for cell in others)]
+
+
 def _refill(table: DataTable[str], rows: dict[str, tuple[str, ...]]) -> None:
     """Replace the rows; the cursor stays with the row it was on."""
     under = None
@@ -209,6 +221,6 @@ def _refill(table: DataTable[str], rows: dict[str, tuple[str, ...]]) -> None:
         under = table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value
     table.clear()
     for key, cells in rows.items():
-        table.add_row(*cells, key=key)
+        table.add_row(*_apart(cells), key=key)
     if under in rows:
         table.move_cursor(row=table.get_row_index(under), animate=False)

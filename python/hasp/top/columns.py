@@ -7,13 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hasp.output import COLUMNS
+from hasp.report.profile.layout import shortened as both_ends
 from hasp.report.profile.words import count, few, listed, plural, share
 from hasp.top.interval import Interval, SiteRow, ThreadRow
 from hasp.top.snapshot import Snapshot
 
 BARS = " ▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 10
-NAME_WIDTH = 26  # what the other columns leave of 80
+NAME_WIDTH = 26  # what the other columns leave of COLUMNS
+STATE_WIDTH = 34  # the same of the threads' table
 HOLDER_WIDTH = 12
 LINE_WIDTH = 78
 SHORTEST_COMMAND = 8
@@ -56,10 +59,12 @@ def sorted_sites(interval: Interval, order: Order) -> list[SiteRow]:
     return sorted(used, key=lambda row: (-order.value(row), row.name))
 
 
-def site_cells(row: SiteRow, history: Sequence[float]) -> tuple[str, ...]:
-    """A site, by SITE_HEADINGS."""
+def site_cells(
+    row: SiteRow, history: Sequence[float], columns: int = COLUMNS
+) -> tuple[str, ...]:
+    """A site, by SITE_HEADINGS; of a long name both ends: the place, and the inmost."""
     return (
-        shortened(row.name, NAME_WIDTH),
+        both_ends(row.name, NAME_WIDTH + max(0, columns - COLUMNS)),
         few(row.waiting) if row.waiting >= 0.05 or not row.waiting else "<0.1",
         share(row.held),
         count(round(row.acquisitions)),
@@ -70,7 +75,7 @@ def site_cells(row: SiteRow, history: Sequence[float]) -> tuple[str, ...]:
     )
 
 
-def thread_cells(row: ThreadRow) -> tuple[str, ...]:
+def thread_cells(row: ThreadRow, columns: int = COLUMNS) -> tuple[str, ...]:
     """A thread, by THREAD_HEADINGS."""
     return (
         row.name,
@@ -78,7 +83,7 @@ def thread_cells(row: ThreadRow) -> tuple[str, ...]:
         share(row.waiting),
         share(row.section),
         share(row.cpu),
-        row.state,
+        both_ends(row.state, STATE_WIDTH + max(0, columns - COLUMNS)),
     )
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FINDINGS = 10
+LONG_NAME = 40  # letters
 EVIDENCE = 5  # lines; a table below the first screen is not seen
 IDLE_HEADINGS = (
     *(
@@ -74,13 +75,14 @@ def print_report(profile: Profile, choice: Choice) -> None:
     for line in said.hang:
         indent = line[: len(line) - len(line.lstrip())]
         say(out, line.strip(), f"  {indent}")
+    again = Again(profile, said.sentence)
     for line in said.evidence[:EVIDENCE]:
-        say(out, line, "- ")
+        say(out, again.briefly(line), "- ")
     if len(said.evidence) > EVIDENCE:
         more = plural(len(said.evidence) - EVIDENCE, "more rule")
         say(out, f"{more}: hasp advise TRACE", "- ")
     for line in advice_lines(said):
-        say(out, line, "> ")
+        say(out, again.briefly(line), "> ")
     out.print()
     for line in headline(profile):
         say(out, line)
@@ -94,6 +96,25 @@ def print_report(profile: Profile, choice: Choice) -> None:
         say(out, others_words(profile.others))
     for warning in profile.warnings:
         say(out, f"warning: {warning}")
+
+
+class Again:
+    """Long names of sites, in full the first time that they are said."""
+
+    def __init__(self, profile: Profile, said: str) -> None:
+        self._sites = [site for site in profile.sites if len(site.name) > LONG_NAME]
+        self._known: set[int] = set()
+        self.briefly(said)
+
+    def briefly(self, text: str) -> str:
+        """The text with the place alone for each long name that was said before."""
+        for site in self._sites:
+            if site.name not in text:
+                continue
+            if site.number in self._known:
+                text = text.replace(site.name, site.place)
+            self._known.add(site.number)
+        return text
 
 
 def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
