@@ -163,6 +163,17 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
+        for pid in self._family():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _family(self) -> Iterator[int]:
+        """What the daemons started and detached: steps, and the jobs in them."""
+        ours = f"SLURM_CONF={self.environment['SLURM_CONF']}".encode()
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if ours in (folder / "environ").read_bytes().split(b"\0"):
+                    yield int(folder.name)
 
     def _start(self, *words: str) -> None:
         path = shutil.which(words[0], path=self.environment["PATH"])
