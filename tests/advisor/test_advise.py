@@ -289,3 +289,36 @@ def test_idle_moments_want_no_cpu() -> None:
     unknown = advise(replace(sample, moments=none)).features
     assert unknown.cpu_granted is None
     assert unknown.runnable_per_cpu is None
+
+
+def test_a_mutex_is_no_answer_where_nobody_waits() -> None:
+    """A reader-writer lock that is mostly written costs little without contention."""
+    sample = profile_samples.readers()
+    for contended, said in ((9000, True), (10, False)):
+        writes = replace(
+            sample.sites[0].uses[Operation.WRITE],
+            acquisitions=90_000,
+            contended=contended,
+        )
+        site = replace(sample.sites[0], uses={Operation.WRITE: writes}, share=0.4)
+        shares = {"section_share": 0.4, "sites": (site,)}
+        verdict = advise(replace(sample, **shares))
+        assert any("a mutex instead" in hint for hint in verdict.sites[0].hints) is said
+
+
+def test_what_is_kept_where_locks_do_not_matter_is_not_mentioned() -> None:
+    sample = profile_samples.hot_lock()
+    calm = replace(sample.sites[0], share=0.02)
+    lock = replace(sample.sites[0].uses[Operation.LOCK], acquisitions=3000, contended=9)
+    relock = replace(lock, acquisitions=2000)
+    uses = {Operation.LOCK: lock, Operation.RELOCK: relock}
+    calm = replace(calm, uses=uses)
+    asleep = [replace(t, section_ns=2_000_000, wait_ns=0) for t in sample.threads]
+    quiet = {"sites": (calm,), "section_share": 0.02, "threads": asleep}
+    verdict = advise(
+        replace(sample, **quiet), rules().set(["blocking-rate=1", "seldom=1"])
+    )
+    assert verdict.bottlenecks == ("lock-handover",)
+    assert verdict.sites[0].keep
+    assert "keep" not in verdict.sentence
+    assert verdict.sentence.startswith("locks are not your bottleneck")

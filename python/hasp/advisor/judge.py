@@ -25,6 +25,7 @@ from hasp.advisor.words import (
 from hasp.native import LockInfo
 
 ALTERNATIVES = 4  # locks named beside the recommended one
+SAID = 2  # bottlenecks that a sentence names; the evidence has all
 EXAMPLES = 4  # locks named for a property to avoid
 OTHER_LEVEL = {"high": "extreme", "extreme": "high"}
 REPLACEABLE = ("mutex",)  # kinds of lock that Hasp can put another in place of
@@ -79,12 +80,15 @@ def _sentence(
     if not sites:
         return no_bottleneck(features)
     first = sites[0]
-    trouble = ", and ".join(BOTTLENECKS[name] for name in first.bottlenecks)
+    said = first.bottlenecks[:SAID]
+    trouble = ", and ".join(BOTTLENECKS[name] for name in said)
     if not locks_matter:
+        if first.keep:
+            return no_bottleneck(features)
         answer = _answer(first, lock)
         return f"{no_bottleneck(features)}; {trouble} at {first.name}: {answer}"
     if not trouble:
-        trouble = "now and then somebody waits" if first.level else "few wait for it"
+        trouble = f"{'now and then' if first.level else 'hardly ever'} somebody waits"
     return sentence(first.features, first.bottlenecks, trouble, _answer(first, lock))
 
 
@@ -264,7 +268,8 @@ def _answer(site: SiteVerdict, lock: str) -> str:
         if words.startswith(("exclude", "avoid"))
     ]
     if without:
-        return f"keep {lock_words(lock)}, take no {' or '.join(without)} lock"
+        worse = " and ".join(without)
+        return f"keep {lock_words(lock)}; {worse} locks would be slower"
     return "; ".join(_instead(site) or [f"keep {lock_words(lock)}"])
 
 

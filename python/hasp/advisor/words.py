@@ -140,7 +140,7 @@ def _cost(site: SiteFeatures, bottlenecks: Sequence[str]) -> str:
     if waiting >= 0.01:
         return f"{percent(waiting)} of thread time is spent waiting for {site.name}"
     share = percent(site.share or 0.0)
-    return f"{share} of thread time is spent in the sections of {site.name}"
+    return f"{share} of thread time is spent holding {site.name}"
 
 
 def evidence(fired: Sequence[Fired], names: dict[int, str]) -> list[str]:
