@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from lock_list import ROOT
-from tree import ENTRY, build, copy_tree
+from tree import ENTRY, build, copy_tree, keep_only
 
 Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -24,6 +24,8 @@ PROGRAMS = (
     *("hasp-locks", "hasp-bench-locks", "hasp-calibrate", "hasp-explore"),
     "libhasp.so",
 )
+
+FEW = ("futex", "mutexee", "mcs")
 
 COUNTER = """\
 #include <pthread.h>
@@ -68,12 +70,18 @@ def add_lock(tree: Path) -> None:
     (locks / "locks.def").write_text(before + added + after)
 
 
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the sources with one lock more, built."""
+@pytest.fixture(
+    scope="module", params=["few", pytest.param("all", marks=pytest.mark.slow)]
+)
+def tree(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A copy of the sources with one lock more, built; a long list takes its time."""
     tree = tmp_path_factory.mktemp("added") / "tree"
-    copy_tree(tree)
+    listing = copy_tree(tree)
     add_lock(tree)
+    if request.param == "few":
+        keep_only(listing, *FEW, "added")
     build(tree, *PROGRAMS)
     return tree
 

@@ -62,7 +62,7 @@ ANY_LOCK_WILL_DO = frozenset(
 
 # Programs that take long under each lock: `make test` runs them under some locks of
 # each family (lock_list.py), `make test-all` under all.
-LONG = frozenset({"memory", "signals", "threads"})
+LONG = frozenset({"fork_storm", "memory", "signals", "threads"})
 
 
 @dataclass(frozen=True)

@@ -167,8 +167,9 @@ static void *busy_body(void *ignored)
     return NULL;
 }
 
-static void fork_under_handlers(int rounds)
+static void fork_under_handlers(void)
 {
+    const int rounds = check_lock_spins() ? 2 : 5;
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)
         threads[i] = check_start(busy_body, NULL);
@@ -189,7 +190,7 @@ static void fork_under_handlers(int rounds)
 static void atfork_handlers(void)
 {
     CHECK_OK(pthread_atfork(prepare, release, release));
-    fork_under_handlers(check_lock_spins() ? 2 : 12);
+    fork_under_handlers();
 }
 
 static void release_by_init(void)
@@ -201,7 +202,7 @@ static void release_by_init(void)
 static void atfork_init_in_child(void)
 {
     CHECK_OK(pthread_atfork(prepare, release, release_by_init));
-    fork_under_handlers(check_lock_spins() ? 2 : 12);
+    fork_under_handlers();
 }
 
 static void atfork_with_waiters(void)

@@ -26,7 +26,7 @@ static inline bool counter_read_through(const struct perf_event_mmap_page *page,
         const unsigned unused = 64u - page->pmc_width;
         count = (uint64_t)((int64_t)(reader(index - 1) << unused) >> unused);
         count += (uint64_t)*(const volatile __s64 *)&page->offset;
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the kernel is on this processor */
     } while (__atomic_load_n(&page->lock, __ATOMIC_RELAXED) != sequence);
     *value = count;
     return true;
