@@ -3,6 +3,7 @@
 
 #include "profiler/registry.h"
 #include "profiler/stacks.h"
+#include "profiler/threads.h"
 #include "profiler/uses.h"
 
 #include <string.h>
@@ -12,6 +13,8 @@ enum {
     WAYS = 4,
     GROWTH = 4,       /* times as large */
     MOST_CHUNKS = 64, /* of one table */
+    MOST_RENEWED = 64, /* threads */
+    STALE = 2, /* a bit of the address, which locks do not have: of an earlier lock */
 };
 
 /*
@@ -41,7 +44,8 @@ static struct trace_chunk *make_table(const struct recording *me, uint32_t chunk
 /* The top place bit of a local factor is set for odd keys only (readers of rwlocks). */
 static void set_places(struct recording *me, uint64_t bytes)
 {
-    me->counts_mask = bytes - PLACE_BYTES;
+    /* Whoever sees the larger mask sees the larger table, too. */
+    store_release((struct atomic_u64 *)(void *)&me->counts_mask, bytes - PLACE_BYTES);
     me->counts_factor = me->scattered ? SCATTERING : LOCAL + (bytes << 31);
 }
 
@@ -99,7 +103,7 @@ static struct trace_count *look(const struct recording *me, uintptr_t key)
         struct trace_count *count = (void *)(me->counts + place);
         if (count->address == key)
             return count;
-        if (!count->address && !free)
+        if (count->address == (key | STALE) || (!count->address && !free))
             free = count;
         else if (!least || count->acquisitions < least->acquisitions)
             least = count;
@@ -139,9 +143,13 @@ static bool grow(struct recording *me)
     store_release((struct atomic_u32 *)(void *)&old->kind, TRACE_FREE);
     use_table(me, table);
     for (uint64_t place = PLACE_BYTES; place <= mask; place += PLACE_BYTES) {
-        const struct trace_count *from = (void *)((unsigned char *)old + place);
+        struct trace_count *from = (void *)((unsigned char *)old + place);
         if (!from->address)
             continue;
+        if (from->address & STALE) {
+            give_up(from);
+            continue;
+        }
         struct trace_count *to = look(me, from->address);
         if (to->address)
             give_up(to);
@@ -183,7 +191,7 @@ static struct trace_count *fill(struct recording *me, struct trace_count *count,
 {
     uintptr_t address = record_address(key, as->operation);
     uint32_t number = make_known(me, address, as, caller);
-    if (count->address && count->address != key) {
+    if (count->address && (count->address & ~(uint64_t)STALE) != key) {
         me->evictions++;
         if (is_small(me) && grow(me))
             count = look(me, key);
@@ -206,4 +214,35 @@ struct trace_count *counts_find(struct recording *me, uintptr_t key,
     if (count->address != key || (count->lock && !registry_still(count->lock, address)))
         return fill(me, count, key, as, caller);
     return count;
+}
+
+/* Of the table that the thread has, or had a moment ago, which is still there. */
+static struct trace_count *entry_of(const struct recording *thread, uintptr_t key)
+{
+    uint64_t mask =
+        load_acquire((const struct atomic_u64 *)(const void *)&thread->counts_mask);
+    return (void *)(thread->counts + (key * thread->counts_factor >> 32 & mask));
+}
+
+uint64_t counts_seen(const struct recording *thread, uintptr_t key)
+{
+    const struct trace_count *count = entry_of(thread, key);
+    return count->address == key ? count->acquisitions : 0;
+}
+
+static void make_stale(const struct recording *thread, uintptr_t key)
+{
+    struct atomic_u64 *address = (void *)&entry_of(thread, key)->address;
+    uint64_t expected = key;
+    if (load_relaxed(address) == key)
+        compare_exchange_relaxed(address, &expected, key | STALE);
+}
+
+/* The counted path looks at no more than the address in a key's first place. */
+void counts_renew(struct recording *me, uintptr_t key)
+{
+    uint32_t left = MOST_RENEWED;
+    make_stale(me, key);
+    for (struct recording *one = threads_first(); one && left--; one = one->next)
+        make_stale(one, key);
 }

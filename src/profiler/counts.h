@@ -20,6 +20,14 @@ bool counts_make(struct recording *me);
 struct trace_count *counts_find(struct recording *me, uintptr_t key,
                                 const struct record_as *as, void *caller);
 
+/* The lock of that address is another one from now on: threads that counted the one
+ * before will look again. (Those of many threads that began first, when they time it.)
+ */
+void counts_renew(struct recording *me, uintptr_t key);
+
+/* What a thread has counted of a key, or 0; by another thread. */
+uint64_t counts_seen(const struct recording *thread, uintptr_t key);
+
 /* Gives all of them up, when the thread's record is needed for another. */
 void counts_merge(struct recording *me);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/holds.h"
 
+#include "profiler/counts.h"
 #include "profiler/registry.h"
 #include "profiler/sampler.h"
 #include "profiler/threads.h"
@@ -33,14 +34,6 @@ static bool read_mutex(const struct trace_lock *lock, struct mutex_state *state)
     return length == (long)sizeof *state;
 }
 
-/* How often the thread has taken it, by its own table. */
-static uint64_t acquisitions_of(const struct recording *thread, uintptr_t key)
-{
-    const struct trace_count *count =
-        (const void *)(thread->counts + record_place(thread, key));
-    return count->address == key ? count->acquisitions : 0;
-}
-
 /* Since when it is in the hold that it is in now, at least. The thread goes on
  * meanwhile: what is torn is put right by the next look. */
 static uint64_t since(struct recording *thread, struct record_seen *seen,
@@ -50,7 +43,7 @@ static uint64_t since(struct recording *thread, struct record_seen *seen,
     const uintptr_t key = hold->key;
     if (hold->timed)
         return hold->got;
-    const uint64_t acquisitions = acquisitions_of(thread, key);
+    const uint64_t acquisitions = counts_seen(thread, key);
     if (seen->key != key || seen->depth != depth || seen->acquisitions != acquisitions)
         *seen = (struct record_seen){key, acquisitions, now, depth};
     return seen->since;

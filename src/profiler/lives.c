@@ -11,18 +11,6 @@ uint32_t record_lock_number(const void *object)
     return registry_locks ? registry_find((uintptr_t)object) : 0;
 }
 
-/* The counted path looks at no more than the address of the thread's own entry, which
- * may be that of the lock that was there before. */
-static void renew(struct recording *me, const void *object, const struct record_as *as,
-                  void *caller)
-{
-    uintptr_t key = record_key(object, as->operation);
-    const struct trace_count *count =
-        (void *)(me->counts + record_place(me, key));
-    if (count->address == key && !registry_still(count->lock, (uintptr_t)object))
-        counts_find(me, key, as, caller);
-}
-
 void record_created(const void *object, const struct record_as *as, uint32_t flags,
                     void *caller)
 {
@@ -42,11 +30,11 @@ void record_created(const void *object, const struct record_as *as, uint32_t fla
         .created = true,
     };
     origin.site = stack_site(origin.stack);
-    registry_add((uintptr_t)object, &origin);
-    renew(me, object, as, caller);
-    if (as->lock_kind == TRACE_RWLOCK) {
-        const struct record_as reader = {as->lock_kind, TRACE_READ, as->bytes, 0};
-        renew(me, object, &reader, caller);
+    uint32_t before = registry_find((uintptr_t)object);
+    if (registry_add((uintptr_t)object, &origin) != before && before) {
+        counts_renew(me, (uintptr_t)object);
+        if (as->lock_kind == TRACE_RWLOCK)
+            counts_renew(me, record_key(object, TRACE_READ));
     }
     add_shared(&trace->locks_created, 1);
     record_leave(me);

@@ -48,10 +48,17 @@ def test_a_replaced_program(folder: Path, case: str) -> None:
     assert trace.header["ended"] == End.REPLACED
 
 
+def test_programs_that_are_spawned_leave_the_trace_alone(folder: Path) -> None:
+    traces = Recording(folder, "spawns", 50, settings(folder / "t"), UNUSUAL).traces
+    assert sorted(traces) == ["t"]
+    assert acquisitions(traces["t"]) == [100]
+    assert traces["t"].header["ended"] == End.EXITED
+
+
 def test_a_daemon_leaves_two_traces(folder: Path) -> None:
     env = settings(folder / "t")
     traces = Recording(folder, "becomes_daemon", 50, env, UNUSUAL).traces
     assert sorted(traces) == ["t", "t.2"]
+    assert [acquisitions(trace) for trace in traces.values()] == [[50], [100]]
     for trace in traces.values():
-        assert acquisitions(trace) == [50]
         assert trace.header["ended"] == End.EXITED

@@ -349,8 +349,11 @@ def test_errno_is_left_alone(folder: Path) -> None:
     Recording(folder, "errors", 5000, settings(folder / "t"), UNUSUAL)
 
 
-def test_a_lock_made_where_another_was_has_its_own_counts(folder: Path) -> None:
-    trace = Recording(folder, "reborn", 200, settings(folder / "t"), UNUSUAL).trace
+@pytest.mark.parametrize("case", ["reborn", "reborn_elsewhere"])
+def test_a_lock_made_where_another_was_has_its_own_counts(
+    folder: Path, case: str
+) -> None:
+    trace = Recording(folder, case, 200, settings(folder / "t"), UNUSUAL).trace
     sums: dict[int, int] = {}
     for use in used(trace):
         site = int(use["site"])

@@ -3,6 +3,8 @@
 #include "recorded.h"
 
 #include <fcntl.h>
+#include <semaphore.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -73,6 +75,7 @@ static void becomes_daemon(void)
     run_one(lock_often);
     CHECK_EQUAL(daemon(1, 1), 0);
     run_one(lock_often);
+    lock_often(NULL);
     exit(0);
 }
 
@@ -152,6 +155,72 @@ static void *make_in_turn(void *argument)
 static void reborn(void)
 {
     run_one(make_in_turn);
+}
+
+/* The same, by a thread that only locks. */
+static sem_t made, used;
+static long wanted;
+
+static void *use_what_is_made(void *argument)
+{
+    for (;;) {
+        CHECK_EQUAL(sem_wait(&made), 0);
+        if (!wanted)
+            return argument;
+        for (long i = 0; i < wanted; i++) {
+            pthread_mutex_lock(&here);
+            pthread_mutex_unlock(&here);
+        }
+        CHECK_EQUAL(sem_post(&used), 0);
+    }
+}
+
+static void hand_out(long times)
+{
+    wanted = times;
+    CHECK_EQUAL(sem_post(&made), 0);
+    if (times)
+        CHECK_EQUAL(sem_wait(&used), 0);
+    pthread_mutex_destroy(&here);
+}
+
+static __attribute__((noinline)) void make_one_for_other(void)
+{
+    pthread_mutex_init(&here, NULL);
+    hand_out(10);
+}
+
+static __attribute__((noinline)) void make_other_for_other(void)
+{
+    pthread_mutex_init(&here, NULL);
+    hand_out(30);
+}
+
+static void reborn_elsewhere(void)
+{
+    pthread_t user;
+    CHECK_EQUAL(sem_init(&made, 0, 0), 0);
+    CHECK_EQUAL(sem_init(&used, 0, 0), 0);
+    start(&user, use_what_is_made, NULL);
+    for (long i = 0; i < size; i++) {
+        make_one_for_other();
+        make_other_for_other();
+    }
+    hand_out(0);
+    pthread_join(user, NULL);
+}
+
+/* Others are started without a fork, and take nothing along. */
+static void spawns(void)
+{
+    char *const arguments[] = {"true", NULL};
+    pid_t child;
+    int status;
+    run_one(lock_often);
+    CHECK_EQUAL(posix_spawnp(&child, "true", NULL, NULL, arguments, environ), 0);
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
+    run_one(lock_often);
 }
 
 /* Three new pages in each section, and one outside. */
@@ -272,6 +341,8 @@ static const struct {
     {"replaced_by_list_and_path", replaced_by_list_and_path},
     {"replaced_by_list_and_environment", replaced_by_list_and_environment},
     {"reborn", reborn},
+    {"reborn_elsewhere", reborn_elsewhere},
+    {"spawns", spawns},
     {"faults", faults},
     {"closes_counters", closes_counters},
     {"delays", delays},
