@@ -39,13 +39,15 @@ uint64_t hold_took(const struct record_release *release)
                             calibrated.hold_ticks);
 }
 
-/* It looked free, and yet it took long to get: somebody was quicker. Those it stands
- * for were since the last that was timed. */
+/* It looked free, and yet it took long to get: somebody was quicker, or it was on its
+ * way to a waiter, as it may be every time; so the next are looked at more closely.
+ * Those it stands for were since the last that was timed. */
 static void sum_unseen(struct recording *me, const struct record_hold *hold)
 {
     const uint64_t waited = hold->got - hold->asked;
     if (waited < RECORD_AT_ONCE)
         return;
+    record_here.careful = RECORD_CAREFUL;
     const uint64_t others = waited * (hold->weight - 1);
     const uint64_t since =
         hold->asked > me->timed_until ? hold->asked - me->timed_until : 0;
