@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from hasp.native import REFERENCE
 from hasp.plots.comparison import COLOURS, CURVE_COLOURS, MARKERS, metadata, settings
 from hasp.report.study.summary import Summary, ranking
 from hasp.statistics.grid import Array, best_of
@@ -163,7 +162,7 @@ def scalability(summary: Summary) -> Figure:
             rank = locks.index(place)
             if rank < TOP_CURVES:
                 style = {"color": CURVE_COLOURS[rank], "linewidth": 1.2}
-            elif grid.locks[place] == REFERENCE:
+            elif grid.locks[place] == summary.reference:
                 style = {"color": "#000000", "linewidth": 1.6, "linestyle": "--"}
             elif place == locks[-1]:
                 style = {"color": COLOURS["worse"], "linewidth": 1.2, "linestyle": ":"}
@@ -189,7 +188,8 @@ def scalability(summary: Summary) -> Figure:
     better = "less" if summary.inverted else "more"
     figure.suptitle(
         f"{summary.machine}: {summary.metric} ({better} is better) by "
-        f"{summary.size_unit}: the best {TOP_CURVES} locks, {REFERENCE}, and the worst",
+        f"{summary.size_unit}: the best {TOP_CURVES} locks, the worst"
+        + (f", and {summary.reference}" if summary.reference else ""),
         fontsize=9,
         x=0.01,
         ha="left",

@@ -10,7 +10,6 @@ from typing import Any
 import numpy
 
 from hasp.errors import HaspError
-from hasp.native import REFERENCE
 from hasp.native import locks as known_locks
 from hasp.report import page
 from hasp.report.study.origin import origins
@@ -34,7 +33,6 @@ def render(
     machines = dict.fromkeys(one.machine for one in summaries)
     data = {
         "points": [[point, POINT_NAMES[point]] for point in POINTS],
-        "reference": REFERENCE,
         "locks": properties({lock for one in summaries for lock in one.grid.locks}),
         "origins": {machine: origins(batches, machine) for machine in machines},
         "studies": [as_data(one, summaries) for one in summaries],
@@ -54,6 +52,7 @@ def as_data(summary: Summary, all_of_them: Sequence[Summary] = ()) -> dict[str, 
         "machine": summary.machine,
         "metric": summary.metric,
         "lower_is_better": summary.inverted,
+        "reference": summary.reference,
         "size_unit": summary.size_unit,
         "programs": list(grid.programs),
         "locks": list(grid.locks),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from hasp.native import REFERENCE
 from hasp.statistics import sensitivity, standing, superiority
 from hasp.statistics.collapse import collapsed
 from hasp.statistics.contest import CANNOT_TELL, Standing, contest
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import polars
 
 # The lock study looks at throughput first; what else a store has comes behind it.
+REFERENCES = (REFERENCE, "pthread")  # Hasp's name for it, and LiTL's
 FIRST_METRIC = "throughput"
 
 
@@ -43,6 +45,11 @@ class Summary:
     superiority: dict[str, Array]  # [a, b], at max and opt
     collapsed: Flags  # (programs, locks)
     contests: list[dict[str, Standing]]  # of each program, at its largest size
+
+    @property
+    def reference(self) -> str | None:
+        """What every program has already, if it is among the locks."""
+        return next((name for name in REFERENCES if name in self.grid.locks), None)
 
     @property
     def cannot_tell(self) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy
 
-from hasp.native import REFERENCE
 from hasp.report.study.summary import Summary, ranking
 from hasp.statistics.contest import WORSE
 
@@ -87,15 +86,15 @@ def _to_take(summary: Summary) -> list[str]:
 
 def _to_keep(summary: Summary) -> list[str]:
     """How what every program has already stands among the others."""
-    if REFERENCE not in summary.grid.locks:
+    if summary.reference is None:
         return []
-    place = summary.grid.locks.index(REFERENCE)
+    place = summary.grid.locks.index(summary.reference)
     best, harm = summary.coverage["opt"][place], summary.harmful["opt"][place]
     if numpy.isnan(best):
         return []
     return [
-        f"{REFERENCE}'s own lock is within 5 % of the best for {best:.0f} % of them, "
-        f"and over 15 % behind on {harm:.0f} %."
+        f"{summary.reference}'s own lock is within 5 % of the best for {best:.0f} % of "
+        f"them, and over 15 % behind on {harm:.0f} %."
     ]
 
 
@@ -115,8 +114,8 @@ def _to_beware_of(summary: Summary) -> list[str]:
             summary.grid.programs, [int(place) for place in numpy.flatnonzero(always)]
         )
         said.append(
-            f"Under every lock {names} falls below half of its peak: that is the "
-            "program, or work that grows with the size, and not the lock."
+            f"Under every lock {names} falls below half of its peak: no choice among "
+            "them prevents that, or the work grows with the size."
         )
     return said
 

@@ -112,7 +112,7 @@ function curvesShown(one, program) {
   if (element("every").checked || locks.length <= FEW_CURVES)
     return [locks, locks.length];
   const kept = locks.filter((lock, order) => order < TOP_CURVES
-    || order === locks.length - 1 || one.locks[lock] === data.reference);
+    || order === locks.length - 1 || one.locks[lock] === one.reference);
   return [kept, locks.length];
 }
 function drawCurves(one) {
@@ -130,7 +130,8 @@ function drawCurves(one) {
   }
   const [locks, all] = curvesShown(one, program);
   element("curves-note").textContent = locks.length < all
-    ? `The best ${TOP_CURVES} of ${all} locks, the worst and ${data.reference}; bars `
+    ? `The best ${TOP_CURVES} of ${all} locks, the worst`
+      + `${one.reference ? ` and ${one.reference}` : ""}; bars `
       + "are 95 % intervals of the means." : "Bars are 95 % intervals of the means.";
   const traces = locks.map((lock, order) => ({ name: one.locks[lock], x: one.sizes,
     y: one.values[program][lock], mode: "lines+markers", connectgaps: true,
