@@ -75,7 +75,10 @@ def _print_site(site: SiteVerdict, out: Console) -> None:
             say(out, words, f"  {name:14}")
 
     line("trouble", ", ".join(site.bottlenecks) or "none that another lock cures")
-    line("take", site.recommendation or site.keep or "what it has")
+    if site.keep:
+        line("keep", site.keep.removeprefix("keep "))
+    else:
+        line("take", site.recommendation or "what it has")
     line("or", ", ".join(site.alternatives))
     for kind in site.avoid:
         line("avoid", kind)
