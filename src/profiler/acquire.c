@@ -28,6 +28,7 @@ struct recording *record_me(void)
 
 void record_enter(struct recording *me)
 {
+    record_settle(me);
     me->skip = record_here.skip;
     record_here.inside++;
     light_barrier(); /* a signal's handler finds it inside, or with its memory */

@@ -23,6 +23,7 @@ struct scratch {
     struct trace_thread thread;
     struct trace_use use;
     pthread_mutex_t mutex;
+    struct record_tag tags[TRACE_CHUNK / sizeof(struct trace_count)];
     _Alignas(64) unsigned char counts[TRACE_CHUNK];
 };
 
@@ -93,12 +94,14 @@ static void prepare(struct scratch *s)
 {
     uintptr_t key = (uintptr_t)&s->mutex;
     s->me.counts = s->counts;
+    s->me.tags = s->tags;
     s->me.counts_mask = TRACE_CHUNK - sizeof(struct trace_count);
     s->me.counts_factor = 1;
     s->me.shared = &s->thread;
     s->me.random = s->me.period = s->me.drawn = 1;
     struct trace_count *count = (void *)(s->counts + record_place(&s->me, key));
     count->address = key;
+    s->tags[record_place(&s->me, key) / sizeof *count].key = (uint32_t)key;
     count->private = (uintptr_t)&s->use;
 }
 

@@ -7,6 +7,7 @@
 #include "profiler/uses.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
     PLACE_BYTES = sizeof(struct trace_count),
@@ -49,6 +50,28 @@ static void set_places(struct recording *me, uint64_t bytes)
     me->counts_factor = me->scattered ? SCATTERING : LOCAL + (bytes << 31);
 }
 
+/* After the entry in that place has changed. */
+static void tag(const struct recording *me, const struct trace_count *count)
+{
+    const uint64_t place = (uint64_t)((const unsigned char *)count - me->counts);
+    struct record_tag tag = {0};
+    if (record_place(me, count->address) == place)
+        tag = (struct record_tag){(uint32_t)count->address, count->lock};
+    me->tags[place / PLACE_BYTES] = tag;
+}
+
+static bool make_tags(struct recording *me, uint64_t bytes)
+{
+    const size_t size = sizeof(struct record_tag);
+    struct record_tag *tags = map_pages(bytes / PLACE_BYTES * size);
+    if (!tags)
+        return false;
+    if (me->tags)
+        munmap(me->tags, (me->counts_mask / PLACE_BYTES + 1) * size);
+    me->tags = tags;
+    return true;
+}
+
 static void use_table(struct recording *me, struct trace_chunk *table)
 {
     me->counts = (unsigned char *)table;
@@ -59,6 +82,8 @@ static void use_table(struct recording *me, struct trace_chunk *table)
 
 bool counts_make(struct recording *me)
 {
+    if (!make_tags(me, TRACE_CHUNK))
+        return false;
     struct trace_chunk *table = file_is_nearly_full() ? NULL : make_table(me, 1);
     if (table) {
         use_table(me, table);
@@ -89,6 +114,7 @@ void counts_merge(struct recording *me)
     for (uint64_t place = 0; place <= me->counts_mask; place += PLACE_BYTES)
         if (place && ((struct trace_count *)(void *)(me->counts + place))->address)
             give_up((void *)(me->counts + place));
+    memset(me->tags, 0, (me->counts_mask / PLACE_BYTES + 1) * sizeof *me->tags);
 }
 
 /* The key's entry if it has one, else the place where it shall be. */
@@ -138,7 +164,7 @@ static bool grow(struct recording *me)
     me->scattered |= used_places(me) < mask / PLACE_BYTES / 4;
     if (me->shared->counts && chunks < MOST_CHUNKS && !file_is_half_full())
         table = make_table(me, GROWTH * chunks);
-    if (!table)
+    if (!table || !make_tags(me, GROWTH * (mask + PLACE_BYTES)))
         return false;
     store_release((struct atomic_u32 *)(void *)&old->kind, TRACE_FREE);
     use_table(me, table);
@@ -154,6 +180,7 @@ static bool grow(struct recording *me)
         if (to->address)
             give_up(to);
         *to = *from;
+        tag(me, to);
     }
     for (uint32_t i = 0; i < me->depth; i++) {
         struct trace_count *count = look(me, me->hold[i].key);
@@ -203,6 +230,7 @@ static struct trace_count *fill(struct recording *me, struct trace_count *count,
         number ? registry_locks[number].site : stack_site(stack_of_origin(me, caller));
     count->private = (uintptr_t)use_find(me, count->site, as->operation, as->lock_kind);
     store_release((struct atomic_u64 *)(void *)&count->address, key);
+    tag(me, count);
     return count;
 }
 

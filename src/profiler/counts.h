@@ -37,16 +37,16 @@ static inline struct trace_use *use_of(const struct trace_count *count)
 }
 
 /* A hold that is only counted begins. */
-static inline void counts_hold(struct recording *me, const struct trace_count *count)
+static inline void counts_hold(struct recording *me, uintptr_t key, uint32_t lock)
 {
     uint32_t depth = me->depth++;
     struct record_hold *hold = &me->hold[depth];
     light_barrier(); /* as in record_counts */
-    hold->key = count->address;
+    hold->key = key;
     hold->timed = false;
-    hold->lock = count->lock;
+    hold->lock = lock;
     if (depth < TRACE_HELD)
-        me->shared->held[depth] = count->lock;
+        me->shared->held[depth] = lock;
     me->shared->depth = depth + 1;
 }
 

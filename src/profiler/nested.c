@@ -11,15 +11,13 @@ bool record_counts_nested(const void *object, void *caller)
         load_relaxed(&bugs_handed_over))
         return false;
     const uintptr_t key = (uintptr_t)object;
-    struct trace_count *count =
-        (void *)(me->counts + record_place(me, key));
-    if (count->address != key || !edges_known(me, count->lock, false, caller))
+    uint32_t lock;
+    struct trace_count *count = record_fetch(me, key, &lock);
+    if (!count || !edges_known(me, lock, false, caller))
         return false;
     me->until_timed--;
-    count->acquisitions++;
-    use_of(count)->acquisitions++;
-    use_of(count)->nested++;
-    counts_hold(me, count);
+    record_pend(me, count, true);
+    counts_hold(me, key, lock);
     return true;
 }
 

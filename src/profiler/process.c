@@ -219,7 +219,8 @@ void process_needs_file(void)
 static void write_all(void)
 {
     for (struct recording *thread = threads_first(); thread; thread = thread->next) {
-        weights_flush(thread); /* others may be writing them: a few get lost */
+        record_settle(thread); /* others may be at it: a few get lost, or doubled */
+        weights_flush(thread);
         edges_merge(thread);
     }
     if (!load_relaxed(&confined))

@@ -86,13 +86,21 @@ struct record_seen {
     uint32_t depth;
 };
 
+/* Which lock's entry is in a place of the table of counts, eight to a line. */
+struct record_tag {
+    uint32_t key; /* low bits; with the place, as good as the whole */
+    uint32_t lock;
+};
+
 /* A thread's own memory. The first line is what the counted path reads. */
 struct recording {
-    unsigned char *counts; /* places of 64 bytes; see counts.h */
-    uint64_t counts_mask;  /* of offsets in it */
+    unsigned char *counts;   /* places of 64 bytes; see counts.h */
+    struct record_tag *tags; /* one for each */
+    uint64_t counts_mask;    /* of offsets in it */
     uint64_t counts_factor;
     struct trace_thread *shared;
-    uint32_t until_timed; /* acquisitions */
+    struct trace_count *pending; /* to be counted; see record_settle */
+    uint32_t until_timed;        /* acquisitions */
     uint32_t depth;
     struct record_hold hold[RECORD_HOLDS];
 
@@ -119,6 +127,7 @@ struct recording {
     struct atomic_u32 *waits_at; /* where they are counted by address, or NULL: none */
     uint64_t evictions; /* from the table of counts, since it grew */
     bool scattered;     /* see counts.c */
+    bool pending_nested;
     struct uses_table *uses;
     struct stacks_cache *stacks;
     struct edges_cache *edges;
@@ -207,6 +216,46 @@ static inline bool record_passes(bool busy)
 }
 
 /*
+ * Counts what is pending. A program with thousands of locks finds the entry of most in
+ * no cache; the lock's atomic operation would wait for it. So an entry is only fetched
+ * when its lock is acquired, and written at the thread's next acquisition, or when the
+ * recorder has something else to do.
+ */
+static inline void record_settle(struct recording *me)
+{
+    struct trace_count *count = me->pending;
+    if (!count)
+        return;
+    me->pending = NULL;
+    struct trace_use *use = (struct trace_use *)(uintptr_t)count->private;
+    count->acquisitions++;
+    use->acquisitions++;
+    use->nested += me->pending_nested;
+}
+
+/* The entry of a lock, fetched; and its number. NULL: it is not in its first place. */
+static inline struct trace_count *record_fetch(const struct recording *me,
+                                               uintptr_t key, uint32_t *lock)
+{
+    const uint64_t place = record_place(me, key);
+    const struct record_tag *tag = &me->tags[place / sizeof(struct trace_count)];
+    if (unlikely(tag->key != (uint32_t)key))
+        return NULL;
+    *lock = tag->lock;
+    struct trace_count *count = (void *)(me->counts + place);
+    prefetch_for_write((const struct atomic_u64 *)(const void *)count);
+    return count;
+}
+
+static inline void record_pend(struct recording *me, struct trace_count *count,
+                               bool nested)
+{
+    record_settle(me);
+    me->pending_nested = nested;
+    me->pending = count;
+}
+
+/*
  * Counts an outermost acquisition that nothing is to be said about, before it is made:
  * the caller may end in a tail call. `special`: it is busy, or may fail. If another
  * thread slips in, the wait goes unseen.
@@ -217,20 +266,18 @@ static inline bool record_counts(const void *object, bool special)
     if (unlikely(!me))
         return false;
     uintptr_t key = (uintptr_t)object;
-    struct trace_count *count =
-        (void *)(me->counts + record_place(me, key));
-    if (unlikely(count->address != key || special || me->depth ||
-                 me->until_timed <= 1))
+    uint32_t lock;
+    struct trace_count *count = record_fetch(me, key, &lock);
+    if (unlikely(!count || special || me->depth || me->until_timed <= 1))
         return false;
     me->until_timed--;
-    count->acquisitions++;
-    ((struct trace_use *)(uintptr_t)count->private)->acquisitions++;
+    record_pend(me, count, false);
     me->depth = 1; /* first, for a signal's handler that locks, too */
     light_barrier();
     me->hold[0].key = key;
     me->hold[0].timed = false;
-    me->hold[0].lock = count->lock;
-    me->shared->held[0] = count->lock;
+    me->hold[0].lock = lock;
+    me->shared->held[0] = lock;
     me->shared->depth = 1;
     return true;
 }

@@ -194,6 +194,7 @@ void thread_end(struct recording *me)
     if (!trace || me->ended)
         return;
     record_here = (struct record_here){.skip = RECORD_NEVER, .ended = 1};
+    record_settle(me);
     bugs_thread_ends(me);
     edges_merge(me);
     thread_account(me);

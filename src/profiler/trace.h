@@ -248,7 +248,8 @@ struct trace_module {
 /* What one thread did with one lock; a hash table by address, so `used` is the number
  * of places and those with address 0 are empty. Lock 0: one without a record, of that
  * site. The address of what readers of an rwlock did is one more than the lock's. When
- * the table is full or grows, sums move to trace_lock or to another table. */
+ * the table is full or grows, sums move to trace_lock or to another table. While a
+ * thread lives, its last acquisition may not be counted yet, here and in trace_use. */
 struct trace_count {
     uint64_t address;
     uint32_t lock;

@@ -77,7 +77,7 @@ void record_counted_try(struct trace_count *count, const void *object,
         use_of(count)->nested++;
         note_order(me, count->lock, caller);
     }
-    counts_hold(me, count);
+    counts_hold(me, (uintptr_t)object, count->lock);
 }
 
 bool record_try(struct record_acquisition *a, const void *object,
