@@ -155,3 +155,27 @@ def test_what_does_not_work_is_not_recorded_either(study):
     failed = dataclasses.replace(QUIET, outcome=FAILED)
     entries, _ = study(failed, failed, plan=PLAN + "lock_statistics = 2\n")
     assert [entry.recorded for entry in entries] == [False, False]
+
+
+def test_noise_that_is_usual_is_not_waited_out(study):
+    """Else a study on a shared machine would take four times as long."""
+    plan = PLAN.replace("least_runs = 2", "least_runs = 30").replace(
+        "most_runs = 2", "most_runs = 30\nnoisy_runs = 100"
+    )
+    entries, _ = study(
+        *[NOISY] * 45, *[QUIET] * 20, NOISY, QUIET, *[QUIET] * 5, plan=plan
+    )
+    waited = [bool(entry.noise) for entry in entries]
+    # Twenty runs show that it is usual; the next ones count, ...
+    assert waited[:20] == [True] * 20
+    assert not any(waited[20:50])
+    assert sum(entry.counts for entry in entries) == 30
+
+
+def test_noise_after_quiet_times_is_waited_out_again(study):
+    plan = PLAN.replace("least_runs = 2", "least_runs = 40").replace(
+        "most_runs = 2", "most_runs = 40\nnoisy_runs = 100"
+    )
+    runs = [NOISY] * 22 + [QUIET] * 20 + [NOISY] + [QUIET] * 20
+    entries, _ = study(*runs, plan=plan)
+    assert [bool(entry.noise) for entry in entries[20:43]] == [False] * 22 + [True]

@@ -12,7 +12,7 @@ import math
 import random
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -34,6 +34,7 @@ from hasp.study.run import FAILURES_UNTIL_GIVEN_UP, Runner
 
 TRACE_LIMIT = 64 << 20  # bytes of one process's trace; only its sums are read
 NODES = "nodes"
+LATELY = 20  # runs: when most of the last ones were noisy, noise is not waited out
 NOISE_PAUSE = 1.0  # seconds to wait for better times after a noisy run
 
 
@@ -69,12 +70,14 @@ class Progress:
         self._widths: dict[Key, float] = {}  # of the intervals of their means
         self._failed: Counter[Key] = Counter()
         self._noisy: Counter[Key] = Counter()
+        self._lately: deque[bool] = deque(maxlen=LATELY)  # whether runs were noisy
         self.last_failure: dict[Key, Entry] = {}
         for entry in entries:
             self.add(entry)
 
     def add(self, entry: Entry) -> None:
         """A run has ended."""
+        self._lately.append(bool(entry.noise or entry.doubt))
         key = (entry.program, entry.lock, entry.threads, entry.recorded)
         if entry.good:
             value = entry.values.get(THROUGHPUT, 1 / max(entry.wall_s, 1e-9))
@@ -95,8 +98,9 @@ class Progress:
         return self._failed[one.key] >= FAILURES_UNTIL_GIVEN_UP
 
     def tolerates_noise(self, one: Configuration) -> bool:
-        """Whether noise has been waited out long enough."""
-        return self._noisy[one.key] >= one.program.noisy_runs
+        """Whether noise has been waited out long enough, or is how the machine is."""
+        usual = len(self._lately) == LATELY and 2 * sum(self._lately) > LATELY
+        return usual or self._noisy[one.key] >= one.program.noisy_runs
 
     def wants_more(self, one: Configuration) -> bool:
         """Whether another run is needed."""
