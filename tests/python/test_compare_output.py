@@ -299,7 +299,9 @@ def test_a_plot_over_threads_has_curves(cli, script, tmp_path):
 
 
 def test_a_file_that_holds_no_results(cli, tmp_path):
-    for content in ("", "{}\n", "not json\n", '{"schema":"hasp.list/1","kind":"x"}\n'):
+    half = '{"schema":"hasp.compare/1","kind":"study","plan":{"command":["x"]}}\n'
+    other = '{"schema":"hasp.list/1","kind":"x"}\n'
+    for content in ("", "{}\n", "not json\n", "3\n", other, half):
         (tmp_path / "x.jsonl").write_text(content)
         finished = cli("compare", "--from", "x.jsonl")
         assert finished.returncode == 2

@@ -197,6 +197,12 @@ def test_a_damaged_batch_is_named(hasp, store):
     )
     assert result.returncode == 2
     assert "cannot be read" in result.stderr
+    (path,) = (store / "samples").glob("*.json")
+    for content in ("[]", "{}", path.read_text().replace('"added"', '"Added"')):
+        path.write_text(content)
+        result = hasp("study", "list", "--store", store)
+        assert result.returncode == 2
+        assert f"{path} is damaged" in result.stderr
 
 
 def test_adding_a_file_does_not_wait_for_the_statistics(tmp_path, runs):

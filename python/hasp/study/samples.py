@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
 SCHEMA = "hasp.store/1"
 MARK = "hasp-store.json"
+# What is always known of a batch.
+FACTS: dict[str, type] = {
+    **dict.fromkeys(("machine", "source", "added", "size_unit"), str),
+    "metrics": list,
+    "runs": int,
+}
 COLUMNS = ("machine", "program", "lock", "size", "run", "metric", "value")
 
 
@@ -49,8 +55,11 @@ class Store:
         found = []
         for path in sorted(self.samples.glob("*.json")):
             try:
-                found.append({"id": path.stem, **json.loads(path.read_text("utf-8"))})
-            except (OSError, ValueError):
+                batch = {"id": path.stem, **json.loads(path.read_text("utf-8"))}
+                if not all(isinstance(batch.get(key), t) for key, t in FACTS.items()):
+                    raise ValueError
+                found.append(batch)
+            except (OSError, ValueError, TypeError):
                 raise HaspError(
                     f"{path} is damaged",
                     f"delete it and {path.stem}.parquet, and add that batch again",

@@ -138,14 +138,21 @@ def load(path: Path) -> Study:
         ) from None
     except ValueError:
         lines = []
-    headers = [line for line in lines if line.get("kind") == "study"]
-    if not headers or headers[0].get("schema") != SCHEMA:
+    try:
+        return _study([line for line in lines if isinstance(line, dict)])
+    except (LookupError, TypeError, ValueError, AttributeError):
         raise HaspError(
             f"{path} is no file of results of this version of `hasp compare`",
             "name a file that `hasp compare --json FILE` wrote",
-        )
-    header = headers[0]
-    return Study(
+        ) from None
+
+
+def _study(lines: list[dict[str, Any]]) -> Study:
+    """An error of Python's where they are not what `Writer` writes."""
+    (header, *_) = [line for line in lines if line.get("kind") == "study"]
+    if header["schema"] != SCHEMA:
+        raise ValueError(header["schema"])
+    found = Study(
         plan=_plan(header["plan"]),
         host=header["machine"],
         locks=header["locks"],
@@ -155,6 +162,9 @@ def load(path: Path) -> Study:
         interrupted=any(line.get("warning") == INTERRUPTED for line in lines),
         runs=[Run.from_json(line) for line in lines if line.get("kind") == "run"],
     )
+    if not found.cpus > 0:
+        raise ValueError(found.host)
+    return found
 
 
 def _plan(record: dict[str, Any]) -> Plan:
