@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg", "pdf")
-MOST_PANELS = 24  # of scalability: programs
+MOST_PANELS = 8  # of scalability: programs
 TOP_CURVES = 5  # in each, beside the worst and the reference
 MOST_NAMED = 30  # programs in a legend
 POINT_NAMES = {"one": "smallest size", "max": "largest size", "opt": "best size"}
@@ -53,11 +53,36 @@ def draw_all(
 
         with rc_context(settings(9.0)):
             figure = make()
+            _lay_out(figure)
             for kind in formats:
                 path = folder / f"{stem(summary)}-{name}.{kind}"
-                figure.savefig(path, dpi=150, metadata=metadata(path))
+                _save(figure, path)
                 written.append(path)
     return written
+
+
+def _lay_out(figure: Figure) -> None:
+    """Once for all formats: with the drawing for it that is most of the time."""
+    figure.dpi = 150
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
+
+
+def _save(figure: Figure, path: Path) -> None:
+    """What savefig does, without drawing a figure to measure it before it is drawn."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    if path.suffix == ".svg":
+        canvas = FigureCanvasSVG(figure)
+        canvas.print_svg(path, metadata=metadata(path))  # type: ignore[no-untyped-call]
+    elif path.suffix == ".pdf":
+        FigureCanvasPdf(figure).print_pdf(path)  # type: ignore[no-untyped-call]
+    else:
+        FigureCanvasAgg(figure).print_png(path)  # type: ignore[no-untyped-call]
 
 
 def _figure(width: float, height: float, title: str) -> tuple[Figure, Axes]:
@@ -168,16 +193,19 @@ def scalability(summary: Summary) -> Figure:
                 style = {"color": COLOURS["worse"], "linewidth": 1.2, "linestyle": ":"}
             else:
                 continue
+            known = ~numpy.isnan(values[program, place])
+            means = values[program, place, known]
             axes.errorbar(
-                grid.sizes,
-                values[program, place],
-                yerr=values[program, place] * numpy.nan_to_num(spread[program, place]),
+                numpy.asarray(grid.sizes)[known],
+                means,
+                yerr=means * numpy.nan_to_num(spread[program, place, known]),
                 label=grid.locks[place],
                 elinewidth=0.7,
                 **style,
             )
         axes.set_title(grid.programs[program], loc="left", fontsize=8)
-        axes.set_xticks(grid.sizes)
+        used = ~numpy.isnan(values[program]).all(axis=0)
+        axes.set_xticks(numpy.asarray(grid.sizes)[used])
         axes.set_ylim(bottom=0)
         axes.tick_params(labelsize=6)
         axes.legend(fontsize=5.5, frameon=False, handlelength=1.2, labelspacing=0.15)
