@@ -7,7 +7,6 @@
 #include "profiler/uses.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
     PLACE_BYTES = sizeof(struct trace_count),
@@ -60,16 +59,13 @@ static void tag(const struct recording *me, const struct trace_count *count)
     me->tags[place / PLACE_BYTES] = tag;
 }
 
+/* Smaller ones are left behind: other threads may be about to write there. */
 static bool make_tags(struct recording *me, uint64_t bytes)
 {
-    const size_t size = sizeof(struct record_tag);
-    struct record_tag *tags = map_pages(bytes / PLACE_BYTES * size);
-    if (!tags)
-        return false;
-    if (me->tags)
-        munmap(me->tags, (me->counts_mask / PLACE_BYTES + 1) * size);
-    me->tags = tags;
-    return true;
+    struct record_tag *tags = map_pages(bytes / PLACE_BYTES * sizeof *tags);
+    if (tags)
+        me->tags = tags;
+    return tags != NULL;
 }
 
 static void use_table(struct recording *me, struct trace_chunk *table)
@@ -244,29 +240,35 @@ struct trace_count *counts_find(struct recording *me, uintptr_t key,
     return count;
 }
 
-/* Of the table that the thread has, or had a moment ago, which is still there. */
-static struct trace_count *entry_of(const struct recording *thread, uintptr_t key)
+/* In the table that the thread has, or had a moment ago, which is still there. */
+static uint64_t place_of(const struct recording *thread, uintptr_t key)
 {
     uint64_t mask =
         load_acquire((const struct atomic_u64 *)(const void *)&thread->counts_mask);
-    return (void *)(thread->counts + (key * thread->counts_factor >> 32 & mask));
+    return key * thread->counts_factor >> 32 & mask;
 }
 
 uint64_t counts_seen(const struct recording *thread, uintptr_t key)
 {
-    const struct trace_count *count = entry_of(thread, key);
+    const struct trace_count *count = (void *)(thread->counts + place_of(thread, key));
     return count->address == key ? count->acquisitions : 0;
 }
 
 static void make_stale(const struct recording *thread, uintptr_t key)
 {
-    struct atomic_u64 *address = (void *)&entry_of(thread, key)->address;
+    const uint64_t place = place_of(thread, key);
+    struct trace_count *count = (void *)(thread->counts + place);
+    struct atomic_u64 *address = (void *)&count->address;
+    struct atomic_u32 *tag = (void *)&thread->tags[place / PLACE_BYTES].key;
     uint64_t expected = key;
-    if (load_relaxed(address) == key)
-        compare_exchange_relaxed(address, &expected, key | STALE);
+    if (load_relaxed(address) != key)
+        return;
+    compare_exchange_relaxed(address, &expected, key | STALE);
+    if (load_relaxed(tag) == (uint32_t)key)
+        store_relaxed(tag, (uint32_t)key | STALE);
 }
 
-/* The counted path looks at no more than the address in a key's first place. */
+/* The counted path looks at no more than the tag of a key's first place. */
 void counts_renew(struct recording *me, uintptr_t key)
 {
     uint32_t left = MOST_RENEWED;

@@ -87,6 +87,15 @@ static void churn(void)
 }
 
 /* Threads all at once. */
+/* The same with threads that lock often: half of them under the other, too. */
+static void busy_churn(void)
+{
+    const long threads = size;
+    size = 500;
+    for (long i = 0; i < threads; i++)
+        run_one(i % 2 ? lock_nested : lock_often);
+}
+
 static pthread_barrier_t all;
 
 static void *lock_and_stay(void *argument)
@@ -375,7 +384,7 @@ static const struct {
     {"vforks", vforks},   {"replaced", replaced},     {"generated", generated},
     {"signals", signals}, {"limited", limited},       {"exits_at_once", exits_at_once},
     {"gives_up_rights", gives_up_rights}, {"confined", confined},
-    {"alternates", alternates}, {"tries", tries},
+    {"alternates", alternates}, {"tries", tries}, {"busy_churn", busy_churn},
 };
 
 int main(int count, char **arguments)

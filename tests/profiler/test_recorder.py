@@ -185,6 +185,14 @@ def test_many_short_threads_share_records(folder: Path) -> None:
     assert threads["ended"].all() or (threads["ended"] == 0).sum() == 1
 
 
+def test_threads_that_share_records_are_counted(folder: Path) -> None:
+    trace = Recording(folder, "busy_churn", 600, settings(folder / "t")).trace
+    assert len(trace.all(ChunkKind.THREADS)) < 600
+    assert acquisitions(trace) == [300000, 150000]
+    assert used(trace)["acquisitions"].sum() == 450000
+    assert used(trace)["nested"].sum() == 150000
+
+
 @pytest.mark.parametrize(
     "size", [200, pytest.param(1000, marks=pytest.mark.slow)], ids=str
 )
