@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from hasp.cli.main import main
+from hasp.cli.study import ACTIONS
 
 RUNS = """\
 bench,node,strategy,throughput,tpp
@@ -213,3 +214,13 @@ def test_adding_a_file_does_not_wait_for_the_statistics(tmp_path, runs):
     )
     words = ["study", "add", "--store", tmp_path / "s", "--machine", "M", runs]
     subprocess.run([sys.executable, "-c", code, *map(str, words)], check=True)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_the_help_of_each_action(capsys, action):
+    """It fits 80 columns, and its usage is its own."""
+    with pytest.raises(SystemExit):
+        main(["study", action, "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"usage: hasp study {action} ")
+    assert max(map(len, lines)) <= 80

@@ -54,7 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The actions of `hasp study` and their options."""
     parser.usage = f"hasp study {{{','.join(ACTIONS)}}} [options]"
     parser.epilog = EXAMPLES
-    verbs = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    verbs = parser.add_subparsers(
+        prog="hasp study", dest="action", required=True, metavar="ACTION"
+    )
     for name in ACTIONS:
         action = load(name)
         action.configure(

@@ -17,8 +17,9 @@ examples:
   hasp study library --write plan.toml
   hasp study library --write plan.toml --programs rocksdb,pigz,task-queue
 
-Real programs come from Debian packages; shapes are programs of Hasp's own that take
-their locks as the applications of the lock study do, with knobs, here or simulated.
+Real programs come from Debian packages; shapes are programs of Hasp's own that
+take their locks as the applications of the lock study do, with knobs, here or
+simulated.
 """
 
 

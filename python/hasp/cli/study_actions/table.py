@@ -18,20 +18,21 @@ tables (numbers as in "Lock - Unlock: Is That All?", ACM TOCS 2019):
   coverage-summary  the same over all locks (11)
   harmful           how often each lock costs over 15 % (12)
   pairwise          on how many programs a lock beats another (38, 39, 45, 46)
-  changes           pairs of locks that change places between sizes (13, 66), or,
-                    with several machines, between these (72)
+  changes           pairs of locks that change places between sizes (13, 66),
+                    or, with several machines, between these (72)
   breakdown         at which size programs do best (10)
   best-vs-lock      what each program would gain by its best lock (52, 53)
   correlation       Pearson's r of two metrics (16)
-The tables above, but for sensitivity and correlation, are over the lock-sensitive
-programs; these are over all:
+The tables above, but for sensitivity and correlation, are over the
+lock-sensitive programs; these are over all:
   optimal-sizes     the size at which each lock does best
   collapse          locks that at the largest size lose over half of their peak
   means             each configuration's mean with its 95 % interval
-  verdicts          each lock against a program's best one: ratio with a bootstrap
-                    interval, Hedges' g, p corrected by Holm, or "cannot tell"
-  interposed        paired t-test of the same locks native and interposed: of two
-                    machines NATIVE,INTERPOSED (6), or of two locks (--locks)
+  verdicts          each lock against a program's best one: ratio with a
+                    bootstrap interval, Hedges' g, p corrected by Holm, or
+                    "cannot tell"
+  interposed        paired t-test of the same locks native and interposed: of
+                    two machines NATIVE,INTERPOSED (6), or two locks (--locks)
 """
 
 
