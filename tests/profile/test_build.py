@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from pathlib import Path
 
@@ -370,3 +371,27 @@ def test_very_many_locks_are_quick(program: Program, path: Path) -> None:
     assert len(site.locks) == number
     assert site.locks[0].wait_ns == number - 1
     assert [lock.wait_ns for lock in site.locks[-2:]] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("header", "counter", "absent"),
+    [
+        ({"counter": format.Counter.CACHE_MISSES}, "cache misses", None),
+        ({"counter_error": errno.ENOENT}, None, "offers no such counter"),
+        ({"counter_error": errno.EACCES}, None, "perf_event_paranoid"),
+        ({"counter_error": 2**32 - 1, "counter": 99}, None, "nknown"),  # damaged
+        ({}, None, "did not count"),
+    ],
+)
+def test_what_is_counted_or_why_not(
+    program: Program,
+    path: Path,
+    header: dict[str, int],
+    counter: str | None,
+    absent: str | None,
+) -> None:
+    program.set_header(**header)
+    profile = read(program, path)
+    assert profile.counter == counter
+    assert (profile.counter_absent is None) == (absent is None)
+    assert absent is None or absent in str(profile.counter_absent)

@@ -30,6 +30,7 @@ WHY_NOT = {
     errno.EMFILE: "the program may open too few files",
     errno.ECANCELED: "it was not asked for",
 }
+LARGEST_ERROR = 4095  # of the kernel; what is larger is damage
 NOT_SAID = "recorded by a Hasp that did not count them"
 
 
@@ -51,4 +52,4 @@ def absent(header: np.void) -> str | None:
 
 def words(error: int) -> str:
     """Why perf events do not open, by the kernel's error."""
-    return WHY_NOT.get(error) or os.strerror(error)
+    return WHY_NOT.get(error) or os.strerror(min(error, LARGEST_ERROR))
