@@ -17,7 +17,7 @@ enum {
     PACE_WINDOW = 32,         /* timed operations between two looks at the period */
     PACE_LONGEST = 1 << 14,   /* period */
     /* Timing may take one part in so many of the time. */
-    PACE_FULL_SHARE = 128,
+    PACE_FULL_SHARE = 256,
     PACE_SAMPLED_SHARE = 512,
 };
 

@@ -99,8 +99,8 @@ struct recording {
     uint64_t counts_mask;    /* of offsets in it */
     uint64_t counts_factor;
     struct trace_thread *shared;
-    struct trace_count *pending; /* to be counted; see record_settle */
-    uint32_t until_timed;        /* acquisitions */
+    uintptr_t pending;    /* struct trace_count * to be counted, plus 1 if nested */
+    uint32_t until_timed; /* acquisitions */
     uint32_t depth;
     struct record_hold hold[RECORD_HOLDS];
 
@@ -127,7 +127,6 @@ struct recording {
     struct atomic_u32 *waits_at; /* where they are counted by address, or NULL: none */
     uint64_t evictions; /* from the table of counts, since it grew */
     bool scattered;     /* see counts.c */
-    bool pending_nested;
     struct uses_table *uses;
     struct stacks_cache *stacks;
     struct edges_cache *edges;
@@ -223,14 +222,16 @@ static inline bool record_passes(bool busy)
  */
 static inline void record_settle(struct recording *me)
 {
-    struct trace_count *count = me->pending;
-    if (!count)
+    const uintptr_t pending = me->pending;
+    if (!pending)
         return;
-    me->pending = NULL;
+    me->pending = 0;
+    struct trace_count *count = (struct trace_count *)(pending & ~(uintptr_t)1);
     struct trace_use *use = (struct trace_use *)(uintptr_t)count->private;
     count->acquisitions++;
     use->acquisitions++;
-    use->nested += me->pending_nested;
+    if (pending & 1)
+        use->nested++;
 }
 
 /* The entry of a lock, fetched; and its number. NULL: it is not in its first place. */
@@ -251,8 +252,7 @@ static inline void record_pend(struct recording *me, struct trace_count *count,
                                bool nested)
 {
     record_settle(me);
-    me->pending_nested = nested;
-    me->pending = count;
+    me->pending = (uintptr_t)count + nested;
 }
 
 /*
