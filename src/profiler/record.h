@@ -228,6 +228,8 @@ static inline void record_settle(struct recording *me)
     me->pending = 0;
     struct trace_count *count = (struct trace_count *)(pending & ~(uintptr_t)1);
     struct trace_use *use = (struct trace_use *)(uintptr_t)count->private;
+    if (unlikely(!use)) /* at the process's end: its thread has just given it up */
+        return;
     count->acquisitions++;
     use->acquisitions++;
     if (pending & 1)
