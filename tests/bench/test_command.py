@@ -197,7 +197,10 @@ def test_interruption_keeps_what_was_measured() -> None:
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    time.sleep(4)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while not children.read_text():  # however long the command takes to start
+        time.sleep(0.05)
+    time.sleep(3)
     process.send_signal(signal.SIGINT)
     output, complaints = process.communicate(timeout=20)
     assert process.returncode == 130
