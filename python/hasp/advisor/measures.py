@@ -23,7 +23,7 @@ class Measure:
 
     scope: str  # program or site
     about: str  # what it is, in a few words
-    unit: str
+    unit: str  # as words.quantity prints it; "flag": 1 for yes, 0 for no
     missing: str  # why it may be
 
 

@@ -72,12 +72,16 @@ def numbers_words(numbers: Sequence[Number]) -> str:
     words: dict[str, list[str]] = {}
     for number in numbers:
         measure = measures()[number.measure]
+        if measure.unit == "flag":  # what it is compared with says nothing more
+            words[f"{measure.about}: {'yes' if number.value else 'no'}"] = []
+            continue
         limit = quantity(number.limit, measure.unit)
         bound = BOUNDS[number.comparison].format(limit)
         value = f"{measure.about}: {quantity(number.value, measure.unit)}"
         words.setdefault(value, []).append(bound)
     return "; ".join(
-        f"{value} ({', '.join(bounds)})" for value, bounds in words.items()
+        f"{value} ({', '.join(bounds)})" if bounds else value
+        for value, bounds in words.items()
     )
 
 
