@@ -3,6 +3,7 @@
 
 #include "profiler/clock.h"
 #include "profiler/confined.h"
+#include "profiler/own.h"
 
 struct pace pace = {.share = PACE_FULL_SHARE};
 
@@ -33,7 +34,7 @@ static void judge(struct recording *me)
     me->window_timed = 0;
     if (!trace->sampler_hz) /* nobody else renews it */
         clock_read(&trace->latest);
-    me->window_ticks = ticks() - began;
+    me->window_ticks = own_part(ticks() - began);
     me->shared->own_ticks += me->window_ticks;
 }
 

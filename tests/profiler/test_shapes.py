@@ -132,3 +132,15 @@ def test_a_shape_shows_its_pattern(
         (site.name, len(site.locks), site.total) for site in mutexes(profile)
     ]
     assert all(".c:" in site.name for site in mutexes(profile))
+
+
+def test_own_cost_is_without_the_time_in_which_others_ran(
+    hasp: Callable[..., object], tmp_path: Path
+) -> None:
+    """With many threads for each CPU, what was interrupted must not count whole."""
+    shapes = native_program("hasp-shapes")
+    done = hasp(
+        "profile", "--", shapes, "page-cache", "--threads=32", *RUN, cwd=tmp_path
+    )
+    assert getattr(done, "returncode", None) == 0, done
+    assert load(tmp_path / "hasp.trace").overhead.share < 0.5
