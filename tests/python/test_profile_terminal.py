@@ -38,17 +38,20 @@ while True:
 say("ended", os.waitstatus_to_exitcode(status))
 """
 HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"
-# Says when it is ready and what it gets; reads from the terminal.
+# Says when it is ready and what it gets; reads from the terminal. In one write each:
+# Hasp writes to the terminal meanwhile.
 PROGRAM = """
 import os, signal, sys, time
+def say(*words):
+    os.write(1, (" ".join(words) + "\\n").encode())
 def got(number, _):
-    print("got", signal.Signals(number).name, flush=True)
+    say("got", signal.Signals(number).name)
 handled = [signal.Signals[name] for name in sys.argv[1:]]
 for number in handled:
     signal.signal(number, got)
-print("ready", flush=True)
+say("ready")
 for line in sys.stdin:
-    print("read", line.strip(), flush=True)
+    say("read", line.strip())
     if line.strip() == "end":
         sys.exit(5)
 """
