@@ -27,9 +27,10 @@ static void wait_work(struct member *member)
     bed->operations->unlock(&bed->lock);
 }
 
-void check_sleep(const struct lock_descriptor *descriptor)
+static bool sleeps_as_claimed(const struct lock_descriptor *descriptor)
 {
     static struct bed bed;
+    bool as_claimed = true;
     struct member members[SLEEPERS];
     struct usage before[SLEEPERS], after[SLEEPERS];
     bed = (struct bed){.operations = &descriptor->operations};
@@ -58,10 +59,20 @@ void check_sleep(const struct lock_descriptor *descriptor)
         if (strcmp(descriptor->waiting, "restricted") == 0)
             spinning += percent > PARKED_PERCENT;
         else if (descriptor->parks)
-            CHECK(percent <= PARKED_PERCENT);
+            as_claimed &= percent <= PARKED_PERCENT;
         else
-            CHECK(percent >= SPINNING_PERCENT);
+            as_claimed &= percent >= SPINNING_PERCENT;
     }
-    CHECK(spinning <= gcr_limit());
     descriptor->operations.destroy(&bed.lock);
+    return as_claimed && spinning <= gcr_limit();
+}
+
+/* The kernel accounts for a thread that waits for a processor when it gets one, so on a
+ * busy machine one look may be too early. A wrong claim fails every time. */
+void check_sleep(const struct lock_descriptor *descriptor)
+{
+    bool as_claimed = false;
+    for (int attempt = 0; attempt < 4 && !as_claimed; attempt++)
+        as_claimed = sleeps_as_claimed(descriptor);
+    CHECK(as_claimed);
 }
