@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from types import TracebackType
 
 from hasp.durations import format_duration
 from hasp.output import note
@@ -20,31 +19,23 @@ CELLS_TO_ANNOUNCE = 12
 SECONDS_TO_ANNOUNCE = 300.0
 
 
-class Progress:
+class Progress(Display):
     """Hears of every run; shows where the comparison is."""
 
     def __init__(self, plan: Plan) -> None:
+        super().__init__()
         self._plan = plan
         self._left = [cell for _, block in plan.blocks() for cell in block]
         self._total = len(self._left)
         self._times: dict[Cell, list[float]] = defaultdict(list)
         self._begun = time.monotonic()
-        self._display = Display()
         self._estimated = False
 
     def __enter__(self) -> Progress:
         if len(self._plan.cells) > CELLS_TO_ANNOUNCE:
             note(f"{self._total} runs, warm-up included; --locks and --runs make fewer")
-        self._display.__enter__()
+        super().__enter__()
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._display.__exit__(kind, value, trace)
 
     def starting(self, block: int, cell: Cell) -> None:
         """A run begins."""
@@ -52,7 +43,7 @@ class Progress:
         where = f"run {block} of {self._plan.runs}" if block > 0 else "warm-up"
         done = self._total - len(self._left)
         words = f"{where}: {cell.words}"
-        self._display.show(words, done, self._total, self._seconds_left())
+        self.show(words, done, self._total, self._seconds_left())
 
     def finished(self, run: Run, given_up: bool) -> None:
         """A run has ended."""
@@ -64,7 +55,7 @@ class Progress:
             self._estimate(self._times[run.cell][-1])
         if run.outcome != record.OK:
             end = "; not tried again" if given_up else ""
-            self._display.say(f"{run.cell.words}: {run.outcome}: {run.detail}{end}")
+            self.say(f"{run.cell.words}: {run.outcome}: {run.detail}{end}")
         if given_up:
             self._left = [cell for cell in self._left if cell != run.cell]
             self._total = sum(map(len, self._times.values())) + len(self._left)
@@ -73,7 +64,7 @@ class Progress:
         """After the first run: how long all will take, if that is worth a warning."""
         if seconds * len(self._left) > SECONDS_TO_ANNOUNCE:
             expected = format_duration(round(seconds * len(self._left)))
-            self._display.say(
+            self.say(
                 f"the first run took {format_duration(seconds)}: expect {expected}"
             )
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection
-from types import TracebackType
 
 from hasp.output import note
 from hasp.study import record
@@ -17,40 +16,32 @@ from hasp.study.journal import Entry
 from hasp.study.plan import Cell
 
 
-class Watch:
+class Watch(Display):
     """Hears of every run; shows what is done and how long the rest takes."""
 
     def __init__(
         self, campaign: Campaign, progress: Progress, left_out: Collection[str]
     ) -> None:
+        super().__init__()
         self._campaign = campaign
         self._progress = progress
         self._everything = to_run(campaign, left_out)
-        self._display = Display()
         self._done = 0
         self._begun = time.monotonic()
         self._times: dict[tuple[str, bool], list[float]] = defaultdict(list)
 
     def __enter__(self) -> Watch:
-        self._display.__enter__()
+        super().__enter__()
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._display.__exit__(kind, value, trace)
 
     def starting(self, one: Configuration) -> None:
         """A run begins."""
-        if self._display.is_due:
+        if self.is_due:
             runs, seconds = self._left()
             words = f"{one.program.name}, {one.cell.words}"
             if one.recorded:
                 words += ", recorded"
-            self._display.show(words, self._done, self._done + runs, seconds)
+            self.show(words, self._done, self._done + runs, seconds)
         self._begun = time.monotonic()
 
     def finished(self, one: Configuration, entry: Entry) -> None:
@@ -60,7 +51,7 @@ class Watch:
         self._times[one.program.name, one.recorded].append(took)
         words = trouble(self._campaign, entry)
         if words:
-            self._display.say(words)
+            self.say(words)
 
     def _left(self) -> tuple[int, float]:
         """Runs that are left at least, and how long these take."""
