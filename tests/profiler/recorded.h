@@ -21,12 +21,17 @@ static void run_one(void *(*function)(void *))
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
-static void *lock_often(void *argument)
+static void lock_times(long times)
 {
-    for (long i = 0; i < size; i++) {
+    for (long i = 0; i < times; i++) {
         pthread_mutex_lock(&outer);
         pthread_mutex_unlock(&outer);
     }
+}
+
+static void *lock_often(void *argument)
+{
+    lock_times(size);
     return argument;
 }
 

@@ -272,10 +272,7 @@ static void closes_counters(void)
  * delayed.c. */
 static void *lock_late(void *argument)
 {
-    for (int i = 0; i < 20000; i++) {
-        pthread_mutex_lock(&outer);
-        pthread_mutex_unlock(&outer);
-    }
+    lock_times(20000);
     prctl(PR_SET_NAME, "delayed");
     pthread_mutex_lock(&outer);
     prctl(PR_SET_NAME, "late");
@@ -298,11 +295,7 @@ static void delays(void)
 static void *lock_late_often(void *argument)
 {
     prctl(PR_SET_NAME, "delayed");
-    for (int i = 0; i < size; i++) {
-        pthread_mutex_lock(&outer);
-        pthread_mutex_unlock(&outer);
-    }
-    return argument;
+    return lock_often(argument);
 }
 
 static void delayed_often(void)
@@ -313,10 +306,7 @@ static void delayed_often(void)
 /* One long hold that is counted only, as a rule. */
 static void *hold_long(void *argument)
 {
-    for (int i = 0; i < 20000; i++) {
-        pthread_mutex_lock(&outer);
-        pthread_mutex_unlock(&outer);
-    }
+    lock_times(20000);
     pthread_mutex_lock(&outer);
     usleep((useconds_t)size * 1000);
     pthread_mutex_unlock(&outer);

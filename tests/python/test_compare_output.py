@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What `hasp compare` prints and writes, its warnings, and what Ctrl-C leaves."""
+"""What `hasp compare` prints and writes, and its warnings."""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree
 from dataclasses import asdict
 from pathlib import Path
@@ -20,11 +18,11 @@ from hasp.report import comparison
 from hasp.study.doubts import doubts
 from hasp.study.plan import Metric, Plan
 from hasp.study.record import Run
-from hasp.study.store import SCHEMA, Study, load
+from hasp.study.store import SCHEMA, Study
 from hasp.study.summary import summarise
 
 from .conftest import RUN_HASP
-from .test_compare import FIGURE, alive
+from .test_compare import FIGURE
 
 HOST = {
     "hostname": "bench",
@@ -319,71 +317,6 @@ def test_what_the_figures_look_like():
     assert comparison.ratio_text(33.53) == "33.5"
     assert comparison.ratio_text(123.4) == "123"
     assert comparison.ratio_text(float("inf")) == "inf"
-
-
-def interrupted(environment, folder, program, number, *words):
-    """A comparison that is interrupted in its fourth run."""
-    process = subprocess.Popen(
-        [
-            *(
-                sys.executable,
-                "-c",
-                RUN_HASP,
-                "compare",
-                "--locks",
-                "mcs",
-                "--runs",
-                "9",
-            ),
-            *("--warmup", "0", "--json", "out.jsonl", *words, "--", str(program)),
-        ],
-        env=environment,
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    deadline = time.monotonic() + 40
-    while not (folder / "hanging").exists():
-        assert process.poll() is None, process.stderr.read()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    process.send_signal(number)
-    output, errors = process.communicate(timeout=30)
-    return process.returncode, output, errors
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_leaves_what_was_measured(
-    environment, script, tmp_path, number
-):
-    stay = f"74.{os.getpid()}{number:02}"
-    place = tmp_path / "temporary"
-    place.mkdir()
-    program = script(
-        f"echo x >> count; [ $(wc -l < count) -lt 4 ] && exit\n"
-        f"touch hanging; setsid sleep {stay} & sleep {stay}"
-    )
-    environment = {**environment, "TMPDIR": str(place)}
-    status, output, errors = interrupted(environment, tmp_path, program, number)
-    assert status == 128 + number
-    assert "Traceback" not in errors
-    assert "interrupted: this is what was measured" in output
-    assert "glibc" in output
-    assert alive(stay) == []
-    assert list(place.iterdir()) == []
-    study = load(tmp_path / "out.jsonl")
-    assert len(study.runs) == 3
-    assert study.interrupted
-
-
-def test_an_interruption_before_the_first_result(environment, script, tmp_path):
-    stay = f"73.{os.getpid()}"
-    program = script(f"touch hanging; sleep {stay}")
-    status, output, errors = interrupted(environment, tmp_path, program, signal.SIGINT)
-    assert (status, output) == (130, "")
-    assert "Traceback" not in errors
-    assert alive(stay) == []
 
 
 def test_long_names_and_thread_counts_fit_80_columns(capsys):

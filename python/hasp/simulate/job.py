@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -67,6 +68,16 @@ class Workload:
     unpinned: bool
     knobs: dict[str, dict[str, Any]]
     shape_of: str  # applications of the lock study that use their locks so, or ""
+
+    def refuse_threads(self, counts: Iterable[int], remedy: str) -> None:
+        """Refuse numbers of threads that it does not take."""
+        for count in counts:
+            if not self.threads_least <= count <= self.threads_most:
+                raise HaspError(
+                    f"{self.name} takes {self.threads_least} to "
+                    f"{self.threads_most} threads, not {count}",
+                    remedy,
+                )
 
 
 @cache

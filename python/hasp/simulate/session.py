@@ -90,13 +90,7 @@ def plan(options: Options, machine_file: str) -> list[Job]:
                 f"it has {', '.join(workload.knobs)}",
             )
     counts = options.threads or default_threads(options.machine, workload)
-    for count in counts:
-        if not workload.threads_least <= count <= workload.threads_most:
-            raise HaspError(
-                f"{workload.name} takes {workload.threads_least} to "
-                f"{workload.threads_most} threads, not {count}",
-                "leave that number out of --threads",
-            )
+    workload.refuse_threads(counts, "leave that number out of --threads")
     locks = [lock.name for lock in options.locks if not lock.is_reference]
     if workload.takes_lock and not locks:
         raise HaspError(

@@ -73,13 +73,7 @@ def check(text: str, knobs: dict[str, Any], threads: list[int]) -> None:
                 f"{name} cannot be {value!r}",
                 f"it is a number from {knob['least']} to {knob['most']}",
             )
-    for count in threads:
-        if not workload.threads_least <= count <= workload.threads_most:
-            raise HaspError(
-                f"{workload.name} takes {workload.threads_least} to "
-                f"{workload.threads_most} threads, not {count}",
-                "give it `threads` of its own",
-            )
+    workload.refuse_threads(threads, "give it `threads` of its own")
 
 
 def here(program: Program) -> Plan:
