@@ -80,7 +80,7 @@ build: setup ## Build the native parts and the tests in build/
 
 docs: build ## Regenerate the lock catalogue, docs/locks.md and pages
 	$(BIN)/python tools/make_lock_catalogue.py \
-	  $(BUILD)/src/locks/hasp-locks --write
+	  $(BUILD)/src/locks/list/hasp-locks --write
 
 mutants: setup build ## Weaken every memory order in turn, and write docs/mutation.md
 	HASP_NATIVE_DIR=$(CURDIR)/$(BUILD) $(BIN)/python tools/mutate_locks.py

@@ -38,7 +38,7 @@ STRUCTURES: dict[str, Callable[[Record], bool]] = {
 def records() -> tuple[Record, ...]:
     """Every lock, the pass-through first, as the build's hasp-locks describes it."""
     output = subprocess.run(
-        [BUILD / "src" / "locks" / "hasp-locks"],
+        [BUILD / "src" / "locks" / "list" / "hasp-locks"],
         check=True,
         capture_output=True,
         text=True,

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Check who includes whom in src/, and that conditionals stay inside src/platform.
 
-The table below is the one of ARCHITECTURE.md: includes go downward only, and are
-written from src/ ("locks/mcs.h"). A `#if` outside src/platform would be a platform
-decision in the wrong place; include guards are the exception.
+The table below is the one of ARCHITECTURE.md: includes go downward only, between parts
+and between the folders of a part, and are written from src/
+("locks/algorithms/mcs.h"). A `#if` outside src/platform would be a platform decision in
+the wrong place; include guards are the exception.
 """
 
 from __future__ import annotations
@@ -35,10 +36,17 @@ MAY_INCLUDE: dict[str, set[str]] = {
 }
 # The simulator and the explorer see locks through the list only; the explorer also
 # plays the pools, and the interposer's part in a condition variable's hand-over.
-LIST_HEADERS = {"locks/descriptor.h", "locks/registry.h", "locks/locks.def"}
+LIST_HEADERS = {"locks/list/descriptor.h", "locks/locks.def"}
 LIST_READERS = {
     "simulator": LIST_HEADERS,
-    "explorer": LIST_HEADERS | {"locks/parts.h", "locks/waiting.h"},
+    "explorer": LIST_HEADERS
+    | {"locks/memory/side_memory.h", "locks/waiting/policies.h"},
+}
+
+# The folders of a part, each of which may include itself, those before it, and the
+# part's own headers.
+FOLDERS: dict[str, tuple[str, ...]] = {
+    "locks": ("memory", "waiting", "algorithms", "list"),
 }
 
 # The platform, and whose locks a workload takes: the include path picks them.
@@ -65,6 +73,22 @@ def check_include(root: Path, path: Path, line: int, target: str) -> Iterator[Fi
         allowed = ", ".join(sorted(MAY_INCLUDE[part])) or "no other part"
         yield Finding(
             path, line, f"{part} may not include {target_part} (it may: {allowed})"
+        )
+
+
+def check_folders(root: Path, path: Path, line: int, target: str) -> Iterator[Finding]:
+    """A finding when a folder includes one above it in its part's order."""
+    part, *below = path.relative_to(root / "src").parts
+    order = FOLDERS.get(part, ())
+    target_part, *target_below = target.split("/")
+    if target_part != part or below[0] not in order or target_below[0] not in order:
+        return
+    if order.index(target_below[0]) > order.index(below[0]):
+        yield Finding(
+            path,
+            line,
+            f"{part}/{below[0]} may not include {part}/{target_below[0]}, which is"
+            f" above it (from the bottom: {', '.join(order)})",
         )
 
 
@@ -105,6 +129,7 @@ def check_file(root: Path, path: Path) -> Iterator[Finding]:
         found = INCLUDE.match(text)
         if found and found[1] == '"':
             yield from check_include(root, path, number, found[2])
+            yield from check_folders(root, path, number, found[2])
     if part != "platform":
         yield from conditionals(path, lines)
 

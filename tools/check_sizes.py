@@ -40,7 +40,7 @@ def check_file(root: Path, path: Path) -> Iterator[Finding]:
                 path, lines, f"{lines} lines, its exception allows {exception[0]}"
             )
         return
-    if relative.match("src/locks/*.h") and LOCK_OPERATION.search(text):
+    if relative.match("src/locks/algorithms/*.h") and LOCK_OPERATION.search(text):
         fewest, most = LOCK_LINES
         if lines > most:
             yield Finding(

@@ -31,7 +31,7 @@ PAGES = Path("docs/locks")
 # Compositions around any lock of the list: title, header, and what the list would say.
 WRAPPERS: dict[str, tuple[Path, Lock]] = {
     "gcr+LOCK": (
-        Path("src/locks/gcr.h"),
+        Path("src/locks/algorithms/gcr.h"),
         {
             "name": "gcr+LOCK",
             "category": "load control",

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mutants import ROOT, includes_of, list_of_one
+from mutants import LOCKS, includes_of, list_of_one
 
 # What the list is compiled into, and so is made anew for each mutant.
-LIST_USERS = {"locks.def", "descriptor.h"}
+LIST_USERS = {"locks.def", "list/descriptor.h"}
 # A compiler or checker that is stuck; a client's own limit is far below.
 STUCK_SECONDS = 120
 
@@ -59,8 +59,8 @@ class Source:
 
     def includes(self) -> set[str]:
         """Files below src/locks that it includes."""
-        if self.path.parent == ROOT / "src/locks":
-            return includes_of(self.path.name)
+        if self.path.is_relative_to(LOCKS):
+            return includes_of(self.path.relative_to(LOCKS).as_posix())
         names = [
             line.split('"')[1].removeprefix("locks/")
             for line in self.path.read_text(encoding="utf-8").splitlines()
@@ -117,12 +117,15 @@ class Checker:
         (overlay / "locks.def").write_text(list_of_one(entry), encoding="utf-8")
         changed = {*LIST_USERS}
         if file:
+            (overlay / file).parent.mkdir(parents=True, exist_ok=True)
             (overlay / file).write_text(text, encoding="utf-8")
             changed.add(file)
         objects = []
         for source in self.sources:
             if source.includes() & changed:
-                path = overlay / source.path.name
+                path = source.path
+                if path.is_relative_to(LOCKS):
+                    path = overlay / path.relative_to(LOCKS)
                 made = str(folder / f"{source.path.stem}.o")
                 given = path if path.exists() else source.path
                 self._compile(

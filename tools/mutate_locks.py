@@ -32,18 +32,18 @@ RESULTS = ROOT / "docs/data/mutants.jsonl"
 # Locks that a file's mutants are run under, where those that stand under it in the list
 # are not the ones: what several algorithms share is run under one of each kind.
 SHARED = {
-    "barging.h": ["mutexee", "malthusian-park", "spinbit"],
-    "cna.h": ["cna", "fissile", "shfl"],
-    "latch.h": ["spinlock", "fissile", "hbo"],
-    "waiting.h": ["mcs-park", "mutexee", "clh-park", "reciprocating"],
-    "ghosts.h": ["mcs", "mutexee", "ticket"],
-    "parts.c": ["c-bo-mcs", "partitioned", "hmcs"],
-    "registry.c": ["ttas", "futex", "mcs-park"],
-    "gcr.h": ["gcr+ttas", "gcr+mcs"],
-    "gcr.c": ["gcr+hapax"],
+    "algorithms/barging.h": ["mutexee", "malthusian-park", "spinbit"],
+    "algorithms/cna.h": ["cna", "fissile", "shfl"],
+    "algorithms/latch.h": ["spinlock", "fissile", "hbo"],
+    "waiting/policies.h": ["mcs-park", "mutexee", "clh-park", "reciprocating"],
+    "memory/fork_repair.h": ["mcs", "mutexee", "ticket"],
+    "memory/side_memory.c": ["c-bo-mcs", "partitioned", "hmcs"],
+    "list/registry.c": ["ttas", "futex", "mcs-park"],
+    "algorithms/gcr.h": ["gcr+ttas", "gcr+mcs"],
+    "algorithms/gcr.c": ["gcr+hapax"],
 }
 # Not compiled for the checked platform, which has a pool of its own.
-NATIVE_ONLY = {"pool.c", "pool.h", "hasp-locks.c"}
+NATIVE_ONLY = {"memory/pool.c", "memory/pool.h", "list/hasp-locks.c"}
 REPRESENTATIVES = 3
 
 # States that are looked at in the first pass over the clients: most are caught there.
@@ -90,13 +90,14 @@ def may_park(lock: str) -> bool:
 def all_tasks(chosen: list[str]) -> list[Task]:
     """The mutants of the files or locks chosen; of all without a choice."""
     tasks = []
-    for path in sorted([*LOCKS.glob("*.h"), *LOCKS.glob("*.c")]):
-        if path.name in NATIVE_ONLY:
+    for path in sorted([*LOCKS.rglob("*.h"), *LOCKS.rglob("*.c")]):
+        file = path.relative_to(LOCKS).as_posix()
+        if file in NATIVE_ONLY:
             continue
         text = path.read_text(encoding="utf-8")
-        mutants = find_mutants(path.name, text)
-        locks = locks_of(path.name) if mutants else ()
-        if chosen and path.name not in chosen and path.stem not in chosen:
+        mutants = find_mutants(file, text)
+        locks = locks_of(file) if mutants else ()
+        if chosen and not {file, path.name, path.stem} & {*chosen}:
             locks = tuple(name for name in locks if name in chosen)
         if not locks:
             continue

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the compiler's instrumentation makes of __atomic_load_n and __atomic_store_n of
- * a pointer, which is no cell: src/locks/pool.c publishes its chunks so. Where the
- * value is ordered anyway that code reads it plainly; so it is kept as plain data, too.
+ * a pointer, which is no cell: src/locks/memory/pool.c publishes its chunks so. Where
+ * the value is ordered anyway that code reads it plainly; so it is kept as plain data,
+ * too.
  */
 #include "explorer/model.h"
 

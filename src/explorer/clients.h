@@ -3,7 +3,7 @@
 #ifndef HASP_EXPLORER_CLIENTS_H
 #define HASP_EXPLORER_CLIENTS_H
 
-#include "locks/descriptor.h"
+#include "locks/list/descriptor.h"
 
 struct client {
     const char *name;

@@ -18,7 +18,7 @@ void fork_while_held(unsigned thread)
 
 /* The lock has just been handed to one of two waiters that are no more. In the child it
  * is free, for the first thread and for a new one. (Granted with nobody behind, it may
- * show no ghosts, and be held for ever as by any other thread: ghosts.h.) */
+ * show no ghosts, and be held for ever as by any other thread: fork_repair.h.) */
 void fork_after_grant(unsigned thread)
 {
     if (thread == 0) {

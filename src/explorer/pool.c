@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A small pool in the place of src/locks/pool.c, which would multiply the states of
- * every lock (a client of its own checks that one). Each thread finds its last slots
+ * A small pool in the place of src/locks/memory/pool.c, which would multiply the states
+ * of every lock (a client of its own checks that one). Each thread finds its last slots
  * again, as there; what happened before a give happens before the take.
  */
-#include "locks/descriptor.h"
-#include "locks/parts.h"
+#include "locks/list/descriptor.h"
+#include "locks/memory/side_memory.h"
 
 #include "explorer/clients.h"
 #include "explorer/model.h"

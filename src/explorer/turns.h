@@ -5,7 +5,7 @@
 
 #include "explorer/clients.h"
 
-#include "locks/waiting.h"
+#include "locks/waiting/policies.h"
 
 /* What the lock guards: the compiler reports every access, and the explorer finds the
  * unordered ones. */

@@ -19,7 +19,7 @@
  *               them.
  *   algorithm   index into the lock list; 0 means the process's default.
  *   mode        sticky flags of the algorithm.
- *   generation  fork generation in which somebody last waited (ghosts.h); 0 never.
+ *   generation  fork generation in which somebody last waited (fork_repair.h); 0 never.
  *   state       16 bytes for the algorithm.
  *
  * RELEASE RULE. After the store, exchange or grant that releases a lock, the releaser

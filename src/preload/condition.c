@@ -5,7 +5,7 @@
 #include "preload/mutex.h"
 #include "preload/real.h"
 
-#include "locks/waiting.h"
+#include "locks/waiting/policies.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/condition_queue.h"
 
-#include "locks/futex.h"
+#include "locks/algorithms/futex.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #ifndef HASP_PRELOAD_CONDITION_QUEUE_H
 #define HASP_PRELOAD_CONDITION_QUEUE_H
 
-#include "locks/waiter.h"
+#include "locks/waiting/waiter.h"
 
 /* Added to a condvar's flag word per waiter, as glibc does; below it: 1 process-shared,
  * 2 waits on the monotonic clock. */

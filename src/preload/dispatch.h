@@ -9,7 +9,7 @@
 #ifndef HASP_PRELOAD_DISPATCH_H
 #define HASP_PRELOAD_DISPATCH_H
 
-#include "locks/descriptor.h"
+#include "locks/list/descriptor.h"
 
 #include <pthread.h>
 

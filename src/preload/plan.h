@@ -9,7 +9,7 @@
 #ifndef HASP_PRELOAD_PLAN_H
 #define HASP_PRELOAD_PLAN_H
 
-#include "locks/descriptor.h"
+#include "locks/list/descriptor.h"
 
 enum { PLAN_FRAMES = 4, PLAN_ENTRIES = 256, PLAN_MODULES = 64 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stands in for the lock list: one lock, which never excludes anybody. */
-#include "locks/descriptor.h"
+#include "locks/list/descriptor.h"
 
 static int let_pass(struct lock *lock)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * src/locks/pool.c itself under the explorer, which puts a small pool of its own in its
- * place where locks are checked: slots are taken and given back by several threads that
- * meet in one shard. The same again with one bug at a time, which has to be refused.
+ * src/locks/memory/pool.c itself under the explorer, which puts a small pool of its own
+ * in its place where locks are checked: slots are taken and given back by several
+ * threads that meet in one shard. The same again with one bug at a time, which has to
+ * be refused.
  */
 #include "explorer/clients.h"
 #include "explorer/search.h"
 
-#include "locks/pool.h"
+#include "locks/memory/pool.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,13 +32,13 @@ static void *pages(size_t bytes);
 #define pool_keep NAMED(keep)
 
 #define VARIANT right
-#include "locks/pool.c"
+#include "locks/memory/pool.c"
 #undef VARIANT
 
 #undef compare_exchange_release
 #define compare_exchange_release(c, e, d) checked_cas(c, e, d, CHECKED_RELAXED)
 #define VARIANT give_relaxed
-#include "locks/pool.c"
+#include "locks/memory/pool.c"
 #undef VARIANT
 #undef compare_exchange_release
 #define compare_exchange_release(c, e, d) checked_cas(c, e, d, CHECKED_RELEASE)
@@ -48,7 +49,7 @@ static void *pages(size_t bytes);
 #define compare_exchange_acquire(c, e, d) checked_cas(c, e, d, CHECKED_RELAXED)
 #define load_acquire(c) checked_read(c, CHECKED_RELAXED)
 #define VARIANT take_relaxed
-#include "locks/pool.c"
+#include "locks/memory/pool.c"
 #undef VARIANT
 #undef load_acquire
 #define load_acquire(c) checked_read(c, CHECKED_ACQUIRE)
@@ -62,7 +63,7 @@ static void *pages(size_t bytes);
 #define compare_exchange_release(c, e, d)                                              \
     checked_cas(c, e, WITHOUT_TAG(c, d), CHECKED_RELEASE)
 #define VARIANT untagged
-#include "locks/pool.c"
+#include "locks/memory/pool.c"
 #undef VARIANT
 
 #undef compare_exchange_release
@@ -74,7 +75,7 @@ static void *pages(size_t bytes);
     (sizeof(c)->raw == 8 ? checked_cas(c, e, d, CHECKED_ACQUIRE)                       \
                          : (*(e) = load_relaxed(c), true))
 #define VARIANT unguarded
-#include "locks/pool.c"
+#include "locks/memory/pool.c"
 #undef VARIANT
 #undef compare_exchange_acquire
 #define compare_exchange_acquire(c, e, d) checked_cas(c, e, d, CHECKED_ACQUIRE)
@@ -82,7 +83,7 @@ static void *pages(size_t bytes);
 #define __atomic_store_n(place, value, order)                                          \
     __atomic_store_n(place, value, __ATOMIC_RELAXED)
 #define VARIANT published_relaxed
-#include "locks/pool.c"
+#include "locks/memory/pool.c"
 #undef VARIANT
 
 enum { CHUNKS = 3 };

@@ -47,7 +47,7 @@ COMMENT = """\
 """
 
 LIST = """\
-#include "locks/sample.h"
+#include "locks/algorithms/sample.h"
 LOCK(sample, "sample", "sample_spin", sample, WITH(SPIN), SHOWN_WORD, ADOPT_NONE,
      "direct handoff", "spin", FIFO, SPACE(4, 0), "a sample", "Author, TOCS 2020", "")
 LOCK(sample_park, "sample-park", "", sample, WITH(f(1, 2)), SHOWN_WORD, ADOPT_NONE,
@@ -88,11 +88,11 @@ Make = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A tree with two locks of one header, and the tools."""
-    for folder in ("tools", "src/locks", "docs/data"):
+    for folder in ("tools", "src/locks/algorithms", "docs/data"):
         (tmp_path / folder).mkdir(parents=True)
     for tool in TOOLS:
         shutil.copy(ROOT / "tools" / tool, tmp_path / "tools")
-    (tmp_path / "src/locks/sample.h").write_text(COMMENT)
+    (tmp_path / "src/locks/algorithms/sample.h").write_text(COMMENT)
     (tmp_path / "src/locks/locks.def").write_text(LIST)
     lines = [record("sample", 1), record("sample-park", 2)]
     listing = "".join(f"{json.dumps(line)}\n" for line in lines)
@@ -131,8 +131,9 @@ def test_a_page_says_what_the_comment_says(tree: Path, make: Make) -> None:
         "**Timed lock.** A waiter that gives up says so.",
         "**Proof.** By I2.",
         '"Of samples", TOCS 2020',
-        "`sample_*` of [`src/locks/sample.h`](../../src/locks/sample.h)",
-        "with `SPIN`. Idea, state and invariants are shared with [sample-park]",
+        "`sample_*` of [`src/locks/algorithms/sample.h`]",
+        "(../../src/locks/algorithms/sample.h) with `SPIN`. Idea, state and",
+        "Idea, state and invariants are shared with [sample-park]",
     ):
         assert words in page, words
     assert "with `f(1, 2)`" in page_of(tree, "sample-park")
@@ -215,7 +216,7 @@ def test_data_of_the_lock_is_shown(tree: Path, make: Make) -> None:
 def test_a_comment_that_lacks_something_is_refused(
     tree: Path, make: Make, wrong: str, right: str, complaint: str
 ) -> None:
-    header = tree / "src/locks/sample.h"
+    header = tree / "src/locks/algorithms/sample.h"
     text = COMMENT.replace(wrong, right, 1)
     assert text != COMMENT
     if complaint == "the state table":
@@ -224,13 +225,13 @@ def test_a_comment_that_lacks_something_is_refused(
     header.write_text(text)
     done = make("--check")
     assert done.returncode == 1
-    assert "src/locks/sample.h" in done.stderr
+    assert "src/locks/algorithms/sample.h" in done.stderr
     assert complaint in done.stderr
 
 
 def test_an_entry_without_a_header_is_refused(tree: Path, make: Make) -> None:
     listing = tree / "src/locks/locks.def"
-    listing.write_text(LIST.replace('#include "locks/sample.h"\n', ""))
+    listing.write_text(LIST.replace('#include "locks/algorithms/sample.h"\n', ""))
     done = make("--write")
     assert done.returncode == 1
     assert "locks.def: the entry sample" in done.stderr

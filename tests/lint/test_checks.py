@@ -61,22 +61,31 @@ def test_checks_pass_on_a_right_tree(tree: Tree) -> None:
             "src/platform/park.h:2: error: platform may not include locks",
         ),
         (
-            "src/locks/mcs.h",
+            "src/locks/algorithms/mcs.h",
             '#include "preload/mutex.h"\n',
             'write "preload/mutex.h" from src/',
         ),
-        ("src/locks/mcs.h", '#include "lock.h"\n', 'as in "locks/lock.h"'),
+        ("src/locks/algorithms/mcs.h", '#include "lock.h"\n', 'as in "locks/lock.h"'),
+        (
+            "src/locks/memory/pool.h",
+            '#include "locks/algorithms/mcs.h"\n',
+            "locks/memory may not include locks/algorithms, which is above it",
+        ),
         (
             "src/bench/locks.c",
             '#include "preload/mutex.c"\n',
             "bench may not include preload",
         ),
-        ("src/locks/mcs.h", "#ifdef __x86_64__\n#endif\n", "#ifdef __x86_64__"),
+        (
+            "src/locks/algorithms/mcs.h",
+            "#ifdef __x86_64__\n#endif\n",
+            "#ifdef __x86_64__",
+        ),
         ("src/preload/cond.c", "#if 1\n#else\n#endif\n", "src/preload/cond.c:3"),
         (
-            "src/locks/mcs.h",
+            "src/locks/algorithms/mcs.h",
             "#ifndef A_H\n#define A_H\n#ifndef B\n#endif\n#endif\n",
-            "src/locks/mcs.h:4: error: #ifndef B",
+            "src/locks/algorithms/mcs.h:4: error: #ifndef B",
         ),
         ("src/extra/thing.c", "int x;\n", "src/extra is not in the table"),
     ],
@@ -91,7 +100,7 @@ def test_layers_allows_guards_and_conditionals_of_the_platform(tree: Tree) -> No
     guarded = SPDX + "#ifndef HASP_A_H\n#define HASP_A_H\nint a;\n#endif\n"
     root = tree(
         {
-            "src/locks/mcs.h": guarded,
+            "src/locks/algorithms/mcs.h": guarded,
             "src/platform/native/backend.h": SPDX + "#if defined(__x86_64__)\n#endif\n",
         }
     )
@@ -103,13 +112,15 @@ LOCK = "static inline bool mcs_trylock(struct lock *lock);\n"
 
 
 def test_sizes_refuses_a_long_lock(tree: Tree) -> None:
-    done = check("sizes", tree({"src/locks/mcs.h": SPDX + LOCK + "int x;\n" * 249}))
+    done = check(
+        "sizes", tree({"src/locks/algorithms/mcs.h": SPDX + LOCK + "int x;\n" * 249})
+    )
     assert done.returncode == 1
-    assert "src/locks/mcs.h:251: error" in done.stderr
+    assert "src/locks/algorithms/mcs.h:251: error" in done.stderr
 
 
 def test_sizes_warns_of_a_lock_without_its_idea(tree: Tree) -> None:
-    done = check("sizes", tree({"src/locks/mcs.h": SPDX + LOCK}))
+    done = check("sizes", tree({"src/locks/algorithms/mcs.h": SPDX + LOCK}))
     assert done.returncode == 0
     assert "warning" in done.stderr
 
@@ -125,11 +136,11 @@ def test_sizes_of_other_files(tree: Tree, lines: int, status: int) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "complaint"),
     [
-        ("src/locks/mcs.h", SPDX + "\tint x;\n", "a tab"),
-        ("src/locks/mcs.h", SPDX + "int x; \n", "blanks at the end"),
-        ("src/locks/mcs.h", SPDX + "int x;", "no newline at the end"),
-        ("src/locks/mcs.h", SPDX + f"/* {'x' * 90} */\n", "96 columns"),
-        ("src/locks/mcs.h", "int x;\n", "no SPDX-License-Identifier"),
+        ("src/locks/algorithms/mcs.h", SPDX + "\tint x;\n", "a tab"),
+        ("src/locks/algorithms/mcs.h", SPDX + "int x; \n", "blanks at the end"),
+        ("src/locks/algorithms/mcs.h", SPDX + "int x;", "no newline at the end"),
+        ("src/locks/algorithms/mcs.h", SPDX + f"/* {'x' * 90} */\n", "96 columns"),
+        ("src/locks/algorithms/mcs.h", "int x;\n", "no SPDX-License-Identifier"),
         (
             "python/hasp/a.py",
             "# SPDX-License-Identifier: MIT\nx = 'a'\n",
@@ -144,7 +155,7 @@ def test_format_refuses(tree: Tree, path: str, text: str, complaint: str) -> Non
 
 
 def test_headers_refuses_one_that_needs_another(tree: Tree) -> None:
-    root = tree({"src/locks/mcs.h": SPDX + "static uint32_t tail;\n"})
+    root = tree({"src/locks/algorithms/mcs.h": SPDX + "static uint32_t tail;\n"})
     done = check("headers", "--root", root, "--", "cc")
     assert done.returncode == 1
-    assert "src/locks/mcs.h:1: error: does not compile alone" in done.stderr
+    assert "src/locks/algorithms/mcs.h:1: error: does not compile alone" in done.stderr

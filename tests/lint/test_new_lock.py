@@ -57,15 +57,15 @@ int main(void)
 def add_lock(tree: Path) -> None:
     """The whole change: a header and an entry in the list, both mutexee's, renamed."""
     locks = tree / "src/locks"
-    header = (locks / "mutexee.h").read_text()
-    (locks / "added.h").write_text(
+    header = (locks / "algorithms/mutexee.h").read_text()
+    (locks / "algorithms/added.h").write_text(
         header.replace("mutexee", "added").replace("MUTEXEE", "ADDED")
     )
     listing = (locks / "locks.def").read_text()
     (entry,) = (match for match in ENTRY.finditer(listing) if match[1] == "mutexee")
     renamed = entry[0].replace("mutexee", "added")
     added = re.sub('"added", "added"', '"added", ""', renamed)
-    added = '#include "locks/added.h"\n' + added
+    added = '#include "locks/algorithms/added.h"\n' + added
     before, after = listing[: entry.start()], listing[entry.start() :]
     (locks / "locks.def").write_text(before + added + after)
 
@@ -134,7 +134,7 @@ def test_it_gets_a_page(tree: Path) -> None:
     for name in ("docs", "tools"):
         shutil.copytree(ROOT / name, tree / name)
     maker = tree / "tools/make_lock_catalogue.py"
-    lister = tree / "build/src/locks/hasp-locks"
+    lister = tree / "build/src/locks/list/hasp-locks"
     subprocess.run([sys.executable, maker, lister, "--write"], check=True)
     page = (tree / "docs/locks/added.md").read_text()
     assert "Idea" in page

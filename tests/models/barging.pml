@@ -15,16 +15,16 @@
  * in requeue.pml. A wake-up is skipped at most once in a row. Not modelled: ghosts of a
  * fork, the form that only spins.
  *
- * Models: src/locks/barging.h barging_fast=ccbda08d barging_trylock=d2ed7775
- * Models: src/locks/barging.h barging_spin=c384f0ea barging_wait=bdc05f9a
- * Models: src/locks/barging.h barging_calm_down=eec2e09d barging_release=01e4eccb
- * Models: src/locks/barging.h barging_adopt=646778f3
- * Models: src/locks/mutexee.h mutexee_wait=c4d3bcd8 mutexee_unlock_wanted=95dcd04d
- * Models: src/locks/mutexee.h mutexee_unlock=91055ab2
- * Models: src/locks/mutexee.h mutexee_relock=7b486e19
- * Models: src/locks/malthusian.h malthusian_spin=36eb137d malthusian_wait=ab17a8ec
- * Models: src/locks/malthusian.h malthusian_unlock=79792da6
- * Models: src/locks/malthusian.h malthusian_relock=2f0dece5
+ * Models: src/locks/algorithms/barging.h barging_fast=ccbda08d barging_trylock=d2ed7775
+ * Models: src/locks/algorithms/barging.h barging_spin=c384f0ea barging_wait=bdc05f9a
+ * Models: src/locks/algorithms/barging.h barging_calm_down=eec2e09d barging_release=01e4eccb
+ * Models: src/locks/algorithms/barging.h barging_adopt=646778f3
+ * Models: src/locks/algorithms/mutexee.h mutexee_wait=c4d3bcd8 mutexee_unlock_wanted=95dcd04d
+ * Models: src/locks/algorithms/mutexee.h mutexee_unlock=91055ab2
+ * Models: src/locks/algorithms/mutexee.h mutexee_relock=7b486e19
+ * Models: src/locks/algorithms/malthusian.h malthusian_spin=36eb137d malthusian_wait=ab17a8ec
+ * Models: src/locks/algorithms/malthusian.h malthusian_unlock=79792da6
+ * Models: src/locks/algorithms/malthusian.h malthusian_relock=2f0dece5
  *
  * Run: mutexee -DTHREADS=3 -DROUNDS=1 -DMOST=9 -DPATIENCE=1
  * Run: spinbit -DTHREADS=3 -DROUNDS=1 -DMOST=1 -DPATIENCE=1

@@ -9,9 +9,9 @@
  *
  * Not modelled: buckets shared by locks (they cost vain wake-ups), the one-thread path.
  *
- * Models: src/locks/futex.h futex_sleep=ab9749b5 futex_wait=08b06799
- * Models: src/locks/futex.h futex_timedlock=60d52114 futex_unlock=f0664eb4
- * Models: src/locks/futex.c futex_wait_biased=199162ea
+ * Models: src/locks/algorithms/futex.h futex_sleep=ab9749b5 futex_wait=08b06799
+ * Models: src/locks/algorithms/futex.h futex_timedlock=60d52114 futex_unlock=f0664eb4
+ * Models: src/locks/algorithms/futex.c futex_wait_biased=199162ea
  *
  * Run: 3 threads -DTHREADS=3 -DROUNDS=2
  * Slow: 4 threads -DTHREADS=4 -DROUNDS=1

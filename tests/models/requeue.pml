@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A holder moves a thread from a condition variable to the sleepers of its lock:
- * end_condition_stay() and move_to_sleepers() of waiting.h, the default lock's adopt and
+ * end_condition_stay() and move_to_sleepers() of policies.h, the default lock's adopt and
  * relock, and the wait around them (preload/condition.c).
  *
  * waiter(lock) holds its lock, queues itself with a waiter from the pool, unlocks,
@@ -14,8 +14,8 @@
  * Assumed: the buckets of the condition variables are a lock (one step here), a pool
  * never runs dry (who finds it empty waits here).
  *
- * Models: src/locks/waiting.h end_condition_stay=06346720 move_to_sleepers=bd235c91
- * Models: src/locks/futex.h futex_adopt=3a8e69a0 futex_relock=789ad13e
+ * Models: src/locks/waiting/policies.h end_condition_stay=06346720 move_to_sleepers=bd235c91
+ * Models: src/locks/algorithms/futex.h futex_adopt=3a8e69a0 futex_relock=789ad13e
  * Models: src/preload/condition.c hand_over=1eb56bea take_again=54e07c4d
  * Models: src/preload/condition.c sleep_in_condition=29b1d996 wait_on=07b62cf0
  *

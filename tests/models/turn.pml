@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for one's turn in a queue, being granted it, and leaving (waiting.h), as all
+ * Waiting for one's turn in a queue, being granted it, and leaving (policies.h), as all
  * queue locks do; and a thread that a holder moves from a condition variable into the
  * queue (mcs_adopt, mcs_adopted).
  *
@@ -13,8 +13,8 @@
  * Assumed: the queue itself (its links are the checked platform's part). All is about
  * one cell at a time, so the order of accesses to different cells does not matter.
  *
- * Models: src/locks/waiting.h wait_for_turn=bc71dbf7 grant=9996179d leave=f9c67d05
- * Models: src/locks/mcs.h mcs_adopt=5f88b9d1 mcs_adopted=d1650ae8
+ * Models: src/locks/waiting/policies.h wait_for_turn=bc71dbf7 grant=9996179d leave=f9c67d05
+ * Models: src/locks/algorithms/mcs.h mcs_adopt=5f88b9d1 mcs_adopted=d1650ae8
  *
  * Run: sleepers -DTHREADS=4 -DTIMED=6
  * Run: spinners -DTHREADS=4 -DTIMED=4 -DSPIN

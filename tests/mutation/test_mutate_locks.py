@@ -36,14 +36,14 @@ static bool x_fast(struct lock *lock)
 # One needed order or wake-up of each of these (how the mutant's text begins); the
 # checker must refuse its absence.
 SAMPLE = {
-    "ttas": ("tas.h", "store_release("),
-    "tas": ("tas.h", "test_and_set_acquire("),
-    "ticket": ("tickets.h", "load_acquire(&tickets_of(lock)->serving"),
-    "mcs": ("mcs.h", "exchange_acq_rel("),
-    "mcs-park": ("waiting.h", "unpark("),
-    "clh": ("clh.h", "exchange_acq_rel("),
-    "mutexee": ("barging.h", "unpark("),
-    "futex": ("futex.c", "heavy_barrier("),
+    "ttas": ("algorithms/tas.h", "store_release("),
+    "tas": ("algorithms/tas.h", "test_and_set_acquire("),
+    "ticket": ("algorithms/tickets.h", "load_acquire(&tickets_of(lock)->serving"),
+    "mcs": ("algorithms/mcs.h", "exchange_acq_rel("),
+    "mcs-park": ("waiting/policies.h", "unpark("),
+    "clh": ("algorithms/clh.h", "exchange_acq_rel("),
+    "mutexee": ("algorithms/barging.h", "unpark("),
+    "futex": ("algorithms/futex.c", "heavy_barrier("),
 }
 
 

@@ -7,7 +7,7 @@
  * Exit status 0: as it should be; 1: the simulator found that it can never end; 3: not
  * as it should be, which the standard error explains.
  */
-#include "locks/descriptor.h"
+#include "locks/list/descriptor.h"
 #include "platform/workers.h"
 
 #include <inttypes.h>

@@ -11,7 +11,7 @@
  */
 #include "check.h"
 
-#include "locks/entries.h"
+#include "locks/list/lock_operations.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -9,7 +9,7 @@
 #include "crew.h"
 #include "properties.h"
 
-#include "locks/parts.h"
+#include "locks/memory/side_memory.h"
 
 #include <signal.h>
 #include <sys/mman.h>

@@ -14,7 +14,7 @@
 #include "check.h"
 #include "wrong_locks.h"
 
-#include "locks/descriptor.h"
+#include "locks/list/descriptor.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #ifndef HASP_TESTS_UNIT_PROPERTIES_H
 #define HASP_TESTS_UNIT_PROPERTIES_H
 
-#include "locks/descriptor.h"
+#include "locks/list/descriptor.h"
 
 /* order.c: FIFO, BYPASSES, BYPASS_AT_MOST and NUMA. */
 void check_order(const struct lock_descriptor *descriptor);

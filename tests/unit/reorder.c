@@ -6,8 +6,8 @@
  */
 #include "check.h"
 
-#include "locks/fissile.h"
-#include "locks/shfl.h"
+#include "locks/algorithms/fissile.h"
+#include "locks/algorithms/shfl.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "crew.h"
 #include "properties.h"
 
-#include "locks/gcr.h"
+#include "locks/algorithms/gcr.h"
 
 #include <string.h>
 

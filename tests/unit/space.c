@@ -6,7 +6,7 @@
 #include "crew.h"
 #include "properties.h"
 
-#include "locks/parts.h"
+#include "locks/memory/side_memory.h"
 
 #include <string.h>
 

@@ -7,9 +7,9 @@
  */
 #include "crew.h"
 
-#include "locks/descriptor.h"
-#include "locks/parts.h"
-#include "locks/places.h"
+#include "locks/list/descriptor.h"
+#include "locks/memory/side_memory.h"
+#include "locks/waiting/abandoned_nodes.h"
 
 #include <stdlib.h>
 

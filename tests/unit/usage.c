@@ -8,7 +8,7 @@
  */
 #include "check.h"
 
-#include "locks/descriptor.h"
+#include "locks/list/descriptor.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* The pool of waiters: no waiter is out twice, and those given back are used again. */
 #include "check.h"
 
-#include "locks/waiter.h"
+#include "locks/waiting/waiter.h"
 
 enum { THREADS = 4, ROUNDS = 20000, HELD = 5 };
 

@@ -5,8 +5,8 @@
 
 #include "check.h"
 
-#include "locks/descriptor.h"
-#include "locks/parts.h"
+#include "locks/list/descriptor.h"
+#include "locks/memory/side_memory.h"
 
 static void claim_fifo(struct lock_descriptor *lock)
 {

@@ -6,8 +6,8 @@
 #ifndef HASP_TESTS_UNIT_WRONG_LOCKS_H
 #define HASP_TESTS_UNIT_WRONG_LOCKS_H
 
-#include "locks/descriptor.h"
-#include "locks/waiting.h"
+#include "locks/list/descriptor.h"
+#include "locks/waiting/policies.h"
 
 static void wrong_take(struct lock *lock)
 {

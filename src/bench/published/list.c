@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands in for the lock list (locks/descriptor.h), with published forms of locks. */
+/* Replaces the lock list (locks/list/descriptor.h) by published forms of locks. */
 #include "bench/published/array.h"
 #include "bench/published/clh.h"
 #include "bench/published/hclh.h"
@@ -8,7 +8,7 @@
 #include "bench/published/mutex.h"
 #include "bench/published/tas.h"
 #include "bench/published/ticket.h"
-#include "locks/descriptor.h"
+#include "locks/list/descriptor.h"
 
 #include <stdlib.h>
 #include <string.h>

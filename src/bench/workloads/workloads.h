@@ -16,7 +16,7 @@
 #define HASP_BENCH_WORKLOADS_WORKLOADS_H
 
 #include "bench/workloads/histogram.h"
-#include "locks/descriptor.h"
+#include "locks/list/descriptor.h"
 #include "platform/platform.h"
 #include "platform/workers.h"
 

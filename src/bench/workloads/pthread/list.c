@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands in for the lock list (locks/descriptor.h): there is pthread's mutex, whoever
- * provides it, and its calls need no operations. */
+/* Stands in for the lock list (locks/list/descriptor.h): there is pthread's mutex,
+ * whoever provides it, and its calls need no operations. */
 #include "excluding.h"
 
 #include <stdio.h>

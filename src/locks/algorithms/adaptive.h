@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Adaptive mutex: spins as long as its last holders had to. After glibc's
+ * PTHREAD_MUTEX_ADAPTIVE_NP, whose idea is Solaris' and whose theory is A. Karlin, K.
+ * Li, M. Manasse, S. Owicki, "Empirical studies of competitive spinning for a
+ * shared-memory multiprocessor", SOSP 1991.
+ *
+ * Idea: how long spinning pays depends on how long this lock is held. So the lock keeps
+ * a moving average of the turns after which its waiters got it; who comes spins up to
+ * twice as long, and a little more, then sleeps as with the futex lock. The bound is
+ * what a sleep and wake-up costs, instead of glibc's constant.
+ *
+ *   word      as in futex.h: 0 free, 1 held, 2 held and somebody may sleep on it
+ *   state[0]  the average number of turns
+ *
+ * I1. word is futex.h's without bias: every release that may have sleepers is an
+ *     exchange (release) that learns of them; it pairs with the acquire exchange of the
+ *     next holder.
+ * I2. state[0] is written by the holder only. Who reads it to know how long to spin may
+ *     see an old value: it decides about time, not about exclusion.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_ADAPTIVE_H
+#define HASP_LOCKS_ALGORITHMS_ADAPTIVE_H
+
+#include "locks/algorithms/futex.h"
+#include "locks/algorithms/lock_defaults.h"
+
+/* Turns beyond twice the average, so that it can grow; the weight of the past is 1 -
+ * 1 / ADAPTIVE_WEIGHT. Both as in glibc. */
+enum { ADAPTIVE_MORE = 10, ADAPTIVE_WEIGHT = 8 };
+
+static inline void adaptive_before_release(struct lock *lock)
+{
+    futex_before_release(lock);
+}
+
+static inline bool adaptive_fast(struct lock *lock)
+{
+    return futex_fast(lock);
+}
+
+static inline bool adaptive_trylock(struct lock *lock)
+{
+    return futex_trylock(lock, false);
+}
+
+static __attribute__((noinline, unused)) bool
+adaptive_wait(struct lock *lock, const struct deadline *deadline)
+{
+    struct atomic_u32 *average = &lock->state[0];
+    uint32_t limit = 2 * load_relaxed(average) + ADAPTIVE_MORE, turns = 0;
+    if (limit > spin_limit())
+        limit = spin_limit();
+    bool acquired = false;
+    while (!acquired && turns < limit) {
+        turns += relax_at_most(limit - turns);
+        acquired = load_relaxed(&lock->word) == 0 && futex_fast(lock);
+    }
+    if (!acquired && !futex_sleep(lock, deadline))
+        return false;
+    uint32_t before = load_relaxed(average); /* now it is ours */
+    store_relaxed(average, before + turns / ADAPTIVE_WEIGHT - before / ADAPTIVE_WEIGHT);
+    return true;
+}
+
+USUAL_LOCK(adaptive)
+
+static inline void adaptive_unlock(struct lock *lock)
+{
+    futex_unlock(lock, false);
+}
+
+static inline void adaptive_adopt(struct lock *lock, struct waiter *waiter)
+{
+    futex_adopt(lock, waiter);
+}
+
+static inline void adaptive_relock(struct lock *lock)
+{
+    futex_relock(lock, false);
+}
+
+static inline void adaptive_destroy(struct lock *lock)
+{
+    futex_destroy(lock);
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Array lock. T. Anderson, "The performance of spin lock alternatives for shared-memory
+ * multiprocessors", IEEE TPDS 1(1), 1990.
+ *
+ * Idea: each arrival draws the next slot of an array and waits there, on a cache line
+ * of its own; the releaser marks the slot behind its own.
+ *
+ *   next, serving, left, directory, slot, flag  as in partitioned.h
+ *
+ * I1. The partitioned ticket lock with enough slots that waiters rarely share one:
+ *     I1 to I3 there hold as they stand. The published lock has flags in its slots and
+ *     breaks when there are more threads than slots. Numbers do not.
+ *
+ * Timed lock: as in ticket.h.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_ALOCK_H
+#define HASP_LOCKS_ALGORITHMS_ALOCK_H
+
+#include "locks/algorithms/partitioned.h"
+
+DEFINE_PARTITIONED_LOCK(alock, 0, ARRAY_SLOTS)
+
+#endif

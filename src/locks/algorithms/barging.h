@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A word that is taken by barging: what mutexee, spinbit and the outer level of
+ * malthusian are made of. Who finds it free takes it; who gave up spinning sleeps on
+ * it; and a sleeper that was woken in vain too often is handed it.
+ *
+ *   HELD        by its holder
+ *   SLEEPERS    somebody may sleep on the word
+ *   IMPATIENT   set by one sleeper while HELD: the next release is a grant to it
+ *   GRANTED     with HELD, after such a release: held for that sleeper
+ *   SPINNER...  how many spinners count themselves
+ *
+ * B1. HELD is set by a compare-and-exchange (acquire) of the new holder and cleared by
+ *     the holder's (release), or stays set through a grant (release) that the impatient
+ *     one takes by a compare-and-exchange (acquire). These pair.
+ * B2. A thread sleeps only while it saw HELD and SLEEPERS set in one value of the word.
+ *     A release that clears SLEEPERS wakes one; that one takes the lock, or goes to
+ *     sleep again, with SLEEPERS set: others may sleep.
+ * B3. A release that skips the wake-up saw a spinner in the same value. A spinner stops
+ *     being one only by an exchange that either takes the free lock or sees HELD, so
+ *     somebody is always left to do the next release.
+ * B4. IMPATIENT and GRANTED concern the one thread that set IMPATIENT (it was not set).
+ *     It is there as long as they are set: it clears IMPATIENT before it gives up, and
+ *     where GRANTED came first, it does not give up.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_BARGING_H
+#define HASP_LOCKS_ALGORITHMS_BARGING_H
+
+#include "locks/waiting/policies.h"
+
+enum {
+    BARGING_HELD = 1,
+    BARGING_SLEEPERS = 2,
+    BARGING_IMPATIENT = 4,
+    BARGING_GRANTED = 8,
+    BARGING_SPINNER = 16,
+};
+
+/* How often a spinner looks in the time that it spins for. Each look takes the word's
+ * line from those who come and go, and each that finds it free begins to alternate with
+ * them, which is far slower than a thread by itself. So a spinner must not be quick;
+ * nor so slow that threads which only ever try keep it out. */
+enum { BARGING_LOOKS = 64 };
+
+/* After a fork, before anybody in the child waits: those who spin, are impatient or
+ * were granted the word are ghosts. A live holder may come and go meanwhile; its
+ * release is carried on by the exchange, which tells nothing itself. */
+static inline void barging_forget(struct atomic_u32 *word)
+{
+    uint32_t seen = load_relaxed(word), after;
+    do
+        after = seen & BARGING_GRANTED ? 0 : seen & (BARGING_HELD | BARGING_SLEEPERS);
+    while (after != seen && !compare_exchange_relaxed(word, &seen, after));
+}
+
+static inline bool barging_fast(struct atomic_u32 *word)
+{
+    return acquire_if(word, 0, BARGING_HELD);
+}
+
+static inline bool barging_trylock(struct atomic_u32 *word)
+{
+    uint32_t seen = load_relaxed(word);
+    if (seen == 0 && barging_fast(word))
+        return true;
+    while (!(seen & BARGING_HELD))
+        if (compare_exchange_acquire(word, &seen, seen | BARGING_HELD))
+            return true;
+    return false;
+}
+
+/* Spins at the word, counted in it; at once false where `most` others do already. True:
+ * acquired. `slept`: BARGING_SLEEPERS after a sleep (B2), else 0. */
+static inline bool barging_spin(struct atomic_u32 *word, uint32_t most, uint32_t slept)
+{
+    uint32_t seen = load_relaxed(word);
+    while (true) {
+        bool held = seen & BARGING_HELD;
+        if (held && seen / BARGING_SPINNER >= most)
+            return false;
+        uint32_t after = held ? seen + BARGING_SPINNER : seen | BARGING_HELD | slept;
+        if (!compare_exchange_acquire(word, &seen, after))
+            continue;
+        if (!held)
+            return true;
+        break;
+    }
+    const uint32_t between = spin_limit() / BARGING_LOOKS;
+    for (uint32_t turns = spin_limit(); turns;) {
+        uint32_t pause = turns > between ? between : turns - 1;
+        pause_for(pause);
+        turns -= pause;
+        turns -= relax_at_most(turns);
+        seen = load_relaxed(word);
+        while (!(seen & BARGING_HELD))
+            if (compare_exchange_acquire(
+                    word, &seen, (seen - BARGING_SPINNER) | BARGING_HELD | slept))
+                return true;
+    }
+    while (true) {
+        bool held = seen & BARGING_HELD;
+        uint32_t after =
+            (seen - BARGING_SPINNER) | (held ? BARGING_SLEEPERS : BARGING_HELD | slept);
+        if (compare_exchange_acquire(word, &seen, after))
+            return !held;
+    }
+}
+
+/* The impatient one gives up; false when the lock was granted first. */
+static inline bool barging_calm_down(struct atomic_u32 *word)
+{
+    uint32_t seen = load_relaxed(word);
+    while (!(seen & BARGING_GRANTED))
+        if (compare_exchange_relaxed(word, &seen, seen & ~(uint32_t)BARGING_IMPATIENT))
+            return true;
+    return false;
+}
+
+/* Waits at the word, asleep or (SPIN) awake and not counted, until it has the lock. It
+ * becomes impatient when it was passed over `patience` times: woken and found the lock
+ * taken again, or one turn. Once woken, it spins among at most `most`. */
+static inline bool barging_wait(struct atomic_u32 *word, enum waiting waiting,
+                                uint32_t most, uint32_t patience,
+                                const struct deadline *deadline)
+{
+    const uint32_t taken =
+        waiting == SPIN ? BARGING_HELD : BARGING_HELD | BARGING_SLEEPERS;
+    struct spinner spinner = {0, 0};
+    uint32_t seen = load_relaxed(word), passed_over = 0;
+    bool impatient = false;
+    while (true) {
+        if (impatient && (seen & BARGING_GRANTED)) {
+            const uint32_t mine = BARGING_IMPATIENT | BARGING_GRANTED;
+            if (compare_exchange_acquire(word, &seen, seen & ~mine))
+                return true;
+            continue;
+        }
+        bool held = seen & BARGING_HELD;
+        bool claim = held && passed_over >= patience && !(seen & BARGING_IMPATIENT);
+        uint32_t wanted = seen | taken | (claim ? BARGING_IMPATIENT : 0);
+        if (seen != wanted) {
+            if (!compare_exchange_acquire(word, &seen, wanted))
+                continue;
+            if (!held)
+                return true;
+            impatient |= claim;
+        }
+        bool in_time = waiting == SPIN ? spinner_turn(&spinner, deadline)
+                                       : park(word, wanted, deadline);
+        if (!in_time && (!impatient || barging_calm_down(word)))
+            return false;
+        passed_over += passed_over < patience;
+        if (most && !impatient && barging_spin(word, most, BARGING_SLEEPERS))
+            return true;
+        seen = load_relaxed(word);
+    }
+}
+
+/* `insist`: wakes a sleeper though there are spinners. */
+static inline void barging_release(struct atomic_u32 *word, enum waiting waiting,
+                                   bool insist)
+{
+    uint32_t seen = load_relaxed(word), after, wake;
+    do {
+        wake = seen & BARGING_SLEEPERS ? 1 : 0;
+        if (seen & BARGING_IMPATIENT) {
+            after = seen | BARGING_GRANTED;
+            wake = UINT32_MAX >> 1; /* the word does not say who of them: all look */
+        } else if (seen >= BARGING_SPINNER) {
+            after = seen & ~(uint32_t)BARGING_HELD; /* SLEEPERS is passed on */
+            wake = insist ? wake : 0;
+        } else {
+            after = 0;
+        }
+    } while (!compare_exchange_release(word, &seen, after));
+    release_window();
+    if (waiting != SPIN && wake)
+        unpark(word, wake);
+}
+
+/* The holder moves a thread asleep on a condition variable to the word's sleepers. */
+static inline void barging_adopt(struct atomic_u32 *word, struct waiter *waiter)
+{
+    fetch_or_relaxed(word, BARGING_SLEEPERS);
+    move_to_sleepers(waiter, word);
+}
+
+#endif

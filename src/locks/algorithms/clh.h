@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CLH queue lock, with the holder's part in the lock. T. Craig, "Building FIFO and
+ * priority-queueing spin locks from atomic swap", 1993; P. Magnusson, A. Landin, E.
+ * Hagersten, "Queue locks on cache coherent multiprocessors", IPPS 1994; time-outs
+ * after M. Scott, "Non-blocking timeout in scalable queue-based spin locks", PODC 2002
+ * (a leaver hands its predecessor to its successor). The uncontended form is Hasp's
+ * own: CLH needs a node even then, and a node would outlive the waiting.
+ *
+ * Idea: a waiter waits on its predecessor's cell and takes that cell over. A holder
+ * that came without waiting has a number instead, and its cell is in the lock: it
+ * releases by storing its number there. Where waiters may park that store would have to
+ * be an exchange; a holder whose number is still last gives it back instead.
+ *
+ *   tail  who came last: an even number, or 2 * id + 1 of a waiter
+ *   node  of the holder: id of the waiter whose cell it will grant, 0 it has a number
+ *   cell  the last number released, and PARKED: somebody may sleep on it
+ *
+ * I1. Free, in a lock that nobody has left, is tail == cell. The holder that has a
+ *     number has cell + 2: numbers are given only to a holder, and released in turn.
+ * I2. Exactly one thread has the predecessor that an exchange of the tail returned; it
+ *     alone waits on that predecessor's cell, and it alone gives that waiter back.
+ * I3. After LEFT_ONCE is set, a free lock may also look held: tail is a node that left,
+ *     or one granted with nobody waiting. lock() walks through; trylock() has to, too.
+ *
+ * A grant (release) pairs with wait_for_turn (acquire), the store of a number (release)
+ * with the loads of the cell in clh_fast and clh_wait_for_number; an exchange of the
+ * tail that frees the lock with that of the next arrival. Arrivals publish their
+ * waiters by exchanging the tail, and every exchange carries that on. So those which
+ * only take a waiter out again (clh_settle, clh_leave) need no order: whose name they
+ * put there was published before, and a number is never put there before an earlier
+ * one has been stored, so that no old value of the cell is taken for it.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_CLH_H
+#define HASP_LOCKS_ALGORITHMS_CLH_H
+
+#include "locks/algorithms/clh_number.h"
+#include "locks/memory/fork_repair.h"
+#include "locks/algorithms/lock_defaults.h"
+
+enum { CLH_LEFT_ONCE = 1 }; /* lock->mode: some waiter has timed out */
+static inline void clh_forget(struct lock *lock, bool held)
+{
+    struct clh *clh = clh_of(lock);
+    uint32_t tail = load_relaxed(&clh->tail), number = clh_number(clh);
+    if (tail % 2 == 0 || tail / 2 == load_relaxed(&clh->node))
+        return; /* no ghosts */
+    store_relaxed(&clh->node, 0);
+    store_relaxed(&clh->cell, number);
+    store_relaxed(&clh->tail, held ? number + CLH_NUMBER : number);
+}
+
+USUAL_BEFORE_RELEASE(clh)
+
+static inline bool clh_fast(struct lock *lock)
+{
+    struct clh *clh = clh_of(lock);
+    prefetch_for_write(&clh->tail); /* to read first would fetch the line twice */
+    uint32_t number = load_acquire(&clh->cell) & ~(uint32_t)CLH_PARKED;
+    return acquire_if(&clh->tail, number, number + CLH_NUMBER);
+}
+
+/* The caller holds the lock through its waiter `self`: takes a number instead, if
+ * nobody has queued behind it. */
+static inline void clh_settle(struct clh *clh, struct waiter *self)
+{
+    uint32_t tail = clh_name(self->link.id);
+    store_relaxed(&clh->node, 0);
+    if (compare_exchange_relaxed(&clh->tail, &tail, clh_number(clh) + CLH_NUMBER))
+        waiter_give(self);
+    else
+        store_relaxed(&clh->node, self->link.id);
+}
+
+/* Times out: out of the queue if last, else by telling the successor where to wait. */
+static inline void clh_leave(struct lock *lock, struct waiter *self, uint32_t before)
+{
+    uint32_t tail = clh_name(self->link.id);
+    fetch_or_relaxed(&lock->mode, CLH_LEFT_ONCE);
+    if (compare_exchange_relaxed(&clh_of(lock)->tail, &tail, before)) {
+        waiter_give(self);
+        return;
+    }
+    store_relaxed(&self->previous, before);
+    if (exchange_release(&self->cell, WAITER_LEFT) == WAITER_PARKED)
+        unpark(&self->cell, 1);
+}
+
+static inline bool clh_wait_on(struct lock *lock, struct waiter *self, uint32_t before,
+                               enum waiting waiting, const struct deadline *deadline)
+{
+    struct clh *clh = clh_of(lock);
+    struct waiter *other;
+    while ((other = clh_named(before)) != NULL) {
+        bool hopeful = may_park(waiting) && !load_relaxed(&other->asleep);
+        uint32_t state =
+            wait_for_turn(&other->cell, &self->asleep, waiting, hopeful, deadline);
+        if (state == WAITER_WAITING) {
+            state = load_acquire(&other->cell);
+            if (state != WAITER_GRANTED && state != WAITER_LEFT) {
+                clh_leave(lock, self, before);
+                return false;
+            }
+        }
+        before = load_relaxed(&other->previous);
+        waiter_give(other);
+        if (state == WAITER_GRANTED)
+            return true;
+    }
+    if (clh_wait_for_number(clh, self, before, waiting, deadline))
+        return true;
+    clh_leave(lock, self, before);
+    return false;
+}
+
+/* Puts waiters that wait for each other, up to `last` (an id), behind the queue;
+ * returns the name that the first of them has to wait behind. */
+static inline uint32_t clh_swing(struct lock *lock, uint32_t last)
+{
+    return exchange_acq_rel(&clh_of(lock)->tail, clh_name(last));
+}
+
+/* The name of the last one queued, 0 if there is none. That it stays the same means
+ * that somebody holds the lock and nobody has queued: who left may stay the last (I3),
+ * but then a release shows. */
+static inline uint32_t clh_last(struct lock *lock)
+{
+    uint32_t tail = load_relaxed(&clh_of(lock)->tail);
+    bool left = load_relaxed(&lock->mode) && !load_relaxed(&lock->word);
+    return tail % 2 == 0 || left ? 0 : tail;
+}
+
+static inline bool clh_wait_behind(struct lock *lock, struct waiter *self,
+                                   uint32_t before, enum waiting waiting,
+                                   const struct deadline *deadline)
+{
+    bool acquired = clh_wait_on(lock, self, before, waiting, deadline);
+    if (acquired)
+        clh_settle(clh_of(lock), self);
+    return acquired;
+}
+
+static __attribute__((noinline, unused)) bool
+clh_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadline)
+{
+    ghosts_check(lock, clh_forget);
+    struct waiter *self = waiter_take();
+    uint32_t before = clh_swing(lock, self->link.id);
+    return clh_wait_behind(lock, self, before, waiting, deadline);
+}
+
+/* Behind clh_fast: walks through what somebody left. */
+static __attribute__((noinline, unused)) bool clh_retry(struct lock *lock,
+                                                        enum waiting waiting)
+{
+    if (load_relaxed(&lock->word))
+        return false;
+    static const struct deadline long_ago = {CLOCK_MONOTONIC, {0, 0}};
+    int token = wait_begin();
+    bool acquired = clh_wait(lock, waiting, &long_ago);
+    wait_end(token, NULL, NULL);
+    return acquired;
+}
+
+static inline bool clh_trylock(struct lock *lock, enum waiting waiting)
+{
+    struct clh *clh = clh_of(lock);
+    return (load_relaxed(&clh->tail) == clh_number(clh) && clh_fast(lock)) ||
+           (unlikely(load_relaxed(&lock->mode) != 0) && clh_retry(lock, waiting));
+}
+
+static inline bool clh_timedlock(struct lock *lock, enum waiting waiting,
+                                 const struct deadline *deadline)
+{
+    return clh_fast(lock) || clh_wait(lock, waiting, deadline);
+}
+
+static inline void clh_lock(struct lock *lock, enum waiting waiting)
+{
+    clh_timedlock(lock, waiting, NULL);
+}
+
+/* By a holder with a node. */
+static __attribute__((noinline, unused)) void clh_unlock_queued(struct lock *lock,
+                                                                enum waiting waiting)
+{
+    struct clh *clh = clh_of(lock);
+    struct waiter *self = waiter_at(load_relaxed(&clh->node));
+    store_relaxed(&clh->node, 0); /* before the release */
+    if (release_if(&clh->tail, clh_name(self->link.id), clh_number(clh)))
+        waiter_give(self);
+    else
+        grant(&self->cell, may_park(waiting));
+}
+
+static inline void clh_unlock(struct lock *lock, enum waiting waiting)
+{
+    struct clh *clh = clh_of(lock);
+    uint32_t mine = clh_number(clh) + CLH_NUMBER;
+    if (unlikely(load_relaxed(&clh->node) != 0)) {
+        clh_unlock_queued(lock, waiting);
+    } else if (!may_park(waiting)) {
+        store_release(&clh->cell, mine);
+        release_window();
+    } else if (unlikely(!release_if(&clh->tail, mine, mine - CLH_NUMBER))) {
+        uint32_t before = exchange_release(&clh->cell, mine);
+        release_window();
+        if (unlikely(before & CLH_PARKED))
+            unpark(&clh->cell, 1);
+    }
+}
+
+/* Nobody uses the lock: what timed-out waiters left behind goes back to the pool. */
+static inline void clh_destroy(struct lock *lock)
+{
+    if (unlikely(load_relaxed(&lock->mode)) && clh_trylock(lock, SPIN))
+        clh_unlock(lock, SPIN);
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of a CLH lock (clh.h says what it means), and the wait for a holder that
+ * has a number instead of a waiter.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_CLH_NUMBER_H
+#define HASP_LOCKS_ALGORITHMS_CLH_NUMBER_H
+
+#include "locks/waiting/policies.h"
+
+enum { CLH_PARKED = 1, CLH_NUMBER = 2 };
+
+struct clh {
+    struct atomic_u32 tail, node, cell;
+};
+
+static inline struct clh *clh_of(struct lock *lock)
+{
+    return (struct clh *)lock->state;
+}
+
+/* The name of the waiter with that id, as in the tail. */
+static inline uint32_t clh_name(uint32_t id)
+{
+    return id * 2 + 1;
+}
+
+/* NULL: that name is a number. */
+static inline struct waiter *clh_named(uint32_t name)
+{
+    return name % 2 ? waiter_at(name / 2) : NULL;
+}
+
+/* The last number released. */
+static inline uint32_t clh_number(struct clh *clh)
+{
+    return load_relaxed(&clh->cell) & ~(uint32_t)CLH_PARKED;
+}
+
+/* Waits for a holder that has a number; false when the deadline has passed. */
+static inline bool clh_wait_for_number(struct clh *clh, struct waiter *self,
+                                       uint32_t number, enum waiting waiting,
+                                       const struct deadline *deadline)
+{
+    struct atomic_u32 *cell = &clh->cell;
+    struct spinner spinner = {0, 0};
+    uint32_t turns = spin_limit(), seen;
+    while (((seen = load_acquire(cell)) & ~(uint32_t)CLH_PARKED) != number && turns) {
+        if (waiting == SPIN_PREFETCH)
+            prefetch_for_write(cell);
+        if (!(may_park(waiting) ? spinner_turn_of(&spinner, &turns, deadline)
+                                : spinner_turn(&spinner, deadline)))
+            return false;
+    }
+    if (!may_park(waiting))
+        return true;
+    store_relaxed(&self->asleep, 1);
+    while (((seen = load_acquire(cell)) & ~(uint32_t)CLH_PARKED) != number) {
+        if (!(seen & CLH_PARKED) &&
+            !compare_exchange_relaxed(cell, &seen, seen | CLH_PARKED))
+            continue;
+        if (!park(cell, seen | CLH_PARKED, deadline))
+            return (load_acquire(cell) & ~(uint32_t)CLH_PARKED) == number;
+    }
+    return true;
+}
+
+#endif

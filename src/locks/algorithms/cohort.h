@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cohort locks. D. Dice, V. Marathe, N. Shavit, "Lock cohorting: a general technique
+ * for designing NUMA locks", PPoPP 2012; extended in ACM TOPC 1(2), 2015.
+ *
+ * Idea: a global lock and a local one for each NUMA node. A thread takes its node's
+ * lock, then the global one, unless the local lock came with the global one: a holder
+ * whose node has waiters keeps the global lock and gives them the local one, at most
+ * HANDOVER_LIMIT times in a row. Any lock that another thread may release can be the
+ * global one, any that tells its holder whether somebody waits the local one; the two
+ * are arguments here. Where waiters may park, the global lock is MUTEXEE instead of a
+ * backoff lock, so that leaders may, too.
+ *
+ * A thread that finds the lock free takes the global lock and no other, as a cohort of
+ * its own: without contention there is no local lock, and no memory for it.
+ *
+ *   state[0..2]  the global lock's
+ *   state[3]  directory of the local locks (side_memory.h)
+ *   mode  while held: 1 + the node whose local lock the holder has, too; 0 none
+ *   local  in the node's part: a lock, of which only the state is used
+ *   handovers  in the node's part: 0 whoever gets the local lock has to take the global
+ *              one; n > 0 it gets both, the n-th time in a row
+ *
+ * I1. mode and handovers belong to the holder: written after it has the global lock,
+ *     set to 0 before it gives that up. So handovers != 0 implies that the global lock
+ *     is held, and the holder of the local lock is the holder.
+ * I2. Whoever waits for a local lock never gives up waiting. So where its holder sees a
+ *     waiter, a release hands over to a live thread, and none has to be taken back.
+ * I3. The local lock is released before the global one. Until the latter, nobody else
+ *     can acquire the lock and destroy it; after it, nothing of the lock or of its
+ *     parts is touched. Where the local release hands over both, it is the last access.
+ * What mode says is found again by any thread on any node: unlock does not ask where it
+ * runs.
+ *
+ * Timed lock: waits for the global lock only, as a cohort of its own, and uses that
+ * lock's way to give up. Proof: by I2 the local level and the leader that has it are
+ * not concerned; a thread that leaves the global lock's queue is one that has nothing
+ * to hand on. (The paper's abortable forms let threads leave the local queue too, which
+ * has a holder find its last waiter gone after it decided to keep the global lock.)
+ *
+ * Trylock: the global lock's. The lock is free exactly when the global one is.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_COHORT_H
+#define HASP_LOCKS_ALGORITHMS_COHORT_H
+
+#include "locks/algorithms/mcs.h"
+#include "locks/algorithms/mutexee.h"
+#include "locks/memory/side_memory.h"
+#include "locks/algorithms/partitioned.h"
+#include "locks/algorithms/spinlock.h"
+
+/* What a cohort lock asks of a lock, at either level. */
+struct cohort_level {
+    bool (*fast)(struct lock *);
+    bool (*trylock)(struct lock *);
+    bool (*timedlock)(struct lock *, const struct deadline *);
+    void (*unlock)(struct lock *);
+    void (*forget)(struct lock *, bool held);
+    void (*destroy)(struct lock *);
+    bool (*queued)(struct lock *); /* local: asked by the holder, does anybody wait? */
+};
+
+struct cohort {
+    const struct cohort_level *global, *local;
+    void (*forget)(struct lock *, bool held); /* of the whole */
+    bool adaptive;                            /* may skip the local level (ahmcs.h) */
+};
+
+/* Lies over the words of a part. */
+struct cohort_node {
+    struct lock local;
+    char apart[64 - sizeof(struct lock)]; /* from what the local lock's waiters watch */
+    struct atomic_u32 handovers;
+    struct atomic_u32 deserted, skipper; /* of an adaptive one */
+};
+
+_Static_assert(sizeof(struct cohort_node) <= sizeof(((struct part *)0)->words),
+               "fits into a part");
+
+static inline struct atomic_u32 *cohort_directory(struct lock *lock)
+{
+    return &lock->state[3];
+}
+
+static inline struct cohort_node *cohort_node_of(struct part *part)
+{
+    return (struct cohort_node *)(void *)part->words;
+}
+
+/* After a fork: whoever is in a local lock is a ghost, for a live thread comes through
+ * here before it enters one. */
+static inline __attribute__((always_inline)) void
+cohort_forget(struct lock *lock, bool held, const struct cohort *cohort)
+{
+    for (uint32_t i = 0; i < PARTS_MAX; i++) {
+        struct part *part = parts_look(cohort_directory(lock), i);
+        if (!part)
+            continue;
+        struct cohort_node *node = cohort_node_of(part);
+        store_relaxed(&node->handovers, 0);
+        store_relaxed(&node->skipper, 0);
+        cohort->local->forget(&node->local, true);
+        cohort->local->trylock(&node->local); /* held or free: held now ... */
+        cohort->local->unlock(&node->local);  /* ... and free, without waiters */
+    }
+    /* By I1, where mode is set the global lock was held when the process forked, by the
+     * thread that forked or by a ghost; so nobody has acquired it since. */
+    bool through = load_relaxed(&lock->mode) != 0;
+    store_relaxed(&lock->mode, 0);
+    cohort->global->forget(lock, held || through);
+    if (through && !held)
+        cohort->global->unlock(lock); /* it was on its way to a ghost */
+}
+
+/* Acquires the global lock only, if the local level would not pay: its last release saw
+ * nobody waiting, and nobody else from this node skips it now. A wrong guess costs
+ * time, no more. */
+static inline __attribute__((always_inline)) bool
+cohort_skips(struct lock *lock, struct cohort_node *node, const struct cohort *cohort)
+{
+    if (!load_relaxed(&node->deserted))
+        return false;
+    if (load_relaxed(&node->skipper)) {
+        store_relaxed(&node->deserted, 0);
+        return false;
+    }
+    store_relaxed(&node->skipper, 1);
+    cohort->global->timedlock(lock, NULL);
+    store_relaxed(&node->skipper, 0);
+    return true;
+}
+
+static inline __attribute__((always_inline)) void
+cohort_wait(struct lock *lock, const struct cohort *cohort)
+{
+    ghosts_check(lock, cohort->forget);
+    uint32_t index = current_node() % PARTS_MAX;
+    struct part *part = parts_get_unless_scarce(cohort_directory(lock), index);
+    if (unlikely(!part)) {
+        cohort->global->timedlock(lock, NULL);
+        return;
+    }
+    struct cohort_node *node = cohort_node_of(part);
+    if (cohort->adaptive && cohort_skips(lock, node, cohort))
+        return;
+    cohort->local->timedlock(&node->local, NULL);
+    if (load_relaxed(&node->handovers))
+        return; /* the predecessor kept the global lock for us */
+    cohort->global->timedlock(lock, NULL);
+    store_relaxed(&lock->mode, (uint8_t)(index + 1));
+}
+
+static inline __attribute__((always_inline)) bool
+cohort_timedlock(struct lock *lock, const struct cohort *cohort,
+                 const struct deadline *deadline)
+{
+    if (cohort->global->fast(lock))
+        return true;
+    ghosts_check(lock, cohort->forget);
+    return cohort->global->timedlock(lock, deadline);
+}
+
+/* By a holder that has its node's local lock, too. */
+static inline __attribute__((always_inline)) void
+cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohort)
+{
+    struct cohort_node *node =
+        cohort_node_of(parts_look(cohort_directory(lock), index));
+    uint32_t handovers = load_relaxed(&node->handovers);
+    bool queued = cohort->local->queued(&node->local);
+    if (queued && handovers < HANDOVER_LIMIT) {
+        store_relaxed(&node->handovers, handovers + 1);
+        cohort->local->unlock(&node->local);
+        return;
+    }
+    if (cohort->adaptive)
+        store_relaxed(&node->deserted, !queued);
+    store_relaxed(&node->handovers, 0);
+    store_relaxed(&lock->mode, 0);
+    cohort->local->unlock(&node->local);
+    cohort->global->unlock(lock);
+}
+
+/* A lock as a level: `wait` and `wait_until` are the arguments of its functions. */
+#define COHORT_LEVEL(level, prefix, forget_it, tells, wait, wait_until)                \
+    static inline bool level##_trylock(struct lock *lock)                              \
+    {                                                                                  \
+        return prefix##_trylock wait;                                                  \
+    }                                                                                  \
+    static inline bool level##_timedlock(struct lock *lock,                            \
+                                         const struct deadline *deadline)              \
+    {                                                                                  \
+        return prefix##_timedlock wait_until;                                          \
+    }                                                                                  \
+    static inline void level##_unlock(struct lock *lock)                               \
+    {                                                                                  \
+        prefix##_unlock wait;                                                          \
+    }                                                                                  \
+    static const struct cohort_level level = {                                         \
+        .fast = prefix##_fast,                                                         \
+        .trylock = level##_trylock,                                                    \
+        .timedlock = level##_timedlock,                                                \
+        .unlock = level##_unlock,                                                      \
+        .forget = forget_it,                                                           \
+        .destroy = prefix##_destroy,                                                   \
+        .queued = tells,                                                               \
+    };
+
+/* A cohort lock's functions, for locks.def. */
+#define COHORT(name, global_level, local_level, adapts)                                \
+    static void name##_forget(struct lock *lock, bool held);                           \
+    static const struct cohort name = {&global_level, &local_level, name##_forget,     \
+                                       adapts};                                        \
+    static __attribute__((unused)) void name##_forget(struct lock *lock, bool held)    \
+    {                                                                                  \
+        cohort_forget(lock, held, &name);                                              \
+    }                                                                                  \
+    static inline bool name##_fast(struct lock *lock)                                  \
+    {                                                                                  \
+        return global_level.fast(lock);                                                \
+    }                                                                                  \
+    static inline bool name##_trylock(struct lock *lock)                               \
+    {                                                                                  \
+        return global_level.trylock(lock);                                             \
+    }                                                                                  \
+    static inline void name##_lock(struct lock *lock)                                  \
+    {                                                                                  \
+        if (!name##_fast(lock))                                                        \
+            cohort_wait(lock, &name);                                                  \
+    }                                                                                  \
+    static inline bool name##_timedlock(struct lock *lock,                             \
+                                        const struct deadline *deadline)               \
+    {                                                                                  \
+        return cohort_timedlock(lock, &name, deadline);                                \
+    }                                                                                  \
+    static inline void name##_before_release(struct lock *lock)                        \
+    {                                                                                  \
+        ghosts_check_holder(lock, name##_forget);                                      \
+    }                                                                                  \
+    static __attribute__((noinline, unused)) void name##_unlock_both(                  \
+        struct lock *lock, uint32_t index)                                             \
+    {                                                                                  \
+        cohort_unlock_both(lock, index, &name);                                        \
+    }                                                                                  \
+    static inline void name##_unlock(struct lock *lock)                                \
+    {                                                                                  \
+        uint32_t way = load_relaxed(&lock->mode);                                      \
+        if (likely(!way))                                                              \
+            global_level.unlock(lock);                                                 \
+        else                                                                           \
+            name##_unlock_both(lock, way - 1);                                         \
+    }                                                                                  \
+    static inline void name##_destroy(struct lock *lock)                               \
+    {                                                                                  \
+        global_level.destroy(lock);                                                    \
+        parts_give_back(cohort_directory(lock));                                       \
+    }
+
+/* The locks that cohorts are made of. */
+
+static inline void cohort_no_queue(struct lock *lock, bool held)
+{
+    (void)lock; /* no ghosts */
+    (void)held;
+}
+
+static inline bool cohort_mcs_queued(struct lock *lock)
+{
+    return load_relaxed(&mcs_of(lock)->tail) != TAIL_HELD;
+}
+
+COHORT_LEVEL(cohort_backoff, spinlock, cohort_no_queue, NULL, (lock, true),
+             (lock, true, deadline))
+COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock, MUTEXEE_SPINNERS),
+             (lock, MUTEXEE_SPINNERS, deadline))
+/* A leader's turn: while the holder has a cohort of its own to serve, whose hand-overs
+ * write what lies beside the global number, there is no point in looking often. */
+static inline void leader_ticket_serve(struct lock *lock, uint32_t number)
+{
+    ticket_serve(lock, number);
+}
+
+static inline bool leader_ticket_turn(struct lock *lock, uint32_t number,
+                                      struct spinner *spinner,
+                                      const struct deadline *deadline)
+{
+    (void)number;
+    uint32_t turns = 1, most = 2 * spin_limit();
+    if (load_relaxed(&lock->mode))
+        turns = 2 + spinner->since_yield / 2;
+    turns = turns < most ? turns : most;
+    return spinner_turns(spinner, turns, deadline);
+}
+
+DEFINE_TICKET_LOCK(leader_ticket, tickets_served, CLOCK_TURNS)
+
+static inline void leader_ticket_destroy(struct lock *lock)
+{
+    tickets_destroy(lock);
+}
+
+COHORT_LEVEL(cohort_leader_ticket, leader_ticket, leader_ticket_forget, NULL, (lock),
+             (lock, deadline))
+COHORT_LEVEL(cohort_ticket, ticket, ticket_forget, tickets_queued, (lock),
+             (lock, deadline))
+COHORT_LEVEL(cohort_partitioned, partitioned, partitioned_forget, NULL, (lock),
+             (lock, deadline))
+COHORT_LEVEL(cohort_mcs, mcs, mcs_forget, cohort_mcs_queued, (lock, SPIN),
+             (lock, SPIN, deadline))
+COHORT_LEVEL(cohort_mcs_park, mcs, mcs_forget, cohort_mcs_queued,
+             (lock, SPIN_THEN_PARK), (lock, SPIN_THEN_PARK, deadline))
+
+COHORT(c_bo_mcs, cohort_backoff, cohort_mcs, false)
+COHORT(c_bo_mcs_park, cohort_mutexee, cohort_mcs_park, false)
+COHORT(c_tkt_tkt, cohort_leader_ticket, cohort_ticket, false)
+COHORT(c_ptl_tkt, cohort_partitioned, cohort_ticket, false)
+
+/* The holder moves a thread asleep on a condition variable to the sleepers of the
+ * global lock's word. */
+static inline void c_bo_mcs_park_adopt(struct lock *lock, struct waiter *waiter)
+{
+    mutexee_adopt(lock, waiter);
+}
+
+/* After that: it takes the global lock, as a cohort of its own. */
+static inline void c_bo_mcs_park_relock(struct lock *lock)
+{
+    ghosts_check(lock, c_bo_mcs_park_forget); /* before mutexee's, which knows less */
+    mutexee_relock(lock, MUTEXEE_SPINNERS);
+}
+
+#endif

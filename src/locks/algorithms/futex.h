@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Three-state futex mutex, compatible with glibc's word, with a biased release. The
+ * default. U. Drepper, "Futexes are tricky", 2011 (three states). The bias is Hasp's
+ * own, in the spirit of D. Dice, H. Huang, M. Yang, "Asymmetric Dekker
+ * synchronization", 2001.
+ *
+ * Idea: an uncontended release needs no atomic operation as long as nobody ever had to
+ * sleep: it is a plain store, after which the releaser looks at a table of sleepers in
+ * the library. The first waiters of a lock count themselves into that table and run one
+ * heavy barrier; from their first acquisition on, the lock releases by exchange, for
+ * good.
+ *
+ *   word  0 free, 1 held, 2 held and somebody may sleep on it
+ *   mode  0 biased, FUTEX_SHARED releases by exchange; written by holders only
+ *
+ * I1. Every release after a holder wrote FUTEX_SHARED is an exchange; holders are
+ *     ordered, so a waiter that sees the flag may rely on it.
+ * I2. A waiter that sees it not is counted in sleepers[] before its heavy barrier, and
+ *     until it holds the lock or gives up. Each biased release either comes before the
+ *     barrier, then the waiter sees the word free; or its table look-up after, then it
+ *     wakes.
+ * I3. Where the barrier is not to be had (a filter came while the lock was biased),
+ *     such a waiter sleeps in slices.
+ * I4. A releaser clears nothing after its store; the table is counted in and out by
+ *     waiters.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_FUTEX_H
+#define HASP_LOCKS_ALGORITHMS_FUTEX_H
+
+#include "locks/algorithms/lock_defaults.h"
+#include "locks/waiting/policies.h"
+
+enum { FUTEX_SHARED = 1 };
+enum { FUTEX_BUCKETS = 512, FUTEX_SLICE_NS = 1000000 };
+
+/* Waiters of biased locks, by hash of the lock's address; counts of locks that share a
+ * bucket only cost a vain wake-up. */
+extern struct atomic_u32 futex_sleepers[FUTEX_BUCKETS]
+    __attribute__((visibility("hidden")));
+
+static inline struct atomic_u32 *futex_bucket(const struct lock *lock)
+{
+    uintptr_t address = (uintptr_t)lock;
+    return &futex_sleepers[(address >> 3 ^ address >> 12) % FUTEX_BUCKETS];
+}
+
+static inline bool futex_fast(struct lock *lock)
+{
+    return acquire_if(&lock->word, 0, 1);
+}
+
+static inline bool futex_trylock(struct lock *lock, bool biased)
+{
+    (void)biased;
+    return load_relaxed(&lock->word) == 0 && futex_fast(lock);
+}
+
+/* The waiter's part of the bias, for as long as the lock is biased. */
+bool futex_wait_biased(struct lock *lock, const struct deadline *deadline);
+
+static inline bool futex_sleep(struct lock *lock, const struct deadline *deadline)
+{
+    while (exchange_acquire(&lock->word, 2) != 0)
+        if (!park(&lock->word, 2, deadline))
+            return false;
+    return true;
+}
+
+static __attribute__((noinline, unused)) bool
+futex_wait(struct lock *lock, bool biased, const struct deadline *deadline)
+{
+    return biased && !(load_relaxed(&lock->mode) & FUTEX_SHARED)
+               ? futex_wait_biased(lock, deadline)
+               : futex_sleep(lock, deadline);
+}
+
+static inline bool futex_timedlock(struct lock *lock, bool biased,
+                                   const struct deadline *deadline)
+{
+    return futex_fast(lock) || futex_wait(lock, biased, deadline);
+}
+
+static inline void futex_lock(struct lock *lock, bool biased)
+{
+    futex_timedlock(lock, biased, NULL);
+}
+
+static inline void futex_unlock(struct lock *lock, bool biased)
+{
+    if (biased && likely(!(load_relaxed(&lock->mode) & FUTEX_SHARED))) {
+        struct atomic_u32 *sleepers = futex_bucket(lock);
+        store_release(&lock->word, 0);
+        light_barrier(); /* pairs with the heavy one in futex_wait_biased */
+        release_window();
+        if (unlikely(load_relaxed(sleepers) != 0))
+            unpark(&lock->word, 1);
+    } else if (single_threaded()) {
+        store_relaxed(&lock->word, 0);
+    } else if (unlikely(exchange_release(&lock->word, 0) == 2)) {
+        release_window();
+        unpark(&lock->word, 1);
+    }
+}
+
+/* The holder moves a thread asleep on a condition variable to the lock's sleepers. */
+static inline void futex_adopt(struct lock *lock, struct waiter *waiter)
+{
+    store_relaxed(&lock->mode, FUTEX_SHARED);
+    store_relaxed(&lock->word, 2);
+    move_to_sleepers(waiter, &lock->word);
+}
+
+/* After futex_adopt: it may have slept among others. The mode is FUTEX_SHARED. */
+static inline void futex_relock(struct lock *lock, bool biased)
+{
+    /* It is awake, and whoever signalled is about to release: spin a little first. */
+    for (uint32_t turns = spin_limit() / 4 + 1; turns; turns -= relax_at_most(turns)) {
+        if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, 2))
+            return;
+    }
+    futex_wait(lock, biased, NULL);
+}
+
+static inline void futex_before_release(struct lock *lock)
+{
+    (void)lock; /* no queue, no ghosts */
+}
+
+USUAL_DESTROY(futex)
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Concurrency restriction around any lock. D. Dice, A. Kogan, "Avoiding scalability
+ * collapse by restricting concurrency", EuroSys 2019 (GCR).
+ *
+ * Idea: of the threads that have to wait only a few, the active ones, may do so in the
+ * wrapped lock, and circulate over it. The others are passive: they sleep in a queue,
+ * whose first (the top) becomes active when the active set is not full for a while, or
+ * when it has stood there for long: then it gets the place of the next one that leaves.
+ * The paper counts the holder as active too and hooks its release; here a thread leaves
+ * the active set once it has acquired, so the fast path and the release are the wrapped
+ * lock's own. The paper's top spins; this one looks now and then, with naps in between.
+ *
+ * In a part of the lock (where its id is kept: gcr_of), made when a thread first has to
+ * wait:
+ *
+ *   admission  bits 0-7 the number of active threads; bit 8 WANTED, the top asks for
+ *              the place of the next that leaves; from bit 16 the number of departures
+ *   place      1 once that place was given to the top, which sets it back to 0
+ *   passive    a whole lock, used as mcs.h does; its holder is the top
+ *
+ * I1. At most gcr_limit() threads are active, a place that was given included.
+ * I2. An active thread waits for nothing but the wrapped lock: it leaves the active set
+ *     when it has acquired, or given up. Who holds a lock needs no place to release it.
+ * I3. WANTED is set by the top only, in one exchange with the check that the set is
+ *     full; so one of those counted there gives its place. No wake-up is lost.
+ * I4. Nothing about exclusion depends on any of this.
+ * The exchange that takes WANTED away (acquire) pairs with the one that set it
+ * (release), so that `place` is set after an earlier top has cleared it. It carries
+ * nothing else.
+ *
+ * Timed lock: a passive waiter leaves the queue as in mcs.h. The top takes WANTED back;
+ * if it is gone, the place is as good as given, and it goes on to the wrapped lock,
+ * whose timed form ends at once. It does not nap: it asks for the next place directly.
+ *
+ * Note: threads that a condition variable hands over wait in the wrapped lock, without
+ * a place. They are there by the holder's will, and no place depends on them.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_GCR_H
+#define HASP_LOCKS_ALGORITHMS_GCR_H
+
+#include "locks/algorithms/mcs.h"
+#include "locks/memory/side_memory.h"
+
+enum { GCR_ACTIVE = 0xff, GCR_WANTED = 1 << 8, GCR_DEPARTURE = 1 << 16 };
+
+enum { GCR_LIMIT = 4 };
+
+/* The top looks again after naps of 50, 100, 200 and 400 microseconds, then asks. So
+ * the active set changes about once a millisecond, which is rare beside acquisitions
+ * and often beside what a waiter would call starving. */
+enum { GCR_NAPS = HANDOVER_LIMIT < 4 ? 1 : 4, GCR_NAP_NS = 50000 };
+
+/* The set counts as not full when that lasts for this part of the spin limit. */
+enum { GCR_LOOK = 4 };
+
+struct gcr {
+    struct lock passive;
+    struct atomic_u32 admission, place;
+    struct atomic_u32 next, key; /* only for those of gcr_by_address() */
+};
+
+/* Where the wrapper keeps its part's id: a lock of at most 12 bytes leaves it the last
+ * word of the state. With more, that word is mostly the lock's directory, which has a
+ * word to spare behind those of its parts. Else the library finds it by the lock's
+ * address. */
+enum gcr_place { GCR_IN_STATE, GCR_IN_DIRECTORY, GCR_BY_ADDRESS };
+
+struct gcr *gcr_by_address(const struct lock *lock);
+void gcr_forget_address(const struct lock *lock);
+
+_Static_assert(sizeof(struct gcr) <= sizeof(((struct part *)0)->words),
+               "fits into a part");
+
+/* Enough to keep the lock busy: one that is next, or a few where there are CPUs. */
+static inline uint32_t gcr_limit(void)
+{
+    uint32_t cpus = cpu_count();
+    return cpus <= 2 ? 1 : cpus > GCR_LIMIT ? (uint32_t)GCR_LIMIT : cpus - 1;
+}
+
+static inline struct atomic_u32 *gcr_cell(struct lock *lock, enum gcr_place where)
+{
+    struct atomic_u32 *last = &lock->state[3];
+    return where == GCR_IN_STATE ? last : &part_of(last)->words[PARTS_WRAPPER];
+}
+
+static inline struct gcr *gcr_of(struct lock *lock, enum gcr_place where)
+{
+    if (where == GCR_BY_ADDRESS)
+        return gcr_by_address(lock);
+    return (struct gcr *)(void *)part_of(gcr_cell(lock, where))->words;
+}
+
+/* Whoever is counted or queued is a ghost: a live thread comes through here first. */
+static inline void gcr_forget(struct lock *passive, bool held)
+{
+    (void)held;
+    struct gcr *gcr = (struct gcr *)passive;
+    store_relaxed(&mcs_of(passive)->next, 0);
+    store_relaxed(&mcs_of(passive)->tail, 0);
+    store_relaxed(&gcr->place, 0);
+    store_relaxed(&gcr->admission, 0);
+}
+
+static inline bool gcr_full(uint32_t admission)
+{
+    return (admission & GCR_ACTIVE) >= gcr_limit();
+}
+
+static inline bool gcr_join(struct gcr *gcr)
+{
+    uint32_t seen = load_relaxed(&gcr->admission);
+    while (!gcr_full(seen))
+        if (compare_exchange_relaxed(&gcr->admission, &seen, seen + 1))
+            return true;
+    return false;
+}
+
+/* Joins if nobody comes or goes while the top looks on. Otherwise those who circulate
+ * keep the lock busy: each of them is away for a moment. */
+static inline bool gcr_join_quiet(struct gcr *gcr)
+{
+    uint32_t before = load_relaxed(&gcr->admission), seen = before;
+    for (uint32_t turns = spin_limit() / GCR_LOOK; turns;) {
+        if (gcr_full(seen) || seen != before)
+            return false;
+        turns -= relax_at_most(turns);
+        seen = load_relaxed(&gcr->admission);
+    }
+    return !gcr_full(before) &&
+           compare_exchange_relaxed(&gcr->admission, &before, before + 1);
+}
+
+/* The top asks for the next place, or takes one that is free. */
+static inline bool gcr_ask(struct gcr *gcr, const struct deadline *deadline)
+{
+    uint32_t seen = load_relaxed(&gcr->admission), after;
+    do
+        after = gcr_full(seen) ? seen | GCR_WANTED : seen + 1;
+    while (!compare_exchange_release(&gcr->admission, &seen, after));
+    if (!(after & GCR_WANTED))
+        return true;
+    while (load_relaxed(&gcr->place) == 0) {
+        if (park(&gcr->place, 0, deadline))
+            continue;
+        seen = load_relaxed(&gcr->admission);
+        while (seen & GCR_WANTED)
+            if (compare_exchange_relaxed(&gcr->admission, &seen,
+                                         seen & ~(uint32_t)GCR_WANTED))
+                return false;
+        spin_until(load_relaxed(&gcr->place) != 0);
+    }
+    store_relaxed(&gcr->place, 0);
+    return true;
+}
+
+static inline bool gcr_stand_by(struct gcr *gcr, const struct deadline *deadline)
+{
+    for (uint32_t nap = 0; nap < GCR_NAPS && !deadline; nap++) {
+        if (gcr_join_quiet(gcr))
+            return true;
+        struct deadline end = deadline_after((uint64_t)GCR_NAP_NS << nap);
+        park(&gcr->place, 0, &end); /* nobody wakes it before it has asked */
+    }
+    return gcr_ask(gcr, deadline);
+}
+
+static __attribute__((noinline, unused)) bool
+gcr_wait_passive(struct gcr *gcr, const struct deadline *deadline)
+{
+    if (!mcs_timedlock(&gcr->passive, SPIN_THEN_PARK, deadline))
+        return false;
+    bool active = gcr_stand_by(gcr, deadline);
+    mcs_unlock(&gcr->passive, SPIN_THEN_PARK); /* the next is the top */
+    return active;
+}
+
+/* A thread that has to wait for the lock becomes active; false when the deadline passed
+ * first. Threads that come and go do not look at the queue: that keeps them few. */
+static inline bool gcr_enter(struct gcr *gcr, const struct deadline *deadline)
+{
+    ghosts_check(&gcr->passive, gcr_forget);
+    return gcr_join(gcr) || gcr_wait_passive(gcr, deadline);
+}
+
+/* It has acquired the lock, or given up. */
+static inline void gcr_leave(struct gcr *gcr)
+{
+    uint32_t seen = load_relaxed(&gcr->admission), after;
+    do
+        after = seen - (seen & GCR_WANTED ? GCR_WANTED : 1) + GCR_DEPARTURE;
+    while (!compare_exchange_acquire(&gcr->admission, &seen, after));
+    if (unlikely(seen & GCR_WANTED)) {
+        store_relaxed(&gcr->place, 1);
+        unpark(&gcr->place, 1);
+    }
+}
+
+/* Nobody uses the lock any more. */
+static inline void gcr_destroy(struct lock *lock, enum gcr_place where)
+{
+    if (where == GCR_BY_ADDRESS) {
+        gcr_forget_address(lock);
+    } else if (load_relaxed(&lock->state[3])) { /* else nobody ever waited */
+        uint32_t id = exchange_relaxed(gcr_cell(lock, where), 0);
+        if (id)
+            part_give(part_at(id));
+    }
+}
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hapax lock. D. Dice, A. Kogan, "Hapax locks: value-based mutual exclusion", PPoPP
+ * 2026 (arXiv 2511.14608).
+ *
+ * Idea: each stay in the lock has a value that is used only once. An arrival swaps its
+ * value in and gets its predecessor's; when that one is departed, it is its turn. No
+ * pointers, no nodes. A waiter watches a slot of an array that all locks share, hashed
+ * by the predecessor's value. Values are drawn from counters of the process in blocks;
+ * the paper gives each thread one, here the block of the last arrival also serves those
+ * who find the lock free after it.
+ *
+ *   arrive  value of the last arrival
+ *   depart  while held: the holder's value and HELD; else the last value that departed
+ *
+ * A value, bits:
+ *
+ *   HELD   0 in the value itself
+ *   FAST   its owner found the lock free
+ *   place  14 bits: in the block
+ *   shard  6 bits: the counter that the block was drawn from
+ *   count  42 bits: the block
+ *
+ * I1. Free means arrive == depart.
+ * I2. A lock never sees a value twice: a block belongs to one lock (the zeroth to the
+ *     beginning of each), and once arrive has passed a place of it, it does not come
+ *     back to those before. So depart takes each value once, by its owner's release
+ *     (which pairs with the loads in hapax_fast and hapax_wait), and exactly one thread
+ *     has it as its predecessor. That the holder's value is in the lock is Hasp's own:
+ *     any thread may release.
+ * I3. A slot only says that it is time to look at depart. A release that sees nobody
+ *     behind it leaves the slot alone, and another one with the same hash may hide its
+ *     store; so waiters also look once in a while.
+ *
+ * Timed lock: Hasp's own. The last arrival takes its value back, by exchanging arrive
+ * from it to its predecessor's. Any other leaves a token, "for my value read my
+ * predecessor's", where its successor finds it, and wakes that one. Proof: values are
+ * linked as in a queue by who waits for whom; both ways remove one value from it, and
+ * the token of a value is used by the one thread that waits for that value. If that
+ * thread takes its own value back meanwhile, nobody waits for the token: either it
+ * finds the token after its exchange, or the leaver finds its value last again after
+ * leaving the token (a fence on both sides), and that one takes this value back, too.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_HAPAX_H
+#define HASP_LOCKS_ALGORITHMS_HAPAX_H
+
+#include "locks/memory/fork_repair.h"
+#include "locks/algorithms/hapax_tokens.h"
+#include "locks/algorithms/lock_defaults.h"
+
+enum {
+    HAPAX_HELD = 1,
+    HAPAX_FAST = 2,
+    HAPAX_PLACE = 4, /* from one place in a block to the next */
+    HAPAX_SHARD_SHIFT = 16,
+    HAPAX_SHARDS = 64,
+    HAPAX_COUNT_SHIFT = 22,
+    HAPAX_SLOTS = 64,                           /* in the array for each shard */
+    HAPAX_PATIENCE = CLOCK_TURNS * CLOCK_TURNS, /* turns without a look at depart */
+};
+
+struct hapax {
+    struct atomic_u64 arrive, depart;
+};
+
+struct hapax_counter {
+    struct atomic_u64 drawn;
+} __attribute__((aligned(64)));
+
+static struct hapax_counter hapax_counters[HAPAX_SHARDS];
+static struct atomic_u64 hapax_array[HAPAX_SHARDS][HAPAX_SLOTS];
+
+static inline struct hapax *hapax_of(struct lock *lock)
+{
+    return (struct hapax *)(void *)lock->state;
+}
+
+/* A thread's values are in slots that few other threads use. */
+static inline struct atomic_u64 *hapax_slot(uint64_t value)
+{
+    return &hapax_array[value >> HAPAX_SHARD_SHIFT & (HAPAX_SHARDS - 1)]
+                       [value >> HAPAX_COUNT_SHIFT & (HAPAX_SLOTS - 1)];
+}
+
+/* The first value of a new block. */
+static inline uint64_t hapax_draw(void)
+{
+    uint64_t shard = current_thread() % HAPAX_SHARDS;
+    uint64_t count = fetch_add_relaxed(&hapax_counters[shard].drawn, 1) + 1;
+    return count << HAPAX_COUNT_SHIFT | shard << HAPAX_SHARD_SHIFT;
+}
+
+static inline bool hapax_used_up(uint64_t value)
+{
+    return (value | (HAPAX_PLACE - 1)) % (1 << HAPAX_SHARD_SHIFT) ==
+           (1 << HAPAX_SHARD_SHIFT) - 1;
+}
+
+/* What a release tells, behind the store of depart or of a token. */
+static inline void hapax_call(uint64_t value)
+{
+    store_release(hapax_slot(value), value);
+}
+
+/* In a child, before the repair, nobody arrives but on the fast path: where the last
+ * arrival was not of that kind, and neither holds the lock nor has left it, it is a
+ * ghost. */
+static inline void hapax_forget(struct lock *lock, bool held)
+{
+    struct hapax *own = hapax_of(lock);
+    uint64_t depart = load_relaxed(&own->depart), last = depart & ~(uint64_t)HAPAX_HELD;
+    uint64_t arrive = load_relaxed(&own->arrive);
+    if (arrive == last || arrive & HAPAX_FAST)
+        return;
+    /* An exchange: `arrive` may be older than `depart`, which then is that of somebody
+     * who arrived since. */
+    if (compare_exchange_relaxed(&own->arrive, &arrive, last) && !held &&
+        depart != last)
+        store_relaxed(&own->depart, last);
+}
+
+USUAL_BEFORE_RELEASE(hapax)
+
+/* Behind the last departure (acquired by the caller), if that was the last arrival. */
+static inline bool hapax_enter(struct lock *lock, uint64_t depart, uint64_t mine)
+{
+    struct hapax *own = hapax_of(lock);
+    if (single_threaded()) {
+        if (load_relaxed(&own->arrive) != depart)
+            return false;
+        store_relaxed(&own->arrive, mine);
+    } else if (!compare_exchange_relaxed(&own->arrive, &depart, mine)) {
+        return false;
+    }
+    store_relaxed(&own->depart, mine | HAPAX_HELD);
+    return true;
+}
+
+/* The block is used up. */
+static __attribute__((noinline, unused)) bool hapax_retry(struct lock *lock,
+                                                          uint64_t depart)
+{
+    return hapax_enter(lock, depart, hapax_draw() | HAPAX_FAST);
+}
+
+static inline __attribute__((always_inline)) bool hapax_take(struct lock *lock,
+                                                             bool may_draw)
+{
+    uint64_t depart = load_acquire(&hapax_of(lock)->depart);
+    if (likely(!hapax_used_up(depart)))
+        return hapax_enter(lock, depart, (depart + HAPAX_PLACE) | HAPAX_FAST);
+    return may_draw && hapax_retry(lock, depart);
+}
+
+static inline bool hapax_fast(struct lock *lock)
+{
+    return hapax_take(lock, false);
+}
+
+static inline bool hapax_trylock(struct lock *lock)
+{
+    struct hapax *own = hapax_of(lock);
+    return load_relaxed(&own->arrive) == load_relaxed(&own->depart) &&
+           hapax_take(lock, true);
+}
+
+/* Gives `mine` up, which waits for `before`. */
+static __attribute__((noinline, unused)) void
+hapax_leave(struct lock *lock, uint64_t mine, uint64_t before)
+{
+    struct hapax *own = hapax_of(lock);
+    do {
+        uint64_t last = mine;
+        if (compare_exchange_relaxed(&own->arrive, &last, before)) {
+            fence_seq_cst();
+            mine = before; /* last now, and perhaps given up, too */
+        } else {
+            hapax_leave_token(lock, mine, before);
+            hapax_call(mine);
+            fence_seq_cst();
+            if (load_relaxed(&own->arrive) != mine)
+                return; /* its successor finds the token */
+        }
+    } while (hapax_take_token(lock, mine, &before));
+}
+
+static __attribute__((noinline, unused)) bool
+hapax_wait(struct lock *lock, const struct deadline *deadline)
+{
+    ghosts_check(lock, hapax_forget);
+    struct hapax *own = hapax_of(lock);
+    struct spinner spinner = {0, 0};
+    uint64_t mine = hapax_draw();
+    uint64_t before = exchange_relaxed(&own->arrive, mine);
+    do {
+        struct atomic_u64 *slot = hapax_slot(before);
+        uint64_t seen = load_acquire(slot); /* before the looks at what it tells of */
+        if (load_acquire(&own->depart) == before) {
+            store_relaxed(&own->depart, mine | HAPAX_HELD);
+            return true;
+        }
+        if (hapax_take_token(lock, before, &before))
+            continue;
+        uint32_t patience = HAPAX_PATIENCE;
+        while (patience && load_relaxed(slot) == seen)
+            if (!spinner_turn_of(&spinner, &patience, deadline)) {
+                hapax_leave(lock, mine, before);
+                return false;
+            }
+    } while (true);
+}
+
+static inline bool hapax_timedlock(struct lock *lock, const struct deadline *deadline)
+{
+    return hapax_trylock(lock) || hapax_wait(lock, deadline);
+}
+
+static inline void hapax_lock(struct lock *lock)
+{
+    hapax_timedlock(lock, NULL);
+}
+
+static inline void hapax_unlock(struct lock *lock)
+{
+    struct hapax *own = hapax_of(lock);
+    uint64_t mine = load_relaxed(&own->depart) & ~(uint64_t)HAPAX_HELD;
+    bool queued = load_relaxed(&own->arrive) != mine;
+    store_release(&own->depart, mine);
+    release_window();
+    if (unlikely(queued))
+        hapax_call(mine);
+}
+
+USUAL_DESTROY(hapax)
+
+#endif

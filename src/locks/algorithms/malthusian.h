@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Malthusian lock, outer-inner form (LOITER): concurrency restriction by admission. D.
+ * Dice, "Malthusian locks", EuroSys 2017. Of the paper's forms this is the one with
+ * competitive succession: the other, MCSCR, hands the lock to a waiter that may sleep,
+ * and once all sleep every hand-over costs a wake-up.
+ *
+ * Idea: an outer word that running threads take by barging; who fails queues at an
+ * inner MCS lock and spins or sleeps. Only the inner lock's holder, the standby,
+ * competes for the word. So a few running threads circulate over the lock and the rest
+ * stay away. A standby that was passed over too often becomes impatient, and the next
+ * release hands it the lock.
+ *
+ * The inner lock as in mcs.h, and the outer word, whose bits are barging.h's with the
+ * invariants B1 to B4:
+ *
+ *   tail, next  of the inner lock
+ *   HELD        by its holder
+ *   SLEEPERS    somebody may sleep on the word: the standby, or threads requeued by a
+ *               condvar
+ *   IMPATIENT   set by the standby while HELD: release by grant
+ *   GRANTED     with HELD, after such a release: the lock is the standby's
+ *
+ * I1. Only the holder of the inner lock becomes impatient; those requeued by a condvar
+ *     do not.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_MALTHUSIAN_H
+#define HASP_LOCKS_ALGORITHMS_MALTHUSIAN_H
+
+#include "locks/algorithms/barging.h"
+#include "locks/algorithms/mcs.h"
+#include "locks/algorithms/lock_defaults.h"
+
+/* How often a standby may be passed over: found the lock taken again after it was
+ * woken, or for as long as so many sleeps and wake-ups would have taken. */
+static inline uint32_t malthusian_patience(enum waiting waiting)
+{
+    return waiting == SPIN ? HANDOVER_LIMIT * spin_limit() : HANDOVER_LIMIT;
+}
+
+static inline struct atomic_u32 *malthusian_word(struct lock *lock)
+{
+    return &lock->state[2];
+}
+
+/* Whoever is in the inner lock is a ghost: a live thread comes through here before it
+ * enters. */
+static inline void malthusian_forget(struct lock *lock, bool held)
+{
+    (void)held;
+    store_relaxed(&mcs_of(lock)->next, 0);
+    store_relaxed(&mcs_of(lock)->tail, 0);
+    barging_forget(malthusian_word(lock));
+}
+
+USUAL_BEFORE_RELEASE(malthusian)
+
+static inline bool malthusian_fast(struct lock *lock)
+{
+    return barging_fast(malthusian_word(lock));
+}
+
+static inline bool malthusian_trylock(struct lock *lock, enum waiting waiting)
+{
+    (void)waiting;
+    return barging_trylock(malthusian_word(lock));
+}
+
+/* Competes for the word by spinning; true when acquired. */
+static inline bool malthusian_spin(struct atomic_u32 *word)
+{
+    for (uint32_t turns = spin_limit(); turns; turns -= relax_at_most(turns)) {
+        uint32_t seen = load_relaxed(word);
+        if (!(seen & BARGING_HELD) &&
+            compare_exchange_acquire(word, &seen, seen | BARGING_HELD))
+            return true;
+    }
+    return false;
+}
+
+static __attribute__((noinline, unused)) bool
+malthusian_wait(struct lock *lock, enum waiting waiting,
+                const struct deadline *deadline)
+{
+    ghosts_check(lock, malthusian_forget);
+    if (!mcs_timedlock(lock, waiting, deadline))
+        return false;
+    struct atomic_u32 *word = malthusian_word(lock);
+    bool acquired =
+        (waiting != SPIN && malthusian_spin(word)) ||
+        barging_wait(word, waiting, 0, malthusian_patience(waiting), deadline);
+    mcs_unlock(lock, waiting); /* the next waiter stands by */
+    return acquired;
+}
+
+static inline bool malthusian_timedlock(struct lock *lock, enum waiting waiting,
+                                        const struct deadline *deadline)
+{
+    return malthusian_fast(lock) || malthusian_wait(lock, waiting, deadline);
+}
+
+static inline void malthusian_lock(struct lock *lock, enum waiting waiting)
+{
+    malthusian_timedlock(lock, waiting, NULL);
+}
+
+static inline void malthusian_unlock(struct lock *lock, enum waiting waiting)
+{
+    struct atomic_u32 *word = malthusian_word(lock);
+    if (unlikely(!release_if(word, BARGING_HELD, 0)))
+        barging_release(word, waiting, false);
+}
+
+static inline void malthusian_adopt(struct lock *lock, struct waiter *waiter)
+{
+    barging_adopt(malthusian_word(lock), waiter);
+}
+
+/* After malthusian_adopt: it may have slept among others. */
+static inline void malthusian_relock(struct lock *lock, enum waiting waiting)
+{
+    barging_wait(malthusian_word(lock), waiting, 0, UINT32_MAX, NULL);
+}
+
+USUAL_DESTROY(malthusian)
+
+#endif

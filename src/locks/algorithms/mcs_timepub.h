@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time-published MCS lock (MCS-TP). B. He, W. Scherer, M. Scott, "Preemption adaptivity
+ * in time-published queue-based spin locks", HiPC 2005; over the form of mcs.h.
+ *
+ * Idea: who spins keeps publishing the time. A waiter whose time is old has lost its
+ * CPU, and the releaser passes it over instead of handing it the lock; when it runs
+ * again, it finds itself out of the queue and joins it anew. Waiters learn in the same
+ * way that the holder runs for long, and then offer their CPUs. The paper's holder
+ * dates its section at each acquisition; here the first waiter or the previous holder
+ * does that for it, so that nobody reads the clock without contention.
+ *
+ *   tail, next  as in mcs.h
+ *   since       while somebody waits: the time at which the holder had the lock already
+ *   published   in a waiter: the time of its last look
+ *
+ * I1. A waiter is taken out of the queue by the holder only: it moves the links first,
+ *     then exchanges the cell to SKIPPED. So where the exchange finds LEFT, nobody uses
+ *     the waiter any more; where not, it is its thread's again, which acts on it after
+ *     it has seen SKIPPED.
+ * I2. Times decide who gets the lock and who yields, and nothing else; a wrong one
+ *     costs time.
+ *
+ * The exchange to SKIPPED (release) pairs with the waiter's load (acquire); the rest is
+ * as in mcs.h.
+ *
+ * Timed lock: as in mcs.h, by LEFT. Who finds SKIPPED instead is out of the queue
+ * already, gives its waiter back and has left.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_MCS_TIMEPUB_H
+#define HASP_LOCKS_ALGORITHMS_MCS_TIMEPUB_H
+
+#include "locks/algorithms/mcs.h"
+#include "locks/algorithms/lock_defaults.h"
+
+/* In microseconds. A waiter that runs publishes some ten times within one; and a
+ * section that takes longer than a context switch is worth a yield. */
+enum { MCS_TIMEPUB_SILENCE = 20, MCS_TIMEPUB_SECTION = 50 };
+
+struct mcs_timepub {
+    struct mcs mcs;
+    struct atomic_u32 since;
+};
+
+static inline struct mcs_timepub *mcs_timepub_of(struct lock *lock)
+{
+    return (struct mcs_timepub *)lock->state;
+}
+
+static inline struct atomic_u32 *mcs_timepub_published(struct waiter *waiter)
+{
+    return &waiter->more[0];
+}
+
+/* Wraps around in an hour: then somebody seems to run who does not. */
+static inline uint32_t mcs_timepub_now(void)
+{
+    return (uint32_t)(ticks_to_ns(ticks()) / 1000);
+}
+
+static inline void mcs_timepub_before_release(struct lock *lock)
+{
+    mcs_before_release(lock);
+}
+
+static inline bool mcs_timepub_fast(struct lock *lock)
+{
+    return mcs_fast(lock);
+}
+
+static inline bool mcs_timepub_trylock(struct lock *lock)
+{
+    return mcs_trylock(lock, SPIN);
+}
+
+/* Whether `then` is more than `limit` ago. Clocks of two CPUs may differ a little. */
+static inline bool mcs_timepub_old(uint32_t now, uint32_t then, int32_t limit)
+{
+    return (int32_t)(now - then) > limit;
+}
+
+/* Waits, publishing the time, until the cell is not WAITING or the deadline passed;
+ * returns it, WAITING in the latter case. */
+static inline uint32_t mcs_timepub_spin(struct lock *lock, struct waiter *self,
+                                        uint32_t published,
+                                        const struct deadline *deadline)
+{
+    struct atomic_u32 *since = &mcs_timepub_of(lock)->since;
+    struct spinner spinner = {0, 0};
+    uint32_t state;
+    while ((state = load_acquire(&self->cell)) == WAITER_WAITING) {
+        uint32_t now = mcs_timepub_now();
+        if (now != published)
+            store_relaxed(mcs_timepub_published(self), published = now);
+        if (mcs_timepub_old(now, load_relaxed(since), MCS_TIMEPUB_SECTION))
+            yield();
+        if (!spinner_turn(&spinner, deadline))
+            break;
+    }
+    return state;
+}
+
+static __attribute__((noinline, unused)) bool
+mcs_timepub_wait(struct lock *lock, const struct deadline *deadline)
+{
+    ghosts_check(lock, mcs_forget);
+    enum room room = room_in_queue(lock, mcs_try, SPIN, deadline);
+    if (unlikely(room != ROOM))
+        return room == ROOM_ACQUIRED;
+    struct mcs_timepub *timepub = mcs_timepub_of(lock);
+    struct waiter *self = waiter_take();
+    while (true) {
+        uint32_t now = mcs_timepub_now();
+        store_relaxed(mcs_timepub_published(self), now);
+        uint32_t before = mcs_enqueue(&timepub->mcs, self);
+        if (!before)
+            break;
+        if (before == TAIL_HELD)
+            store_relaxed(&timepub->since, now);
+        uint32_t state = mcs_timepub_spin(lock, self, now, deadline);
+        bool in_time = state != WAITER_WAITING;
+        if (!in_time) {
+            if (abandon(lock, self))
+                return false;
+            state = load_relaxed(&self->cell); /* acquired by leave() */
+        }
+        if (state == WAITER_GRANTED)
+            break;
+        if (!in_time) {
+            waiter_give(self);
+            return false;
+        }
+        store_relaxed(&self->cell, WAITER_WAITING);
+        store_relaxed(&self->next, 0);
+    }
+    mcs_settle(&timepub->mcs, self);
+    return true;
+}
+
+USUAL_LOCK(mcs_timepub)
+
+/* Takes the first waiter out of the queue; its thread will find out. */
+static inline void mcs_timepub_skip(struct lock *lock, struct waiter *head)
+{
+    mcs_unlink(mcs_of(lock), head);
+    if (exchange_acq_rel(&head->cell, WAITER_SKIPPED) == WAITER_LEFT)
+        give_abandoned(lock, head);
+}
+
+static __attribute__((noinline, unused)) void
+mcs_timepub_unlock_queued(struct lock *lock)
+{
+    struct mcs_timepub *timepub = mcs_timepub_of(lock);
+    struct mcs *mcs = &timepub->mcs;
+    uint32_t now = mcs_timepub_now();
+    while (true) {
+        uint32_t next;
+        if (!(next = load_acquire(&mcs->next))) {
+            if (release_if(&mcs->tail, TAIL_HELD, 0))
+                return;
+            spin_until((next = load_acquire(&mcs->next)) != 0);
+        }
+        struct waiter *head = waiter_at(next);
+        if (mcs_timepub_old(now, load_relaxed(mcs_timepub_published(head)),
+                            MCS_TIMEPUB_SILENCE)) {
+            mcs_timepub_skip(lock, head);
+            continue;
+        }
+        store_relaxed(&timepub->since, now);
+        if (grant(&head->cell, true))
+            return;
+        mcs_unlink(mcs, head);
+        give_abandoned(lock, head);
+    }
+}
+
+static inline void mcs_timepub_unlock(struct lock *lock)
+{
+    if (unlikely(!release_if(&mcs_of(lock)->tail, TAIL_HELD, 0)))
+        mcs_timepub_unlock_queued(lock);
+}
+
+static inline void mcs_timepub_destroy(struct lock *lock)
+{
+    mcs_destroy(lock);
+}
+
+#endif

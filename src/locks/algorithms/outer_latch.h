@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A latch in front of a queue. D. Dice, A. Kogan, "Fissile locks", arXiv
+ * 2020; S. Kashyap et al., "Scalable and practical locking with shuffling", SOSP 2019.
+ *
+ * Idea: whoever finds the latch free takes it with one compare-and-set and releases it
+ * with one store. The others queue at an inner lock, and only its holder, the alpha,
+ * waits for the latch. While somebody is queued, releases are counted, and from a
+ * number on each of them keeps the latch for the alpha instead of setting it free. The
+ * count starts anew with each epoch: when a thread acquires that queued in the current
+ * one, which all who queued in the last one have done by then.
+ *
+ *   tail  of the inner lock, as in mcs.h: 0 when there is no alpha and no queue
+ *   next  of the inner lock, as in mcs.h
+ *   taken, released  as in latch.h; LATCH_KEPT: free, but only for the alpha
+ *   mode  bits 0-5 releases of this epoch that somebody queued has seen; bits 6-7 its
+ *         number
+ *
+ * I1. Exclusion is the latch's.
+ * I2. mode is written by holders only. While a thread is queued, it grows with each
+ *     release but the one that was on its way when the thread came. Threads that wait
+ *     in the order of arrival acquire in the epoch in which they queued, or the next.
+ *     Where somebody was overtaken in the queue, there is no bypass until all are in
+ *     order again. So a queued thread is bypassed at the latch at most twice as often
+ *     as the limit says, and once more.
+ * I3. The latch is kept where the tail was not 0. A thread that queues becomes the
+ *     alpha, or leaves; if all have left since then, the next one that tries, or
+ *     queues, takes the latch.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_OUTER_LATCH_H
+#define HASP_LOCKS_ALGORITHMS_OUTER_LATCH_H
+
+#include "locks/algorithms/cna.h"
+#include "locks/algorithms/latch.h"
+#include "locks/algorithms/lock_defaults.h"
+
+enum { FRONT_EPOCH = 1 << 6, FRONT_COUNT = FRONT_EPOCH - 1 }; /* in mode */
+
+/* What the inner lock's holder knows. */
+struct front_alpha {
+    uint32_t mode; /* before it queued */
+    struct atomic_u32 order; /* cna.h */
+    uint32_t seen, local;    /* shfl.h */
+};
+
+struct front {
+    uint32_t bypasses; /* releases of an epoch before the latch is kept for the alpha */
+    uint32_t (*pick)(struct mcs *, struct atomic_u32 *order, uint32_t next);
+    void (*turn)(struct lock *, struct front_alpha *); /* while it waits */
+};
+
+static inline struct latch *front_latch(struct lock *lock)
+{
+    return (struct latch *)&lock->state[2];
+}
+
+/* Whoever is queued is a ghost: a live thread comes through here before it queues. The
+ * latch may be in use. */
+static inline void front_forget(struct lock *lock, bool held)
+{
+    (void)held;
+    store_relaxed(&mcs_of(lock)->next, 0);
+    store_relaxed(&mcs_of(lock)->tail, 0);
+    latch_keep_no_more(front_latch(lock));
+}
+
+USUAL_BEFORE_RELEASE(front)
+
+static inline bool front_fast(struct lock *lock)
+{
+    return latch_take(front_latch(lock));
+}
+
+static inline bool front_trylock(struct lock *lock)
+{
+    struct latch *latch = front_latch(lock);
+    if (likely(latch_is_free(latch)))
+        return latch_take(latch);
+    return latch_is_kept(latch) && load_relaxed(&mcs_of(lock)->tail) == 0 &&
+           latch_take_kept(latch);
+}
+
+/* The alpha holds the lock, and has handed over the queue. */
+static inline void front_begin(struct lock *lock, const struct front *front,
+                               const struct front_alpha *alpha)
+{
+    uint32_t mode = load_relaxed(&lock->mode);
+    if (load_relaxed(&alpha->order))
+        mode = (mode & ~(uint32_t)FRONT_COUNT) | front->bypasses;
+    else if (((mode ^ alpha->mode) & ~(uint32_t)FRONT_COUNT) == 0)
+        mode = (mode & ~(uint32_t)FRONT_COUNT) + FRONT_EPOCH;
+    store_relaxed(&lock->mode, (uint8_t)mode);
+}
+
+static inline __attribute__((always_inline)) bool
+front_wait(struct lock *lock, const struct front *front,
+           const struct deadline *deadline)
+{
+    ghosts_check(lock, front_forget);
+    struct front_alpha alpha = {load_relaxed(&lock->mode), {0}, 0, 0};
+    if (!mcs_fast(lock) && !cna_enter(lock, &alpha.order, SPIN, deadline))
+        return false;
+    struct spinner spinner = {0, 0};
+    bool acquired;
+    do {
+        acquired = latch_take_kept(front_latch(lock));
+        if (!acquired && front->turn)
+            front->turn(lock, &alpha);
+    } while (!acquired && spinner_turn(&spinner, deadline));
+    cna_leave(lock, &alpha.order, front->pick);
+    if (acquired && front->bypasses)
+        front_begin(lock, front, &alpha);
+    return acquired;
+}
+
+static inline __attribute__((always_inline)) void front_unlock(struct lock *lock,
+                                                               uint32_t bypasses)
+{
+    uint32_t kept = 0;
+    if (unlikely(load_relaxed(&mcs_of(lock)->tail) != 0)) {
+        uint32_t seen = load_relaxed(&lock->mode);
+        if ((seen & FRONT_COUNT) < bypasses)
+            store_relaxed(&lock->mode, (uint8_t)(seen + 1));
+        else
+            kept = LATCH_KEPT;
+    }
+    latch_release(front_latch(lock), kept);
+}
+
+#endif

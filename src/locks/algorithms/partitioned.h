@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Partitioned ticket lock. D. Dice, "Brief announcement: a partitioned ticket lock",
+ * SPAA 2011. With a slot for each waiter it is the array lock: T. Anderson, "The
+ * performance of spin lock alternatives for shared-memory multiprocessors", IEEE TPDS
+ * 1(1), 1990; that a slot holds a number, instead of a flag, keeps more threads than
+ * slots apart.
+ *
+ * Idea: a ticket lock that announces each number in a slot of its own cache line,
+ * number modulo slots: a release disturbs few waiters or one. The slots are outside the
+ * mutex and come with the first waiter; until then the lock is a plain ticket lock.
+ *
+ *   next, serving, left  as in ticket.h
+ *   directory  of the slots (side_memory.h), 0 until somebody waits
+ *   slot  the last number served of those that map to it
+ *   flag  in the directory: numbers are announced in the slots from now on
+ *
+ * I1. The flag is set by a holder that finds all slots there, after it has filled them
+ *     with its own number, for which nobody waits any more; it is never cleared.
+ * I2. A number is announced once: by the store of `serving` before the flag is set, by
+ *     that of the slot afterwards, when `serving` was stored before. The store of
+ *     `serving` is the release (it pairs with the load in tickets_served); that of the
+ *     slot only says that the releaser touches the lock no more.
+ * I3. Whoever finds its number in `serving` looks for the flag. If the number is to be
+ *     announced in its slot, the flag was set before `serving` was stored (release,
+ *     acquire), and so is seen.
+ *
+ * Timed lock: as in ticket.h.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_PARTITIONED_H
+#define HASP_LOCKS_ALGORITHMS_PARTITIONED_H
+
+#include "locks/memory/side_memory.h"
+#include "locks/algorithms/ticket.h"
+
+/* Turns on a slot without a look at the tokens in the lock: far more than a queue of
+ * dozens takes, or the looks of all who wait become what the hand-overs wait for. */
+enum { SLOT_PATIENCE = CLOCK_TURNS * CLOCK_TURNS * ((CLOCK_TURNS + 3) / 4) };
+
+/* Where in its directory a lock has its slots. */
+struct slots {
+    uint32_t first, count;
+};
+
+static inline struct atomic_u32 *slots_directory(struct lock *lock)
+{
+    return &lock->state[3];
+}
+
+/* The directory once numbers are announced in slots, else NULL. */
+static inline struct part *slots_in_use(struct lock *lock)
+{
+    uint32_t id = load_acquire(slots_directory(lock));
+    if (likely(!id))
+        return NULL;
+    struct part *directory = part_at(id);
+    return load_acquire(&directory->words[PARTS_FLAG]) ? directory : NULL;
+}
+
+static inline struct atomic_u32 *slots_at(struct part *directory, uint32_t index)
+{
+    return &part_at(load_relaxed(&directory->words[index]))->words[0];
+}
+
+static inline struct atomic_u32 *slots_of(struct part *directory, uint32_t number,
+                                          struct slots slots)
+{
+    return slots_at(directory, slots.first + number % slots.count);
+}
+
+static inline __attribute__((always_inline)) bool
+slots_served(struct lock *lock, uint32_t number, struct slots slots)
+{
+    if (!tickets_served(lock, number))
+        return false;
+    struct part *directory = slots_in_use(lock);
+    return likely(!directory) ||
+           load_relaxed(slots_of(directory, number, slots)) == number;
+}
+
+/* The holder starts to use the slots, if they are all there. */
+static inline struct part *slots_start(struct lock *lock, struct slots slots)
+{
+    uint32_t last = slots.first + slots.count - 1;
+    if (!parts_look(slots_directory(lock), last))
+        return NULL;
+    struct part *directory = part_at(load_relaxed(slots_directory(lock)));
+    uint32_t mine = load_relaxed(&tickets_of(lock)->serving);
+    for (uint32_t i = slots.first; i <= last; i++)
+        store_relaxed(slots_at(directory, i), mine);
+    store_release(&directory->words[PARTS_FLAG], 1);
+    return directory;
+}
+
+static __attribute__((noinline, unused)) void
+slots_serve(struct lock *lock, uint32_t number, struct slots slots)
+{
+    struct part *directory = slots_in_use(lock);
+    if (!directory)
+        directory = slots_start(lock, slots);
+    if (directory) {
+        struct atomic_u32 *slot = slots_of(directory, number, slots);
+        store_release(&tickets_of(lock)->serving, number);
+        store_relaxed(slot, number);
+    } else {
+        store_release(&tickets_of(lock)->serving, number);
+    }
+    release_window();
+}
+
+/* The last one last: slots_start() takes it for all. */
+static inline void slots_make(struct lock *lock, struct slots slots)
+{
+    uint32_t last = slots.first + slots.count - 1;
+    if (parts_look(slots_directory(lock), last) || parts_scarce())
+        return;
+    for (uint32_t i = slots.first; i <= last; i++)
+        parts_get(slots_directory(lock), i);
+}
+
+static inline bool slots_turn(struct lock *lock, uint32_t number, struct slots slots,
+                              struct spinner *spinner, const struct deadline *deadline)
+{
+    struct part *directory = slots_in_use(lock);
+    if (!directory) {
+        slots_make(lock, slots);
+        return spinner_turn(spinner, deadline);
+    }
+    struct atomic_u32 *slot = slots_of(directory, number, slots);
+    /* A short turn first: from then on it waits for the slot alone. */
+    if (!spinner_turns(spinner, 2, deadline))
+        return false;
+    uint32_t left = SLOT_PATIENCE;
+    while (left && load_relaxed(slot) != number)
+        if (!spinner_turn_of(spinner, &left, deadline))
+            return false;
+    return true;
+}
+
+/* The functions that DEFINE_TICKET_LOCK wants, and the lock, for slots at `first`. */
+#define DEFINE_PARTITIONED_LOCK(prefix, where, how_many)                               \
+    static const struct slots prefix##_slots = {where, how_many};                      \
+    static inline bool prefix##_served(struct lock *lock, uint32_t number)             \
+    {                                                                                  \
+        return slots_served(lock, number, prefix##_slots);                             \
+    }                                                                                  \
+    static inline void prefix##_serve(struct lock *lock, uint32_t number)              \
+    {                                                                                  \
+        if (likely(!load_relaxed(slots_directory(lock))))                              \
+            ticket_serve(lock, number);                                                \
+        else                                                                           \
+            slots_serve(lock, number, prefix##_slots);                                 \
+    }                                                                                  \
+    static inline bool prefix##_turn(struct lock *lock, uint32_t number,               \
+                                     struct spinner *spinner,                          \
+                                     const struct deadline *deadline)                  \
+    {                                                                                  \
+        return slots_turn(lock, number, prefix##_slots, spinner, deadline);            \
+    }                                                                                  \
+    DEFINE_TICKET_LOCK(prefix, prefix##_served, 1)                                     \
+    static inline void prefix##_destroy(struct lock *lock)                             \
+    {                                                                                  \
+        tickets_destroy(lock);                                                         \
+        parts_give_back(slots_directory(lock));                                        \
+    }
+
+DEFINE_PARTITIONED_LOCK(partitioned, PARTS_MAX, PARTS_SLOTS)
+
+#endif

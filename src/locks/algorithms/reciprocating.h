@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reciprocating lock. D. Dice, A. Kogan, "Reciprocating locks", PPoPP 2025 (arXiv
+ * 2501.02380). The form that keeps nothing of the holder outside the lock is Hasp's, in
+ * the manner of K42's MCS lock (mcs.h).
+ *
+ * Idea: arrivals push themselves on a stack. A holder with nobody left to admit
+ * detaches the whole stack, which is the next segment, and admits it from the top: late
+ * arrivals first within a segment, but segment after segment.
+ *
+ *   arrivals  0 free; TAIL_HELD held, nobody has arrived; DETACHED held, nobody has
+ *             arrived since a segment was detached; else id of the last arrival
+ *   next      while held: id of the waiter to admit next, 0 when the segment is used up
+ *
+ * I1. Free means arrivals == 0 and next == 0; TAIL_HELD implies next == 0.
+ * I2. The link of a waiter, to the arrival before it, is read by its own thread once it
+ *     is granted, or after it has left by the holder: nobody else. Waiters below it in
+ *     its segment cannot go meanwhile, for they are admitted after it.
+ * I3. Only the holder detaches the stack, and only when next == 0. So what is on the
+ *     stack is admitted after what was detached, and a waiter on the stack with another
+ *     on top stays there until then.
+ *
+ * A grant (release) pairs with wait_for_turn (acquire); the exchange that detaches
+ * (acquire) with the exchanges that push (release); release_if of arrivals with
+ * acquire_if or the exchange of the next arrival.
+ *
+ * Proof: of the bypass bound. By I3 a waiter is overtaken by those that push themselves
+ * on top of it before its segment is detached, and by no others; each of these waits in
+ * that segment itself, so no thread does it twice.
+ *
+ * Timed lock: a waiter on top of the stack takes itself off by exchanging arrivals from
+ * itself to its link; by I2 and I3 the link is the waiter below it, still there. Any
+ * other leaves by a mark, and the holder that meets it goes on with its link;
+ * abandoned_nodes.h bounds how many stay until then. The same mark is left by a thread
+ * that pushed itself on a free lock: it holds the lock, and its waiter is the bottom of
+ * what was pushed since.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_RECIPROCATING_H
+#define HASP_LOCKS_ALGORITHMS_RECIPROCATING_H
+
+#include "locks/memory/fork_repair.h"
+#include "locks/waiting/abandoned_nodes.h"
+#include "locks/algorithms/lock_defaults.h"
+
+#define DETACHED (TAIL_HELD - 1) /* never a waiter's id */
+
+struct reciprocating {
+    struct atomic_u32 arrivals, next;
+};
+
+static inline struct reciprocating *reciprocating_of(struct lock *lock)
+{
+    return (struct reciprocating *)lock->state;
+}
+
+static inline void reciprocating_forget(struct lock *lock, bool held)
+{
+    struct reciprocating *own = reciprocating_of(lock);
+    uint32_t arrivals = load_relaxed(&own->arrivals);
+    if (arrivals == 0 || arrivals == TAIL_HELD)
+        return; /* no ghosts */
+    store_relaxed(&own->next, 0);
+    store_relaxed(&own->arrivals, held ? TAIL_HELD : 0);
+}
+
+USUAL_BEFORE_RELEASE(reciprocating)
+
+static inline bool reciprocating_fast(struct lock *lock)
+{
+    return acquire_if(&reciprocating_of(lock)->arrivals, 0, TAIL_HELD);
+}
+
+static inline bool reciprocating_trylock(struct lock *lock)
+{
+    return load_relaxed(&reciprocating_of(lock)->arrivals) == 0 &&
+           reciprocating_fast(lock);
+}
+
+/* In a waiter that has left: whether it is counted as abandoned. */
+static inline struct atomic_u32 *reciprocating_timed_out(struct waiter *waiter)
+{
+    return &waiter->more[0];
+}
+
+/* The lock was free when `self` was pushed. */
+static inline void reciprocating_settle(struct reciprocating *own, struct waiter *self)
+{
+    uint32_t top = self->link.id;
+    if (compare_exchange_relaxed(&own->arrivals, &top, TAIL_HELD)) {
+        waiter_give(self);
+        return;
+    }
+    /* Read by a later holder: ordered by the releases in between. */
+    self->may_change = true;
+    store_relaxed(reciprocating_timed_out(self), 0);
+    store_relaxed(&self->cell, WAITER_LEFT);
+}
+
+/* Timed out; false when the turn has come. */
+static inline bool reciprocating_leave(struct lock *lock, struct waiter *self,
+                                       uint32_t before)
+{
+    struct reciprocating *own = reciprocating_of(lock);
+    uint32_t top = self->link.id;
+    if (compare_exchange_relaxed(&own->arrivals, &top, before)) {
+        waiter_give(self);
+        return true;
+    }
+    store_relaxed(reciprocating_timed_out(self), 1);
+    return abandon(lock, self);
+}
+
+static __attribute__((noinline, unused)) bool
+reciprocating_wait(struct lock *lock, const struct deadline *deadline)
+{
+    ghosts_check(lock, reciprocating_forget);
+    enum room room = room_in_queue(lock, reciprocating_trylock, SPIN, deadline);
+    if (unlikely(room != ROOM))
+        return room == ROOM_ACQUIRED;
+    struct reciprocating *own = reciprocating_of(lock);
+    struct waiter *self = waiter_take();
+    self->may_change = deadline != NULL;
+    /* Release: the one who detaches the segment sees the waiter. */
+    uint32_t before = exchange_acq_rel(&own->arrivals, self->link.id);
+    if (!before) {
+        reciprocating_settle(own, self);
+        return true;
+    }
+    store_relaxed(&self->next, before >= DETACHED ? 0 : before);
+    if (wait_for_turn(&self->cell, &self->asleep, SPIN, false, deadline) ==
+            WAITER_WAITING &&
+        reciprocating_leave(lock, self, before))
+        return false;
+    store_relaxed(&own->next, load_relaxed(&self->next));
+    waiter_give(self);
+    return true;
+}
+
+USUAL_LOCK(reciprocating)
+
+static __attribute__((noinline, unused)) void
+reciprocating_unlock_queued(struct lock *lock)
+{
+    struct reciprocating *own = reciprocating_of(lock);
+    uint32_t next = load_relaxed(&own->next);
+    do {
+        if (!next) {
+            store_relaxed(&own->next, 0);
+            uint32_t seen = load_relaxed(&own->arrivals);
+            if (seen >= DETACHED && release_if(&own->arrivals, seen, 0))
+                return;
+            next = exchange_acquire(&own->arrivals, DETACHED);
+            if (next >= DETACHED) { /* they have taken themselves off */
+                next = 0;
+                continue;
+            }
+        }
+        struct waiter *head = waiter_at(next);
+        if (grant(&head->cell, head->may_change))
+            return;
+        (void)load_acquire(&head->cell); /* what the leaver did before its mark */
+        next = load_relaxed(&head->next);
+        if (load_relaxed(reciprocating_timed_out(head)))
+            give_abandoned(lock, head);
+        else
+            waiter_give(head);
+    } while (true);
+}
+
+static inline void reciprocating_unlock(struct lock *lock)
+{
+    struct reciprocating *own = reciprocating_of(lock);
+    if (unlikely(!release_if(&own->arrivals, TAIL_HELD, 0)))
+        reciprocating_unlock_queued(lock);
+}
+
+USUAL_DESTROY(reciprocating)
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocking ShflLock. S. Kashyap, I. Calciu, X. Cheng, C. Min, T. Kim, "Scalable and
+ * practical locking with shuffling", SOSP 2019.
+ *
+ * Idea: the queue of shfl.h, but its waiters sleep, and running threads may take the
+ * free word, so that no release waits for a wake-up. The first waiter, the shuffler, is
+ * woken as soon as the one before it has acquired: a critical section ahead of time. In
+ * the paper the shuffler wakes those that it moves; with one that is awake ahead, more
+ * would only compete for CPUs. The word is that of malthusian.h, whose standby the
+ * shuffler is: it may sleep, too, and becomes impatient when it is passed over often.
+ *
+ *   tail  of the inner lock, as in mcs.h
+ *   next  of the inner lock, as in mcs.h
+ *   word  bits HELD, SLEEPERS, IMPATIENT and GRANTED of barging.h
+ *
+ * I1. Only the shuffler becomes impatient; the rest is B1 to B4 of barging.h.
+ * I2. The queue keeps I2 and I3 of shfl.h. There is no bound for bypasses at the word.
+ *
+ * Timed lock: in the queue as in mcs.h, at the word as in malthusian.h.
+ *
+ * Trylock: takes the word when it is free.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_SHFL_PARK_H
+#define HASP_LOCKS_ALGORITHMS_SHFL_PARK_H
+
+#include "locks/algorithms/malthusian.h"
+#include "locks/algorithms/shfl.h"
+#include "locks/algorithms/lock_defaults.h"
+
+static inline void shfl_park_before_release(struct lock *lock)
+{
+    ghosts_check_holder(lock, malthusian_forget);
+}
+
+static inline bool shfl_park_fast(struct lock *lock)
+{
+    return malthusian_fast(lock);
+}
+
+static inline bool shfl_park_trylock(struct lock *lock)
+{
+    return malthusian_trylock(lock, SPIN_THEN_PARK);
+}
+
+static __attribute__((noinline, unused)) bool
+shfl_park_wait(struct lock *lock, const struct deadline *deadline)
+{
+    ghosts_check(lock, malthusian_forget);
+    struct front_alpha alpha = {0, {0}, 0, 0};
+    if (!mcs_fast(lock) && !cna_enter(lock, &alpha.order, SPIN_THEN_PARK, deadline))
+        return false;
+    for (int looks = 0; looks < HANDOVER_LIMIT && shfl_look(lock, &alpha); looks++)
+        continue;
+    struct atomic_u32 *word = malthusian_word(lock);
+    bool acquired = malthusian_spin(word) ||
+                    barging_wait(word, SPIN_THEN_PARK, 0,
+                                 malthusian_patience(SPIN_THEN_PARK), deadline);
+    cna_leave(lock, &alpha.order, shfl_pick); /* the next is the shuffler */
+    return acquired;
+}
+
+USUAL_LOCK(shfl_park)
+
+static inline void shfl_park_unlock(struct lock *lock)
+{
+    malthusian_unlock(lock, SPIN_THEN_PARK);
+}
+
+static inline void shfl_park_adopt(struct lock *lock, struct waiter *waiter)
+{
+    malthusian_adopt(lock, waiter);
+}
+
+static inline void shfl_park_relock(struct lock *lock)
+{
+    malthusian_relock(lock, SPIN_THEN_PARK);
+}
+
+USUAL_DESTROY(shfl_park)
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spin lock by compare-and-set, again and again. T. Anderson, "The performance of spin
+ * lock alternatives for shared-memory multiprocessors", TPDS 1990.
+ *
+ * Idea: whoever finds the lock free and is the first to say so has it; the others try
+ * on, without a pause between attempts and without a look before them. An attempt
+ * that fails writes nothing. The backoff lock that cohorts have (cohort.h) is the same,
+ * but looks first and pauses ever longer.
+ *
+ *   taken, released  as in latch.h: equal when the lock is free
+ *
+ * I1. The lock is the latch, with its invariants L1 and L2. It is never kept.
+ *
+ * Trylock: looks first, and so asks for no cache line that it cannot use.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_SPINLOCK_H
+#define HASP_LOCKS_ALGORITHMS_SPINLOCK_H
+
+#include "locks/algorithms/latch.h"
+#include "locks/algorithms/lock_defaults.h"
+#include "locks/waiting/policies.h"
+
+static inline struct latch *spinlock_latch(struct lock *lock)
+{
+    return (struct latch *)lock->state;
+}
+
+static inline bool spinlock_fast(struct lock *lock)
+{
+    return latch_take(spinlock_latch(lock));
+}
+
+static inline bool spinlock_trylock(struct lock *lock, bool back_off)
+{
+    (void)back_off;
+    return latch_is_free(spinlock_latch(lock)) && spinlock_fast(lock);
+}
+
+static inline bool spinlock_timedlock(struct lock *lock, bool back_off,
+                                      const struct deadline *deadline)
+{
+    if (spinlock_fast(lock))
+        return true;
+    struct spinner spinner = {0, 0};
+    uint32_t pause = BACKOFF_LEAST, turns = 1;
+    do {
+        if (back_off)
+            turns = next_pause(&pause, spin_limit());
+        if (!spinner_turns(&spinner, turns, deadline))
+            return false;
+    } while (back_off ? !spinlock_trylock(lock, back_off) : !spinlock_fast(lock));
+    return true;
+}
+
+static inline void spinlock_lock(struct lock *lock, bool back_off)
+{
+    spinlock_timedlock(lock, back_off, NULL);
+}
+
+static inline void spinlock_unlock(struct lock *lock, bool back_off)
+{
+    (void)back_off;
+    latch_release(spinlock_latch(lock), 0);
+}
+
+static inline void spinlock_before_release(struct lock *lock)
+{
+    (void)lock; /* no queue, no ghosts */
+}
+
+USUAL_DESTROY(spinlock)
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The test-and-set family: one word, taken by whoever comes first. Its members differ
+ * in how they test and how they wait. L. Rudolph, Z. Segall, "Dynamic decentralized
+ * cache schemes for MIMD parallel processors", ISCA 1984 (test-and-test-and-set); T.
+ * Anderson, "The performance of spin lock alternatives for shared-memory
+ * multiprocessors", TPDS 1990 (pauses); J. Mellor-Crummey, M. Scott, "Algorithms for
+ * scalable synchronization on shared-memory multiprocessors", TOCS 1991 (pauses that
+ * grow exponentially up to a bound).
+ *
+ * Idea: an attempt is one test-and-set of the word. Reading until it is free lets
+ * waiters spin in their own caches; pausing after an attempt that failed, twice as long
+ * each time, thins the crowd that rushes at each release. No pause is longer than a
+ * thread would take to sleep and be woken.
+ *
+ *   word  0 free, 1 held
+ *
+ * I1. 0 -> 1 only by the attempt of the new holder (acquire), 1 -> 0 only by the
+ *     holder's store (release); they pair with each other. An attempt that finds 1
+ *     changes nothing.
+ *
+ * A pair of lock and unlock takes a fifth longer than that of latch.h, whose atomic
+ * operation does not hit what the last release stored. A test-and-set has to: it writes
+ * whatever it finds, so the word that it writes must be the one that tells. (To go by
+ * a second word that was read before would be to overwrite what others wrote since.)
+ *
+ * Trylock: reads first, and so does not write when the lock is held. The first attempt
+ * of lock() is the same for all members.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_TAS_H
+#define HASP_LOCKS_ALGORITHMS_TAS_H
+
+#include "locks/algorithms/lock_defaults.h"
+#include "locks/waiting/policies.h"
+
+/* How a member tests and waits: | of these. */
+enum tas {
+    TAS_AGAIN = 0,
+    TAS_READ_FIRST = 1, /* attempts only when a read saw the lock free */
+    TAS_BACK_OFF = 2,   /* pauses after an attempt that failed */
+};
+
+static inline bool tas_fast(struct lock *lock)
+{
+    return !test_and_set_acquire(&lock->word);
+}
+
+static inline bool tas_trylock(struct lock *lock, int how)
+{
+    (void)how;
+    return load_relaxed(&lock->word) == 0 && tas_fast(lock);
+}
+
+static inline bool tas_timedlock(struct lock *lock, int how,
+                                 const struct deadline *deadline)
+{
+    if (tas_fast(lock))
+        return true;
+    struct spinner spinner = {0, 0};
+    uint32_t pause = BACKOFF_LEAST;
+    while (true) {
+        uint32_t turns = 1;
+        if (!(how & TAS_READ_FIRST) || load_relaxed(&lock->word) == 0) {
+            if (tas_fast(lock))
+                return true;
+            if (how & TAS_BACK_OFF)
+                turns = next_pause(&pause, spin_limit());
+        }
+        if (!spinner_turns(&spinner, turns, deadline))
+            return false;
+    }
+}
+
+static inline void tas_lock(struct lock *lock, int how)
+{
+    tas_timedlock(lock, how, NULL);
+}
+
+static inline void tas_unlock(struct lock *lock, int how)
+{
+    (void)how;
+    store_release(&lock->word, 0);
+    release_window();
+}
+
+static inline void tas_before_release(struct lock *lock)
+{
+    (void)lock; /* no queue, no ghosts */
+}
+
+USUAL_DESTROY(tas)
+
+#endif

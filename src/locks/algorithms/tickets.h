@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What all ticket locks share: drawing a number, and giving one up. How a number is
+ * announced as served, and how its holder waits for that, is the kind's.
+ *
+ * `serving` is the number being served, in every kind; only its holder writes it. A
+ * kind may have a further store behind that one, for which its waiters wait, too.
+ *
+ * Numbers that timed-out waiters gave up are called left. The last number drawn is
+ * simply taken back; for any other a token stays on a list in the lock, and whoever
+ * waits or arrives while it is being served passes it on in the leaver's stead.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_TICKETS_H
+#define HASP_LOCKS_ALGORITHMS_TICKETS_H
+
+#include "locks/memory/fork_repair.h"
+#include "locks/waiting/policies.h"
+
+/* Tokens on a lock's list, about, beyond which a timed waiter draws no number, but
+ * tries until there are fewer. */
+enum { TOKENS_MOST = 64 };
+
+struct tickets {
+    struct atomic_u32 next, serving;
+    struct atomic_u32 left; /* id of the first token (a waiter with .ticket), 0 none */
+};
+
+struct ticket_kind {
+    /* Whether the number is being served (acquire). */
+    bool (*served)(struct lock *, uint32_t number);
+    /* By the holder of the number before: the release. Nothing of the lock is touched
+     * after the store that announces it. */
+    void (*serve)(struct lock *, uint32_t number);
+    /* Some turns of waiting for the number; false when the deadline has passed. */
+    bool (*turn)(struct lock *, uint32_t number, struct spinner *,
+                 const struct deadline *);
+    /* How many such turns between two looks at the list of tokens. */
+    uint32_t turns_per_look;
+    void (*forget)(struct lock *, bool held);
+};
+
+static inline struct tickets *tickets_of(struct lock *lock)
+{
+    return (struct tickets *)lock->state;
+}
+
+/* The usual way to tell: one word for all. Pairs with the release in announce(). */
+static inline bool tickets_served(struct lock *lock, uint32_t number)
+{
+    return load_acquire(&tickets_of(lock)->serving) == number;
+}
+
+static inline __attribute__((always_inline)) void
+tickets_forget(struct lock *lock, bool held, const struct ticket_kind *kind)
+{
+    struct tickets *tickets = tickets_of(lock);
+    /* Without ghosts one live thread may draw a number meanwhile, by which it holds the
+     * lock; nobody serves the next one before the repair. */
+    uint32_t next = load_relaxed(&tickets->next);
+    if ((int32_t)(next - load_relaxed(&tickets->serving)) < 2)
+        return; /* free, or held: at most the holder is a ghost */
+    store_relaxed(&tickets->left, 0);
+    kind->serve(lock, next - held);
+}
+
+static inline uint32_t tokens_left(struct tickets *tickets)
+{
+    uint32_t first = load_relaxed(&tickets->left);
+    /* It may be somebody else's waiter by now: an estimate. */
+    return first ? load_relaxed(&waiter_at(first)->more[0]) : 0;
+}
+
+static inline void push_token(struct tickets *tickets, struct waiter *token)
+{
+    uint32_t first = load_relaxed(&tickets->left);
+    do {
+        store_relaxed(&token->next, first);
+        store_relaxed(&token->more[0], tokens_left(tickets) + 1);
+    } while (!compare_exchange_release(&tickets->left, &first, token->link.id));
+}
+
+/* Passes a left number on, or takes it back; true if either was possible. */
+static inline __attribute__((always_inline)) bool
+retire_token(struct lock *lock, uint32_t number, const struct ticket_kind *kind)
+{
+    uint32_t drawn = number + 1;
+    if (!kind->served(lock, number))
+        return compare_exchange_relaxed(&tickets_of(lock)->next, &drawn, number);
+    kind->serve(lock, number + 1);
+    return true;
+}
+
+/* Retires every token that can be, in whatever order that becomes possible. */
+static inline __attribute__((always_inline)) void
+retire_tokens(struct lock *lock, const struct ticket_kind *kind)
+{
+    struct tickets *tickets = tickets_of(lock);
+    uint32_t list = exchange_acquire(&tickets->left, 0), before = 0, id = list;
+    while (id) {
+        struct waiter *token = waiter_at(id);
+        uint32_t after = load_relaxed(&token->next);
+        if (retire_token(lock, token->ticket, kind)) {
+            if (before)
+                store_relaxed(&waiter_at(before)->next, after);
+            else
+                list = after;
+            waiter_give(token);
+            before = 0;
+            id = list; /* its neighbour's turn may have come */
+        } else {
+            before = id;
+            id = after;
+        }
+    }
+    while (list) {
+        struct waiter *rest = waiter_at(list);
+        list = load_relaxed(&rest->next);
+        push_token(tickets, rest);
+    }
+}
+
+/* Gives up a number. */
+static inline __attribute__((always_inline)) void
+tickets_leave(struct lock *lock, uint32_t number, const struct ticket_kind *kind)
+{
+    struct tickets *tickets = tickets_of(lock);
+    uint32_t drawn = number + 1;
+    if (compare_exchange_relaxed(&tickets->next, &drawn, number)) {
+        if (load_relaxed(&tickets->left))
+            retire_tokens(lock, kind); /* the one before may be the last now */
+        return;
+    }
+    struct waiter *token = waiter_take();
+    token->ticket = number;
+    push_token(tickets, token);
+}
+
+static inline __attribute__((always_inline)) bool
+tickets_fast(struct lock *lock, const struct ticket_kind *kind)
+{
+    struct tickets *tickets = tickets_of(lock);
+    /* The line is about to be written: to read it first would fetch it twice. */
+    prefetch_for_write(&tickets->next);
+    /* Not a look at `next`: that would have to wait for the last exchange of it. */
+    uint32_t serving = load_relaxed(&tickets->serving);
+    return kind->served(lock, serving) &&
+           acquire_if(&tickets->next, serving, serving + 1);
+}
+
+/* The same, but it writes nothing when it fails. */
+static inline __attribute__((always_inline)) bool
+tickets_try(struct lock *lock, const struct ticket_kind *kind)
+{
+    struct tickets *tickets = tickets_of(lock);
+    return load_relaxed(&tickets->next) == load_relaxed(&tickets->serving) &&
+           tickets_fast(lock, kind);
+}
+
+/* Behind tickets_try. While the lock is held, no left number is being served. */
+static inline __attribute__((always_inline)) bool
+tickets_retry(struct lock *lock, const struct ticket_kind *kind)
+{
+    if (!load_relaxed(&tickets_of(lock)->left) || load_relaxed(&lock->word))
+        return false;
+    ghosts_check(lock, kind->forget); /* it may announce a number */
+    retire_tokens(lock, kind);
+    return tickets_try(lock, kind);
+}
+
+/* Waits for a number to be worth drawing; true when that acquired the lock. */
+static inline __attribute__((always_inline)) bool
+tickets_enter(struct lock *lock, const struct ticket_kind *kind,
+              struct spinner *spinner, const struct deadline *deadline)
+{
+    while (tokens_left(tickets_of(lock)) >= TOKENS_MOST) {
+        if (tickets_try(lock, kind) || tickets_retry(lock, kind))
+            return true;
+        if (!spinner_turn(spinner, deadline))
+            return false;
+    }
+    return false;
+}
+
+static inline __attribute__((always_inline)) bool
+tickets_wait(struct lock *lock, const struct ticket_kind *kind,
+             const struct deadline *deadline)
+{
+    ghosts_check(lock, kind->forget);
+    struct tickets *tickets = tickets_of(lock);
+    struct spinner spinner = {0, 0};
+    if (deadline && unlikely(tokens_left(tickets) >= TOKENS_MOST)) {
+        if (tickets_enter(lock, kind, &spinner, deadline))
+            return true;
+        if (deadline_passed(deadline))
+            return false;
+    }
+    uint32_t mine = fetch_add_relaxed(&tickets->next, 1), turns = 0;
+    while (!kind->served(lock, mine)) {
+        if (unlikely(load_relaxed(&tickets->left) != 0) && !load_relaxed(&lock->word) &&
+            ++turns % kind->turns_per_look == 0) {
+            retire_tokens(lock, kind);
+            if (kind->served(lock, mine))
+                break;
+        }
+        if (!kind->turn(lock, mine, &spinner, deadline)) {
+            tickets_leave(lock, mine, kind);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* For the holder: does anybody wait? */
+static inline bool tickets_queued(struct lock *lock)
+{
+    struct tickets *tickets = tickets_of(lock);
+    return load_relaxed(&tickets->next) - load_relaxed(&tickets->serving) > 1;
+}
+
+/* Nobody uses the lock any more: give the tokens back. */
+static inline void tickets_destroy(struct lock *lock)
+{
+    struct atomic_u32 *left = &tickets_of(lock)->left;
+    uint32_t list = load_relaxed(left) ? exchange_relaxed(left, 0) : 0;
+    while (unlikely(list != 0)) {
+        struct waiter *token = waiter_at(list);
+        list = load_relaxed(&token->next);
+        waiter_give(token);
+    }
+}
+
+/* The functions of the lock `prefix`, from prefix_serve and prefix_turn. */
+#define DEFINE_TICKET_LOCK(prefix, how_served, looks)                                  \
+    static inline void prefix##_forget(struct lock *lock, bool held);                  \
+    static const struct ticket_kind prefix##_kind = {                                  \
+        .served = how_served,                                                          \
+        .serve = prefix##_serve,                                                       \
+        .turn = prefix##_turn,                                                         \
+        .turns_per_look = looks,                                                       \
+        .forget = prefix##_forget,                                                     \
+    };                                                                                 \
+    static inline void prefix##_forget(struct lock *lock, bool held)                   \
+    {                                                                                  \
+        tickets_forget(lock, held, &prefix##_kind);                                    \
+    }                                                                                  \
+    static inline void prefix##_before_release(struct lock *lock)                      \
+    {                                                                                  \
+        ghosts_check_holder(lock, prefix##_forget);                                    \
+    }                                                                                  \
+    static inline bool prefix##_fast(struct lock *lock)                                \
+    {                                                                                  \
+        return tickets_fast(lock, &prefix##_kind);                                     \
+    }                                                                                  \
+    static __attribute__((noinline, unused)) bool prefix##_retry(struct lock *lock)    \
+    {                                                                                  \
+        return tickets_retry(lock, &prefix##_kind);                                    \
+    }                                                                                  \
+    static inline bool prefix##_trylock(struct lock *lock)                             \
+    {                                                                                  \
+        return tickets_try(lock, &prefix##_kind) ||                                    \
+               (unlikely(load_relaxed(&tickets_of(lock)->left) != 0) &&                \
+                prefix##_retry(lock));                                                 \
+    }                                                                                  \
+    static __attribute__((noinline, unused)) bool prefix##_wait(                       \
+        struct lock *lock, const struct deadline *deadline)                            \
+    {                                                                                  \
+        return tickets_wait(lock, &prefix##_kind, deadline);                           \
+    }                                                                                  \
+    static inline bool prefix##_timedlock(struct lock *lock,                           \
+                                          const struct deadline *deadline)             \
+    {                                                                                  \
+        return prefix##_trylock(lock) || prefix##_wait(lock, deadline);                \
+    }                                                                                  \
+    static inline void prefix##_lock(struct lock *lock)                                \
+    {                                                                                  \
+        if (!prefix##_fast(lock))                                                      \
+            prefix##_wait(lock, NULL);                                                 \
+    }                                                                                  \
+    static inline void prefix##_unlock(struct lock *lock)                              \
+    {                                                                                  \
+        prefix##_serve(lock, load_relaxed(&tickets_of(lock)->serving) + 1);            \
+    }
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the inline functions of an algorithm to the complete operations of descriptor.h:
+ * DEFINE_ENTRIES for the lock itself, DEFINE_RESTRICTED_ENTRIES for the same lock
+ * behind gcr.h.
+ */
+#ifndef HASP_LOCKS_LIST_LOCK_OPERATIONS_H
+#define HASP_LOCKS_LIST_LOCK_OPERATIONS_H
+
+#include "locks/list/descriptor.h"
+#include "locks/algorithms/gcr.h"
+
+/* Travels as the last, variadic macro argument: ", x" or nothing, behind `lock`. */
+#define WITH(argument) , argument
+#define NOTHING
+
+enum { OWN_WORD, SHOWN_WORD };
+
+/* The caller has acquired the lock. A word that is not free then was taken by somebody
+ * who does not go through the library: both would run in the critical section. */
+static inline __attribute__((always_inline)) void
+take_body(struct lock *lock, int word, uint32_t thread)
+{
+    if (word == SHOWN_WORD) {
+        if (unlikely(load_relaxed(&lock->word) != 0))
+            die("a mutex was locked behind the interposer's back (a library in another "
+                "namespace, or bound to libc only?); run under --lock futex");
+        store_relaxed(&lock->owner, thread);
+        store_release(&lock->word, 2); /* whoever sees it sees the owner */
+    } else {
+        store_relaxed(&lock->owner, thread);
+    }
+}
+
+static inline __attribute__((always_inline)) void
+clear_body(struct lock *lock, int word)
+{
+    if (word == SHOWN_WORD)
+        store_relaxed(&lock->word, 0);
+    else
+        store_relaxed(&lock->owner, 0);
+}
+
+#define DEFINE_ADOPT_NONE(name, prefix, word, ...)
+#define DEFINE_ADOPT_QUEUE(name, prefix, word, ...)                                    \
+    static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)           \
+    {                                                                                  \
+        prefix##_adopt(lock, waiter);                                                  \
+    }                                                                                  \
+    static void name##_adopted_entry(struct lock *lock, struct waiter *waiter)         \
+    {                                                                                  \
+        prefix##_adopted(lock, waiter);                                                \
+        take_body(lock, word, current_thread());                                       \
+    }
+#define DEFINE_ADOPT_REQUEUE(name, prefix, word, ...)                                  \
+    static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)           \
+    {                                                                                  \
+        prefix##_adopt(lock, waiter);                                                  \
+    }                                                                                  \
+    static void name##_relock_entry(struct lock *lock)                                 \
+    {                                                                                  \
+        prefix##_relock(lock __VA_ARGS__);                                             \
+        take_body(lock, word, current_thread());                                       \
+    }
+
+#define FIELDS_ADOPT_NONE(name)
+#define FIELDS_ADOPT_QUEUE(name)                                                       \
+    .adopt = name##_adopt_entry, .adopted = name##_adopted_entry,
+#define FIELDS_ADOPT_REQUEUE(name)                                                     \
+    .adopt = name##_adopt_entry, .relock = name##_relock_entry,
+
+/* The fast path makes no call but in tail position, so it needs no stack frame; and it
+ * is inlined however long the list grows (the compiler has a budget for that). */
+#define FAST __attribute__((flatten))
+
+#define DEFINE_ENTRIES(name, prefix, word, adoption, ...)                              \
+    static FAST int name##_unlock_entry(struct lock *lock)                             \
+    {                                                                                  \
+        prefix##_before_release(lock);                                                 \
+        clear_body(lock, word);                                                        \
+        prefix##_unlock(lock __VA_ARGS__);                                             \
+        return 0;                                                                      \
+    }                                                                                  \
+    static void name##_undo(void *lock)                                                \
+    {                                                                                  \
+        name##_unlock_entry(lock);                                                     \
+    }                                                                                  \
+    static __attribute__((noinline)) int name##_lock_slowly(struct lock *lock)         \
+    {                                                                                  \
+        int token = wait_begin();                                                      \
+        prefix##_lock(lock __VA_ARGS__);                                               \
+        take_body(lock, word, current_thread());                                       \
+        wait_end(token, name##_undo, lock);                                            \
+        return 0;                                                                      \
+    }                                                                                  \
+    static FAST int name##_lock_entry(struct lock *lock)                               \
+    {                                                                                  \
+        uint32_t thread = current_thread_if_known();                                   \
+        if (unlikely(!thread) || unlikely(!prefix##_fast(lock)))                       \
+            return name##_lock_slowly(lock);                                           \
+        take_body(lock, word, thread);                                                 \
+        return 0;                                                                      \
+    }                                                                                  \
+    static FAST bool name##_trylock_entry(struct lock *lock)                           \
+    {                                                                                  \
+        if (!prefix##_trylock(lock __VA_ARGS__))                                       \
+            return false;                                                              \
+        take_body(lock, word, current_thread());                                       \
+        return true;                                                                   \
+    }                                                                                  \
+    static bool name##_timedlock_entry(struct lock *lock, const struct deadline *at)   \
+    {                                                                                  \
+        if (deadline_passed(at)) /* leave no trace in the queue */                     \
+            return name##_trylock_entry(lock);                                         \
+        int token = wait_begin();                                                      \
+        bool acquired = prefix##_timedlock(lock __VA_ARGS__, at);                      \
+        if (acquired)                                                                  \
+            take_body(lock, word, current_thread());                                   \
+        wait_end(token, acquired ? name##_undo : NULL, lock);                          \
+        return acquired;                                                               \
+    }                                                                                  \
+    static void name##_destroy_entry(struct lock *lock)                                \
+    {                                                                                  \
+        prefix##_destroy(lock);                                                        \
+    }                                                                                  \
+    DEFINE_##adoption(name, prefix, word, __VA_ARGS__)
+
+#define OPERATIONS(name, adoption)                                                     \
+    {                                                                                  \
+        .lock = name##_lock_entry, .trylock = name##_trylock_entry,                    \
+        .timedlock = name##_timedlock_entry, .unlock = name##_unlock_entry,            \
+        .destroy = name##_destroy_entry, FIELDS_##adoption(name)                       \
+    }
+
+
+/* Only waiting differs: releases, trylock and condvar hand-over are the lock's own. */
+#define DEFINE_RESTRICTED_ENTRIES(name, prefix, word, where, ...)                      \
+    static __attribute__((noinline)) int name##_lock_restricted(struct lock *lock)     \
+    {                                                                                  \
+        int token = wait_begin();                                                      \
+        if (!prefix##_fast(lock)) { /* else it only did not know its id */             \
+            struct gcr *gcr = gcr_of(lock, where);                                     \
+            gcr_enter(gcr, NULL);                                                      \
+            prefix##_lock(lock __VA_ARGS__);                                           \
+            gcr_leave(gcr);                                                            \
+        }                                                                              \
+        take_body(lock, word, current_thread());                                       \
+        wait_end(token, name##_undo, lock);                                            \
+        return 0;                                                                      \
+    }                                                                                  \
+    static FAST int name##_restricted_lock_entry(struct lock *lock)                    \
+    {                                                                                  \
+        uint32_t thread = current_thread_if_known();                                   \
+        if (unlikely(!thread) || unlikely(!prefix##_fast(lock)))                       \
+            return name##_lock_restricted(lock);                                       \
+        take_body(lock, word, thread);                                                 \
+        return 0;                                                                      \
+    }                                                                                  \
+    static bool name##_restricted_timedlock_entry(struct lock *lock,                   \
+                                                  const struct deadline *at)           \
+    {                                                                                  \
+        if (name##_trylock_entry(lock))                                                \
+            return true;                                                               \
+        if (deadline_passed(at))                                                       \
+            return false;                                                              \
+        int token = wait_begin();                                                      \
+        struct gcr *gcr = gcr_of(lock, where);                                         \
+        bool acquired = gcr_enter(gcr, at);                                            \
+        if (acquired) {                                                                \
+            acquired = prefix##_timedlock(lock __VA_ARGS__, at);                       \
+            gcr_leave(gcr);                                                            \
+        }                                                                              \
+        if (acquired)                                                                  \
+            take_body(lock, word, current_thread());                                   \
+        wait_end(token, acquired ? name##_undo : NULL, lock);                          \
+        return acquired;                                                               \
+    }                                                                                  \
+    static void name##_restricted_destroy_entry(struct lock *lock)                     \
+    {                                                                                  \
+        gcr_destroy(lock, where);                                                      \
+        name##_destroy_entry(lock);                                                    \
+    }
+
+#define RESTRICTED_OPERATIONS(name, adoption)                                          \
+    {                                                                                  \
+        .lock = name##_restricted_lock_entry, .trylock = name##_trylock_entry,         \
+        .timedlock = name##_restricted_timedlock_entry, .unlock = name##_unlock_entry, \
+        .destroy = name##_restricted_destroy_entry, FIELDS_##adoption(name)            \
+    }
+
+#endif

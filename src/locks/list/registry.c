@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Turns locks.def into the lists of descriptor.h. Compiled once per platform. */
+#include "locks/list/lock_operations.h"
+
+#include <ctype.h>
+
+enum {
+    FIFO = 1,
+    BYPASSES = 2,
+    PARKS = 4,
+    NUMA = 8,
+    LIGHT = 16,
+    TRYLOCK_HARDENED = 32,
+    BYPASS_EACH = 64,
+    BOUND_SHIFT = 8,
+};
+#define BYPASS_AT_MOST(n) ((n) << BOUND_SHIFT)
+#define BYPASS_BY_EACH(n) (BYPASS_EACH | BYPASS_AT_MOST(n))
+#define BYPASS_BOUND(properties)                                                       \
+    ((properties)&BYPASSES ? UINT32_MAX : (uint32_t)(properties) >> BOUND_SHIFT)
+
+/* What stands before the name of a lock that is wrapped. */
+#define WRAPPER "gcr+"
+
+/* First the code: what a lock keeps in its body says where the wrapper puts its own. */
+#define SPACE(in_place, each_waiter) (in_place) <= 12 ? GCR_IN_STATE : GCR_BY_ADDRESS
+#define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \
+    (in_place) <= 12 ? GCR_IN_STATE : GCR_IN_DIRECTORY
+#define LOCK(name, title, alias, prefix, argument, word, adoption, kind, how,          \
+             properties, space, ...)                                                   \
+    DEFINE_ENTRIES(name, prefix, word, adoption, argument)                             \
+    DEFINE_RESTRICTED_ENTRIES(name, prefix, word, space, argument)
+#include "locks/locks.def"
+#undef LOCK
+#undef SPACE
+#undef SPACE_OUTSIDE
+
+DEFINE_ENTRIES(futex_unbiased, futex, OWN_WORD, ADOPT_REQUEUE, WITH(false))
+const struct lock_operations futex_unbiased_operations =
+    OPERATIONS(futex_unbiased, ADOPT_REQUEUE);
+
+/* Then the data. */
+#define SPACE(in_place, each_waiter) .bytes = in_place, .waiter_bytes = each_waiter
+#define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \
+    SPACE(in_place, each_waiter), .outside_bytes = outside, .node_bytes = each_node
+
+const struct lock_descriptor lock_list[] = {
+    {.name = "glibc",
+     .alias = "pthread",
+     .category = "system",
+     .waiting = "park",
+     .bypasses = true,
+     .bypass_bound = UINT32_MAX,
+     .parks = true,
+     .light = true,
+     .summary = "the C library's own mutex, untouched: the reference",
+     .source = "GNU C Library",
+     .caution = ""},
+#define LOCK(id, title, study_name, prefix, argument, word, adoption, kind, how,       \
+             properties, space, words, paper, warning)                     \
+    {.name = title,                                                                    \
+     .alias = study_name,                                                              \
+     .category = kind,                                                                 \
+     .waiting = how,                                                                   \
+     .fifo = ((properties)&FIFO) != 0,                                                 \
+     .bypasses = BYPASS_BOUND(properties) != 0,                                        \
+     .bypass_bound = BYPASS_BOUND(properties),                                         \
+     .bypass_each = ((properties)&BYPASS_EACH) != 0,                                   \
+     .parks = ((properties)&PARKS) != 0,                                               \
+     .numa = ((properties)&NUMA) != 0,                                                 \
+     .light = ((properties)&LIGHT) != 0,                                               \
+     .trylock_hardened = ((properties)&TRYLOCK_HARDENED) != 0,                         \
+     space,                                                                            \
+     .summary = words,                                                                 \
+     .source = paper,                                                                  \
+     .caution = warning,                                                               \
+     .operations = OPERATIONS(id, adoption)},
+#include "locks/locks.def"
+#undef LOCK
+};
+
+enum { LENGTH = sizeof lock_list / sizeof lock_list[0] };
+const unsigned lock_list_length = LENGTH;
+const unsigned lock_default = LENGTH - 1; /* futex: last */
+
+/* The same locks behind gcr.h, but for entry 0, which cannot be wrapped. */
+static const struct {
+    const char *name;
+    struct lock_operations operations;
+} restricted_list[] = {
+#define LOCK(id, title, alias, prefix, argument, word, adoption, ...)                  \
+    {WRAPPER title, RESTRICTED_OPERATIONS(id, adoption)},
+#include "locks/locks.def"
+#undef LOCK
+};
+
+const unsigned lock_count = 2 * LENGTH - 1;
+
+struct lock_descriptor lock_at(unsigned index)
+{
+    if (index < LENGTH)
+        return lock_list[index];
+    struct lock_descriptor wrapped = lock_list[index - LENGTH + 1];
+    wrapped.name = restricted_list[index - LENGTH].name;
+    wrapped.alias = "";
+    wrapped.category = "load control";
+    if (!wrapped.parks)
+        wrapped.waiting = "restricted"; /* the few spin, the others sleep */
+    wrapped.fifo = false;
+    wrapped.bypasses = true;
+    wrapped.bypass_bound = UINT32_MAX;
+    wrapped.bypass_each = false;
+    wrapped.light = false;
+    wrapped.bytes = sizeof(((struct lock *)0)->state); /* the last word, too */
+    wrapped.waiter_bytes = sizeof(struct waiter);
+    wrapped.outside_bytes += sizeof(struct part);
+    wrapped.summary = "that lock, with few threads waiting in it and the others asleep";
+    wrapped.source = "Dice and Kogan, EuroSys 2019";
+    wrapped.caution = "";
+    wrapped.operations = restricted_list[index - LENGTH].operations;
+    return wrapped;
+}
+
+const struct lock_operations *lock_operations_at(unsigned index)
+{
+    return index < LENGTH ? &lock_list[index].operations
+                          : &restricted_list[index - LENGTH].operations;
+}
+
+static bool same_letter(char a, char b)
+{
+    a = a == '_' ? '-' : (char)tolower((unsigned char)a);
+    b = b == '_' ? '-' : (char)tolower((unsigned char)b);
+    return a == b;
+}
+
+/* Where `name` goes on behind `start`, or NULL. */
+static const char *behind(const char *start, const char *name)
+{
+    while (*start && same_letter(*start, *name))
+        start++, name++;
+    return *start ? NULL : name;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    const char *end = behind(a, b);
+    return end && !*end;
+}
+
+int lock_find(const char *name)
+{
+    const char *wrapped = behind(WRAPPER, name);
+    if (wrapped) {
+        int found = behind(WRAPPER, wrapped) ? -1 : lock_find(wrapped);
+        return found > 0 ? found + (int)LENGTH - 1 : -1;
+    }
+    for (int i = 0; i < (int)LENGTH; i++)
+        if (same_name(lock_list[i].name, name) ||
+            (lock_list[i].alias[0] && same_name(lock_list[i].alias, name)))
+            return i;
+    return -1;
+}

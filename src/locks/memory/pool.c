@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Free lists in shards, picked by the id of the thread that takes, so that a thread
+ * finds its last slot again, in its own cache, and needs no clean-up when it exits.
+ * Whoever gives a slot back returns it to that shard: a thread that times out again and
+ * again, and whose waiters are taken out of the queue by others, would otherwise need
+ * ever new ones. R. K. Treiber, "Systems programming: coping with parallelism", IBM
+ * RJ 5118, 1986.
+ */
+#include "locks/memory/pool.h"
+
+static bool chunk_present(struct pool *pool, uint32_t chunk)
+{
+    struct pool_slot **place = &pool->chunks[chunk];
+    if (likely(__atomic_load_n(place, __ATOMIC_ACQUIRE) != NULL))
+        return true;
+    uint32_t now = fork_generation(), holder = 0;
+    while (!compare_exchange_acquire(&pool->mapping, &holder, now))
+        if (holder == now) { /* else it was the parent's: take it over */
+            holder = 0;
+            yield();
+        }
+    if (!*place) {
+        struct pool_slot *fresh = map_pages(POOL_CHUNK * sizeof *fresh);
+        for (uint32_t i = 0; fresh && i < POOL_CHUNK; i++)
+            fresh[i].link.id = chunk * POOL_CHUNK + i;
+        __atomic_store_n(place, fresh, __ATOMIC_RELEASE);
+    }
+    store_release(&pool->mapping, 0);
+    return *place != NULL;
+}
+
+/* A slot that never existed before, or NULL when memory or ids are exhausted. */
+static struct pool_slot *carve(struct pool *pool)
+{
+    uint32_t before = load_relaxed(&pool->carved);
+    do {
+        if (before + 1 >= POOL_CHUNKS * POOL_CHUNK ||
+            !chunk_present(pool, (before + 1) / POOL_CHUNK))
+            return NULL;
+    } while (!compare_exchange_relaxed(&pool->carved, &before, before + 1));
+    return pool_at(pool, before + 1);
+}
+
+static struct pool_slot *pop(struct pool *pool, struct pool_shard *shard)
+{
+    prefetch_for_write(&shard->head); /* else the line would have to come twice */
+    uint64_t head = load_acquire(&shard->head);
+    while ((uint32_t)head) {
+        struct pool_slot *slot = pool_at(pool, (uint32_t)head);
+        /* May be stale by now; the tag makes the exchange fail then. */
+        uint64_t after = (head >> 32) + 1;
+        after = after << 32 | load_relaxed(&slot->link.free_next);
+        /* Acquire, also on the retry: pairs with the release in pool_give. */
+        if (compare_exchange_acquire(&shard->head, &head, after))
+            return slot;
+        head = load_acquire(&shard->head);
+    }
+    return NULL;
+}
+
+struct pool_slot *pool_take(struct pool *pool)
+{
+    uint32_t home = current_thread() % POOL_SHARDS;
+    struct pool_slot *slot = pop(pool, &pool->shards[home]);
+    while (unlikely(!slot) && !(slot = carve(pool))) {
+        yield();
+        for (int i = 0; i < POOL_SHARDS && !slot; i++)
+            slot = pop(pool, &pool->shards[i]);
+    }
+    slot->link.home = home;
+    return slot;
+}
+
+void pool_give(struct pool *pool, struct pool_slot *slot)
+{
+    struct pool_shard *shard = &pool->shards[slot->link.home];
+    prefetch_for_write(&slot->link.free_next);
+    prefetch_for_write(&shard->head);
+    uint64_t head = load_relaxed(&shard->head);
+    do
+        store_relaxed(&slot->link.free_next, (uint32_t)head);
+    while (!compare_exchange_release(&shard->head, &head,
+                                     ((head >> 32) + 1) << 32 | slot->link.id));
+}
+
+void pool_keep(struct pool *pool, struct pool_slot *slot)
+{
+    (void)pool;
+    (void)slot;
+}
