@@ -35,7 +35,7 @@ static void wait_on_condition(void)
     while (load_acquire(&waiter->cell) == cell);
     uint32_t state = load_acquire(&waiter->cell) & 0xff;
     if (state != WAITER_WOKEN && state != WAITER_REQUEUED) {
-        wait_for_turn(&waiter->cell, &waiter->asleep, SPIN_THEN_PARK, false, NULL);
+        wait_for_grant(&waiter->cell, &waiter->asleep, SPIN_THEN_PARK, false, NULL);
         client_operations->adopted(&client_lock, waiter);
     } else {
         waiter_give(waiter);

@@ -19,22 +19,23 @@ static struct pool_slot slots[POOLS][SLOTS + 1];
 
 static unsigned index_of(const struct pool *pool)
 {
-    return pool == &part_pool;
+    return pool == &side_pool;
 }
 
 void pools_prepare(void)
 {
     waiter_pool.chunks[0] = slots[index_of(&waiter_pool)];
-    part_pool.chunks[0] = slots[index_of(&part_pool)];
+    side_pool.chunks[0] = slots[index_of(&side_pool)];
     /* What a slot holds when it is taken is undefined: the id of none that is. (In
      * parts it is enough where locks keep ids, and the others cost nothing.) */
     enum { LINK = 12, KEY }; /* in struct gcr */
     for (unsigned pool = 0; pool < POOLS; pool++)
         for (uint32_t i = 0; i <= SLOTS; i++) {
             uint32_t *words = (uint32_t *)(void *)&slots[pool][i];
-            for (unsigned word = 0; word < PART_WORDS; word++)
-                if (pool == index_of(&waiter_pool) || word < 2 || word == PARTS_MAX ||
-                    word == PARTS_FLAG || word == LINK || word == KEY)
+            for (unsigned word = 0; word < SIDE_BLOCK_WORDS; word++)
+                if (pool == index_of(&waiter_pool) || word < 2 ||
+                    word == SIDE_BLOCKS_MAX || word == SIDE_FLAG || word == LINK ||
+                    word == KEY)
                     words[word] = SLOTS;
             slots[pool][i].link = (struct pool_link){.id = i};
         }
@@ -52,11 +53,11 @@ static uint16_t order_cell(struct pool_slot *slot)
     return place->cell;
 }
 
-/* What part_take() does, but in one step: nobody else can tell yet. */
+/* What side_block_take() does, but in one step: nobody else can tell yet. */
 static void zero_part(struct pool_slot *slot, int thread)
 {
-    struct part *part = (struct part *)slot;
-    for (int i = 0; i < PART_WORDS; i++)
+    struct side_block *part = (struct side_block *)slot;
+    for (int i = 0; i < SIDE_BLOCK_WORDS; i++)
         memory_prepare(&model.thread[thread],
                        place_of_cell(&part->words[i].raw, sizeof(uint32_t)), 0);
 }
@@ -71,7 +72,7 @@ static struct pool_slot *slot_for(struct pool *pool, int thread)
         id = ++state->carved;
     else
         return NULL;
-    if (pool == &part_pool)
+    if (pool == &side_pool)
         zero_part(&slots[1][id], thread);
     state->home[id - 1] = (uint8_t)thread;
     state->taken[id - 1] = TAKEN;
@@ -98,10 +99,10 @@ static void expect_settled(struct pool *pool, struct pool_slot *slot)
 {
     const struct thread *self = &model.thread[model.running];
     uint16_t places[MESSAGES];
-    unsigned words = pool == &part_pool ? PART_WORDS
-                                        : offsetof(struct waiter, asleep) / 4;
+    unsigned words =
+        pool == &side_pool ? SIDE_BLOCK_WORDS : offsetof(struct waiter, asleep) / 4;
     for (unsigned i = 0; i < words; i++) {
-        struct atomic_u32 *word = &((struct part *)slot)->words[i];
+        struct atomic_u32 *word = &((struct side_block *)slot)->words[i];
         const struct place *place = place_of_cell(&word->raw, sizeof word->raw);
         if (!is_quiet(place) && message_count(place->cell) > 1 &&
             store_choices(self, place->cell, places) > 1)

@@ -62,7 +62,7 @@
  * that spinning costs about as much as parking and being woken (Karlin et al.,
  * "Empirical studies of competitive spinning for a shared-memory multiprocessor", SOSP
  * 1991). Calibrated on the machine, never 0. yield_limit(): how many before a waiter
- * that never parks offers its CPU. CLOCK_TURNS: how many turns of waiting between two
+ * that never parks offers its CPU. CLOCK_SPINS: how many turns of waiting between two
  * looks at the clock, which costs about as much. HANDOVER_LIMIT: how many hand-overs in
  * a row a lock may keep within a group that it prefers. ARRAY_SLOTS: how many slots
  * suit a lock that has an array of them, one for each waiter.

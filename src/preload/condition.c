@@ -72,7 +72,7 @@ static int take_again(struct wait *wait)
         state &= 0xff;
     }
     if (state != WAITER_WOKEN && state != WAITER_REQUEUED) {
-        wait_for_turn(&waiter->cell, &waiter->asleep, SPIN_THEN_PARK, false, NULL);
+        wait_for_grant(&waiter->cell, &waiter->asleep, SPIN_THEN_PARK, false, NULL);
         operations_of(lock)->adopted(lock, waiter);
     } else {
         waiter_give(waiter);
@@ -128,17 +128,17 @@ static void cancelled(void *argument)
 static bool spin_in_condition(struct waiter *waiter, uint32_t cell)
 {
     const uint32_t most = spin_limit(), least = most / 16;
-    uint32_t turns = waiter->condition_turns;
+    uint32_t turns = waiter->condition_spins;
     if (turns < least)
         turns = least;
     for (uint32_t turn = 0; turn < turns; turn++) {
         if (load_acquire(&waiter->cell) != cell) {
-            waiter->condition_turns = 2 * turns < most ? 2 * turns : most;
+            waiter->condition_spins = 2 * turns < most ? 2 * turns : most;
             return true;
         }
         relax();
     }
-    waiter->condition_turns = turns / 2;
+    waiter->condition_spins = turns / 2;
     return false;
 }
 

@@ -16,13 +16,13 @@
  * fork, the form that only spins.
  *
  * Models: src/locks/algorithms/barging.h barging_fast=ccbda08d barging_trylock=d2ed7775
- * Models: src/locks/algorithms/barging.h barging_spin=c384f0ea barging_wait=bdc05f9a
+ * Models: src/locks/algorithms/barging.h barging_spin=ab00d906 barging_wait=86b6cd45
  * Models: src/locks/algorithms/barging.h barging_calm_down=eec2e09d barging_release=01e4eccb
  * Models: src/locks/algorithms/barging.h barging_adopt=646778f3
- * Models: src/locks/algorithms/mutexee.h mutexee_wait=c4d3bcd8 mutexee_unlock_wanted=95dcd04d
+ * Models: src/locks/algorithms/mutexee.h mutexee_wait=1c436dc9 mutexee_unlock_wanted=95dcd04d
  * Models: src/locks/algorithms/mutexee.h mutexee_unlock=91055ab2
  * Models: src/locks/algorithms/mutexee.h mutexee_relock=7b486e19
- * Models: src/locks/algorithms/malthusian.h malthusian_spin=36eb137d malthusian_wait=ab17a8ec
+ * Models: src/locks/algorithms/malthusian.h malthusian_spin=14ca20cd malthusian_wait=aa418e7a
  * Models: src/locks/algorithms/malthusian.h malthusian_unlock=79792da6
  * Models: src/locks/algorithms/malthusian.h malthusian_relock=2f0dece5
  *

@@ -15,8 +15,8 @@
  * never runs dry (who finds it empty waits here).
  *
  * Models: src/locks/waiting/policies.h end_condition_stay=06346720 move_to_sleepers=bd235c91
- * Models: src/locks/algorithms/futex.h futex_adopt=3a8e69a0 futex_relock=789ad13e
- * Models: src/preload/condition.c hand_over=1eb56bea take_again=54e07c4d
+ * Models: src/locks/algorithms/futex.h futex_adopt=3a8e69a0 futex_relock=bd7b078b
+ * Models: src/preload/condition.c hand_over=1eb56bea take_again=f0f2b514
  * Models: src/preload/condition.c sleep_in_condition=29b1d996 wait_on=07b62cf0
  *
  * Run: two locks, one waiter in turn -DTHREADS=4 -DNODES=1 -DTWO_LOCKS

@@ -13,8 +13,8 @@
  * Assumed: the queue itself (its links are the checked platform's part). All is about
  * one cell at a time, so the order of accesses to different cells does not matter.
  *
- * Models: src/locks/waiting/policies.h wait_for_turn=bc71dbf7 grant=9996179d leave=f9c67d05
- * Models: src/locks/algorithms/mcs.h mcs_adopt=5f88b9d1 mcs_adopted=d1650ae8
+ * Models: src/locks/waiting/policies.h wait_for_grant=929ac08d grant=9996179d leave=f9c67d05
+ * Models: src/locks/algorithms/mcs.h mcs_adopt=6403c23c mcs_adopted=d1650ae8
  *
  * Run: sleepers -DTHREADS=4 -DTIMED=6
  * Run: spinners -DTHREADS=4 -DTIMED=4 -DSPIN
@@ -48,7 +48,7 @@
 #endif
 
 /* `state` is WAITING when the deadline has passed. */
-inline wait_for_turn()
+inline wait_for_grant()
 {
 #ifdef SPIN
     if
@@ -179,7 +179,7 @@ proctype waiter(byte self)
 #endif
     if
     :: self != 0 ->
-       wait_for_turn();
+       wait_for_grant();
        if
        :: state == WAITING -> leave()
        :: else

@@ -39,7 +39,7 @@ static bool crowd_timedlock(struct lock *lock, const struct deadline *deadline)
         continue;
     struct spinner spinner = {0, 0};
     bool acquired;
-    while (!(acquired = crowd_trylock(lock)) && spinner_turn(&spinner, deadline))
+    while (!(acquired = crowd_trylock(lock)) && spinner_spin(&spinner, deadline))
         continue;
     fetch_add_relaxed(&waiting, UINT32_MAX);
     return acquired;
@@ -65,12 +65,12 @@ static void crowd_destroy(struct lock *lock)
     (void)lock;
 }
 
-DEFINE_ENTRIES(crowd, crowd, SHOWN_WORD, ADOPT_NONE, NOTHING)
-DEFINE_RESTRICTED_ENTRIES(crowd, crowd, SHOWN_WORD, GCR_IN_STATE, NOTHING)
+DEFINE_OPERATIONS(crowd, crowd, SHOWN_WORD, ADOPT_NONE, NOTHING)
+DEFINE_RESTRICTED_OPERATIONS(crowd, crowd, SHOWN_WORD, GCR_IN_STATE, NOTHING)
 
 /* The same, found by its address. */
-DEFINE_ENTRIES(found, crowd, SHOWN_WORD, ADOPT_NONE, NOTHING)
-DEFINE_RESTRICTED_ENTRIES(found, crowd, SHOWN_WORD, GCR_BY_ADDRESS, NOTHING)
+DEFINE_OPERATIONS(found, crowd, SHOWN_WORD, ADOPT_NONE, NOTHING)
+DEFINE_RESTRICTED_OPERATIONS(found, crowd, SHOWN_WORD, GCR_BY_ADDRESS, NOTHING)
 
 static int leaky_lock(struct lock *lock)
 {

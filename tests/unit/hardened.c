@@ -35,7 +35,7 @@ static void faulted(int signal_number, siginfo_t *information, void *context)
 
 static void protect(struct lock *lock, int protection)
 {
-    struct pool *const pools[] = {&waiter_pool, &part_pool};
+    struct pool *const pools[] = {&waiter_pool, &side_pool};
     CHECK_EQUAL(mprotect(lock, PAGE, protection), 0);
     for (int pool = 0; pool < 2; pool++)
         for (int i = 0; i < POOL_CHUNKS && pools[pool]->chunks[i]; i++)
@@ -96,8 +96,8 @@ void check_hardened(const struct lock_descriptor *descriptor)
                      usual;
     sigaction(SIGSEGV, &action, &usual);
     struct sealed sealed = {NULL, &descriptor->operations};
-    sealed.lock = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                       -1, 0);
+    sealed.lock =
+        mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(sealed.lock != MAP_FAILED);
     bool alone = trylock_writes(&sealed, 0);
     bool queued = trylock_writes(&sealed, WAITERS);

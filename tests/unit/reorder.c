@@ -66,10 +66,10 @@ static void give_all(struct queue *queue)
 static void check_shuffling(const char *nodes, const char *expected, uint32_t moves)
 {
     struct queue queue;
-    struct front_alpha alpha = {0, {0}, 0, 0};
+    struct outer_latch_alpha alpha = {0, {0}, 0, 0};
     queue_up(&queue, nodes);
     unsigned looks = 0;
-    while (shfl_look(&queue.lock, &alpha))
+    while (shfl_examine(&queue.lock, &alpha))
         CHECK(++looks <= queue.count);
     check_sequence(&queue, load_relaxed(&mcs_of(&queue.lock)->next), expected);
     CHECK_EQUAL(load_relaxed(&alpha.order), cna_order(0, moves));

@@ -50,7 +50,7 @@ static struct deadline very_soon(void)
 static void check_idle(const struct lock_operations *operations)
 {
     struct deadline past = {CLOCK_MONOTONIC, {0, 0}};
-    uint32_t waiters = waiter_count(), parts = part_count();
+    uint32_t waiters = waiter_count(), parts = side_block_count();
     for (int i = 0; i < IDLE; i++) {
         struct lock lock;
         memset(&lock, 0, sizeof lock);
@@ -63,7 +63,7 @@ static void check_idle(const struct lock_operations *operations)
         operations->unlock(&lock);
     }
     CHECK_EQUAL(waiter_count(), waiters);
-    CHECK_EQUAL(part_count(), parts);
+    CHECK_EQUAL(side_block_count(), parts);
 }
 
 /* Comes to the lock once a round, and now and then gives up. */
@@ -145,11 +145,11 @@ static void check_used(const struct lock_descriptor *descriptor, bool leaving)
     uint32_t waiters = 2 * threads * each;
     uint32_t bytes = descriptor->outside_bytes + NODES * descriptor->node_bytes;
     uint32_t parts = bytes ? threads * ((bytes + slot - 1) / slot + 1) : 0;
-    if (waiter_count() > waiters || part_count() > parts)
+    if (waiter_count() > waiters || side_block_count() > parts)
         fprintf(stderr, "%s: %u waiters and %u parts, declared are %u and %u\n",
-                descriptor->name, waiter_count(), part_count(), waiters, parts);
+                descriptor->name, waiter_count(), side_block_count(), waiters, parts);
     CHECK(waiter_count() <= waiters);
-    CHECK(part_count() <= parts);
+    CHECK(side_block_count() <= parts);
 }
 
 void check_space(const struct lock_descriptor *descriptor)

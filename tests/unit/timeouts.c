@@ -110,7 +110,7 @@ int main(int count, char **words)
     operations.destroy(&lock);
     for (unsigned i = 0; i < ABANDONED_CELLS; i++)
         CHECK_EQUAL(abandoned_in(load_relaxed(&abandoned_cells[i])), 0);
-    uint32_t slots = waiter_count() + part_count();
+    uint32_t slots = waiter_count() + side_block_count();
     if (slots > SLOTS_MOST)
         fprintf(stderr, "%s: %u slots, at most %u\n", words[1], slots, SLOTS_MOST);
     CHECK(slots <= SLOTS_MOST);

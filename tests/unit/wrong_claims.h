@@ -77,7 +77,7 @@ static int (*greedy_lock_inner)(struct lock *);
 /* Takes memory though nobody waits. */
 static int greedy_lock(struct lock *lock)
 {
-    part_take();
+    side_block_take();
     return greedy_lock_inner(lock);
 }
 

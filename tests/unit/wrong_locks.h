@@ -19,7 +19,7 @@ static bool right_timedlock(struct lock *lock, const struct deadline *deadline)
 {
     struct spinner spinner = {0, 0};
     while (exchange_acquire(&lock->state[0], 1) != 0)
-        if (!spinner_turn(&spinner, deadline))
+        if (!spinner_spin(&spinner, deadline))
             return false;
     wrong_take(lock);
     return true;

@@ -48,22 +48,22 @@ static __attribute__((noinline, unused)) bool
 adaptive_wait(struct lock *lock, const struct deadline *deadline)
 {
     struct atomic_u32 *average = &lock->state[0];
-    uint32_t limit = 2 * load_relaxed(average) + ADAPTIVE_MORE, turns = 0;
+    uint32_t limit = 2 * load_relaxed(average) + ADAPTIVE_MORE, spins = 0;
     if (limit > spin_limit())
         limit = spin_limit();
     bool acquired = false;
-    while (!acquired && turns < limit) {
-        turns += relax_at_most(limit - turns);
+    while (!acquired && spins < limit) {
+        spins += relax_at_most(limit - spins);
         acquired = load_relaxed(&lock->word) == 0 && futex_fast(lock);
     }
     if (!acquired && !futex_sleep(lock, deadline))
         return false;
     uint32_t before = load_relaxed(average); /* now it is ours */
-    store_relaxed(average, before + turns / ADAPTIVE_WEIGHT - before / ADAPTIVE_WEIGHT);
+    store_relaxed(average, before + spins / ADAPTIVE_WEIGHT - before / ADAPTIVE_WEIGHT);
     return true;
 }
 
-USUAL_LOCK(adaptive)
+DEFAULT_LOCK(adaptive)
 
 static inline void adaptive_unlock(struct lock *lock)
 {

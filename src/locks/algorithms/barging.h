@@ -40,7 +40,7 @@ enum {
  * line from those who come and go, and each that finds it free begins to alternate with
  * them, which is far slower than a thread by itself. So a spinner must not be quick;
  * nor so slow that threads which only ever try keep it out. */
-enum { BARGING_LOOKS = 64 };
+enum { BARGING_READS = 64 };
 
 /* After a fork, before anybody in the child waits: those who spin, are impatient or
  * were granted the word are ghosts. A live holder may come and go meanwhile; its
@@ -85,12 +85,12 @@ static inline bool barging_spin(struct atomic_u32 *word, uint32_t most, uint32_t
             return true;
         break;
     }
-    const uint32_t between = spin_limit() / BARGING_LOOKS;
-    for (uint32_t turns = spin_limit(); turns;) {
-        uint32_t pause = turns > between ? between : turns - 1;
+    const uint32_t between = spin_limit() / BARGING_READS;
+    for (uint32_t spins = spin_limit(); spins;) {
+        uint32_t pause = spins > between ? between : spins - 1;
         pause_for(pause);
-        turns -= pause;
-        turns -= relax_at_most(turns);
+        spins -= pause;
+        spins -= relax_at_most(spins);
         seen = load_relaxed(word);
         while (!(seen & BARGING_HELD))
             if (compare_exchange_acquire(
@@ -145,7 +145,7 @@ static inline bool barging_wait(struct atomic_u32 *word, enum waiting waiting,
                 return true;
             impatient |= claim;
         }
-        bool in_time = waiting == SPIN ? spinner_turn(&spinner, deadline)
+        bool in_time = waiting == SPIN ? spinner_spin(&spinner, deadline)
                                        : park(word, wanted, deadline);
         if (!in_time && (!impatient || barging_calm_down(word)))
             return false;

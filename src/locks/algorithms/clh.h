@@ -23,20 +23,20 @@
  * I3. After LEFT_ONCE is set, a free lock may also look held: tail is a node that left,
  *     or one granted with nobody waiting. lock() walks through; trylock() has to, too.
  *
- * A grant (release) pairs with wait_for_turn (acquire), the store of a number (release)
- * with the loads of the cell in clh_fast and clh_wait_for_number; an exchange of the
- * tail that frees the lock with that of the next arrival. Arrivals publish their
+ * A grant (release) pairs with wait_for_grant (acquire), the store of a number
+ * (release) with the loads of the cell in clh_fast and clh_wait_for_number; an exchange
+ * of the tail that frees the lock with that of the next arrival. Arrivals publish their
  * waiters by exchanging the tail, and every exchange carries that on. So those which
  * only take a waiter out again (clh_settle, clh_leave) need no order: whose name they
- * put there was published before, and a number is never put there before an earlier
- * one has been stored, so that no old value of the cell is taken for it.
+ * put there was published before, and a number is never put there before an earlier one
+ * has been stored, so that no old value of the cell is taken for it.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_CLH_H
 #define HASP_LOCKS_ALGORITHMS_CLH_H
 
 #include "locks/algorithms/clh_number.h"
-#include "locks/memory/fork_repair.h"
 #include "locks/algorithms/lock_defaults.h"
+#include "locks/memory/fork_repair.h"
 
 enum { CLH_LEFT_ONCE = 1 }; /* lock->mode: some waiter has timed out */
 static inline void clh_forget(struct lock *lock, bool held)
@@ -50,7 +50,7 @@ static inline void clh_forget(struct lock *lock, bool held)
     store_relaxed(&clh->tail, held ? number + CLH_NUMBER : number);
 }
 
-USUAL_BEFORE_RELEASE(clh)
+DEFAULT_BEFORE_RELEASE(clh)
 
 static inline bool clh_fast(struct lock *lock)
 {
@@ -94,7 +94,7 @@ static inline bool clh_wait_on(struct lock *lock, struct waiter *self, uint32_t 
     while ((other = clh_named(before)) != NULL) {
         bool hopeful = may_park(waiting) && !load_relaxed(&other->asleep);
         uint32_t state =
-            wait_for_turn(&other->cell, &self->asleep, waiting, hopeful, deadline);
+            wait_for_grant(&other->cell, &self->asleep, waiting, hopeful, deadline);
         if (state == WAITER_WAITING) {
             state = load_acquire(&other->cell);
             if (state != WAITER_GRANTED && state != WAITER_LEFT) {
@@ -143,7 +143,7 @@ static inline bool clh_wait_behind(struct lock *lock, struct waiter *self,
 static __attribute__((noinline, unused)) bool
 clh_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadline)
 {
-    ghosts_check(lock, clh_forget);
+    fork_repair_if_due(lock, clh_forget);
     struct waiter *self = waiter_take();
     uint32_t before = clh_swing(lock, self->link.id);
     return clh_wait_behind(lock, self, before, waiting, deadline);

@@ -44,12 +44,12 @@ static inline bool clh_wait_for_number(struct clh *clh, struct waiter *self,
 {
     struct atomic_u32 *cell = &clh->cell;
     struct spinner spinner = {0, 0};
-    uint32_t turns = spin_limit(), seen;
-    while (((seen = load_acquire(cell)) & ~(uint32_t)CLH_PARKED) != number && turns) {
+    uint32_t spins = spin_limit(), seen;
+    while (((seen = load_acquire(cell)) & ~(uint32_t)CLH_PARKED) != number && spins) {
         if (waiting == SPIN_PREFETCH)
             prefetch_for_write(cell);
-        if (!(may_park(waiting) ? spinner_turn_of(&spinner, &turns, deadline)
-                                : spinner_turn(&spinner, deadline)))
+        if (!(may_park(waiting) ? spinner_spin_within(&spinner, &spins, deadline)
+                                : spinner_spin(&spinner, deadline)))
             return false;
     }
     if (!may_park(waiting))

@@ -36,12 +36,12 @@
 #ifndef HASP_LOCKS_ALGORITHMS_CNA_H
 #define HASP_LOCKS_ALGORITHMS_CNA_H
 
-#include "locks/algorithms/mcs.h"
 #include "locks/algorithms/lock_defaults.h"
+#include "locks/algorithms/mcs.h"
 
 enum { CNA_ID_BITS = 20, CNA_ID = (1 << CNA_ID_BITS) - 1, CNA_IN_ORDER = 0xfff };
 
-_Static_assert((int)POOL_CHUNKS * (int)POOL_CHUNK <= 1 << CNA_ID_BITS, "20 bits");
+_Static_assert((int)POOL_CHUNKS *(int)POOL_CHUNK <= 1 << CNA_ID_BITS, "20 bits");
 _Static_assert((int)HANDOVER_LIMIT < (int)CNA_IN_ORDER, "as much can be counted");
 
 /* In waiter.more. A releaser tells its successor the order in the latter's waiter: the
@@ -61,7 +61,7 @@ static inline void cna_forget(struct lock *lock, bool held)
     mcs_forget(lock, held);
 }
 
-USUAL_BEFORE_RELEASE(cna)
+DEFAULT_BEFORE_RELEASE(cna)
 
 /* Puts the secondary queue, whose last waiter is `last`, before the main one; returns
  * the first of the result. */
@@ -146,9 +146,9 @@ static inline uint32_t cna_pick(struct mcs *mcs, struct atomic_u32 *order,
 static inline bool cna_enter(struct lock *lock, struct atomic_u32 *order,
                              enum waiting waiting, const struct deadline *deadline)
 {
-    enum room room = room_in_queue(lock, mcs_try, waiting, deadline);
-    if (unlikely(room != ROOM))
-        return room == ROOM_ACQUIRED;
+    enum queue_space space = await_queue_space(lock, mcs_try, waiting, deadline);
+    if (unlikely(space != QUEUE_HAS_SPACE))
+        return space == QUEUE_ACQUIRED;
     struct mcs *mcs = mcs_of(lock);
     struct waiter *self = waiter_take();
     self->may_change = may_park(waiting) || deadline;
@@ -157,7 +157,7 @@ static inline bool cna_enter(struct lock *lock, struct atomic_u32 *order,
     if (before) {
         bool hopeful = may_park(waiting) && (before == TAIL_HELD ||
                                              !load_relaxed(&waiter_at(before)->asleep));
-        if (wait_for_turn(&self->cell, &self->asleep, waiting, hopeful, deadline) ==
+        if (wait_for_grant(&self->cell, &self->asleep, waiting, hopeful, deadline) ==
                 WAITER_WAITING &&
             abandon(lock, self))
             return false;
@@ -200,14 +200,14 @@ static inline bool cna_trylock(struct lock *lock)
     return mcs_trylock(lock, SPIN);
 }
 
-static __attribute__((noinline, unused)) bool
-cna_wait(struct lock *lock, const struct deadline *deadline)
+static __attribute__((noinline, unused)) bool cna_wait(struct lock *lock,
+                                                       const struct deadline *deadline)
 {
-    ghosts_check(lock, cna_forget);
+    fork_repair_if_due(lock, cna_forget);
     return cna_enter(lock, &lock->state[2], SPIN, deadline);
 }
 
-USUAL_LOCK(cna)
+DEFAULT_LOCK(cna)
 
 static __attribute__((noinline, unused)) void cna_unlock_queued(struct lock *lock)
 {
@@ -220,6 +220,6 @@ static inline void cna_unlock(struct lock *lock)
         cna_unlock_queued(lock);
 }
 
-USUAL_DESTROY(cna)
+DEFAULT_DESTROY(cna)
 
 #endif

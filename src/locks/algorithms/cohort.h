@@ -45,9 +45,9 @@
 
 #include "locks/algorithms/mcs.h"
 #include "locks/algorithms/mutexee.h"
-#include "locks/memory/side_memory.h"
 #include "locks/algorithms/partitioned.h"
 #include "locks/algorithms/spinlock.h"
+#include "locks/memory/side_memory.h"
 
 /* What a cohort lock asks of a lock, at either level. */
 struct cohort_level {
@@ -74,7 +74,7 @@ struct cohort_node {
     struct atomic_u32 deserted, skipper; /* of an adaptive one */
 };
 
-_Static_assert(sizeof(struct cohort_node) <= sizeof(((struct part *)0)->words),
+_Static_assert(sizeof(struct cohort_node) <= sizeof(((struct side_block *)0)->words),
                "fits into a part");
 
 static inline struct atomic_u32 *cohort_directory(struct lock *lock)
@@ -82,9 +82,9 @@ static inline struct atomic_u32 *cohort_directory(struct lock *lock)
     return &lock->state[3];
 }
 
-static inline struct cohort_node *cohort_node_of(struct part *part)
+static inline struct cohort_node *cohort_node_of(struct side_block *block)
 {
-    return (struct cohort_node *)(void *)part->words;
+    return (struct cohort_node *)(void *)block->words;
 }
 
 /* After a fork: whoever is in a local lock is a ghost, for a live thread comes through
@@ -92,11 +92,11 @@ static inline struct cohort_node *cohort_node_of(struct part *part)
 static inline __attribute__((always_inline)) void
 cohort_forget(struct lock *lock, bool held, const struct cohort *cohort)
 {
-    for (uint32_t i = 0; i < PARTS_MAX; i++) {
-        struct part *part = parts_look(cohort_directory(lock), i);
-        if (!part)
+    for (uint32_t i = 0; i < SIDE_BLOCKS_MAX; i++) {
+        struct side_block *block = side_memory_find(cohort_directory(lock), i);
+        if (!block)
             continue;
-        struct cohort_node *node = cohort_node_of(part);
+        struct cohort_node *node = cohort_node_of(block);
         store_relaxed(&node->handovers, 0);
         store_relaxed(&node->skipper, 0);
         cohort->local->forget(&node->local, true);
@@ -133,14 +133,15 @@ cohort_skips(struct lock *lock, struct cohort_node *node, const struct cohort *c
 static inline __attribute__((always_inline)) void
 cohort_wait(struct lock *lock, const struct cohort *cohort)
 {
-    ghosts_check(lock, cohort->forget);
-    uint32_t index = current_node() % PARTS_MAX;
-    struct part *part = parts_get_unless_scarce(cohort_directory(lock), index);
-    if (unlikely(!part)) {
+    fork_repair_if_due(lock, cohort->forget);
+    uint32_t index = current_node() % SIDE_BLOCKS_MAX;
+    struct side_block *block =
+        side_memory_get_unless_scarce(cohort_directory(lock), index);
+    if (unlikely(!block)) {
         cohort->global->timedlock(lock, NULL);
         return;
     }
-    struct cohort_node *node = cohort_node_of(part);
+    struct cohort_node *node = cohort_node_of(block);
     if (cohort->adaptive && cohort_skips(lock, node, cohort))
         return;
     cohort->local->timedlock(&node->local, NULL);
@@ -156,7 +157,7 @@ cohort_timedlock(struct lock *lock, const struct cohort *cohort,
 {
     if (cohort->global->fast(lock))
         return true;
-    ghosts_check(lock, cohort->forget);
+    fork_repair_if_due(lock, cohort->forget);
     return cohort->global->timedlock(lock, deadline);
 }
 
@@ -165,7 +166,7 @@ static inline __attribute__((always_inline)) void
 cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohort)
 {
     struct cohort_node *node =
-        cohort_node_of(parts_look(cohort_directory(lock), index));
+        cohort_node_of(side_memory_find(cohort_directory(lock), index));
     uint32_t handovers = load_relaxed(&node->handovers);
     bool queued = cohort->local->queued(&node->local);
     if (queued && handovers < HANDOVER_LIMIT) {
@@ -235,7 +236,7 @@ cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohor
     }                                                                                  \
     static inline void name##_before_release(struct lock *lock)                        \
     {                                                                                  \
-        ghosts_check_holder(lock, name##_forget);                                      \
+        fork_repair_by_holder(lock, name##_forget);                                    \
     }                                                                                  \
     static __attribute__((noinline, unused)) void name##_unlock_both(                  \
         struct lock *lock, uint32_t index)                                             \
@@ -253,7 +254,7 @@ cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohor
     static inline void name##_destroy(struct lock *lock)                               \
     {                                                                                  \
         global_level.destroy(lock);                                                    \
-        parts_give_back(cohort_directory(lock));                                       \
+        side_memory_free(cohort_directory(lock));                                      \
     }
 
 /* The locks that cohorts are made of. */
@@ -280,19 +281,19 @@ static inline void leader_ticket_serve(struct lock *lock, uint32_t number)
     ticket_serve(lock, number);
 }
 
-static inline bool leader_ticket_turn(struct lock *lock, uint32_t number,
+static inline bool leader_ticket_spin(struct lock *lock, uint32_t number,
                                       struct spinner *spinner,
                                       const struct deadline *deadline)
 {
     (void)number;
-    uint32_t turns = 1, most = 2 * spin_limit();
+    uint32_t spins = 1, most = 2 * spin_limit();
     if (load_relaxed(&lock->mode))
-        turns = 2 + spinner->since_yield / 2;
-    turns = turns < most ? turns : most;
-    return spinner_turns(spinner, turns, deadline);
+        spins = 2 + spinner->since_yield / 2;
+    spins = spins < most ? spins : most;
+    return spinner_spin_many(spinner, spins, deadline);
 }
 
-DEFINE_TICKET_LOCK(leader_ticket, tickets_served, CLOCK_TURNS)
+DEFINE_TICKET_LOCK(leader_ticket, tickets_served, CLOCK_SPINS)
 
 static inline void leader_ticket_destroy(struct lock *lock)
 {
@@ -325,7 +326,8 @@ static inline void c_bo_mcs_park_adopt(struct lock *lock, struct waiter *waiter)
 /* After that: it takes the global lock, as a cohort of its own. */
 static inline void c_bo_mcs_park_relock(struct lock *lock)
 {
-    ghosts_check(lock, c_bo_mcs_park_forget); /* before mutexee's, which knows less */
+    fork_repair_if_due(lock,
+                       c_bo_mcs_park_forget); /* before mutexee's, which knows less */
     mutexee_relock(lock, MUTEXEE_SPINNERS);
 }
 

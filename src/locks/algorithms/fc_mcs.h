@@ -38,9 +38,9 @@
 #ifndef HASP_LOCKS_ALGORITHMS_FC_MCS_H
 #define HASP_LOCKS_ALGORITHMS_FC_MCS_H
 
+#include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/mcs.h"
 #include "locks/memory/side_memory.h"
-#include "locks/algorithms/lock_defaults.h"
 
 enum {
     FC_MCS_SLOTS = HANDOVER_LIMIT < 16 ? HANDOVER_LIMIT + 1 : 16,
@@ -53,7 +53,7 @@ struct fc_mcs_node {
     struct atomic_u32 slots[FC_MCS_SLOTS];
 };
 
-_Static_assert(sizeof(struct fc_mcs_node) <= sizeof(((struct part *)0)->words),
+_Static_assert(sizeof(struct fc_mcs_node) <= sizeof(((struct side_block *)0)->words),
                "fits into a part");
 
 struct fc_mcs_chain {
@@ -68,15 +68,15 @@ static inline struct atomic_u32 *fc_mcs_directory(struct lock *lock)
 /* Live threads come through here before they publish anything. */
 static inline void fc_mcs_forget(struct lock *lock, bool held)
 {
-    for (uint32_t i = 0; i < PARTS_MAX; i++) {
-        struct part *part = parts_look(fc_mcs_directory(lock), i);
-        for (uint32_t word = 0; part && word <= FC_MCS_SLOTS; word++)
-            store_relaxed(&part->words[word], 0);
+    for (uint32_t i = 0; i < SIDE_BLOCKS_MAX; i++) {
+        struct side_block *block = side_memory_find(fc_mcs_directory(lock), i);
+        for (uint32_t word = 0; block && word <= FC_MCS_SLOTS; word++)
+            store_relaxed(&block->words[word], 0);
     }
     mcs_forget(lock, held);
 }
 
-USUAL_BEFORE_RELEASE(fc_mcs)
+DEFAULT_BEFORE_RELEASE(fc_mcs)
 
 /* A slot that holds the request now, or NULL. */
 static inline struct atomic_u32 *fc_mcs_publish(struct fc_mcs_node *node, uint32_t id)
@@ -125,7 +125,7 @@ static inline void fc_mcs_combine(struct mcs *mcs, struct fc_mcs_node *node)
     fc_mcs_collect(node, &chain);
     while (fc_mcs_waits(last) && load_relaxed(&mcs->tail) == last &&
            chain.length < FC_MCS_CHAIN) {
-        spinner_turn(&spinner, NULL);
+        spinner_spin(&spinner, NULL);
         fc_mcs_collect(node, &chain);
     }
     if (!chain.length)
@@ -147,18 +147,19 @@ static inline void fc_mcs_await(struct mcs *mcs, struct fc_mcs_node *node,
                 fc_mcs_combine(mcs, node);
             store_release(&node->combiner, 0);
         } else {
-            spinner_turn(&spinner, NULL);
+            spinner_spin(&spinner, NULL);
         }
     }
 }
 
 static __attribute__((noinline, unused)) void fc_mcs_wait(struct lock *lock)
 {
-    ghosts_check(lock, fc_mcs_forget);
+    fork_repair_if_due(lock, fc_mcs_forget);
     struct mcs *mcs = mcs_of(lock);
-    struct part *part =
-        parts_get_unless_scarce(fc_mcs_directory(lock), current_node() % PARTS_MAX);
-    struct fc_mcs_node *node = part ? (struct fc_mcs_node *)(void *)part->words : NULL;
+    struct side_block *block = side_memory_get_unless_scarce(
+        fc_mcs_directory(lock), current_node() % SIDE_BLOCKS_MAX);
+    struct fc_mcs_node *node =
+        block ? (struct fc_mcs_node *)(void *)block->words : NULL;
     struct waiter *self = waiter_take();
     uint32_t id = self->link.id;
     struct atomic_u32 *slot = node ? fc_mcs_publish(node, id) : NULL;
@@ -168,7 +169,7 @@ static __attribute__((noinline, unused)) void fc_mcs_wait(struct lock *lock)
     else
         acquired = !mcs_enqueue(mcs, self);
     if (!acquired)
-        wait_for_turn(&self->cell, &self->asleep, SPIN, false, NULL);
+        wait_for_grant(&self->cell, &self->asleep, SPIN, false, NULL);
     mcs_settle(mcs, self);
 }
 
@@ -192,7 +193,7 @@ static inline bool fc_mcs_timedlock(struct lock *lock, const struct deadline *de
 {
     if (mcs_fast(lock))
         return true;
-    ghosts_check(lock, fc_mcs_forget);
+    fork_repair_if_due(lock, fc_mcs_forget);
     return mcs_timedlock(lock, SPIN, deadline);
 }
 
@@ -203,7 +204,7 @@ static inline void fc_mcs_unlock(struct lock *lock)
 
 static inline void fc_mcs_destroy(struct lock *lock)
 {
-    parts_give_back(fc_mcs_directory(lock));
+    side_memory_free(fc_mcs_directory(lock));
 }
 
 #endif

@@ -24,43 +24,43 @@
 #ifndef HASP_LOCKS_ALGORITHMS_FISSILE_H
 #define HASP_LOCKS_ALGORITHMS_FISSILE_H
 
-#include "locks/algorithms/outer_latch.h"
 #include "locks/algorithms/lock_defaults.h"
+#include "locks/algorithms/outer_latch.h"
 
 /* So that two epochs let through as many as a preferred node may be handed in a row. */
 enum { FISSILE_BYPASSES = (HANDOVER_LIMIT + 1) / 2 };
 
-_Static_assert((int)FISSILE_BYPASSES <= (int)FRONT_COUNT, "counted in mode");
+_Static_assert((int)FISSILE_BYPASSES <= (int)OUTER_LATCH_COUNT, "counted in mode");
 
 static inline bool fissile_fast(struct lock *lock)
 {
-    return front_fast(lock);
+    return outer_latch_fast(lock);
 }
 
 static inline bool fissile_trylock(struct lock *lock)
 {
-    return front_trylock(lock);
+    return outer_latch_trylock(lock);
 }
 
 static __attribute__((noinline, unused)) bool
 fissile_wait(struct lock *lock, const struct deadline *deadline)
 {
-    static const struct front front = {FISSILE_BYPASSES, cna_pick, NULL};
-    return front_wait(lock, &front, deadline);
+    static const struct outer_latch kind = {FISSILE_BYPASSES, cna_pick, NULL};
+    return outer_latch_wait(lock, &kind, deadline);
 }
 
-USUAL_LOCK(fissile)
+DEFAULT_LOCK(fissile)
 
 static inline void fissile_unlock(struct lock *lock)
 {
-    front_unlock(lock, FISSILE_BYPASSES);
+    outer_latch_unlock(lock, FISSILE_BYPASSES);
 }
 
 static inline void fissile_before_release(struct lock *lock)
 {
-    front_before_release(lock);
+    outer_latch_before_release(lock);
 }
 
-USUAL_DESTROY(fissile)
+DEFAULT_DESTROY(fissile)
 
 #endif

@@ -115,7 +115,7 @@ static inline void futex_adopt(struct lock *lock, struct waiter *waiter)
 static inline void futex_relock(struct lock *lock, bool biased)
 {
     /* It is awake, and whoever signalled is about to release: spin a little first. */
-    for (uint32_t turns = spin_limit() / 4 + 1; turns; turns -= relax_at_most(turns)) {
+    for (uint32_t spins = spin_limit() / 4 + 1; spins; spins -= relax_at_most(spins)) {
         if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, 2))
             return;
     }
@@ -127,6 +127,6 @@ static inline void futex_before_release(struct lock *lock)
     (void)lock; /* no queue, no ghosts */
 }
 
-USUAL_DESTROY(futex)
+DEFAULT_DESTROY(futex)
 
 #endif

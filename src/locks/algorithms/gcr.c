@@ -32,7 +32,7 @@ static struct atomic_u32 *bucket_of(const struct lock *lock)
 
 static struct gcr *gcr_at(uint32_t id)
 {
-    return (struct gcr *)(void *)part_at(id)->words;
+    return (struct gcr *)(void *)side_block_at(id)->words;
 }
 
 /* The one with this key, from the part `id` on; with `take`, or one that is free, which
@@ -60,16 +60,16 @@ struct gcr *gcr_by_address(const struct lock *lock)
         struct gcr *found = find(first, key, false);
         if (found || (found = find(first, key, true)))
             return found;
-        struct part *fresh = part_take();
+        struct side_block *fresh = side_block_take();
         struct gcr *gcr = gcr_at(fresh->link.id);
         store_relaxed(&gcr->key, key);
         store_relaxed(&gcr->next, first);
         /* Release: whoever finds the part sees the above. */
         if (compare_exchange_release(bucket, &first, fresh->link.id)) {
-            pool_keep(&part_pool, (struct pool_slot *)fresh);
+            pool_keep(&side_pool, (struct pool_slot *)fresh);
             return gcr;
         }
-        part_give(fresh); /* somebody else's may be this lock's */
+        side_block_give(fresh); /* somebody else's may be this lock's */
     }
 }
 

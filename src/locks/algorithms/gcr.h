@@ -52,11 +52,11 @@ enum { GCR_LIMIT = 4 };
 enum { GCR_NAPS = HANDOVER_LIMIT < 4 ? 1 : 4, GCR_NAP_NS = 50000 };
 
 /* The set counts as not full when that lasts for this part of the spin limit. */
-enum { GCR_LOOK = 4 };
+enum { GCR_QUIET_PART = 4 };
 
 struct gcr {
     struct lock passive;
-    struct atomic_u32 admission, place;
+    struct atomic_u32 admission, granted;
     struct atomic_u32 next, key; /* only for those of gcr_by_address() */
 };
 
@@ -64,12 +64,12 @@ struct gcr {
  * word of the state. With more, that word is mostly the lock's directory, which has a
  * word to spare behind those of its parts. Else the library finds it by the lock's
  * address. */
-enum gcr_place { GCR_IN_STATE, GCR_IN_DIRECTORY, GCR_BY_ADDRESS };
+enum gcr_home { GCR_IN_STATE, GCR_IN_DIRECTORY, GCR_BY_ADDRESS };
 
 struct gcr *gcr_by_address(const struct lock *lock);
 void gcr_forget_address(const struct lock *lock);
 
-_Static_assert(sizeof(struct gcr) <= sizeof(((struct part *)0)->words),
+_Static_assert(sizeof(struct gcr) <= sizeof(((struct side_block *)0)->words),
                "fits into a part");
 
 /* Enough to keep the lock busy: one that is next, or a few where there are CPUs. */
@@ -79,17 +79,17 @@ static inline uint32_t gcr_limit(void)
     return cpus <= 2 ? 1 : cpus > GCR_LIMIT ? (uint32_t)GCR_LIMIT : cpus - 1;
 }
 
-static inline struct atomic_u32 *gcr_cell(struct lock *lock, enum gcr_place where)
+static inline struct atomic_u32 *gcr_cell(struct lock *lock, enum gcr_home where)
 {
     struct atomic_u32 *last = &lock->state[3];
-    return where == GCR_IN_STATE ? last : &part_of(last)->words[PARTS_WRAPPER];
+    return where == GCR_IN_STATE ? last : &side_block_of(last)->words[SIDE_WRAPPER];
 }
 
-static inline struct gcr *gcr_of(struct lock *lock, enum gcr_place where)
+static inline struct gcr *gcr_of(struct lock *lock, enum gcr_home where)
 {
     if (where == GCR_BY_ADDRESS)
         return gcr_by_address(lock);
-    return (struct gcr *)(void *)part_of(gcr_cell(lock, where))->words;
+    return (struct gcr *)(void *)side_block_of(gcr_cell(lock, where))->words;
 }
 
 /* Whoever is counted or queued is a ghost: a live thread comes through here first. */
@@ -99,7 +99,7 @@ static inline void gcr_forget(struct lock *passive, bool held)
     struct gcr *gcr = (struct gcr *)passive;
     store_relaxed(&mcs_of(passive)->next, 0);
     store_relaxed(&mcs_of(passive)->tail, 0);
-    store_relaxed(&gcr->place, 0);
+    store_relaxed(&gcr->granted, 0);
     store_relaxed(&gcr->admission, 0);
 }
 
@@ -122,10 +122,10 @@ static inline bool gcr_join(struct gcr *gcr)
 static inline bool gcr_join_quiet(struct gcr *gcr)
 {
     uint32_t before = load_relaxed(&gcr->admission), seen = before;
-    for (uint32_t turns = spin_limit() / GCR_LOOK; turns;) {
+    for (uint32_t spins = spin_limit() / GCR_QUIET_PART; spins;) {
         if (gcr_full(seen) || seen != before)
             return false;
-        turns -= relax_at_most(turns);
+        spins -= relax_at_most(spins);
         seen = load_relaxed(&gcr->admission);
     }
     return !gcr_full(before) &&
@@ -141,17 +141,17 @@ static inline bool gcr_ask(struct gcr *gcr, const struct deadline *deadline)
     while (!compare_exchange_release(&gcr->admission, &seen, after));
     if (!(after & GCR_WANTED))
         return true;
-    while (load_relaxed(&gcr->place) == 0) {
-        if (park(&gcr->place, 0, deadline))
+    while (load_relaxed(&gcr->granted) == 0) {
+        if (park(&gcr->granted, 0, deadline))
             continue;
         seen = load_relaxed(&gcr->admission);
         while (seen & GCR_WANTED)
             if (compare_exchange_relaxed(&gcr->admission, &seen,
                                          seen & ~(uint32_t)GCR_WANTED))
                 return false;
-        spin_until(load_relaxed(&gcr->place) != 0);
+        spin_until(load_relaxed(&gcr->granted) != 0);
     }
-    store_relaxed(&gcr->place, 0);
+    store_relaxed(&gcr->granted, 0);
     return true;
 }
 
@@ -161,7 +161,7 @@ static inline bool gcr_stand_by(struct gcr *gcr, const struct deadline *deadline
         if (gcr_join_quiet(gcr))
             return true;
         struct deadline end = deadline_after((uint64_t)GCR_NAP_NS << nap);
-        park(&gcr->place, 0, &end); /* nobody wakes it before it has asked */
+        park(&gcr->granted, 0, &end); /* nobody wakes it before it has asked */
     }
     return gcr_ask(gcr, deadline);
 }
@@ -180,7 +180,7 @@ gcr_wait_passive(struct gcr *gcr, const struct deadline *deadline)
  * first. Threads that come and go do not look at the queue: that keeps them few. */
 static inline bool gcr_enter(struct gcr *gcr, const struct deadline *deadline)
 {
-    ghosts_check(&gcr->passive, gcr_forget);
+    fork_repair_if_due(&gcr->passive, gcr_forget);
     return gcr_join(gcr) || gcr_wait_passive(gcr, deadline);
 }
 
@@ -192,20 +192,20 @@ static inline void gcr_leave(struct gcr *gcr)
         after = seen - (seen & GCR_WANTED ? GCR_WANTED : 1) + GCR_DEPARTURE;
     while (!compare_exchange_acquire(&gcr->admission, &seen, after));
     if (unlikely(seen & GCR_WANTED)) {
-        store_relaxed(&gcr->place, 1);
-        unpark(&gcr->place, 1);
+        store_relaxed(&gcr->granted, 1);
+        unpark(&gcr->granted, 1);
     }
 }
 
 /* Nobody uses the lock any more. */
-static inline void gcr_destroy(struct lock *lock, enum gcr_place where)
+static inline void gcr_destroy(struct lock *lock, enum gcr_home where)
 {
     if (where == GCR_BY_ADDRESS) {
         gcr_forget_address(lock);
     } else if (load_relaxed(&lock->state[3])) { /* else nobody ever waited */
         uint32_t id = exchange_relaxed(gcr_cell(lock, where), 0);
         if (id)
-            part_give(part_at(id));
+            side_block_give(side_block_at(id));
     }
 }
 

@@ -42,11 +42,11 @@
 #ifndef HASP_LOCKS_ALGORITHMS_GLK_H
 #define HASP_LOCKS_ALGORITHMS_GLK_H
 
+#include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/mcs.h"
 #include "locks/algorithms/mutexee.h"
-#include "locks/memory/side_memory.h"
 #include "locks/algorithms/ticket.h"
-#include "locks/algorithms/lock_defaults.h"
+#include "locks/memory/side_memory.h"
 
 enum { GLK_TICKET, GLK_MCS, GLK_BLOCKING };
 
@@ -60,29 +60,29 @@ struct glk {
     struct atomic_u32 waiting, count, sum, period;
 };
 
-_Static_assert(sizeof(struct glk) <= sizeof(((struct part *)0)->words),
+_Static_assert(sizeof(struct glk) <= sizeof(((struct side_block *)0)->words),
                "fits into a part");
 
 static inline struct glk *glk_of(struct lock *lock)
 {
-    return (struct glk *)(void *)parts_get(&lock->state[3], 0)->words;
+    return (struct glk *)(void *)side_memory_get(&lock->state[3], 0)->words;
 }
 
 static inline bool glk_level_trylock(struct lock *lock, uint32_t level)
 {
     return level == GLK_TICKET ? ticket_trylock(lock)
-           : level == GLK_MCS  ? mcs_trylock(&glk_of(lock)->mcs, SPIN)
-                               : mutexee_trylock(&glk_of(lock)->blocking,
-                                                 MUTEXEE_SPINNERS);
+           : level == GLK_MCS
+               ? mcs_trylock(&glk_of(lock)->mcs, SPIN)
+               : mutexee_trylock(&glk_of(lock)->blocking, MUTEXEE_SPINNERS);
 }
 
 static inline bool glk_level_timedlock(struct lock *lock, uint32_t level,
                                        const struct deadline *deadline)
 {
     return level == GLK_TICKET ? ticket_timedlock(lock, deadline)
-           : level == GLK_MCS  ? mcs_timedlock(&glk_of(lock)->mcs, SPIN, deadline)
-                               : mutexee_timedlock(&glk_of(lock)->blocking,
-                                                   MUTEXEE_SPINNERS, deadline);
+           : level == GLK_MCS
+               ? mcs_timedlock(&glk_of(lock)->mcs, SPIN, deadline)
+               : mutexee_timedlock(&glk_of(lock)->blocking, MUTEXEE_SPINNERS, deadline);
 }
 
 static inline void glk_level_unlock(struct lock *lock, uint32_t level)
@@ -110,7 +110,7 @@ static inline void glk_level_forget(struct lock *lock, uint32_t level, bool held
 static __attribute__((noinline, unused)) void glk_forget(struct lock *lock, bool held)
 {
     uint32_t counts = load_relaxed(&lock->mode);
-    if (parts_look(&lock->state[3], 0)) {
+    if (side_memory_find(&lock->state[3], 0)) {
         for (uint32_t level = GLK_TICKET; level <= GLK_BLOCKING; level++) {
             if (level == counts)
                 continue;
@@ -123,7 +123,7 @@ static __attribute__((noinline, unused)) void glk_forget(struct lock *lock, bool
     glk_level_forget(lock, counts, held);
 }
 
-USUAL_BEFORE_RELEASE(glk)
+DEFAULT_BEFORE_RELEASE(glk)
 
 /* The lock that seemed to count is the caller's; false, and it is not, if it does
  * not. */
@@ -210,12 +210,12 @@ static inline bool glk_acquire(struct lock *lock, uint32_t *level,
     }
 }
 
-static __attribute__((noinline, unused)) bool
-glk_wait(struct lock *lock, const struct deadline *deadline)
+static __attribute__((noinline, unused)) bool glk_wait(struct lock *lock,
+                                                       const struct deadline *deadline)
 {
     if (glk_trylock(lock))
         return true; /* only waits are counted */
-    ghosts_check(lock, glk_forget);
+    fork_repair_if_due(lock, glk_forget);
     struct atomic_u32 *waiting = &glk_of(lock)->waiting;
     fetch_add_relaxed(waiting, 1);
     uint32_t level;
@@ -226,7 +226,7 @@ glk_wait(struct lock *lock, const struct deadline *deadline)
     return acquired;
 }
 
-USUAL_LOCK(glk)
+DEFAULT_LOCK(glk)
 
 static __attribute__((noinline, unused)) void glk_unlock_other(struct lock *lock)
 {
@@ -244,7 +244,7 @@ static inline void glk_unlock(struct lock *lock)
 static inline void glk_destroy(struct lock *lock)
 {
     ticket_destroy(lock);
-    parts_give_back(&lock->state[3]);
+    side_memory_free(&lock->state[3]);
 }
 
 #endif

@@ -44,19 +44,19 @@
 #ifndef HASP_LOCKS_ALGORITHMS_HAPAX_H
 #define HASP_LOCKS_ALGORITHMS_HAPAX_H
 
-#include "locks/memory/fork_repair.h"
 #include "locks/algorithms/hapax_tokens.h"
 #include "locks/algorithms/lock_defaults.h"
+#include "locks/memory/fork_repair.h"
 
 enum {
     HAPAX_HELD = 1,
     HAPAX_FAST = 2,
-    HAPAX_PLACE = 4, /* from one place in a block to the next */
+    HAPAX_STEP = 4, /* from one place in a block to the next */
     HAPAX_SHARD_SHIFT = 16,
     HAPAX_SHARDS = 64,
     HAPAX_COUNT_SHIFT = 22,
     HAPAX_SLOTS = 64,                           /* in the array for each shard */
-    HAPAX_PATIENCE = CLOCK_TURNS * CLOCK_TURNS, /* turns without a look at depart */
+    HAPAX_PATIENCE = CLOCK_SPINS * CLOCK_SPINS, /* turns without a look at depart */
 };
 
 struct hapax {
@@ -92,7 +92,7 @@ static inline uint64_t hapax_draw(void)
 
 static inline bool hapax_used_up(uint64_t value)
 {
-    return (value | (HAPAX_PLACE - 1)) % (1 << HAPAX_SHARD_SHIFT) ==
+    return (value | (HAPAX_STEP - 1)) % (1 << HAPAX_SHARD_SHIFT) ==
            (1 << HAPAX_SHARD_SHIFT) - 1;
 }
 
@@ -119,7 +119,7 @@ static inline void hapax_forget(struct lock *lock, bool held)
         store_relaxed(&own->depart, last);
 }
 
-USUAL_BEFORE_RELEASE(hapax)
+DEFAULT_BEFORE_RELEASE(hapax)
 
 /* Behind the last departure (acquired by the caller), if that was the last arrival. */
 static inline bool hapax_enter(struct lock *lock, uint64_t depart, uint64_t mine)
@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) bool hapax_take(struct lock *lock,
 {
     uint64_t depart = load_acquire(&hapax_of(lock)->depart);
     if (likely(!hapax_used_up(depart)))
-        return hapax_enter(lock, depart, (depart + HAPAX_PLACE) | HAPAX_FAST);
+        return hapax_enter(lock, depart, (depart + HAPAX_STEP) | HAPAX_FAST);
     return may_draw && hapax_retry(lock, depart);
 }
 
@@ -187,7 +187,7 @@ hapax_leave(struct lock *lock, uint64_t mine, uint64_t before)
 static __attribute__((noinline, unused)) bool
 hapax_wait(struct lock *lock, const struct deadline *deadline)
 {
-    ghosts_check(lock, hapax_forget);
+    fork_repair_if_due(lock, hapax_forget);
     struct hapax *own = hapax_of(lock);
     struct spinner spinner = {0, 0};
     uint64_t mine = hapax_draw();
@@ -203,7 +203,7 @@ hapax_wait(struct lock *lock, const struct deadline *deadline)
             continue;
         uint32_t patience = HAPAX_PATIENCE;
         while (patience && load_relaxed(slot) == seen)
-            if (!spinner_turn_of(&spinner, &patience, deadline)) {
+            if (!spinner_spin_within(&spinner, &patience, deadline)) {
                 hapax_leave(lock, mine, before);
                 return false;
             }
@@ -231,6 +231,6 @@ static inline void hapax_unlock(struct lock *lock)
         hapax_call(mine);
 }
 
-USUAL_DESTROY(hapax)
+DEFAULT_DESTROY(hapax)
 
 #endif

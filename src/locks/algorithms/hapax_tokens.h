@@ -33,7 +33,7 @@ static inline void hapax_guard(struct hapax_list *list)
     while (!compare_exchange_acquire(&list->guard, &holder, now))
         if (holder == now) {
             holder = 0;
-            spinner_turn(&spinner, NULL);
+            spinner_spin(&spinner, NULL);
         }
 }
 

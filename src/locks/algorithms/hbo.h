@@ -22,8 +22,8 @@
 #ifndef HASP_LOCKS_ALGORITHMS_HBO_H
 #define HASP_LOCKS_ALGORITHMS_HBO_H
 
-#include "locks/algorithms/spinlock.h"
 #include "locks/algorithms/lock_defaults.h"
+#include "locks/algorithms/spinlock.h"
 
 /* The far pause begins longer, and grows longer, by this factor. */
 enum { HBO_FARTHER = 8 };
@@ -61,10 +61,10 @@ static inline bool hbo_timedlock(struct lock *lock, const struct deadline *deadl
     struct spinner spinner = {0, 0};
     uint32_t here = hbo_here();
     while (!spinlock_trylock(lock, false)) {
-        uint32_t turns = load_relaxed(hbo_node(lock)) == here
+        uint32_t spins = load_relaxed(hbo_node(lock)) == here
                              ? next_pause(&near, limit / HBO_FARTHER)
                              : next_pause(&far, limit);
-        if (!spinner_turns(&spinner, turns, deadline))
+        if (!spinner_spin_many(&spinner, spins, deadline))
             return false;
         here = hbo_here();
     }
@@ -87,6 +87,6 @@ static inline void hbo_before_release(struct lock *lock)
     (void)lock; /* no queue, no ghosts */
 }
 
-USUAL_DESTROY(hbo)
+DEFAULT_DESTROY(hbo)
 
 #endif

@@ -38,8 +38,8 @@
 #define HASP_LOCKS_ALGORITHMS_HCLH_H
 
 #include "locks/algorithms/clh.h"
-#include "locks/memory/side_memory.h"
 #include "locks/algorithms/lock_defaults.h"
+#include "locks/memory/side_memory.h"
 
 static inline struct atomic_u32 *hclh_directory(struct lock *lock)
 {
@@ -49,15 +49,15 @@ static inline struct atomic_u32 *hclh_directory(struct lock *lock)
 /* Live threads come through here before they enter a local queue. */
 static inline void hclh_forget(struct lock *lock, bool held)
 {
-    for (uint32_t i = 0; i < PARTS_MAX; i++) {
-        struct part *part = parts_look(hclh_directory(lock), i);
-        if (part)
-            store_relaxed(&part->words[0], 0);
+    for (uint32_t i = 0; i < SIDE_BLOCKS_MAX; i++) {
+        struct side_block *block = side_memory_find(hclh_directory(lock), i);
+        if (block)
+            store_relaxed(&block->words[0], 0);
     }
     clh_forget(lock, held);
 }
 
-USUAL_BEFORE_RELEASE(hclh)
+DEFAULT_BEFORE_RELEASE(hclh)
 
 static inline bool hclh_fast(struct lock *lock)
 {
@@ -67,7 +67,7 @@ static inline bool hclh_fast(struct lock *lock)
 static inline bool hclh_trylock(struct lock *lock)
 {
     if (unlikely(load_relaxed(&lock->mode)))
-        ghosts_check(lock, hclh_forget); /* it may have to go through the queue */
+        fork_repair_if_due(lock, hclh_forget); /* it may have to go through the queue */
     return clh_trylock(lock, SPIN);
 }
 
@@ -75,24 +75,24 @@ static inline bool hclh_trylock(struct lock *lock)
  * behind. */
 static inline uint32_t hclh_enqueue(struct lock *lock, uint32_t self)
 {
-    struct part *part =
-        parts_get_unless_scarce(hclh_directory(lock), current_node() % PARTS_MAX);
-    if (unlikely(!part))
+    struct side_block *block = side_memory_get_unless_scarce(
+        hclh_directory(lock), current_node() % SIDE_BLOCKS_MAX);
+    if (unlikely(!block))
         return clh_swing(lock, self);
-    struct atomic_u32 *tail = &part->words[0];
+    struct atomic_u32 *tail = &block->words[0];
     uint32_t before = exchange_acq_rel(tail, self);
     if (before)
         return clh_name(before);
     struct spinner spinner = {0, 0};
     uint32_t last = clh_last(lock);
     while (last && clh_last(lock) == last)
-        spinner_turn(&spinner, NULL);
+        spinner_spin(&spinner, NULL);
     return clh_swing(lock, exchange_acquire(tail, 0));
 }
 
 static __attribute__((noinline, unused)) void hclh_wait(struct lock *lock)
 {
-    ghosts_check(lock, hclh_forget);
+    fork_repair_if_due(lock, hclh_forget);
     struct waiter *self = waiter_take();
     uint32_t before = hclh_enqueue(lock, self->link.id);
     clh_wait_behind(lock, self, before, SPIN, NULL);
@@ -108,7 +108,7 @@ static inline bool hclh_timedlock(struct lock *lock, const struct deadline *dead
 {
     if (clh_fast(lock))
         return true;
-    ghosts_check(lock, hclh_forget);
+    fork_repair_if_due(lock, hclh_forget);
     return clh_timedlock(lock, SPIN, deadline);
 }
 
@@ -120,7 +120,7 @@ static inline void hclh_unlock(struct lock *lock)
 static inline void hclh_destroy(struct lock *lock)
 {
     clh_destroy(lock);
-    parts_give_back(hclh_directory(lock));
+    side_memory_free(hclh_directory(lock));
 }
 
 #endif

@@ -56,7 +56,7 @@ static inline void hemlock_give(struct waiter *self, uint32_t until_not)
 {
     struct spinner spinner = {0, 0};
     while (load_relaxed(&self->cell) == until_not)
-        spinner_turn(&spinner, NULL);
+        spinner_spin(&spinner, NULL);
     waiter_give(self);
 }
 
@@ -73,7 +73,7 @@ static inline bool hemlock_pass(struct clh *clh, struct waiter *self, uint32_t w
         if (compare_exchange_release(&self->cell, &seen, word))
             return false;
         if (seen == hemlock_leaving())
-            spinner_turn(&spinner, NULL);
+            spinner_spin(&spinner, NULL);
         else /* RETRY: acquire, so that the next look at the tail sees who is gone */
             compare_exchange_acquire(&self->cell, &seen, WAITER_WAITING);
     }
@@ -89,7 +89,7 @@ static inline bool hemlock_leave(struct clh *clh, struct waiter *self, uint32_t 
         if (seen == WAITER_GRANTED || seen == WAITER_LEFT)
             return false;
         if (seen == leaving) { /* somebody who was behind it before */
-            spinner_turn(&spinner, NULL);
+            spinner_spin(&spinner, NULL);
             seen = WAITER_WAITING;
         }
     }
@@ -116,7 +116,7 @@ static inline void hemlock_settle(struct clh *clh, struct waiter *self)
 static __attribute__((noinline, unused)) bool
 hemlock_wait(struct lock *lock, const struct deadline *deadline)
 {
-    ghosts_check(lock, clh_forget);
+    fork_repair_if_due(lock, clh_forget);
     struct clh *clh = clh_of(lock);
     struct waiter *self = waiter_take();
     struct spinner spinner = {0, 0};
@@ -133,7 +133,7 @@ hemlock_wait(struct lock *lock, const struct deadline *deadline)
         if (other && seen == WAITER_LEFT) {
             before = load_relaxed(&other->previous);
             waiter_give(other);
-        } else if (!spinner_turn(&spinner, deadline) &&
+        } else if (!spinner_spin(&spinner, deadline) &&
                    hemlock_leave(clh, self, before)) {
             return false;
         }
@@ -158,7 +158,7 @@ static inline bool hemlock_trylock(struct lock *lock)
     return load_relaxed(&clh->tail) == clh_number(clh) && clh_fast(lock);
 }
 
-USUAL_LOCK(hemlock)
+DEFAULT_LOCK(hemlock)
 
 static __attribute__((noinline, unused)) void hemlock_unlock_queued(struct clh *clh)
 {
@@ -180,6 +180,6 @@ static inline void hemlock_unlock(struct lock *lock)
     }
 }
 
-USUAL_DESTROY(hemlock)
+DEFAULT_DESTROY(hemlock)
 
 #endif

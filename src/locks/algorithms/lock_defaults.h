@@ -9,7 +9,7 @@
 #include "locks/memory/fork_repair.h"
 
 /* Without waiting if that is possible, else by waiting; for good, or to a deadline. */
-#define USUAL_LOCK(prefix)                                                             \
+#define DEFAULT_LOCK(prefix)                                                           \
     static inline bool prefix##_timedlock(struct lock *lock,                           \
                                           const struct deadline *deadline)             \
     {                                                                                  \
@@ -22,15 +22,15 @@
 
 /* Ghosts may be queued. Those who came meanwhile have taken the lock's line away; to
  * read it first would fetch it twice. */
-#define USUAL_BEFORE_RELEASE(prefix)                                                   \
+#define DEFAULT_BEFORE_RELEASE(prefix)                                                 \
     static inline void prefix##_before_release(struct lock *lock)                      \
     {                                                                                  \
         prefetch_for_write(&lock->generation);                                         \
-        ghosts_check_holder(lock, prefix##_forget);                                    \
+        fork_repair_by_holder(lock, prefix##_forget);                                  \
     }
 
 /* A free lock keeps nothing outside the mutex. */
-#define USUAL_DESTROY(prefix)                                                          \
+#define DEFAULT_DESTROY(prefix)                                                        \
     static inline void prefix##_destroy(struct lock *lock)                             \
     {                                                                                  \
         (void)lock;                                                                    \

@@ -28,8 +28,8 @@
 #define HASP_LOCKS_ALGORITHMS_MALTHUSIAN_H
 
 #include "locks/algorithms/barging.h"
-#include "locks/algorithms/mcs.h"
 #include "locks/algorithms/lock_defaults.h"
+#include "locks/algorithms/mcs.h"
 
 /* How often a standby may be passed over: found the lock taken again after it was
  * woken, or for as long as so many sleeps and wake-ups would have taken. */
@@ -53,7 +53,7 @@ static inline void malthusian_forget(struct lock *lock, bool held)
     barging_forget(malthusian_word(lock));
 }
 
-USUAL_BEFORE_RELEASE(malthusian)
+DEFAULT_BEFORE_RELEASE(malthusian)
 
 static inline bool malthusian_fast(struct lock *lock)
 {
@@ -69,7 +69,7 @@ static inline bool malthusian_trylock(struct lock *lock, enum waiting waiting)
 /* Competes for the word by spinning; true when acquired. */
 static inline bool malthusian_spin(struct atomic_u32 *word)
 {
-    for (uint32_t turns = spin_limit(); turns; turns -= relax_at_most(turns)) {
+    for (uint32_t spins = spin_limit(); spins; spins -= relax_at_most(spins)) {
         uint32_t seen = load_relaxed(word);
         if (!(seen & BARGING_HELD) &&
             compare_exchange_acquire(word, &seen, seen | BARGING_HELD))
@@ -82,7 +82,7 @@ static __attribute__((noinline, unused)) bool
 malthusian_wait(struct lock *lock, enum waiting waiting,
                 const struct deadline *deadline)
 {
-    ghosts_check(lock, malthusian_forget);
+    fork_repair_if_due(lock, malthusian_forget);
     if (!mcs_timedlock(lock, waiting, deadline))
         return false;
     struct atomic_u32 *word = malthusian_word(lock);
@@ -122,6 +122,6 @@ static inline void malthusian_relock(struct lock *lock, enum waiting waiting)
     barging_wait(malthusian_word(lock), waiting, 0, UINT32_MAX, NULL);
 }
 
-USUAL_DESTROY(malthusian)
+DEFAULT_DESTROY(malthusian)
 
 #endif

@@ -20,7 +20,7 @@
  * I3. A waiter that has exchanged the tail always links itself, so whoever saw a
  *     foreign tail may wait for the link.
  *
- * The grant of a cell (release) pairs with wait_for_turn (acquire); release_if of the
+ * The grant of a cell (release) pairs with wait_for_grant (acquire); release_if of the
  * tail with acquire_if or the exchange of the next arrival.
  *
  * Timed lock: leaves by a mark, and the place stays until a release comes by;
@@ -29,9 +29,9 @@
 #ifndef HASP_LOCKS_ALGORITHMS_MCS_H
 #define HASP_LOCKS_ALGORITHMS_MCS_H
 
+#include "locks/algorithms/lock_defaults.h"
 #include "locks/memory/fork_repair.h"
 #include "locks/waiting/abandoned_nodes.h"
-#include "locks/algorithms/lock_defaults.h"
 
 struct mcs {
     struct atomic_u32 tail, next;
@@ -52,7 +52,7 @@ static inline void mcs_forget(struct lock *lock, bool held)
     store_relaxed(&mcs->tail, held ? TAIL_HELD : 0);
 }
 
-USUAL_BEFORE_RELEASE(mcs)
+DEFAULT_BEFORE_RELEASE(mcs)
 
 static inline bool mcs_fast(struct lock *lock)
 {
@@ -112,10 +112,10 @@ static inline uint32_t mcs_enqueue(struct mcs *mcs, struct waiter *waiter)
 static __attribute__((noinline, unused)) bool
 mcs_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadline)
 {
-    ghosts_check(lock, mcs_forget);
-    enum room room = room_in_queue(lock, mcs_try, waiting, deadline);
-    if (unlikely(room != ROOM))
-        return room == ROOM_ACQUIRED;
+    fork_repair_if_due(lock, mcs_forget);
+    enum queue_space space = await_queue_space(lock, mcs_try, waiting, deadline);
+    if (unlikely(space != QUEUE_HAS_SPACE))
+        return space == QUEUE_ACQUIRED;
     struct mcs *mcs = mcs_of(lock);
     struct waiter *self = waiter_take();
     self->may_change = may_park(waiting) || deadline;
@@ -123,8 +123,8 @@ mcs_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
     bool acquired = true;
     if (before) {
         bool hopeful = may_park(waiting) && (before == TAIL_HELD ||
-                                           !load_relaxed(&waiter_at(before)->asleep));
-        if (wait_for_turn(&self->cell, &self->asleep, waiting, hopeful, deadline) ==
+                                             !load_relaxed(&waiter_at(before)->asleep));
+        if (wait_for_grant(&self->cell, &self->asleep, waiting, hopeful, deadline) ==
             WAITER_WAITING)
             acquired = !abandon(lock, self);
     }
@@ -175,7 +175,7 @@ static inline void mcs_unlock(struct lock *lock, enum waiting waiting)
 /* The holder queues a thread that sleeps on a condition variable. */
 static inline void mcs_adopt(struct lock *lock, struct waiter *waiter)
 {
-    ghosts_check(lock, mcs_forget);
+    fork_repair_if_due(lock, mcs_forget);
     waiter->may_change = true;
     store_relaxed(&waiter->asleep, 1);
     store_relaxed(&waiter->next, 0);
@@ -189,6 +189,6 @@ static inline void mcs_adopted(struct lock *lock, struct waiter *waiter)
     mcs_settle(mcs_of(lock), waiter);
 }
 
-USUAL_DESTROY(mcs)
+DEFAULT_DESTROY(mcs)
 
 #endif

@@ -30,8 +30,8 @@
 #ifndef HASP_LOCKS_ALGORITHMS_MCS_TIMEPUB_H
 #define HASP_LOCKS_ALGORITHMS_MCS_TIMEPUB_H
 
-#include "locks/algorithms/mcs.h"
 #include "locks/algorithms/lock_defaults.h"
+#include "locks/algorithms/mcs.h"
 
 /* In microseconds. A waiter that runs publishes some ten times within one; and a
  * section that takes longer than a context switch is worth a yield. */
@@ -94,7 +94,7 @@ static inline uint32_t mcs_timepub_spin(struct lock *lock, struct waiter *self,
             store_relaxed(mcs_timepub_published(self), published = now);
         if (mcs_timepub_old(now, load_relaxed(since), MCS_TIMEPUB_SECTION))
             yield();
-        if (!spinner_turn(&spinner, deadline))
+        if (!spinner_spin(&spinner, deadline))
             break;
     }
     return state;
@@ -103,10 +103,10 @@ static inline uint32_t mcs_timepub_spin(struct lock *lock, struct waiter *self,
 static __attribute__((noinline, unused)) bool
 mcs_timepub_wait(struct lock *lock, const struct deadline *deadline)
 {
-    ghosts_check(lock, mcs_forget);
-    enum room room = room_in_queue(lock, mcs_try, SPIN, deadline);
-    if (unlikely(room != ROOM))
-        return room == ROOM_ACQUIRED;
+    fork_repair_if_due(lock, mcs_forget);
+    enum queue_space space = await_queue_space(lock, mcs_try, SPIN, deadline);
+    if (unlikely(space != QUEUE_HAS_SPACE))
+        return space == QUEUE_ACQUIRED;
     struct mcs_timepub *timepub = mcs_timepub_of(lock);
     struct waiter *self = waiter_take();
     while (true) {
@@ -137,7 +137,7 @@ mcs_timepub_wait(struct lock *lock, const struct deadline *deadline)
     return true;
 }
 
-USUAL_LOCK(mcs_timepub)
+DEFAULT_LOCK(mcs_timepub)
 
 /* Takes the first waiter out of the queue; its thread will find out. */
 static inline void mcs_timepub_skip(struct lock *lock, struct waiter *head)

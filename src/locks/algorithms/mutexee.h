@@ -27,8 +27,8 @@
 #define HASP_LOCKS_ALGORITHMS_MUTEXEE_H
 
 #include "locks/algorithms/barging.h"
-#include "locks/memory/fork_repair.h"
 #include "locks/algorithms/lock_defaults.h"
+#include "locks/memory/fork_repair.h"
 
 /* Any number of spinners. */
 enum { MUTEXEE_SPINNERS = 1 << 24 };
@@ -42,7 +42,7 @@ static inline void mutexee_forget(struct lock *lock, bool held)
     barging_forget(&lock->state[0]);
 }
 
-USUAL_BEFORE_RELEASE(mutexee)
+DEFAULT_BEFORE_RELEASE(mutexee)
 
 static inline bool mutexee_fast(struct lock *lock)
 {
@@ -59,7 +59,7 @@ static __attribute__((noinline, unused)) bool
 mutexee_wait(struct lock *lock, uint32_t spinners, bool spin,
              const struct deadline *deadline)
 {
-    ghosts_check(lock, mutexee_forget);
+    fork_repair_if_due(lock, mutexee_forget);
     struct atomic_u32 *word = &lock->state[0];
     return (spin && barging_spin(word, spinners, 0)) ||
            barging_wait(word, SPIN_THEN_PARK, spinners, MUTEXEE_PATIENCE, deadline);
@@ -107,6 +107,6 @@ static inline void mutexee_relock(struct lock *lock, uint32_t spinners)
     mutexee_wait(lock, spinners, false, NULL);
 }
 
-USUAL_DESTROY(mutexee)
+DEFAULT_DESTROY(mutexee)
 
 #endif

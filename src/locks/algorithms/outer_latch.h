@@ -34,46 +34,49 @@
 #include "locks/algorithms/latch.h"
 #include "locks/algorithms/lock_defaults.h"
 
-enum { FRONT_EPOCH = 1 << 6, FRONT_COUNT = FRONT_EPOCH - 1 }; /* in mode */
+enum {
+    OUTER_LATCH_EPOCH = 1 << 6,
+    OUTER_LATCH_COUNT = OUTER_LATCH_EPOCH - 1
+}; /* in mode */
 
 /* What the inner lock's holder knows. */
-struct front_alpha {
-    uint32_t mode; /* before it queued */
+struct outer_latch_alpha {
+    uint32_t mode;           /* before it queued */
     struct atomic_u32 order; /* cna.h */
     uint32_t seen, local;    /* shfl.h */
 };
 
-struct front {
+struct outer_latch {
     uint32_t bypasses; /* releases of an epoch before the latch is kept for the alpha */
     uint32_t (*pick)(struct mcs *, struct atomic_u32 *order, uint32_t next);
-    void (*turn)(struct lock *, struct front_alpha *); /* while it waits */
+    void (*spin)(struct lock *, struct outer_latch_alpha *); /* while it waits */
 };
 
-static inline struct latch *front_latch(struct lock *lock)
+static inline struct latch *outer_latch_of(struct lock *lock)
 {
     return (struct latch *)&lock->state[2];
 }
 
 /* Whoever is queued is a ghost: a live thread comes through here before it queues. The
  * latch may be in use. */
-static inline void front_forget(struct lock *lock, bool held)
+static inline void outer_latch_forget(struct lock *lock, bool held)
 {
     (void)held;
     store_relaxed(&mcs_of(lock)->next, 0);
     store_relaxed(&mcs_of(lock)->tail, 0);
-    latch_keep_no_more(front_latch(lock));
+    latch_keep_no_more(outer_latch_of(lock));
 }
 
-USUAL_BEFORE_RELEASE(front)
+DEFAULT_BEFORE_RELEASE(outer_latch)
 
-static inline bool front_fast(struct lock *lock)
+static inline bool outer_latch_fast(struct lock *lock)
 {
-    return latch_take(front_latch(lock));
+    return latch_take(outer_latch_of(lock));
 }
 
-static inline bool front_trylock(struct lock *lock)
+static inline bool outer_latch_trylock(struct lock *lock)
 {
-    struct latch *latch = front_latch(lock);
+    struct latch *latch = outer_latch_of(lock);
     if (likely(latch_is_free(latch)))
         return latch_take(latch);
     return latch_is_kept(latch) && load_relaxed(&mcs_of(lock)->tail) == 0 &&
@@ -81,50 +84,50 @@ static inline bool front_trylock(struct lock *lock)
 }
 
 /* The alpha holds the lock, and has handed over the queue. */
-static inline void front_begin(struct lock *lock, const struct front *front,
-                               const struct front_alpha *alpha)
+static inline void outer_latch_begin(struct lock *lock, const struct outer_latch *kind,
+                                     const struct outer_latch_alpha *alpha)
 {
     uint32_t mode = load_relaxed(&lock->mode);
     if (load_relaxed(&alpha->order))
-        mode = (mode & ~(uint32_t)FRONT_COUNT) | front->bypasses;
-    else if (((mode ^ alpha->mode) & ~(uint32_t)FRONT_COUNT) == 0)
-        mode = (mode & ~(uint32_t)FRONT_COUNT) + FRONT_EPOCH;
+        mode = (mode & ~(uint32_t)OUTER_LATCH_COUNT) | kind->bypasses;
+    else if (((mode ^ alpha->mode) & ~(uint32_t)OUTER_LATCH_COUNT) == 0)
+        mode = (mode & ~(uint32_t)OUTER_LATCH_COUNT) + OUTER_LATCH_EPOCH;
     store_relaxed(&lock->mode, (uint8_t)mode);
 }
 
 static inline __attribute__((always_inline)) bool
-front_wait(struct lock *lock, const struct front *front,
-           const struct deadline *deadline)
+outer_latch_wait(struct lock *lock, const struct outer_latch *kind,
+                 const struct deadline *deadline)
 {
-    ghosts_check(lock, front_forget);
-    struct front_alpha alpha = {load_relaxed(&lock->mode), {0}, 0, 0};
+    fork_repair_if_due(lock, outer_latch_forget);
+    struct outer_latch_alpha alpha = {load_relaxed(&lock->mode), {0}, 0, 0};
     if (!mcs_fast(lock) && !cna_enter(lock, &alpha.order, SPIN, deadline))
         return false;
     struct spinner spinner = {0, 0};
     bool acquired;
     do {
-        acquired = latch_take_kept(front_latch(lock));
-        if (!acquired && front->turn)
-            front->turn(lock, &alpha);
-    } while (!acquired && spinner_turn(&spinner, deadline));
-    cna_leave(lock, &alpha.order, front->pick);
-    if (acquired && front->bypasses)
-        front_begin(lock, front, &alpha);
+        acquired = latch_take_kept(outer_latch_of(lock));
+        if (!acquired && kind->spin)
+            kind->spin(lock, &alpha);
+    } while (!acquired && spinner_spin(&spinner, deadline));
+    cna_leave(lock, &alpha.order, kind->pick);
+    if (acquired && kind->bypasses)
+        outer_latch_begin(lock, kind, &alpha);
     return acquired;
 }
 
-static inline __attribute__((always_inline)) void front_unlock(struct lock *lock,
-                                                               uint32_t bypasses)
+static inline __attribute__((always_inline)) void outer_latch_unlock(struct lock *lock,
+                                                                     uint32_t bypasses)
 {
     uint32_t kept = 0;
     if (unlikely(load_relaxed(&mcs_of(lock)->tail) != 0)) {
         uint32_t seen = load_relaxed(&lock->mode);
-        if ((seen & FRONT_COUNT) < bypasses)
+        if ((seen & OUTER_LATCH_COUNT) < bypasses)
             store_relaxed(&lock->mode, (uint8_t)(seen + 1));
         else
             kept = LATCH_KEPT;
     }
-    latch_release(front_latch(lock), kept);
+    latch_release(outer_latch_of(lock), kept);
 }
 
 #endif

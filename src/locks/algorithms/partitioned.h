@@ -30,12 +30,12 @@
 #ifndef HASP_LOCKS_ALGORITHMS_PARTITIONED_H
 #define HASP_LOCKS_ALGORITHMS_PARTITIONED_H
 
-#include "locks/memory/side_memory.h"
 #include "locks/algorithms/ticket.h"
+#include "locks/memory/side_memory.h"
 
 /* Turns on a slot without a look at the tokens in the lock: far more than a queue of
  * dozens takes, or the looks of all who wait become what the hand-overs wait for. */
-enum { SLOT_PATIENCE = CLOCK_TURNS * CLOCK_TURNS * ((CLOCK_TURNS + 3) / 4) };
+enum { SLOT_PATIENCE = CLOCK_SPINS * CLOCK_SPINS * ((CLOCK_SPINS + 3) / 4) };
 
 /* Where in its directory a lock has its slots. */
 struct slots {
@@ -48,21 +48,21 @@ static inline struct atomic_u32 *slots_directory(struct lock *lock)
 }
 
 /* The directory once numbers are announced in slots, else NULL. */
-static inline struct part *slots_in_use(struct lock *lock)
+static inline struct side_block *slots_in_use(struct lock *lock)
 {
     uint32_t id = load_acquire(slots_directory(lock));
     if (likely(!id))
         return NULL;
-    struct part *directory = part_at(id);
-    return load_acquire(&directory->words[PARTS_FLAG]) ? directory : NULL;
+    struct side_block *directory = side_block_at(id);
+    return load_acquire(&directory->words[SIDE_FLAG]) ? directory : NULL;
 }
 
-static inline struct atomic_u32 *slots_at(struct part *directory, uint32_t index)
+static inline struct atomic_u32 *slots_at(struct side_block *directory, uint32_t index)
 {
-    return &part_at(load_relaxed(&directory->words[index]))->words[0];
+    return &side_block_at(load_relaxed(&directory->words[index]))->words[0];
 }
 
-static inline struct atomic_u32 *slots_of(struct part *directory, uint32_t number,
+static inline struct atomic_u32 *slots_of(struct side_block *directory, uint32_t number,
                                           struct slots slots)
 {
     return slots_at(directory, slots.first + number % slots.count);
@@ -73,29 +73,29 @@ slots_served(struct lock *lock, uint32_t number, struct slots slots)
 {
     if (!tickets_served(lock, number))
         return false;
-    struct part *directory = slots_in_use(lock);
+    struct side_block *directory = slots_in_use(lock);
     return likely(!directory) ||
            load_relaxed(slots_of(directory, number, slots)) == number;
 }
 
 /* The holder starts to use the slots, if they are all there. */
-static inline struct part *slots_start(struct lock *lock, struct slots slots)
+static inline struct side_block *slots_start(struct lock *lock, struct slots slots)
 {
     uint32_t last = slots.first + slots.count - 1;
-    if (!parts_look(slots_directory(lock), last))
+    if (!side_memory_find(slots_directory(lock), last))
         return NULL;
-    struct part *directory = part_at(load_relaxed(slots_directory(lock)));
+    struct side_block *directory = side_block_at(load_relaxed(slots_directory(lock)));
     uint32_t mine = load_relaxed(&tickets_of(lock)->serving);
     for (uint32_t i = slots.first; i <= last; i++)
         store_relaxed(slots_at(directory, i), mine);
-    store_release(&directory->words[PARTS_FLAG], 1);
+    store_release(&directory->words[SIDE_FLAG], 1);
     return directory;
 }
 
 static __attribute__((noinline, unused)) void
 slots_serve(struct lock *lock, uint32_t number, struct slots slots)
 {
-    struct part *directory = slots_in_use(lock);
+    struct side_block *directory = slots_in_use(lock);
     if (!directory)
         directory = slots_start(lock, slots);
     if (directory) {
@@ -112,27 +112,27 @@ slots_serve(struct lock *lock, uint32_t number, struct slots slots)
 static inline void slots_make(struct lock *lock, struct slots slots)
 {
     uint32_t last = slots.first + slots.count - 1;
-    if (parts_look(slots_directory(lock), last) || parts_scarce())
+    if (side_memory_find(slots_directory(lock), last) || side_memory_scarce())
         return;
     for (uint32_t i = slots.first; i <= last; i++)
-        parts_get(slots_directory(lock), i);
+        side_memory_get(slots_directory(lock), i);
 }
 
-static inline bool slots_turn(struct lock *lock, uint32_t number, struct slots slots,
+static inline bool slots_spin(struct lock *lock, uint32_t number, struct slots slots,
                               struct spinner *spinner, const struct deadline *deadline)
 {
-    struct part *directory = slots_in_use(lock);
+    struct side_block *directory = slots_in_use(lock);
     if (!directory) {
         slots_make(lock, slots);
-        return spinner_turn(spinner, deadline);
+        return spinner_spin(spinner, deadline);
     }
     struct atomic_u32 *slot = slots_of(directory, number, slots);
     /* A short turn first: from then on it waits for the slot alone. */
-    if (!spinner_turns(spinner, 2, deadline))
+    if (!spinner_spin_many(spinner, 2, deadline))
         return false;
     uint32_t left = SLOT_PATIENCE;
     while (left && load_relaxed(slot) != number)
-        if (!spinner_turn_of(spinner, &left, deadline))
+        if (!spinner_spin_within(spinner, &left, deadline))
             return false;
     return true;
 }
@@ -151,19 +151,19 @@ static inline bool slots_turn(struct lock *lock, uint32_t number, struct slots s
         else                                                                           \
             slots_serve(lock, number, prefix##_slots);                                 \
     }                                                                                  \
-    static inline bool prefix##_turn(struct lock *lock, uint32_t number,               \
+    static inline bool prefix##_spin(struct lock *lock, uint32_t number,               \
                                      struct spinner *spinner,                          \
                                      const struct deadline *deadline)                  \
     {                                                                                  \
-        return slots_turn(lock, number, prefix##_slots, spinner, deadline);            \
+        return slots_spin(lock, number, prefix##_slots, spinner, deadline);            \
     }                                                                                  \
     DEFINE_TICKET_LOCK(prefix, prefix##_served, 1)                                     \
     static inline void prefix##_destroy(struct lock *lock)                             \
     {                                                                                  \
         tickets_destroy(lock);                                                         \
-        parts_give_back(slots_directory(lock));                                        \
+        side_memory_free(slots_directory(lock));                                       \
     }
 
-DEFINE_PARTITIONED_LOCK(partitioned, PARTS_MAX, PARTS_SLOTS)
+DEFINE_PARTITIONED_LOCK(partitioned, SIDE_BLOCKS_MAX, SIDE_SLOTS)
 
 #endif

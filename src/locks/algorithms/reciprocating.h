@@ -20,7 +20,7 @@
  *     stack is admitted after what was detached, and a waiter on the stack with another
  *     on top stays there until then.
  *
- * A grant (release) pairs with wait_for_turn (acquire); the exchange that detaches
+ * A grant (release) pairs with wait_for_grant (acquire); the exchange that detaches
  * (acquire) with the exchanges that push (release); release_if of arrivals with
  * acquire_if or the exchange of the next arrival.
  *
@@ -38,9 +38,9 @@
 #ifndef HASP_LOCKS_ALGORITHMS_RECIPROCATING_H
 #define HASP_LOCKS_ALGORITHMS_RECIPROCATING_H
 
+#include "locks/algorithms/lock_defaults.h"
 #include "locks/memory/fork_repair.h"
 #include "locks/waiting/abandoned_nodes.h"
-#include "locks/algorithms/lock_defaults.h"
 
 #define DETACHED (TAIL_HELD - 1) /* never a waiter's id */
 
@@ -63,7 +63,7 @@ static inline void reciprocating_forget(struct lock *lock, bool held)
     store_relaxed(&own->arrivals, held ? TAIL_HELD : 0);
 }
 
-USUAL_BEFORE_RELEASE(reciprocating)
+DEFAULT_BEFORE_RELEASE(reciprocating)
 
 static inline bool reciprocating_fast(struct lock *lock)
 {
@@ -113,10 +113,11 @@ static inline bool reciprocating_leave(struct lock *lock, struct waiter *self,
 static __attribute__((noinline, unused)) bool
 reciprocating_wait(struct lock *lock, const struct deadline *deadline)
 {
-    ghosts_check(lock, reciprocating_forget);
-    enum room room = room_in_queue(lock, reciprocating_trylock, SPIN, deadline);
-    if (unlikely(room != ROOM))
-        return room == ROOM_ACQUIRED;
+    fork_repair_if_due(lock, reciprocating_forget);
+    enum queue_space space =
+        await_queue_space(lock, reciprocating_trylock, SPIN, deadline);
+    if (unlikely(space != QUEUE_HAS_SPACE))
+        return space == QUEUE_ACQUIRED;
     struct reciprocating *own = reciprocating_of(lock);
     struct waiter *self = waiter_take();
     self->may_change = deadline != NULL;
@@ -127,7 +128,7 @@ reciprocating_wait(struct lock *lock, const struct deadline *deadline)
         return true;
     }
     store_relaxed(&self->next, before >= DETACHED ? 0 : before);
-    if (wait_for_turn(&self->cell, &self->asleep, SPIN, false, deadline) ==
+    if (wait_for_grant(&self->cell, &self->asleep, SPIN, false, deadline) ==
             WAITER_WAITING &&
         reciprocating_leave(lock, self, before))
         return false;
@@ -136,7 +137,7 @@ reciprocating_wait(struct lock *lock, const struct deadline *deadline)
     return true;
 }
 
-USUAL_LOCK(reciprocating)
+DEFAULT_LOCK(reciprocating)
 
 static __attribute__((noinline, unused)) void
 reciprocating_unlock_queued(struct lock *lock)
@@ -174,6 +175,6 @@ static inline void reciprocating_unlock(struct lock *lock)
         reciprocating_unlock_queued(lock);
 }
 
-USUAL_DESTROY(reciprocating)
+DEFAULT_DESTROY(reciprocating)
 
 #endif

@@ -28,8 +28,8 @@
 #ifndef HASP_LOCKS_ALGORITHMS_SHFL_H
 #define HASP_LOCKS_ALGORITHMS_SHFL_H
 
-#include "locks/algorithms/outer_latch.h"
 #include "locks/algorithms/lock_defaults.h"
+#include "locks/algorithms/outer_latch.h"
 
 static inline uint32_t shfl_pick(struct mcs *mcs, struct atomic_u32 *order,
                                  uint32_t next)
@@ -40,7 +40,7 @@ static inline uint32_t shfl_pick(struct mcs *mcs, struct atomic_u32 *order,
 
 /* Looks at one more waiter; true if there was one to look at. `seen` is the last that
  * was looked at, `local` the last of those in front that are of the shuffler's node. */
-static inline bool shfl_look(struct lock *lock, struct front_alpha *alpha)
+static inline bool shfl_examine(struct lock *lock, struct outer_latch_alpha *alpha)
 {
     struct mcs *mcs = mcs_of(lock);
     if (load_relaxed(&alpha->order) >> CNA_ID_BITS >= HANDOVER_LIMIT)
@@ -63,46 +63,45 @@ static inline bool shfl_look(struct lock *lock, struct front_alpha *alpha)
         store_relaxed(&waiter->next, load_relaxed(front));
         store_relaxed(front, at);
         alpha->local = at;
-        store_relaxed(&alpha->order,
-                      load_relaxed(&alpha->order) + cna_order(0, 1));
+        store_relaxed(&alpha->order, load_relaxed(&alpha->order) + cna_order(0, 1));
     }
     return true;
 }
 
-static inline void shfl_turn(struct lock *lock, struct front_alpha *alpha)
+static inline void shfl_spin(struct lock *lock, struct outer_latch_alpha *alpha)
 {
-    shfl_look(lock, alpha);
+    shfl_examine(lock, alpha);
 }
 
 static inline bool shfl_fast(struct lock *lock)
 {
-    return front_fast(lock);
+    return outer_latch_fast(lock);
 }
 
 static inline bool shfl_trylock(struct lock *lock)
 {
-    return front_trylock(lock);
+    return outer_latch_trylock(lock);
 }
 
-static __attribute__((noinline, unused)) bool
-shfl_wait(struct lock *lock, const struct deadline *deadline)
+static __attribute__((noinline, unused)) bool shfl_wait(struct lock *lock,
+                                                        const struct deadline *deadline)
 {
-    static const struct front front = {0, shfl_pick, shfl_turn};
-    return front_wait(lock, &front, deadline);
+    static const struct outer_latch kind = {0, shfl_pick, shfl_spin};
+    return outer_latch_wait(lock, &kind, deadline);
 }
 
-USUAL_LOCK(shfl)
+DEFAULT_LOCK(shfl)
 
 static inline void shfl_unlock(struct lock *lock)
 {
-    front_unlock(lock, 0);
+    outer_latch_unlock(lock, 0);
 }
 
 static inline void shfl_before_release(struct lock *lock)
 {
-    front_before_release(lock);
+    outer_latch_before_release(lock);
 }
 
-USUAL_DESTROY(shfl)
+DEFAULT_DESTROY(shfl)
 
 #endif

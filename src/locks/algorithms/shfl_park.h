@@ -24,13 +24,13 @@
 #ifndef HASP_LOCKS_ALGORITHMS_SHFL_PARK_H
 #define HASP_LOCKS_ALGORITHMS_SHFL_PARK_H
 
+#include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/malthusian.h"
 #include "locks/algorithms/shfl.h"
-#include "locks/algorithms/lock_defaults.h"
 
 static inline void shfl_park_before_release(struct lock *lock)
 {
-    ghosts_check_holder(lock, malthusian_forget);
+    fork_repair_by_holder(lock, malthusian_forget);
 }
 
 static inline bool shfl_park_fast(struct lock *lock)
@@ -46,11 +46,11 @@ static inline bool shfl_park_trylock(struct lock *lock)
 static __attribute__((noinline, unused)) bool
 shfl_park_wait(struct lock *lock, const struct deadline *deadline)
 {
-    ghosts_check(lock, malthusian_forget);
-    struct front_alpha alpha = {0, {0}, 0, 0};
+    fork_repair_if_due(lock, malthusian_forget);
+    struct outer_latch_alpha alpha = {0, {0}, 0, 0};
     if (!mcs_fast(lock) && !cna_enter(lock, &alpha.order, SPIN_THEN_PARK, deadline))
         return false;
-    for (int looks = 0; looks < HANDOVER_LIMIT && shfl_look(lock, &alpha); looks++)
+    for (int looks = 0; looks < HANDOVER_LIMIT && shfl_examine(lock, &alpha); looks++)
         continue;
     struct atomic_u32 *word = malthusian_word(lock);
     bool acquired = malthusian_spin(word) ||
@@ -60,7 +60,7 @@ shfl_park_wait(struct lock *lock, const struct deadline *deadline)
     return acquired;
 }
 
-USUAL_LOCK(shfl_park)
+DEFAULT_LOCK(shfl_park)
 
 static inline void shfl_park_unlock(struct lock *lock)
 {
@@ -77,6 +77,6 @@ static inline void shfl_park_relock(struct lock *lock)
     malthusian_relock(lock, SPIN_THEN_PARK);
 }
 
-USUAL_DESTROY(shfl_park)
+DEFAULT_DESTROY(shfl_park)
 
 #endif

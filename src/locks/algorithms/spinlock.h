@@ -43,11 +43,11 @@ static inline bool spinlock_timedlock(struct lock *lock, bool back_off,
     if (spinlock_fast(lock))
         return true;
     struct spinner spinner = {0, 0};
-    uint32_t pause = BACKOFF_LEAST, turns = 1;
+    uint32_t pause = BACKOFF_LEAST, spins = 1;
     do {
         if (back_off)
-            turns = next_pause(&pause, spin_limit());
-        if (!spinner_turns(&spinner, turns, deadline))
+            spins = next_pause(&pause, spin_limit());
+        if (!spinner_spin_many(&spinner, spins, deadline))
             return false;
     } while (back_off ? !spinlock_trylock(lock, back_off) : !spinlock_fast(lock));
     return true;
@@ -69,6 +69,6 @@ static inline void spinlock_before_release(struct lock *lock)
     (void)lock; /* no queue, no ghosts */
 }
 
-USUAL_DESTROY(spinlock)
+DEFAULT_DESTROY(spinlock)
 
 #endif

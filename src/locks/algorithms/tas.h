@@ -59,14 +59,14 @@ static inline bool tas_timedlock(struct lock *lock, int how,
     struct spinner spinner = {0, 0};
     uint32_t pause = BACKOFF_LEAST;
     while (true) {
-        uint32_t turns = 1;
+        uint32_t spins = 1;
         if (!(how & TAS_READ_FIRST) || load_relaxed(&lock->word) == 0) {
             if (tas_fast(lock))
                 return true;
             if (how & TAS_BACK_OFF)
-                turns = next_pause(&pause, spin_limit());
+                spins = next_pause(&pause, spin_limit());
         }
-        if (!spinner_turns(&spinner, turns, deadline))
+        if (!spinner_spin_many(&spinner, spins, deadline))
             return false;
     }
 }
@@ -88,6 +88,6 @@ static inline void tas_before_release(struct lock *lock)
     (void)lock; /* no queue, no ghosts */
 }
 
-USUAL_DESTROY(tas)
+DEFAULT_DESTROY(tas)
 
 #endif

@@ -40,14 +40,14 @@ static inline void ticket_serve(struct lock *lock, uint32_t number)
     release_window();
 }
 
-static inline bool ticket_turn(struct lock *lock, uint32_t number,
+static inline bool ticket_spin(struct lock *lock, uint32_t number,
                                struct spinner *spinner, const struct deadline *deadline)
 {
     (void)lock, (void)number;
-    return spinner_turn(spinner, deadline);
+    return spinner_spin(spinner, deadline);
 }
 
-DEFINE_TICKET_LOCK(ticket, tickets_served, CLOCK_TURNS)
+DEFINE_TICKET_LOCK(ticket, tickets_served, CLOCK_SPINS)
 
 static inline void ticket_destroy(struct lock *lock)
 {

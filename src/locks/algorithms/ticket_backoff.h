@@ -28,17 +28,17 @@ static inline void ticket_backoff_serve(struct lock *lock, uint32_t number)
     ticket_serve(lock, number);
 }
 
-static inline bool ticket_backoff_turn(struct lock *lock, uint32_t number,
+static inline bool ticket_backoff_spin(struct lock *lock, uint32_t number,
                                        struct spinner *spinner,
                                        const struct deadline *deadline)
 {
     uint32_t ahead = number - load_relaxed(&tickets_of(lock)->serving);
-    uint32_t turns = 1;
+    uint32_t spins = 1;
     if (ahead > BACKOFF_LIMITS * HANDOVERS_PER_LIMIT)
-        turns = BACKOFF_LIMITS * spin_limit();
+        spins = BACKOFF_LIMITS * spin_limit();
     else if (ahead > 1)
-        turns = (ahead - 1) * (spin_limit() / HANDOVERS_PER_LIMIT + 1);
-    return spinner_turns(spinner, turns, deadline);
+        spins = (ahead - 1) * (spin_limit() / HANDOVERS_PER_LIMIT + 1);
+    return spinner_spin_many(spinner, spins, deadline);
 }
 
 DEFINE_TICKET_LOCK(ticket_backoff, tickets_served, 1)

@@ -32,10 +32,10 @@ struct ticket_kind {
      * after the store that announces it. */
     void (*serve)(struct lock *, uint32_t number);
     /* Some turns of waiting for the number; false when the deadline has passed. */
-    bool (*turn)(struct lock *, uint32_t number, struct spinner *,
+    bool (*spin)(struct lock *, uint32_t number, struct spinner *,
                  const struct deadline *);
     /* How many such turns between two looks at the list of tokens. */
-    uint32_t turns_per_look;
+    uint32_t spins_per_check;
     void (*forget)(struct lock *, bool held);
 };
 
@@ -162,7 +162,7 @@ tickets_retry(struct lock *lock, const struct ticket_kind *kind)
 {
     if (!load_relaxed(&tickets_of(lock)->left) || load_relaxed(&lock->word))
         return false;
-    ghosts_check(lock, kind->forget); /* it may announce a number */
+    fork_repair_if_due(lock, kind->forget); /* it may announce a number */
     retire_tokens(lock, kind);
     return tickets_try(lock, kind);
 }
@@ -175,7 +175,7 @@ tickets_enter(struct lock *lock, const struct ticket_kind *kind,
     while (tokens_left(tickets_of(lock)) >= TOKENS_MOST) {
         if (tickets_try(lock, kind) || tickets_retry(lock, kind))
             return true;
-        if (!spinner_turn(spinner, deadline))
+        if (!spinner_spin(spinner, deadline))
             return false;
     }
     return false;
@@ -185,7 +185,7 @@ static inline __attribute__((always_inline)) bool
 tickets_wait(struct lock *lock, const struct ticket_kind *kind,
              const struct deadline *deadline)
 {
-    ghosts_check(lock, kind->forget);
+    fork_repair_if_due(lock, kind->forget);
     struct tickets *tickets = tickets_of(lock);
     struct spinner spinner = {0, 0};
     if (deadline && unlikely(tokens_left(tickets) >= TOKENS_MOST)) {
@@ -194,15 +194,15 @@ tickets_wait(struct lock *lock, const struct ticket_kind *kind,
         if (deadline_passed(deadline))
             return false;
     }
-    uint32_t mine = fetch_add_relaxed(&tickets->next, 1), turns = 0;
+    uint32_t mine = fetch_add_relaxed(&tickets->next, 1), spins = 0;
     while (!kind->served(lock, mine)) {
         if (unlikely(load_relaxed(&tickets->left) != 0) && !load_relaxed(&lock->word) &&
-            ++turns % kind->turns_per_look == 0) {
+            ++spins % kind->spins_per_check == 0) {
             retire_tokens(lock, kind);
             if (kind->served(lock, mine))
                 break;
         }
-        if (!kind->turn(lock, mine, &spinner, deadline)) {
+        if (!kind->spin(lock, mine, &spinner, deadline)) {
             tickets_leave(lock, mine, kind);
             return false;
         }
@@ -235,8 +235,8 @@ static inline void tickets_destroy(struct lock *lock)
     static const struct ticket_kind prefix##_kind = {                                  \
         .served = how_served,                                                          \
         .serve = prefix##_serve,                                                       \
-        .turn = prefix##_turn,                                                         \
-        .turns_per_look = looks,                                                       \
+        .spin = prefix##_spin,                                                         \
+        .spins_per_check = looks,                                                      \
         .forget = prefix##_forget,                                                     \
     };                                                                                 \
     static inline void prefix##_forget(struct lock *lock, bool held)                   \
@@ -245,7 +245,7 @@ static inline void tickets_destroy(struct lock *lock)
     }                                                                                  \
     static inline void prefix##_before_release(struct lock *lock)                      \
     {                                                                                  \
-        ghosts_check_holder(lock, prefix##_forget);                                    \
+        fork_repair_by_holder(lock, prefix##_forget);                                  \
     }                                                                                  \
     static inline bool prefix##_fast(struct lock *lock)                                \
     {                                                                                  \

@@ -28,7 +28,7 @@
 enum {
     TWA_SLOTS = 4096,
     TWA_NEAR = 1,
-    TWA_PATIENCE = CLOCK_TURNS * CLOCK_TURNS, /* turns without a look at `serving` */
+    TWA_PATIENCE = CLOCK_SPINS * CLOCK_SPINS, /* turns without a look at `serving` */
 };
 
 static struct atomic_u32 twa_array[TWA_SLOTS];
@@ -58,19 +58,19 @@ static inline void twa_serve(struct lock *lock, uint32_t number)
         twa_call(lock, number + TWA_NEAR);
 }
 
-static inline bool twa_turn(struct lock *lock, uint32_t number, struct spinner *spinner,
+static inline bool twa_spin(struct lock *lock, uint32_t number, struct spinner *spinner,
                             const struct deadline *deadline)
 {
     const struct atomic_u32 *serving = &tickets_of(lock)->serving;
     if (number - load_relaxed(serving) <= TWA_NEAR)
-        return spinner_turn(spinner, deadline);
+        return spinner_spin(spinner, deadline);
     struct atomic_u32 *slot = twa_slot(lock, number);
     uint32_t seen = load_acquire(slot); /* before the look at `serving`: I2 */
     uint32_t patience = TWA_PATIENCE;
     if (number - load_relaxed(serving) <= TWA_NEAR)
         return true;
     while (patience && load_relaxed(slot) == seen)
-        if (!spinner_turn_of(spinner, &patience, deadline))
+        if (!spinner_spin_within(spinner, &patience, deadline))
             return false;
     return true;
 }

@@ -42,9 +42,9 @@
 #ifndef HASP_LOCKS_ALGORITHMS_U_SCL_H
 #define HASP_LOCKS_ALGORITHMS_U_SCL_H
 
+#include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/malthusian.h"
 #include "locks/algorithms/u_scl_accounts.h"
-#include "locks/algorithms/lock_defaults.h"
 
 /* A slice is USCL_NAPS naps, each twice as long as the one before: about 2 ms, as in
  * the paper. */
@@ -52,7 +52,7 @@ enum { USCL_NAPS = (HANDOVER_LIMIT + 15) / 16, USCL_NAP_NS = 130000 };
 
 /* Before each nap the standby looks so often, within the time that parking costs,
  * whether the owner has left the lock alone since the look before. */
-enum { USCL_LOOKS = (HANDOVER_LIMIT + 7) / 8 };
+enum { USCL_CHECKS = (HANDOVER_LIMIT + 7) / 8 };
 
 static inline void u_scl_before_release(struct lock *lock)
 {
@@ -92,9 +92,9 @@ static inline bool u_scl_is_free(struct lock *lock)
 static inline bool u_scl_is_left(struct lock *lock)
 {
     struct u_scl *scl = u_scl_of(lock);
-    for (int look = 0; look < USCL_LOOKS; look++) {
+    for (int look = 0; look < USCL_CHECKS; look++) {
         uint32_t uses = load_relaxed(&scl->uses);
-        pause_for(spin_limit() / USCL_LOOKS + 1);
+        pause_for(spin_limit() / USCL_CHECKS + 1);
         if (u_scl_is_free(lock) && load_relaxed(&scl->uses) == uses)
             return true;
     }
@@ -138,7 +138,7 @@ static inline bool u_scl_stand_by(struct lock *lock, uint32_t number,
 static __attribute__((noinline, unused)) bool
 u_scl_wait(struct lock *lock, const struct deadline *deadline)
 {
-    ghosts_check(lock, malthusian_forget);
+    fork_repair_if_due(lock, malthusian_forget);
     uint32_t number = u_scl_mine();
     struct u_scl *scl = u_scl_of(lock);
     if (load_relaxed(&scl->owner) == number + 1 &&
@@ -163,7 +163,7 @@ static inline bool u_scl_fast(struct lock *lock)
     return likely(!load_relaxed(&lock->mode)) && malthusian_fast(lock);
 }
 
-USUAL_LOCK(u_scl)
+DEFAULT_LOCK(u_scl)
 
 static inline bool u_scl_trylock(struct lock *lock)
 {
@@ -196,7 +196,7 @@ static inline void u_scl_relock(struct lock *lock)
 
 static inline void u_scl_destroy(struct lock *lock)
 {
-    parts_give_back(&lock->state[3]);
+    side_memory_free(&lock->state[3]);
 }
 
 #endif

@@ -20,9 +20,9 @@ struct u_scl_account {
 };
 
 enum {
-    USCL_ACCOUNTS = PART_WORDS * sizeof(struct atomic_u32) /
-                    sizeof(struct u_scl_account), /* in a part */
-    USCL_ACCOUNT_PARTS = 6,
+    USCL_ACCOUNTS = SIDE_BLOCK_WORDS * sizeof(struct atomic_u32) /
+        sizeof(struct u_scl_account), /* in a part */
+    USCL_ACCOUNT_BLOCKS = 6,
 };
 
 /* Both lie over the words of a part. */
@@ -36,19 +36,20 @@ struct u_scl_accounts {
 
 static inline struct u_scl *u_scl_of(struct lock *lock)
 {
-    return (struct u_scl *)(void *)parts_get(&lock->state[3], 0)->words;
+    return (struct u_scl *)(void *)side_memory_get(&lock->state[3], 0)->words;
 }
 
 static inline struct u_scl_account *u_scl_account(struct lock *lock, uint32_t number)
 {
-    struct part *part = parts_get(&lock->state[3], 1 + number / USCL_ACCOUNTS);
-    struct u_scl_accounts *accounts = (struct u_scl_accounts *)(void *)part->words;
+    struct side_block *block =
+        side_memory_get(&lock->state[3], 1 + number / USCL_ACCOUNTS);
+    struct u_scl_accounts *accounts = (struct u_scl_accounts *)(void *)block->words;
     return &accounts->each[number % USCL_ACCOUNTS];
 }
 
 static inline uint32_t u_scl_mine(void)
 {
-    return current_thread() % (USCL_ACCOUNTS * USCL_ACCOUNT_PARTS);
+    return current_thread() % (USCL_ACCOUNTS * USCL_ACCOUNT_BLOCKS);
 }
 
 static inline uint32_t u_scl_now(void)
@@ -75,10 +76,10 @@ static inline bool u_scl_shares(const struct u_scl_account *account, uint32_t no
 static inline uint32_t u_scl_sharers(struct lock *lock, uint32_t now)
 {
     uint32_t sharers = 1;
-    for (uint32_t i = 0; i < USCL_ACCOUNT_PARTS; i++) {
-        struct part *part = parts_look(&lock->state[3], 1 + i);
+    for (uint32_t i = 0; i < USCL_ACCOUNT_BLOCKS; i++) {
+        struct side_block *block = side_memory_find(&lock->state[3], 1 + i);
         struct u_scl_accounts *accounts =
-            part ? (struct u_scl_accounts *)(void *)part->words : NULL;
+            block ? (struct u_scl_accounts *)(void *)block->words : NULL;
         for (uint32_t j = 0; accounts && j < USCL_ACCOUNTS; j++)
             sharers += u_scl_shares(&accounts->each[j], now);
     }

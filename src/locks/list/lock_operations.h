@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From the inline functions of an algorithm to the complete operations of descriptor.h:
- * DEFINE_ENTRIES for the lock itself, DEFINE_RESTRICTED_ENTRIES for the same lock
+ * DEFINE_OPERATIONS for the lock itself, DEFINE_RESTRICTED_OPERATIONS for the same lock
  * behind gcr.h.
  */
 #ifndef HASP_LOCKS_LIST_LOCK_OPERATIONS_H
 #define HASP_LOCKS_LIST_LOCK_OPERATIONS_H
 
-#include "locks/list/descriptor.h"
 #include "locks/algorithms/gcr.h"
+#include "locks/list/descriptor.h"
 
 /* Travels as the last, variadic macro argument: ", x" or nothing, behind `lock`. */
 #define WITH(argument) , argument
@@ -18,8 +18,8 @@ enum { OWN_WORD, SHOWN_WORD };
 
 /* The caller has acquired the lock. A word that is not free then was taken by somebody
  * who does not go through the library: both would run in the critical section. */
-static inline __attribute__((always_inline)) void
-take_body(struct lock *lock, int word, uint32_t thread)
+static inline __attribute__((always_inline)) void take_body(struct lock *lock, int word,
+                                                            uint32_t thread)
 {
     if (word == SHOWN_WORD) {
         if (unlikely(load_relaxed(&lock->word) != 0))
@@ -32,8 +32,8 @@ take_body(struct lock *lock, int word, uint32_t thread)
     }
 }
 
-static inline __attribute__((always_inline)) void
-clear_body(struct lock *lock, int word)
+static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
+                                                             int word)
 {
     if (word == SHOWN_WORD)
         store_relaxed(&lock->word, 0);
@@ -73,7 +73,7 @@ clear_body(struct lock *lock, int word)
  * is inlined however long the list grows (the compiler has a budget for that). */
 #define FAST __attribute__((flatten))
 
-#define DEFINE_ENTRIES(name, prefix, word, adoption, ...)                              \
+#define DEFINE_OPERATIONS(name, prefix, word, adoption, ...)                           \
     static FAST int name##_unlock_entry(struct lock *lock)                             \
     {                                                                                  \
         prefix##_before_release(lock);                                                 \
@@ -126,15 +126,15 @@ clear_body(struct lock *lock, int word)
     DEFINE_##adoption(name, prefix, word, __VA_ARGS__)
 
 #define OPERATIONS(name, adoption)                                                     \
-    {                                                                                  \
-        .lock = name##_lock_entry, .trylock = name##_trylock_entry,                    \
-        .timedlock = name##_timedlock_entry, .unlock = name##_unlock_entry,            \
-        .destroy = name##_destroy_entry, FIELDS_##adoption(name)                       \
-    }
-
+    {.lock = name##_lock_entry,                                                        \
+     .trylock = name##_trylock_entry,                                                  \
+     .timedlock = name##_timedlock_entry,                                              \
+     .unlock = name##_unlock_entry,                                                    \
+     .destroy = name##_destroy_entry,                                                  \
+     FIELDS_##adoption(name)}
 
 /* Only waiting differs: releases, trylock and condvar hand-over are the lock's own. */
-#define DEFINE_RESTRICTED_ENTRIES(name, prefix, word, where, ...)                      \
+#define DEFINE_RESTRICTED_OPERATIONS(name, prefix, word, where, ...)                   \
     static __attribute__((noinline)) int name##_lock_restricted(struct lock *lock)     \
     {                                                                                  \
         int token = wait_begin();                                                      \
@@ -182,10 +182,11 @@ clear_body(struct lock *lock, int word)
     }
 
 #define RESTRICTED_OPERATIONS(name, adoption)                                          \
-    {                                                                                  \
-        .lock = name##_restricted_lock_entry, .trylock = name##_trylock_entry,         \
-        .timedlock = name##_restricted_timedlock_entry, .unlock = name##_unlock_entry, \
-        .destroy = name##_restricted_destroy_entry, FIELDS_##adoption(name)            \
-    }
+    {.lock = name##_restricted_lock_entry,                                             \
+     .trylock = name##_trylock_entry,                                                  \
+     .timedlock = name##_restricted_timedlock_entry,                                   \
+     .unlock = name##_unlock_entry,                                                    \
+     .destroy = name##_restricted_destroy_entry,                                       \
+     FIELDS_##adoption(name)}
 
 #endif

@@ -17,7 +17,7 @@ enum {
 #define BYPASS_AT_MOST(n) ((n) << BOUND_SHIFT)
 #define BYPASS_BY_EACH(n) (BYPASS_EACH | BYPASS_AT_MOST(n))
 #define BYPASS_BOUND(properties)                                                       \
-    ((properties)&BYPASSES ? UINT32_MAX : (uint32_t)(properties) >> BOUND_SHIFT)
+    ((properties) & BYPASSES ? UINT32_MAX : (uint32_t)(properties) >> BOUND_SHIFT)
 
 /* What stands before the name of a lock that is wrapped. */
 #define WRAPPER "gcr+"
@@ -28,14 +28,14 @@ enum {
     (in_place) <= 12 ? GCR_IN_STATE : GCR_IN_DIRECTORY
 #define LOCK(name, title, alias, prefix, argument, word, adoption, kind, how,          \
              properties, space, ...)                                                   \
-    DEFINE_ENTRIES(name, prefix, word, adoption, argument)                             \
-    DEFINE_RESTRICTED_ENTRIES(name, prefix, word, space, argument)
+    DEFINE_OPERATIONS(name, prefix, word, adoption, argument)                          \
+    DEFINE_RESTRICTED_OPERATIONS(name, prefix, word, space, argument)
 #include "locks/locks.def"
 #undef LOCK
 #undef SPACE
 #undef SPACE_OUTSIDE
 
-DEFINE_ENTRIES(futex_unbiased, futex, OWN_WORD, ADOPT_REQUEUE, WITH(false))
+DEFINE_OPERATIONS(futex_unbiased, futex, OWN_WORD, ADOPT_REQUEUE, WITH(false))
 const struct lock_operations futex_unbiased_operations =
     OPERATIONS(futex_unbiased, ADOPT_REQUEUE);
 
@@ -57,19 +57,19 @@ const struct lock_descriptor lock_list[] = {
      .source = "GNU C Library",
      .caution = ""},
 #define LOCK(id, title, study_name, prefix, argument, word, adoption, kind, how,       \
-             properties, space, words, paper, warning)                     \
+             properties, space, words, paper, warning)                                 \
     {.name = title,                                                                    \
      .alias = study_name,                                                              \
      .category = kind,                                                                 \
      .waiting = how,                                                                   \
-     .fifo = ((properties)&FIFO) != 0,                                                 \
+     .fifo = ((properties) & FIFO) != 0,                                               \
      .bypasses = BYPASS_BOUND(properties) != 0,                                        \
      .bypass_bound = BYPASS_BOUND(properties),                                         \
-     .bypass_each = ((properties)&BYPASS_EACH) != 0,                                   \
-     .parks = ((properties)&PARKS) != 0,                                               \
-     .numa = ((properties)&NUMA) != 0,                                                 \
-     .light = ((properties)&LIGHT) != 0,                                               \
-     .trylock_hardened = ((properties)&TRYLOCK_HARDENED) != 0,                         \
+     .bypass_each = ((properties) & BYPASS_EACH) != 0,                                 \
+     .parks = ((properties) & PARKS) != 0,                                             \
+     .numa = ((properties) & NUMA) != 0,                                               \
+     .light = ((properties) & LIGHT) != 0,                                             \
+     .trylock_hardened = ((properties) & TRYLOCK_HARDENED) != 0,                       \
      space,                                                                            \
      .summary = words,                                                                 \
      .source = paper,                                                                  \
@@ -113,7 +113,7 @@ struct lock_descriptor lock_at(unsigned index)
     wrapped.light = false;
     wrapped.bytes = sizeof(((struct lock *)0)->state); /* the last word, too */
     wrapped.waiter_bytes = sizeof(struct waiter);
-    wrapped.outside_bytes += sizeof(struct part);
+    wrapped.outside_bytes += sizeof(struct side_block);
     wrapped.summary = "that lock, with few threads waiting in it and the others asleep";
     wrapped.source = "Dice and Kogan, EuroSys 2019";
     wrapped.caution = "";

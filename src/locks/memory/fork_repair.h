@@ -14,7 +14,7 @@
  * G1. Nobody in the child acquires it before the repair: the fast path fails on a
  *     queue, and every other way in passes through here first.
  * G2. So the holder, if any, is the thread that forked, and `word` tells: a holder
- *     clears it only after ghosts_check_holder(), which waits for a repair under way.
+ *     clears it only after fork_repair_by_holder(), which waits for a repair under way.
  * G3. A lock that was just granted to a ghost shows 0, and becomes free.
  * In a lock that shows no queued ghosts a live holder may come and go meanwhile.
  *
@@ -27,15 +27,15 @@
 
 #include "locks/lock.h"
 
-enum { GHOSTS_REPAIRING = 0xffff };
+enum { FORK_REPAIR_RUNNING = 0xffff };
 
 static __attribute__((noinline, unused)) void
-ghosts_repair(struct lock *lock, uint16_t seen, uint32_t now,
-              void (*forget)(struct lock *, bool held))
+fork_repair_claim(struct lock *lock, uint16_t seen, uint32_t now,
+                  void (*forget)(struct lock *, bool held))
 {
-    if (seen != GHOSTS_REPAIRING) {
+    if (seen != FORK_REPAIR_RUNNING) {
         bool ever = seen != 0;
-        uint16_t claim = ever ? GHOSTS_REPAIRING : (uint16_t)now;
+        uint16_t claim = ever ? FORK_REPAIR_RUNNING : (uint16_t)now;
         if (compare_exchange_relaxed(&lock->generation, &seen, claim)) {
             if (ever) {
                 forget(lock, load_relaxed(&lock->word) != 0);
@@ -44,25 +44,25 @@ ghosts_repair(struct lock *lock, uint16_t seen, uint32_t now,
             return;
         }
     }
-    spin_until(load_acquire(&lock->generation) != GHOSTS_REPAIRING);
+    spin_until(load_acquire(&lock->generation) != FORK_REPAIR_RUNNING);
 }
 
 /* A thread that is about to queue. */
-static inline void ghosts_check(struct lock *lock,
-                                void (*forget)(struct lock *, bool held))
+static inline void fork_repair_if_due(struct lock *lock,
+                                      void (*forget)(struct lock *, bool held))
 {
     uint32_t now = fork_generation();
     uint16_t seen = load_acquire(&lock->generation);
     if (unlikely(seen != now))
-        ghosts_repair(lock, seen, now, forget);
+        fork_repair_claim(lock, seen, now, forget);
 }
 
 /* The holder, before it does anything towards a release. */
-static inline void ghosts_check_holder(struct lock *lock,
-                                       void (*forget)(struct lock *, bool held))
+static inline void fork_repair_by_holder(struct lock *lock,
+                                         void (*forget)(struct lock *, bool held))
 {
     if (unlikely(load_relaxed(&lock->generation) != 0))
-        ghosts_check(lock, forget);
+        fork_repair_if_due(lock, forget);
 }
 
 #endif

@@ -1,65 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 #include "locks/memory/side_memory.h"
 
-struct pool part_pool;
+struct pool side_pool;
 
-struct part *part_take(void)
+struct side_block *side_block_take(void)
 {
-    struct part *part = (struct part *)pool_take(&part_pool);
-    for (int i = 0; i < PART_WORDS; i++)
-        if (load_relaxed(&part->words[i]))
-            store_relaxed(&part->words[i], 0);
-    return part;
+    struct side_block *block = (struct side_block *)pool_take(&side_pool);
+    for (int i = 0; i < SIDE_BLOCK_WORDS; i++)
+        if (load_relaxed(&block->words[i]))
+            store_relaxed(&block->words[i], 0);
+    return block;
 }
 
-void part_give(struct part *part)
+void side_block_give(struct side_block *block)
 {
-    pool_give(&part_pool, (struct pool_slot *)part);
+    pool_give(&side_pool, (struct pool_slot *)block);
 }
 
-struct part *part_make(struct atomic_u32 *cell)
+struct side_block *side_block_make(struct atomic_u32 *cell)
 {
     uint32_t id = 0;
     while (!id) {
-        struct part *fresh = part_take();
+        struct side_block *fresh = side_block_take();
         /* Release: whoever reads the id sees zeroed words. */
         if (compare_exchange_release(cell, &id, fresh->link.id))
             return fresh;
-        part_give(fresh);
+        side_block_give(fresh);
         id = load_acquire(cell); /* the exchange failed relaxed */
     }
-    return part_at(id);
+    return side_block_at(id);
 }
 
-struct part *parts_look(struct atomic_u32 *directory, uint32_t index)
+struct side_block *side_memory_find(struct atomic_u32 *directory, uint32_t index)
 {
     uint32_t id = load_acquire(directory);
-    id = id ? load_acquire(&part_at(id)->words[index]) : 0;
-    return id ? part_at(id) : NULL;
+    id = id ? load_acquire(&side_block_at(id)->words[index]) : 0;
+    return id ? side_block_at(id) : NULL;
 }
 
-struct part *parts_get_unless_scarce(struct atomic_u32 *directory, uint32_t index)
+struct side_block *side_memory_get_unless_scarce(struct atomic_u32 *directory,
+                                                 uint32_t index)
 {
-    struct part *part = parts_look(directory, index);
-    return likely(part) || parts_scarce() ? part : parts_get(directory, index);
+    struct side_block *block = side_memory_find(directory, index);
+    return likely(block) || side_memory_scarce() ? block
+                                                 : side_memory_get(directory, index);
 }
 
-void parts_give_back_all(struct atomic_u32 *directory)
+void side_memory_free_all(struct atomic_u32 *directory)
 {
     uint32_t id = exchange_relaxed(directory, 0);
-    struct part *list = part_at(id);
-    for (int i = 0; i < PARTS_ALL; i++)
+    struct side_block *list = side_block_at(id);
+    for (int i = 0; i < SIDE_ENTRIES; i++)
         if ((id = load_relaxed(&list->words[i])) != 0)
-            part_give(part_at(id));
-    part_give(list);
+            side_block_give(side_block_at(id));
+    side_block_give(list);
 }
 
-uint32_t part_count(void)
+uint32_t side_block_count(void)
 {
-    return load_relaxed(&part_pool.carved);
+    return load_relaxed(&side_pool.carved);
 }
 
-bool parts_scarce(void)
+bool side_memory_scarce(void)
 {
-    return part_count() > POOL_CHUNKS * POOL_CHUNK / 4 * 3;
+    return side_block_count() > POOL_CHUNKS * POOL_CHUNK / 4 * 3;
 }

@@ -78,37 +78,39 @@ static __attribute__((noinline, unused)) void give_abandoned(const struct lock *
     waiter_give(waiter);
 }
 
-enum room { ROOM, ROOM_NEVER, ROOM_ACQUIRED };
+enum queue_space { QUEUE_HAS_SPACE, QUEUE_TIMED_OUT, QUEUE_ACQUIRED };
 
-static __attribute__((noinline, unused)) enum room
-await_room(struct lock *lock, bool (*trylock)(struct lock *), enum waiting waiting,
-           const struct deadline *deadline)
+static __attribute__((noinline, unused)) enum queue_space
+await_queue_space_slowly(struct lock *lock, bool (*trylock)(struct lock *),
+                         enum waiting waiting, const struct deadline *deadline)
 {
     struct spinner spinner = {0, 0};
     struct atomic_u32 *cell = abandoned_cell(lock);
     uint32_t seen;
     while (abandoned_in(seen = load_relaxed(cell)) >= ABANDONED_MOST) {
         if (trylock(lock))
-            return ROOM_ACQUIRED;
-        if (!spinner_turn(&spinner, deadline))
-            return ROOM_NEVER;
+            return QUEUE_ACQUIRED;
+        if (!spinner_spin(&spinner, deadline))
+            return QUEUE_TIMED_OUT;
         if (may_park(waiting)) {
             struct deadline nap = deadline_after(ABANDONED_NAP_NS);
             park(cell, seen, &nap); /* nobody wakes it */
             if (deadline_passed(deadline))
-                return ROOM_NEVER;
+                return QUEUE_TIMED_OUT;
         }
     }
-    return ROOM;
+    return QUEUE_HAS_SPACE;
 }
 
 /* Before a thread queues: waits until there is room for a timed one. The deadline
- * passed first: ROOM_NEVER; `trylock` did it meanwhile: ROOM_ACQUIRED. */
-static inline enum room room_in_queue(struct lock *lock, bool (*trylock)(struct lock *),
-                                      enum waiting waiting,
-                                      const struct deadline *deadline)
+ * passed first: QUEUE_TIMED_OUT; `trylock` did it meanwhile: QUEUE_ACQUIRED. */
+static inline enum queue_space await_queue_space(struct lock *lock,
+                                                 bool (*trylock)(struct lock *),
+                                                 enum waiting waiting,
+                                                 const struct deadline *deadline)
 {
-    return deadline ? await_room(lock, trylock, waiting, deadline) : ROOM;
+    return deadline ? await_queue_space_slowly(lock, trylock, waiting, deadline)
+                    : QUEUE_HAS_SPACE;
 }
 
 #endif

@@ -44,20 +44,20 @@ static inline uint32_t spinner_rest(const struct spinner *spinner, uint32_t most
                                     const struct deadline *deadline)
 {
     uint32_t rest = yield_limit() + 1 - spinner->since_yield;
-    if (deadline && CLOCK_TURNS - spinner->since_clock < rest)
-        rest = CLOCK_TURNS - spinner->since_clock;
+    if (deadline && CLOCK_SPINS - spinner->since_clock < rest)
+        rest = CLOCK_SPINS - spinner->since_clock;
     return rest < most ? rest : most;
 }
 
 /* Has waited so many turns; false when the deadline has passed. */
-static inline bool spinner_waited(struct spinner *spinner, uint32_t turns,
+static inline bool spinner_waited(struct spinner *spinner, uint32_t spins,
                                   const struct deadline *deadline)
 {
-    if (unlikely((spinner->since_yield += turns) > yield_limit())) {
+    if (unlikely((spinner->since_yield += spins) > yield_limit())) {
         spinner->since_yield = 0;
         yield();
     }
-    if (!deadline || (spinner->since_clock += turns) < CLOCK_TURNS)
+    if (!deadline || (spinner->since_clock += spins) < CLOCK_SPINS)
         return true;
     spinner->since_clock = 0;
     return !deadline_passed(deadline);
@@ -65,31 +65,31 @@ static inline bool spinner_waited(struct spinner *spinner, uint32_t turns,
 
 /* Waits `turns` turns, at least 1; false when the deadline has passed. One turn may
  * last until something changes; of several, none looks before the last. */
-static inline bool spinner_turns(struct spinner *spinner, uint32_t turns,
-                                 const struct deadline *deadline)
+static inline bool spinner_spin_many(struct spinner *spinner, uint32_t spins,
+                                     const struct deadline *deadline)
 {
-    if (turns > 1) {
-        pause_for(turns - 1);
+    if (spins > 1) {
+        pause_for(spins - 1);
         (void)relax_at_most(1);
     } else {
-        turns = relax_at_most(spinner_rest(spinner, UINT32_MAX, deadline));
+        spins = relax_at_most(spinner_rest(spinner, UINT32_MAX, deadline));
     }
-    return spinner_waited(spinner, turns, deadline);
+    return spinner_waited(spinner, spins, deadline);
 }
 
 /* Waits one turn of those that are left, and takes it off. */
-static inline bool spinner_turn_of(struct spinner *spinner, uint32_t *left,
-                                   const struct deadline *deadline)
+static inline bool spinner_spin_within(struct spinner *spinner, uint32_t *left,
+                                       const struct deadline *deadline)
 {
-    uint32_t turns = relax_at_most(spinner_rest(spinner, *left, deadline));
-    *left -= turns;
-    return spinner_waited(spinner, turns, deadline);
+    uint32_t spins = relax_at_most(spinner_rest(spinner, *left, deadline));
+    *left -= spins;
+    return spinner_waited(spinner, spins, deadline);
 }
 
-static inline bool spinner_turn(struct spinner *spinner,
+static inline bool spinner_spin(struct spinner *spinner,
                                 const struct deadline *deadline)
 {
-    return spinner_turns(spinner, 1, deadline);
+    return spinner_spin_many(spinner, 1, deadline);
 }
 
 /* Bounded exponential backoff: the first pause, and the next one. */
@@ -97,9 +97,9 @@ enum { BACKOFF_LEAST = 4 };
 
 static inline uint32_t next_pause(uint32_t *pause, uint32_t limit)
 {
-    uint32_t turns = *pause;
-    *pause = 2 * turns < limit ? 2 * turns : turns;
-    return turns;
+    uint32_t spins = *pause;
+    *pause = 2 * spins < limit ? 2 * spins : spins;
+    return spins;
 }
 
 static inline bool still_waiting(uint32_t state)
@@ -113,9 +113,9 @@ static inline bool still_waiting(uint32_t state)
  * `hopeful`: the predecessor seems to be running, so that spinning may pay. `asleep` is
  * set before parking.
  */
-static inline uint32_t wait_for_turn(struct atomic_u32 *cell, struct atomic_u32 *asleep,
-                                     enum waiting waiting, bool hopeful,
-                                     const struct deadline *deadline)
+static inline uint32_t wait_for_grant(struct atomic_u32 *cell,
+                                      struct atomic_u32 *asleep, enum waiting waiting,
+                                      bool hopeful, const struct deadline *deadline)
 {
     uint32_t state = load_acquire(cell);
     if (!still_waiting(state))
@@ -125,15 +125,15 @@ static inline uint32_t wait_for_turn(struct atomic_u32 *cell, struct atomic_u32 
         while (still_waiting(state)) {
             if (waiting == SPIN_PREFETCH)
                 prefetch_for_write(cell);
-            if (!spinner_turn(&spinner, deadline))
+            if (!spinner_spin(&spinner, deadline))
                 return WAITER_WAITING;
             state = load_acquire(cell);
         }
         return state;
     }
     if (hopeful) {
-        for (uint32_t turns = spin_limit(); turns;) {
-            turns -= relax_at_most(turns);
+        for (uint32_t spins = spin_limit(); spins;) {
+            spins -= relax_at_most(spins);
             state = load_acquire(cell);
             if (!still_waiting(state))
                 return state;

@@ -47,7 +47,7 @@ struct waiter {
     struct atomic_u32 asleep;   /* its thread parked: a successor need not spin */
     uint32_t may_change;        /* may leave or park: grant by exchange, not by store */
     uint32_t ticket;
-    uint32_t condition_turns; /* how long its last users found it worth to spin there */
+    uint32_t condition_spins; /* how long its last users found it worth to spin there */
     uint32_t epoch; /* of its stays on condition variables, shifted left by 8 */
 
     /* While on a condition variable; guarded by its bucket. */

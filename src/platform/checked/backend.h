@@ -106,7 +106,7 @@ static inline enum checked_deadline checked_kind(const struct deadline *deadline
 #define ticks_to_ns(difference) ((uint64_t)(difference))
 
 /* Spinning longer shows nothing new. */
-enum { CLOCK_TURNS = 1, HANDOVER_LIMIT = 1, ARRAY_SLOTS = 2 };
+enum { CLOCK_SPINS = 1, HANDOVER_LIMIT = 1, ARRAY_SLOTS = 2 };
 #define spin_limit() checked_spin_limit()
 #define yield_limit() 0u /* its turns are all alike */
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { CLOCK_TURNS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
+enum { CLOCK_SPINS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
 
 /* relax() calls; 0 until first needed. */
 extern uint32_t spin_limit_cached __attribute__((visibility("hidden")));

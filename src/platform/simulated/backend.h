@@ -92,7 +92,7 @@ enum { CACHE_LINE = 128 };
 #define ticks_to_ns(difference) simulated_ticks_to_ns(difference)
 
 /* As natively. */
-enum { CLOCK_TURNS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
+enum { CLOCK_SPINS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
 #define spin_limit() simulated_spin_limit()
 #define yield_limit() (8 * simulated_spin_limit())
 
