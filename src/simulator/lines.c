@@ -40,7 +40,7 @@ void lines_start(void)
 void line_touch(struct line *line, unsigned place)
 {
     line->touched = true;
-    line->home = (uint16_t)home_of(line_number(line), place);
+    line->home = (uint16_t)home_on_first_use(line_number(line), place);
     line->state = MACHINE_INVALID;
     line->owner = line->writer = line->last_writer = NOBODY;
 }

@@ -8,8 +8,9 @@
 struct memory memory;
 
 static uintptr_t used; /* bytes of the arena */
-/* For each page, the place where it is at home + 1, or 0: nobody used it yet. */
+/* For each page of the arena: its home + 1, or 0 before its first use. */
 static uint16_t *page_home;
+static uint32_t static_lines_used;
 
 extern char __data_start, _end; /* of the linker: variables lie between */
 
@@ -37,8 +38,7 @@ void memory_start(size_t line_bytes)
     memory.line_bytes = line_bytes;
     size_t lines = ARENA_LINES + (memory.static_bytes >> LINE_SHIFT) + 1;
     memory.lines = reserve(0, lines * line_bytes);
-    page_home = reserve(0, (lines * sizeof *page_home >> (PAGE_SHIFT - LINE_SHIFT)) +
-                               sizeof *page_home);
+    page_home = reserve(0, ARENA_PAGES * sizeof *page_home);
     reserve(ARENA_START, ARENA_BYTES);
 }
 
@@ -93,10 +93,18 @@ static unsigned spread(uint32_t line)
     return (unsigned)((line * UINT64_C(2654435761) & UINT32_MAX) >> 8);
 }
 
-unsigned home_of(uint32_t line, unsigned place)
+/* The address of a static variable is the linker's choice, so it must not decide where
+ * the variable's line is at home: static lines are numbered in the order of first use,
+ * and have homes of their own rather than their page's. */
+unsigned home_on_first_use(uint32_t line, unsigned place)
 {
+    const bool is_static = line >= ARENA_LINES;
+    if (is_static)
+        line = ARENA_LINES + static_lines_used++;
     if (machine.model.hashed_home)
         return spread(line) % (unsigned)machine.places;
+    if (is_static)
+        return place;
     uint16_t *home = &page_home[line >> (PAGE_SHIFT - LINE_SHIFT)];
     if (!*home)
         *home = (uint16_t)(place + 1);

@@ -53,7 +53,7 @@ static inline struct line *line_of(const void *address)
     return line_at(line_index(address));
 }
 
-/* The place where a line is at home, whose first user is in `place`. */
-unsigned home_of(uint32_t line, unsigned place);
+/* Returns the home of a line that is first used from `place`. Called once per line. */
+unsigned home_on_first_use(uint32_t line, unsigned place);
 
 #endif

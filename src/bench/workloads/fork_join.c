@@ -50,12 +50,13 @@ static bool arrive(struct run *run, struct worker *worker, uint64_t *phase)
     uint64_t now = ticks();
     ledger_acquired(&shared->ledger, run, worker, wanted, now);
     count_hold(shared, worker);
+    bool over = !run_goes_on(run, now); /* each arrival looks: phases can be long */
     *phase = load_relaxed(&shared->phase);
     uint32_t arrived = load_relaxed(&shared->arrived) + 1;
     bool last = arrived == run->threads;
     store_relaxed(&shared->arrived, last ? 0 : arrived);
     if (last) {
-        store_relaxed(&shared->over, !run_goes_on(run, now));
+        store_relaxed(&shared->over, over);
         store_relaxed(&shared->phase, *phase + 1);
     }
     release(run, shared);

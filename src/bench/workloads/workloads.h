@@ -95,7 +95,7 @@ struct run {
 
     struct worker *workers;
     void *shared; /* the workload's */
-    struct meeting meeting;
+    struct meeting meeting __attribute__((aligned(CACHE_LINE)));
     uint64_t window_start, window_end;
     struct platform_counts counts_start, counts_end;
     bool counting, counted; /* counts_start and counts_end are taken */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "locks/algorithms/futex.h"
 
-struct atomic_u32 futex_sleepers[FUTEX_BUCKETS];
+struct atomic_u32 futex_sleepers[FUTEX_BUCKETS]
+    __attribute__((aligned(CACHE_LINE)));
 
 bool futex_wait_biased(struct lock *lock, const struct deadline *deadline)
 {

@@ -16,7 +16,8 @@
 
 enum { GCR_ALIGNED_BITS = 3, GCR_BUCKET_BITS = 13, GCR_BUCKETS = 1 << GCR_BUCKET_BITS };
 
-static struct atomic_u32 buckets[GCR_BUCKETS]; /* id of the first part */
+/* Ids of the first parts. */
+static struct atomic_u32 buckets[GCR_BUCKETS] __attribute__((aligned(CACHE_LINE)));
 
 /* What the bucket does not say; never 0. */
 static uint32_t key_of(const struct lock *lock)

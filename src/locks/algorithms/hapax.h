@@ -68,7 +68,8 @@ struct hapax_counter {
 } __attribute__((aligned(64)));
 
 static struct hapax_counter hapax_counters[HAPAX_SHARDS];
-static struct atomic_u64 hapax_array[HAPAX_SHARDS][HAPAX_SLOTS];
+static struct atomic_u64 hapax_array[HAPAX_SHARDS][HAPAX_SLOTS]
+    __attribute__((aligned(CACHE_LINE)));
 
 static inline struct hapax *hapax_of(struct lock *lock)
 {

@@ -31,7 +31,7 @@ enum {
     TWA_PATIENCE = CLOCK_SPINS * CLOCK_SPINS, /* turns without a look at `serving` */
 };
 
-static struct atomic_u32 twa_array[TWA_SLOTS];
+static struct atomic_u32 twa_array[TWA_SLOTS] __attribute__((aligned(CACHE_LINE)));
 
 /* Numbers in a row are some cache lines apart. */
 static inline struct atomic_u32 *twa_slot(struct lock *lock, uint32_t number)

@@ -4,7 +4,8 @@
 #include "locks/waiting/abandoned_nodes.h"
 
 struct pool waiter_pool;
-struct atomic_u32 abandoned_cells[ABANDONED_CELLS];
+struct atomic_u32 abandoned_cells[ABANDONED_CELLS]
+    __attribute__((aligned(CACHE_LINE)));
 
 struct waiter *waiter_take(void)
 {
