@@ -47,6 +47,7 @@ LIST_READERS = {
 # part's own headers.
 FOLDERS: dict[str, tuple[str, ...]] = {
     "locks": ("memory", "waiting", "algorithms", "list"),
+    "profiler": ("store", "threads", "record", "sample", "session"),
 }
 
 # The platform, and whose locks a workload takes: the include path picks them.

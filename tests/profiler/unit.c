@@ -3,11 +3,16 @@
 #include "platform/native/counter_page.h"
 #include "../programs/check.h"
 
-#include "profiler/pace.h"
-#include "profiler/timeline.h"
+#include "profiler/record/record.h"
+#include "profiler/store/timeline.h"
+#include "profiler/threads/sampling_rate.h"
 
-__thread struct record_here record_here;
-struct atomic_u32 confined;
+bool record_hands_over;
+
+bool record_is_waited_for(const void *object)
+{
+    return object != NULL;
+}
 
 struct seen {
     uint64_t ticks;

@@ -2,7 +2,7 @@
 /* pthread_barrier_*, recorded. */
 #include "preload/profile/next.h"
 
-#include "profiler/bugs.h"
+#include "profiler/record/misuse.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #include "preload/profile/condition.h"
 
-#include "profiler/bugs.h"
+#include "profiler/record/misuse.h"
 
 #include <errno.h>
 

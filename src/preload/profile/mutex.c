@@ -2,7 +2,7 @@
 /* pthread_mutex_*, recorded. */
 #include "preload/profile/mutex.h"
 
-#include "profiler/bugs.h"
+#include "profiler/record/misuse.h"
 
 #include <errno.h>
 

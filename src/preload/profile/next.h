@@ -8,7 +8,7 @@
 #ifndef HASP_PRELOAD_PROFILE_NEXT_H
 #define HASP_PRELOAD_PROFILE_NEXT_H
 
-#include "profiler/record.h"
+#include "profiler/record/record.h"
 
 #include <pthread.h>
 #include <sys/types.h>

@@ -2,7 +2,7 @@
 /* What takes away the right, or the way, to make the trace: it is made before. */
 #include "preload/profile/next.h"
 
-#include "profiler/process.h"
+#include "profiler/session/session.h"
 
 EXPORT int setuid(uid_t user)
 {

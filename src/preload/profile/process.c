@@ -2,7 +2,7 @@
 /* The process: its start, forks, and ends; replace.c has exec. */
 #include "preload/profile/next.h"
 
-#include "profiler/process.h"
+#include "profiler/session/session.h"
 
 #include <errno.h>
 #include <stdlib.h>

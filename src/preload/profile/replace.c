@@ -2,7 +2,7 @@
 /* What replaces the program; it is back when that has failed. */
 #include "preload/profile/next.h"
 
-#include "profiler/process.h"
+#include "profiler/session/session.h"
 
 #include <stdarg.h>
 

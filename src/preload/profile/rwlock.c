@@ -8,7 +8,7 @@
  */
 #include "preload/profile/next.h"
 
-#include "profiler/bugs.h"
+#include "profiler/record/misuse.h"
 
 #include <errno.h>
 

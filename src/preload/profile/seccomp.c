@@ -3,7 +3,7 @@
 #include "preload/profile/next.h"
 #include "preload/seccomp.h"
 
-#include "profiler/confined.h"
+#include "profiler/session/seccomp_mode.h"
 
 #include <stdarg.h>
 

@@ -3,7 +3,7 @@
  * was never initialised may be used as well where free is 0. */
 #include "preload/profile/next.h"
 
-#include "profiler/bugs.h"
+#include "profiler/record/misuse.h"
 
 static const struct record_as as_spinlock = {TRACE_SPINLOCK, TRACE_LOCK,
                                              sizeof(pthread_spinlock_t), 0};

@@ -2,7 +2,7 @@
 /* Threads: each is known from its begin. */
 #include "preload/profile/next.h"
 
-#include "profiler/process.h"
+#include "profiler/session/session.h"
 
 /* What a thread is to run, from its creator; without malloc, which the program may have
  * replaced. When all are under way, a thread starts without us. */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Locks that are only counted, acquired while others are held. */
+#include "profiler/record/misuse.h"
+#include "profiler/threads/lock_counts.h"
+#include "profiler/threads/order_cache.h"
+
+bool record_counts_nested(const void *object, void *caller)
+{
+    struct recording *me = record_here.me;
+    if (!me || !me->depth || me->depth == RECORD_HOLDS || me->until_timed <= 1 ||
+        load_relaxed(&bugs_handed_over))
+        return false;
+    const uintptr_t key = (uintptr_t)object;
+    uint32_t lock;
+    struct trace_count *count = record_fetch(me, key, &lock);
+    if (!count || !edges_known(me, lock, false, caller))
+        return false;
+    me->until_timed--;
+    record_pend(me, count, true);
+    counts_hold(me, key, lock);
+    return true;
+}
+
+bool record_uncounts_nested(const void *object)
+{
+    struct recording *me = record_here.me;
+    if (!me || !me->depth)
+        return false;
+    const struct record_hold *hold = &me->hold[me->depth - 1];
+    if (hold->key != (uintptr_t)object || hold->timed)
+        return false;
+    me->depth--;
+    me->shared->depth = me->depth;
+    return true;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Trylocks. */
+#include "profiler/record/record_acquire.h"
+#include "profiler/threads/lock_counts.h"
+#include "profiler/threads/order_cache.h"
+#include "profiler/threads/sampling_rate.h"
+#include "profiler/threads/stack_cache.h"
+#include "profiler/threads/preemption.h"
+
+/* How often in a row the thread's tries on locks of this site have failed. */
+static void count_try(struct recording *me, struct trace_use *use, uint32_t more,
+                      bool got)
+{
+    use->trylocks += more;
+    if (got || me->failing != use) {
+        me->failing = use;
+        me->failing_run = 0;
+    }
+    if (got)
+        return;
+    use->trylock_failures += more;
+    me->failing_run += more;
+    if (me->failing_run > use->longest_failing_run)
+        use->longest_failing_run = me->failing_run;
+}
+
+struct trace_count *record_counts_try(const void *object)
+{
+    struct recording *me = record_here.me;
+    if (!me || me->until_timed <= 1 || me->depth == RECORD_HOLDS)
+        return NULL;
+    const uintptr_t key = (uintptr_t)object;
+    struct trace_count *count =
+        (void *)(me->counts + record_place(me, key));
+    if (count->address != key)
+        return NULL;
+    me->until_timed--;
+    return count;
+}
+
+/* A signal's handler may have needed the place meanwhile. */
+static struct trace_count *still(struct recording *me, struct trace_count *count,
+                                 const void *object, const struct record_as *as,
+                                 void *caller)
+{
+    if (likely(count->address == (uintptr_t)object))
+        return count;
+    record_enter(me);
+    count = counts_find(me, (uintptr_t)object, as, caller);
+    record_leave(me);
+    return count;
+}
+
+static void note_order(struct recording *me, uint32_t lock, void *caller)
+{
+    if (edges_known(me, lock, true, caller))
+        return;
+    record_enter(me);
+    edges_tried(me, lock, caller);
+    record_leave(me);
+}
+
+void record_counted_try(struct trace_count *count, const void *object,
+                        const struct record_as *as, bool got, void *caller)
+{
+    struct recording *me = record_here.me;
+    if (!me)
+        return;
+    count = still(me, count, object, as, caller);
+    count_try(me, use_of(count), 1, got);
+    if (!got)
+        return;
+    count->acquisitions++;
+    use_of(count)->acquisitions++;
+    if (me->depth) {
+        use_of(count)->nested++;
+        note_order(me, count->lock, caller);
+    }
+    counts_hold(me, (uintptr_t)object, count->lock);
+}
+
+bool record_try(struct record_acquisition *a, const void *object,
+                const struct record_as *as, void *caller)
+{
+    struct recording *me = record_me();
+    if (!me)
+        return false;
+    bool due = pace_is_due(me);
+    const uint64_t began = due ? own_begins(me) : 0;
+    record_enter(me);
+    acquire_prepare(a, me, object, as, caller);
+    a->tries = true;
+    a->hold.timed = a->hold.paced = due;
+    if (due) {
+        a->hold.weight = pace_take(me);
+        a->hold.stack = stack_take(me, caller);
+        a->hold.asked = ticks();
+        if (switches_refresh(me, a->hold.asked))
+            a->hold.asked = ticks();
+        a->hold.own = own_until(me, began, a->hold.asked);
+    }
+    return true;
+}
+
+void record_tried(struct record_acquisition *a, bool got)
+{
+    struct recording *me = a->me;
+    struct record_hold *hold = &a->hold;
+    if (hold->timed)
+        hold->got = ticks();
+    count_try(me, hold->use, pace.sampled ? hold->weight : 1, got);
+    if (got) {
+        if (me->depth)
+            edges_tried(me, hold->lock, a->caller);
+        acquire_count(me, hold);
+        acquire_push(me, hold);
+    } else if (hold->timed) {
+        own_ends(me, hold, hold->got);
+    }
+    record_leave(me);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits on condition variables and barriers. */
+#include "profiler/record/condition_waiters.h"
+#include "profiler/record/record.h"
+#include "profiler/threads/lock_counts.h"
+#include "profiler/threads/order_cache.h"
+#include "profiler/threads/sampling_rate.h"
+#include "profiler/threads/site_stats.h"
+#include "profiler/threads/stack_cache.h"
+
+#include <pthread.h>
+
+/* The mutex is about to be released by the wait: its hold ends here. */
+static void end_hold(struct record_wait *w, struct recording *me)
+{
+    struct record_release r;
+    uintptr_t key = (uintptr_t)w->mutex;
+    uint32_t before = me->depth;
+    if (record_release_begin(&r, key))
+        record_release_end(&r);
+    w->mutex_was_held = me->depth != before;
+}
+
+bool record_wait_begin(struct record_wait *w, const void *object,
+                       const struct record_as *as, const void *mutex, void *caller)
+{
+    struct recording *me = record_me();
+    if (!me)
+        return false;
+    w->mutex = mutex;
+    w->caller = caller;
+    w->mutex_was_held = false;
+    if (mutex)
+        end_hold(w, me);
+    record_enter(me);
+    w->me = me;
+    w->hold = (struct record_hold){.key = (uintptr_t)object, .weight = 1};
+    w->hold.count = counts_find(me, w->hold.key, as, caller);
+    w->hold.use = use_of(w->hold.count);
+    w->hold.lock = w->hold.count->lock;
+    w->hold.stack = stack_take(me, caller);
+    if (me->depth && mutex) /* it will be taken again */
+        edges_acquiring(me, registry_find((uintptr_t)mutex), false, caller);
+    if (mutex)
+        waiters_begin(w->hold.lock);
+    w->hold.asked = ticks();
+    wait_publish(me, &w->hold, as->operation);
+    return true;
+}
+
+/* The wait has taken the mutex again. */
+static void begin_hold(struct record_wait *w, uint64_t now)
+{
+    static const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK,
+                                              sizeof(pthread_mutex_t), 0};
+    struct recording *me = w->me;
+    uintptr_t key = (uintptr_t)w->mutex;
+    if (me->depth == RECORD_HOLDS)
+        return;
+    struct record_hold hold = {.key = key, .timed = true, .weight = 1, .asked = now};
+    hold.got = now;
+    hold.count = counts_find(me, key, &as_mutex, w->caller);
+    hold.lock = hold.count->lock;
+    hold.use = use_find(me, hold.count->site, TRACE_RELOCK, TRACE_MUTEX);
+    hold.use->acquisitions++;
+    hold.count->acquisitions++;
+    if (me->depth < TRACE_HELD)
+        me->shared->held[me->depth] = hold.lock;
+    me->hold[me->depth++] = hold;
+    me->shared->depth = me->depth;
+}
+
+void record_wait_end(struct record_wait *w, bool timed_out)
+{
+    struct recording *me = w->me;
+    uint64_t now = ticks(), waited = now - w->hold.asked;
+    struct trace_use *use = w->hold.use;
+    wait_withdraw(me);
+    if (w->mutex)
+        waiters_end(w->hold.lock, timed_out);
+    use->acquisitions++;
+    use->timeouts += timed_out;
+    use->wait_ticks += waited;
+    if (waited > use->wait_most)
+        use->wait_most = waited;
+    use->wait.bucket[trace_bucket(waited)]++;
+    me->shared->idle_ticks += waited;
+    if (w->hold.count)
+        w->hold.count->acquisitions++;
+    /* In sampled mode, too: waits are never passed over. */
+    if (w->mutex_was_held || (w->mutex && pace.sampled))
+        begin_hold(w, now);
+    record_leave(me);
+}
+
+void record_signal(const void *object, const struct record_as *as, bool broadcast,
+                   void *caller)
+{
+    struct recording *me = record_me();
+    if (!me)
+        return;
+    record_enter(me);
+    const struct trace_count *count = counts_find(me, (uintptr_t)object, as, caller);
+    struct trace_use *use = use_of(count);
+    waiters_woken(count->lock, broadcast);
+    if (broadcast)
+        use->broadcasts++;
+    else
+        use->signals++;
+    record_leave(me);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/record/sums.h"
+
+#include "profiler/threads/overhead.h"
+
+/* One in so many: with many locks each goes to another place in the file. */
+enum { HOLDS_WEIGHED = 8 };
+
+static void most(uint64_t *seen, uint64_t value)
+{
+    if (value > *seen)
+        *seen = value;
+}
+
+void sum_wait(struct recording *me, const struct record_hold *hold)
+{
+    struct trace_use *use = hold->use;
+    uint64_t waited = hold->got - hold->asked;
+    me->shared->wait_ticks += waited;
+    me->shared->timed++;
+    use->wait_ticks += waited;
+    most(&use->wait_most, waited);
+    use->wait.bucket[trace_bucket(waited)]++;
+    if (hold->count)
+        hold->count->wait_ticks += waited;
+    if (hold->handover) {
+        use->handovers++;
+        use->handover_ticks += hold->handover;
+        most(&use->handover_most, hold->handover);
+        use->handover.bucket[trace_bucket(hold->handover)]++;
+    }
+    weights_wait(me->weight, hold->lock, hold->stack, waited);
+}
+
+uint64_t hold_took(const struct record_release *release)
+{
+    return calibrated_ticks(release->released - release->hold.got,
+                            calibrated.hold_ticks);
+}
+
+/* It looked free, and yet it took long to get: somebody was quicker, or it was on its
+ * way to a waiter, as it may be every time; so the next are looked at more closely.
+ * Those it stands for were since the last that was timed. */
+static void sum_unseen(struct recording *me, const struct record_hold *hold)
+{
+    const uint64_t waited = hold->got - hold->asked;
+    if (waited < RECORD_AT_ONCE)
+        return;
+    record_here.careful = RECORD_CAREFUL;
+    const uint64_t others = waited * (hold->weight - 1);
+    const uint64_t since =
+        hold->asked > me->timed_until ? hold->asked - me->timed_until : 0;
+    const bool fits = others <= since;
+    hold->use->unseen_waits += fits ? hold->weight : 1 + since / waited;
+    hold->use->unseen_wait_ticks += waited + (fits ? others : since);
+}
+
+void sum_hold(struct recording *me, const struct record_release *release)
+{
+    const struct record_hold *hold = &release->hold;
+    struct trace_use *use = hold->use;
+    const uint64_t held = hold_took(release), weight = hold->weight;
+    me->shared->timed += !hold->contended;
+    if (hold->paced)
+        sum_unseen(me, hold);
+    use->timed++;
+    use->hold_ticks += held * weight;
+    most(&use->hold_most, held);
+    use->hold.bucket[trace_bucket(held)] += hold->weight;
+    use->owner_changes += release->owner_changed ? weight : 0;
+    use->node_changes += release->node_changed ? weight : 0;
+    if (me->random % HOLDS_WEIGHED == 0)
+        weights_hold(me->weight, hold->lock, hold->stack, weight * HOLDS_WEIGHED,
+                     held * weight * HOLDS_WEIGHED);
+    if (hold->count) {
+        hold->count->timed++;
+        hold->count->hold_ticks += held * weight;
+        hold->count->owner_changes += release->owner_changed ? hold->weight : 0;
+        hold->count->node_changes += release->node_changed ? hold->weight : 0;
+    }
+}
+
+uint64_t sum_since(const struct recording *me, const struct record_hold *hold)
+{
+    return hold->asked > me->timed_until ? hold->asked - me->timed_until : 0;
+}
+
+/* Sections that overlap, hand over hand, count once; and all that this one stands for
+ * were since the last that was timed. */
+void sum_section(struct recording *me, const struct record_hold *hold, uint64_t now)
+{
+    uint64_t from = hold->asked;
+    if (from < me->section_ended)
+        from = me->section_ended;
+    uint64_t took = calibrated_ticks(now - from, calibrated.section_ticks);
+    uint64_t others = took * (hold->weight - 1);
+    uint64_t since = sum_since(me, hold);
+    me->shared->section_ticks += took + (others < since ? others : since);
+    me->section_ended = now;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/sample/sample_holds.h"
+
+#include "profiler/threads/lock_counts.h"
+#include "profiler/store/lock_registry.h"
+#include "profiler/threads/recordings.h"
+
+#include <fcntl.h>
+
+enum {
+    ASKED_MOST = 64, /* mutexes of one look */
+};
+
+/* What a mutex says of itself: the beginning of pthread_mutex_t, with the C library's
+ * locks and with Hasp's. */
+struct mutex_state {
+    uint32_t word; /* 0: free */
+    uint32_t count;
+    uint32_t owner;
+};
+
+/* By the kernel: the memory may be gone. */
+static bool read_mutex(const struct trace_lock *lock, struct mutex_state *state)
+{
+    long memory = raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/mem",
+                              O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    if (memory < 0)
+        return false;
+    long length = raw_syscall(SYS_pread64, memory, (long)state, sizeof *state,
+                              (long)lock->address, 0, 0);
+    raw_syscall(SYS_close, memory, 0, 0, 0, 0, 0);
+    return length == (long)sizeof *state;
+}
+
+/* Since when it is in the hold that it is in now, at least. The thread goes on
+ * meanwhile: what is torn is put right by the next look. */
+static uint64_t since(struct recording *thread, struct record_seen *seen,
+                      uint32_t depth, uint64_t now)
+{
+    const struct record_hold *hold = &thread->hold[depth];
+    const uintptr_t key = hold->key;
+    if (hold->timed)
+        return hold->got;
+    const uint64_t acquisitions = counts_seen(thread, key);
+    if (seen->key != key || seen->depth != depth || seen->acquisitions != acquisitions)
+        *seen = (struct record_seen){key, acquisitions, now, depth};
+    return seen->since;
+}
+
+/* Somebody else has it. */
+static bool waits_for(const struct recording *thread, uint32_t number)
+{
+    struct mutex_state state;
+    const struct trace_lock *lock = number ? registry_record(number) : NULL;
+    return lock && lock->kind == TRACE_MUTEX && !(lock->flags & TRACE_SHARED) &&
+           read_mutex(lock, &state) && state.word && state.owner &&
+           state.owner != thread->shared->tid;
+}
+
+static void withdraw(struct trace_thread *shared)
+{
+    if (shared->unseen_for)
+        shared->unseen_for = 0;
+}
+
+/* The innermost hold, if it has lasted. */
+static void look_if_it_waits(struct recording *thread, uint32_t depth, uint64_t now,
+                             uint32_t *asked)
+{
+    struct trace_thread *shared = thread->shared;
+    const uint64_t before = thread->seen_inner.since;
+    const uint64_t began = since(thread, &thread->seen_inner, depth - 1, now);
+    const uint32_t number = shared->held[depth - 1];
+    if (thread->hold[depth - 1].timed || began != before || *asked == ASKED_MOST) {
+        withdraw(shared);
+        return;
+    }
+    ++*asked;
+    if (!waits_for(thread, number)) {
+        withdraw(shared);
+        return;
+    }
+    shared->unseen_since = began;
+    store_release((struct atomic_u32 *)(void *)&shared->unseen_for, number);
+}
+
+void holds_look(bool ask)
+{
+    const uint64_t now = ticks();
+    uint32_t asked = 0;
+    for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
+        struct trace_thread *shared = thread->shared;
+        const uint32_t depth = thread->ended ? 0 : shared->depth;
+        if (!depth || depth > TRACE_HELD) {
+            if (shared->holding_since)
+                shared->holding_since = 0;
+            withdraw(shared);
+            continue;
+        }
+        shared->holding_timed = thread->hold[0].timed;
+        shared->holding_since = since(thread, &thread->seen_outer, 0, now);
+        if (ask && !shared->waiting_for)
+            look_if_it_waits(thread, depth, now, &asked);
+        else if (shared->waiting_for)
+            withdraw(shared);
+    }
+}

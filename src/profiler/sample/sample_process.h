@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The time line of the process: threads, CPU time, faults, switches. */
+#ifndef HASP_PROFILER_SAMPLE_SAMPLE_PROCESS_H
+#define HASP_PROFILER_SAMPLE_SAMPLE_PROCESS_H
+
+#include "platform/platform.h"
+
+void moments_look(void);
+void moments_forget(void);
+
+#endif

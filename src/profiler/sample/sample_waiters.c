@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/sample/sample_waiters.h"
+
+#include "profiler/sample/procfs.h"
+#include "profiler/threads/recordings.h"
+#include "profiler/store/timeline.h"
+
+#include <string.h>
+
+enum {
+    LOCKS = 64,           /* locks of one look at most; the others are left out */
+    STATES = 16,          /* threads whose state is asked for */
+    RECORDS_MOST = 43000, /* of the time line, 1 MB */
+};
+
+SERIES(waiters_records, TRACE_WAITERS, struct trace_waiters, RECORDS_MOST);
+
+static void double_weight(void *record)
+{
+    struct trace_waiters *waiters = record;
+    if (waiters->weight < UINT16_MAX / 2)
+        waiters->weight = (uint16_t)(2 * waiters->weight);
+}
+
+static struct timeline line = {&waiters_records, double_weight, 1, 0};
+
+/* The look under way. */
+static struct trace_waiters seen[LOCKS];
+static uint32_t seen_count;
+
+void looks_forget(void)
+{
+    series_forget(&waiters_records);
+    line.stride = 1;
+}
+
+/* The lock that it waits for, or 0; waits for events are none. */
+static uint32_t lock_waited_for(struct recording *thread)
+{
+    struct trace_thread *shared = thread->shared;
+    uint32_t lock = load_acquire((struct atomic_u32 *)(void *)&shared->waiting_for);
+    uint32_t to = shared->waiting_to;
+    return thread->ended || to == TRACE_WAIT || to == TRACE_BARRIER ? 0 : lock;
+}
+
+static struct trace_waiters *entry_of(uint32_t lock)
+{
+    for (uint32_t i = 0; i < seen_count; i++)
+        if (seen[i].lock == lock)
+            return &seen[i];
+    if (seen_count == LOCKS)
+        return NULL;
+    seen[seen_count] = (struct trace_waiters){.lock = lock};
+    return &seen[seen_count++];
+}
+
+/* Spinning or parked, as the kernel says, for one lock and one thread's sums. */
+static void look_at_state(struct recording *thread, struct trace_waiters *entry)
+{
+    struct trace_use *use = thread->waiting_use;
+    char state = proc_state(thread->shared->tid);
+    if (!state || lock_waited_for(thread) != entry->lock)
+        return; /* it has gone on */
+    entry->looked++;
+    entry->spinning += state == 'R';
+    if (use && state == 'R')
+        use->samples_spinning++;
+    else if (use)
+        use->samples_parked++;
+}
+
+/* Who holds them: as far as published. */
+static void find_holders(void)
+{
+    for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
+        const struct trace_thread *shared = thread->shared;
+        uint32_t depth = thread->ended ? 0 : shared->depth;
+        if (depth > TRACE_HELD)
+            depth = TRACE_HELD;
+        for (uint32_t i = 0; i < depth; i++)
+            for (uint32_t k = 0; k < seen_count; k++)
+                if (seen[k].lock == shared->held[i])
+                    seen[k].holder = thread->thread;
+    }
+}
+
+bool looks_look(uint32_t looks)
+{
+    static uint32_t skipped; /* so that all waiters have their turn to be looked at */
+    uint32_t states = 0, waiters = 0;
+    const uint64_t now = ticks();
+    seen_count = 0;
+    for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
+        uint32_t lock = lock_waited_for(thread);
+        struct trace_waiters *entry = lock ? entry_of(lock) : NULL;
+        if (!entry)
+            continue;
+        if (entry->waiters < UINT16_MAX)
+            entry->waiters++;
+        if (waiters++ >= skipped && states < STATES) {
+            states++;
+            look_at_state(thread, entry);
+        }
+    }
+    skipped = waiters > skipped + STATES ? skipped + STATES : 0;
+    trace->looks += looks;
+    if (!timeline_turn(&line) || !seen_count)
+        return seen_count;
+    find_holders();
+    for (uint32_t i = 0; i < seen_count; i++) {
+        seen[i].ticks = now;
+        seen[i].weight = (uint16_t)(line.stride * looks);
+        timeline_add(&line, &seen[i]);
+    }
+    return true;
+}

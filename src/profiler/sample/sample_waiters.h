@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* A look at all threads: the locks that somebody waits for, and whether by spinning. */
+#ifndef HASP_PROFILER_SAMPLE_SAMPLE_WAITERS_H
+#define HASP_PROFILER_SAMPLE_SAMPLE_WAITERS_H
+
+#include "platform/platform.h"
+
+/* Stands for so many looks; true: somebody waited. */
+bool looks_look(uint32_t looks);
+void looks_forget(void);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/sample/sampler.h"
+
+#include "profiler/record/calibrate.h"
+#include "profiler/store/clock.h"
+#include "profiler/sample/sample_holds.h"
+#include "profiler/sample/sample_waiters.h"
+#include "profiler/store/modules.h"
+#include "profiler/sample/sample_process.h"
+#include "profiler/sample/procfs.h"
+#include "profiler/threads/recordings.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+/* To be woken up is most of what the sampler costs, so it sleeps longer while nobody
+ * waits for a lock. */
+enum {
+    STACK_BYTES = 1 << 18,
+    TICK_NS = 1000000000 / SAMPLER_HZ,
+    QUIET_LOOKS = SAMPLER_HZ / 4, /* in a row, without a waiter */
+    QUIET_TICKS = SAMPLER_HZ / 20, /* between two looks then */
+};
+
+static struct atomic_u32 started;
+static struct atomic_u32 paused;
+static struct atomic_u32 stopping, stopped;
+
+static void account(const struct recording *thread)
+{
+    struct trace_thread *shared = thread->shared;
+    const struct recording_base *base = &thread->base;
+    struct proc_thread now;
+    if (thread->ended || !proc_thread(shared->tid, &now) || thread->ended)
+        return;
+    shared->cpu_ns = base->cpu_ns + now.cpu_ns;
+    shared->voluntary = base->voluntary + now.voluntary;
+    shared->involuntary = base->involuntary + now.involuntary;
+    shared->minor_faults = base->minor_faults + now.minor_faults;
+    shared->major_faults = base->major_faults + now.major_faults;
+}
+
+/* One acquisition of so many was looked at, until now. */
+static void tell_rate(void)
+{
+    uint64_t counted = 0, timed = 0;
+    for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
+        counted += thread->shared->counted;
+        timed += thread->shared->timed;
+    }
+    if (trace->mode == TRACE_SAMPLED)
+        trace->sample_of = timed ? (uint32_t)(1 + counted / timed) : 1;
+}
+
+void sampler_account_all(void)
+{
+    for (struct recording *thread = recordings_first(); thread; thread = thread->next)
+        account(thread);
+    tell_rate();
+}
+
+/* One thread a tick, each at most once a second. */
+static struct recording *next_to_account;
+static uint32_t round_began; /* tick, 0: never */
+
+static void account_next(uint32_t tick)
+{
+    if (!next_to_account) {
+        if (round_began && tick - round_began < SAMPLER_HZ)
+            return;
+        round_began = tick;
+        next_to_account = recordings_first();
+    }
+    account(next_to_account);
+    next_to_account = next_to_account->next;
+}
+
+/* The sampler's own. */
+static uint64_t cpu_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* True: somebody waited. The tick is `ticks` after that of the look before. */
+static bool look(uint32_t tick, uint32_t ticks)
+{
+    clock_read(&trace->latest);
+    bool waited = looks_look(ticks);
+    holds_look(tick % (SAMPLER_HZ / 10) == 0);
+    if (tick % (SAMPLER_HZ / 10) == 0) {
+        moments_look();
+        trace->sampler_ns = cpu_ns();
+    }
+    if (tick % SAMPLER_HZ == 0) {
+        brief_lock(&paused);
+        modules_look();
+        brief_unlock(&paused);
+        tell_rate();
+    }
+    for (uint32_t i = 0; i < ticks && recordings_first(); i++)
+        account_next(tick);
+    return waited;
+}
+
+static void sleep_until(struct timespec *next, uint32_t ticks)
+{
+    struct timespec now;
+    next->tv_nsec += (long)ticks * TICK_NS;
+    if (next->tv_nsec >= 1000000000) {
+        next->tv_nsec -= 1000000000;
+        next->tv_sec++;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec > next->tv_sec)
+        *next = now; /* the process was stopped */
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL) != 0)
+        continue;
+}
+
+static void *run(void *argument)
+{
+    struct timespec next;
+    uint32_t quiet = 0; /* looks without a waiter */
+    (void)argument;
+    prctl(PR_SET_NAME, "hasp-sampler");
+    record_here = (struct record_here){.skip = RECORD_NEVER, .inside = 1};
+    calibrate_again();
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    for (uint32_t tick = 0;;) {
+        /* Never past a tick at which something else is due. */
+        uint32_t ticks = quiet < QUIET_LOOKS ? 1 : QUIET_TICKS - tick % QUIET_TICKS;
+        sleep_until(&next, ticks);
+        tick += ticks;
+        if (load_relaxed(&stopping))
+            break;
+        quiet = look(tick, ticks) ? 0 : quiet + 1;
+        if (tick % SAMPLER_HZ == 0 && proc_threads(1) == 1)
+            break;
+    }
+    store_release(&stopped, 1);
+    return NULL;
+}
+
+void sampler_start(sampler_create *create)
+{
+    uint32_t no = 0;
+    if (load_relaxed(&confined) || !compare_exchange_relaxed(&started, &no, 1))
+        return;
+    sigset_t all, before;
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int result = create(&thread, &attributes, run, NULL);
+    if (result == EINVAL) { /* all threads need more, for the program's thread locals */
+        pthread_attr_destroy(&attributes);
+        pthread_attr_init(&attributes);
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        result = create(&thread, &attributes, run, NULL);
+    }
+    if (result == 0)
+        trace->sampler_hz = SAMPLER_HZ;
+    else
+        complain("no time line in the profile: no thread for it", "");
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+void sampler_stop(void)
+{
+    const struct timespec moment = {0, TICK_NS / 4};
+    store_relaxed(&stopping, 1);
+    for (int i = 0; i < 40 && trace->sampler_hz && !load_acquire(&stopped); i++)
+        nanosleep(&moment, NULL);
+    nanosleep(&moment, NULL); /* it is on its way out */
+}
+
+void sampler_pause(void)
+{
+    brief_lock(&paused);
+}
+
+void sampler_resume(void)
+{
+    brief_unlock(&paused);
+}
+
+void sampler_forget(void)
+{
+    store_relaxed(&started, 0);
+    store_relaxed(&stopped, 0);
+    store_relaxed(&paused, 0);
+    next_to_account = NULL;
+    round_began = 0;
+    looks_forget();
+    moments_forget();
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/session/prestart_locks.h"
+
+#include "profiler/store/lock_registry.h"
+#include "profiler/store/stacks.h"
+#include "profiler/store/unwind.h"
+
+enum { FRAMES = 8, MOST = 1 << 20, STACKS_MOST = 4096, LOOKED_BACK = 8 };
+
+struct early {
+    uintptr_t address; /* 0: destroyed */
+    uint64_t born;
+    const struct record_as *as;
+    uint32_t flags;
+    uint32_t stack;
+};
+
+/* The same call from the same place need not be unwound again. */
+struct early_stack {
+    uintptr_t stack_pointer;
+    uint64_t depth;
+    struct stack_proof proof;
+    uintptr_t frames[FRAMES];
+};
+
+static struct early *list;
+static struct early_stack *stacks;
+static struct atomic_u32 count; /* may go beyond MOST */
+static uint32_t stack_count;
+
+/* The index of the stack; when there are too many, of the last. */
+static uint32_t stack_of(void *caller)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    for (uint32_t back = 1; back <= stack_count && back <= LOOKED_BACK; back++) {
+        const struct early_stack *known = &stacks[stack_count - back];
+        if (known->frames[0] == (uintptr_t)caller && known->stack_pointer == here &&
+            stack_proof_holds(&known->proof))
+            return stack_count - back;
+    }
+    if (stack_count == STACKS_MOST)
+        return stack_count - 1;
+    struct early_stack *stack = &stacks[stack_count];
+    stack->stack_pointer = here;
+    stack->depth = stack_unwind_proven(caller, stack->frames, FRAMES, &stack->proof);
+    return stack_count++;
+}
+
+void early_created(const void *object, const struct record_as *as, uint32_t flags,
+                   void *caller)
+{
+    if (!list) {
+        list = map_pages(sizeof *list * MOST);
+        stacks = map_pages(sizeof *stacks * STACKS_MOST);
+    }
+    if (!list || !stacks)
+        return;
+    uint32_t index = fetch_add_relaxed(&count, 1);
+    if (index >= MOST) {
+        store_relaxed(&count, MOST);
+        return;
+    }
+    struct early *early = &list[index];
+    early->as = as;
+    early->flags = flags;
+    early->born = ticks();
+    early->stack = stack_of(caller);
+    early->address = (uintptr_t)object;
+}
+
+void early_destroyed(const void *object)
+{
+    uint32_t known = load_relaxed(&count), looked = 0;
+    if (known > MOST)
+        known = MOST;
+    /* Most that are destroyed so early were made just before. */
+    for (uint32_t i = known; i > 0 && looked < 64; i--, looked++) {
+        if (list[i - 1].address != (uintptr_t)object)
+            continue;
+        list[i - 1].address = 0;
+        if (i == known)
+            store_relaxed(&count, i - 1);
+        return;
+    }
+}
+
+void early_replay(void)
+{
+    uint32_t known = load_relaxed(&count);
+    for (uint32_t i = 0; i < known && i < MOST; i++) {
+        const struct early *early = &list[i];
+        if (!early->address)
+            continue;
+        const struct early_stack *stack = &stacks[early->stack];
+        struct registry_origin origin = {
+            .as = early->as,
+            .flags = early->flags,
+            .stack = stack_intern(stack->frames, (uint32_t)stack->depth),
+            .born = early->born,
+            .created = true,
+        };
+        origin.site = stack_site(origin.stack);
+        registry_add(early->address, &origin);
+        trace->locks_created++;
+    }
+}

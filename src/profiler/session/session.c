@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/session/session.h"
+
+#include "profiler/record/misuse.h"
+#include "profiler/sample/procfs.h"
+#include "profiler/session/prestart_locks.h"
+#include "profiler/session/settings.h"
+#include "profiler/store/clock.h"
+#include "profiler/store/lock_order.h"
+#include "profiler/store/lock_registry.h"
+#include "profiler/store/modules.h"
+#include "profiler/store/stack_profile.h"
+#include "profiler/store/stacks.h"
+#include "profiler/store/unwind.h"
+#include "profiler/threads/order_cache.h"
+#include "profiler/threads/perf_counters.h"
+#include "profiler/threads/preemption.h"
+#include "profiler/threads/sampling_rate.h"
+#include "profiler/threads/site_stats.h"
+#include "profiler/threads/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum state { UNKNOWN, OFF, WAITING, STARTING, ACTIVE };
+
+static struct atomic_u32 state;
+static struct atomic_u32 patient; /* the first operation was seen */
+
+static uint32_t process_id(void)
+{
+    return (uint32_t)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+bool process_is_active(void)
+{
+    return load_acquire(&state) == ACTIVE;
+}
+
+static void read_file(const char *path, char *text, size_t bytes)
+{
+    int opened = (int)raw_syscall(SYS_openat, AT_FDCWD, (long)path,
+                                  O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    if (opened < 0)
+        return;
+    raw_syscall(SYS_read, opened, (long)text, (long)bytes - 1, 0, 0, 0);
+    raw_syscall(SYS_close, opened, 0, 0, 0, 0, 0);
+}
+
+static void fill_header(void)
+{
+    topology_read(NULL);
+    trace->version = TRACE_VERSION;
+    trace->byte_order = 0x01020304;
+    trace->chunk_bytes = TRACE_CHUNK;
+    trace->session = settings.session;
+    trace->pid = process_id();
+    trace->parent_pid = (uint32_t)raw_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0);
+    trace->cpus = cpu_count();
+    trace->nodes = node_count();
+    trace->mode = settings.sampled ? TRACE_SAMPLED : TRACE_FULL;
+    strncpy(trace->lock, settings.lock, sizeof trace->lock - 1);
+    read_file("/proc/self/cmdline", trace->command, sizeof trace->command);
+    raw_syscall(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe",
+                (long)trace->executable, sizeof trace->executable - 1, 0, 0);
+    clock_read(&trace->begin);
+    trace->latest = trace->begin;
+}
+
+/* The calling thread is inside. */
+static bool activate(void)
+{
+    if (!file_claim(settings.path, settings.bytes_limit))
+        return false;
+    if (!registry_map() || !stacks_map() || !weights_map()) {
+        complain("no lock profile: not enough memory", "");
+        file_forget();
+        return false;
+    }
+    switches_prepare();
+    fill_header();
+    counters_prepare(settings.counter, proc_is_filtered());
+    file_announce();
+    stacks_warm_up();
+    modules_look();
+    early_replay();
+    pace_set(settings.sampled);
+    const struct process_calls calls = process_calls();
+    calibrate(&calls.mutex);
+    return true;
+}
+
+/* One thread does it; others that come meanwhile are not recorded yet. */
+static void try_to_activate(void)
+{
+    uint32_t waiting = WAITING;
+    if (load_relaxed(&confined)) {
+        store_relaxed(&state, OFF);
+        return;
+    }
+    if (!compare_exchange_acquire(&state, &waiting, STARTING))
+        return;
+    const int error = errno; /* the program's: functions that lock leave it alone */
+    record_here.inside++;
+    bool active = activate();
+    record_here.inside--;
+    store_release(&state, active ? ACTIVE : OFF);
+    errno = error;
+}
+
+static void find_out(void)
+{
+    const int error = errno;
+    uint32_t unknown = UNKNOWN;
+    record_here.inside++;
+    if (settings_read())
+        threads_prepare(bugs_thread_ends);
+    compare_exchange_acquire(&state, &unknown, settings.path ? WAITING : OFF);
+    record_here.inside--;
+    errno = error;
+}
+
+bool process_is_waiting(void)
+{
+    uint32_t now = load_relaxed(&state);
+    if (now == UNKNOWN)
+        find_out();
+    return load_relaxed(&state) == WAITING;
+}
+
+/* Operations pass unseen for a while; the end of that is the end of the patience. */
+static bool is_time(void)
+{
+    if (record_here.skip > 0)
+        return false;
+    if (exchange_relaxed(&patient, 1))
+        return true;
+    record_here.skip = PROCESS_PATIENCE;
+    return false;
+}
+
+struct recording *session_first_operation(void)
+{
+    if (process_is_waiting()) {
+        if (!is_time())
+            return NULL;
+        try_to_activate();
+    }
+    switch (load_acquire(&state)) {
+    case ACTIVE:
+        break;
+    case STARTING:
+        return NULL;
+    default:
+        record_here.skip = RECORD_NEVER;
+        return NULL;
+    }
+    const int error = errno;
+    record_here.inside = 1;
+    struct recording *me = thread_register();
+    record_here.inside = 0;
+    errno = error;
+    if (me) {
+        me->skip = 0;
+        record_here.inside = 1;
+        record_leave(me);
+    }
+    return me;
+}
+
+void process_creates_thread(void)
+{
+    if (process_is_waiting())
+        try_to_activate();
+    if (load_acquire(&state) != ACTIVE)
+        return;
+    record_me(); /* so that the creator is known, too */
+    const int error = errno;
+    record_here.inside++;
+    sampler_start(process_calls().create);
+    record_here.inside--;
+    errno = error;
+}
+
+void process_forked(void)
+{
+    thread_id_cached = 0; /* that of the parent's thread */
+    uint32_t before = load_relaxed(&state);
+    if (before != ACTIVE && before != STARTING)
+        return;
+    record_here.inside = 1;
+    if (trace) {
+        counters_forget();
+        registry_forget();
+        stacks_forget();
+        uses_forget();
+        weights_forget();
+        lock_order_forget();
+        bugs_forget();
+        waits_forget();
+        modules_forget();
+        sampler_forget();
+        file_forget();
+    }
+    threads_forget();
+    store_relaxed(&patient, 0);
+    store_relaxed(&state, WAITING);
+}
+
+void process_needs_file(void)
+{
+    if (!record_here.inside && process_is_waiting())
+        try_to_activate();
+}
+
+/* What is not in the file yet. */
+static void write_all(void)
+{
+    for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
+        record_settle(thread); /* others may be at it: a few get lost, or doubled */
+        weights_flush(thread->weight);
+        edges_merge(thread);
+    }
+    if (!load_relaxed(&confined))
+        sampler_account_all();
+    modules_look();
+}
+
+void process_ends_holding(void)
+{
+    struct recording *me = record_here.me;
+    if (!process_is_active() || trace->pid != process_id() || !me)
+        return;
+    record_enter(me);
+    bugs_process_ends(me);
+    record_leave(me);
+}
+
+bool process_ends(enum trace_end how)
+{
+    if (!process_is_active() || trace->pid != process_id() || trace->ended)
+        return false;
+    if (!record_here.inside++)
+        write_all(); /* else in a signal's handler, which may hold what that takes */
+    clock_read(&trace->latest);
+    trace->ended = how;
+    record_here.inside--;
+    return true;
+}
+
+void process_goes_on(void)
+{
+    if (process_is_active())
+        trace->ended = TRACE_RUNNING;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* What `hasp profile` asks for, through the environment. */
+#ifndef HASP_PROFILER_SESSION_SETTINGS_H
+#define HASP_PROFILER_SESSION_SETTINGS_H
+
+#include "profiler/hidden.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct settings {
+    const char *path; /* HASP_TRACE, absolute; NULL: nothing is recorded */
+    uint64_t session; /* HASP_TRACE_SESSION, 64 bits in hexadecimal */
+    bool sampled;     /* HASP_TRACE_MODE is "sample" */
+    uint64_t bytes_limit; /* HASP_TRACE_LIMIT */
+    const char *lock;     /* HASP_TRACE_LOCK */
+    const char *counter;  /* HASP_TRACE_COUNTER; "": cache misses; see counters.c */
+};
+extern struct settings settings RECORD_HIDDEN;
+
+/* True when there is something to record. The program may change its environment
+ * later; what was read stays. */
+bool settings_read(void);
+
+#endif

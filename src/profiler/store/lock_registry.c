@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/store/lock_registry.h"
+
+#include <sys/mman.h>
+
+enum {
+    INDEX_BITS = 21, /* places; at most half of them are used */
+    LOCKS_MOST = 1 << (INDEX_BITS - 1),
+};
+
+struct registry_lock *registry_locks;
+
+static struct atomic_u32 *index_places;
+static struct atomic_u32 adding;
+static uint32_t addresses; /* places used */
+
+SERIES(lock_records, TRACE_LOCKS, struct trace_lock, LOCKS_MOST);
+
+static const size_t index_bytes = sizeof(struct atomic_u32) << INDEX_BITS;
+static const size_t locks_bytes = sizeof(struct registry_lock) * (LOCKS_MOST + 1);
+
+bool registry_map(void)
+{
+    index_places = map_pages(index_bytes);
+    registry_locks = map_pages(locks_bytes);
+    return index_places && registry_locks;
+}
+
+void registry_forget(void)
+{
+    if (index_places) /* not yet, where a fork came in the middle of the beginning */
+        munmap(index_places, index_bytes);
+    if (registry_locks)
+        munmap(registry_locks, locks_bytes);
+    index_places = NULL;
+    registry_locks = NULL;
+    addresses = 0;
+    store_relaxed(&adding, 0);
+    series_forget(&lock_records);
+}
+
+/* The place of the address, or the empty one where it would be. */
+static struct atomic_u32 *place_of(uintptr_t address, uint32_t *number)
+{
+    uint64_t at = address * 0x9e3779b97f4a7c15u >> (64 - INDEX_BITS);
+    for (;; at = (at + 1) & ((1u << INDEX_BITS) - 1)) {
+        *number = load_acquire(&index_places[at]);
+        if (!*number || load_relaxed(&registry_locks[*number].address) == address)
+            return &index_places[at];
+    }
+}
+
+uint32_t registry_find(uintptr_t address)
+{
+    uint32_t number;
+    place_of(address, &number);
+    return number;
+}
+
+struct trace_lock *registry_record(uint32_t number)
+{
+    return series_at(&lock_records, number);
+}
+
+/* A lock that is made again where one of the same origin was keeps its record. */
+static bool revive(uint32_t number, const struct registry_origin *origin)
+{
+    struct registry_lock *lock = &registry_locks[number];
+    if (lock->site != origin->site)
+        return false;
+    struct trace_lock *record = registry_record(number);
+    record->lives++;
+    record->died = 0;
+    record->flags = origin->flags;
+    lock->dead = 0;
+    lock->released = 0;
+    return true;
+}
+
+static uint32_t append(uintptr_t address, const struct registry_origin *origin)
+{
+    uint32_t number = 0;
+    const struct trace_lock record = {
+        .address = address,
+        .kind = origin->as->lock_kind,
+        .flags = origin->flags,
+        .created_stack = origin->created ? origin->stack : 0,
+        .first_stack = origin->created ? 0 : origin->stack,
+        .site = origin->site,
+        .lives = 1,
+        .born = origin->born,
+        .creator = origin->thread,
+        .bytes = origin->as->bytes,
+    };
+    if (file_is_nearly_full() || !series_append(&lock_records, &record, &number))
+        return 0;
+    struct registry_lock *lock = &registry_locks[number];
+    lock->site = origin->site;
+    store_relaxed(&lock->address, address);
+    return number;
+}
+
+uint32_t registry_add(uintptr_t address, const struct registry_origin *origin)
+{
+    uint32_t old, number;
+    brief_lock(&adding);
+    struct atomic_u32 *place = place_of(address, &old);
+    if (old && (!origin->created || revive(old, origin))) {
+        brief_unlock(&adding);
+        return old;
+    }
+    number = old || addresses < LOCKS_MOST ? append(address, origin) : 0;
+    if (number) {
+        if (old)
+            store_relaxed(&registry_locks[old].address, 0);
+        else
+            addresses++;
+        store_release(place, number);
+    } else {
+        trace->lost_locks++;
+    }
+    brief_unlock(&adding);
+    return number;
+}
+
+bool registry_destroy(uint32_t number)
+{
+    struct registry_lock *lock = &registry_locks[number];
+    if (lock->dead)
+        return false;
+    lock->dead = 1;
+    registry_record(number)->died = ticks();
+    return true;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HASP_PROFILER_STORE_SERIES_H
+#define HASP_PROFILER_STORE_SERIES_H
+
+#include "profiler/store/sharing.h"
+#include "profiler/store/trace_file.h"
+
+/* Records of one kind, numbered from 1. Appended under `busy`, complete before they
+ * count, changed in place afterwards. */
+struct series {
+    enum trace_kind kind;
+    uint32_t record_bytes;
+    uint32_t most; /* records */
+    struct atomic_u32 busy;
+    struct atomic_u32 count;
+    uint32_t made;    /* chunks */
+    uint32_t *chunks; /* their numbers; room for FILE_CHUNKS */
+};
+
+/* A copy of the record in the file, or NULL when there is no space. */
+void *series_append(struct series *, const void *record, uint32_t *number);
+void *series_at(const struct series *, uint32_t number);
+
+/* Only the first `count` stay. */
+void series_cut(struct series *, uint32_t count);
+
+/* In a forked child, whose file is another: none. */
+void series_forget(struct series *);
+
+static inline uint32_t series_per_chunk(const struct series *series)
+{
+    return (uint32_t)((TRACE_CHUNK - sizeof(struct trace_chunk)) /
+                      series->record_bytes);
+}
+
+#define SERIES(name, of_kind, type, records_most)                                      \
+    static uint32_t name##_chunks[FILE_CHUNKS];                                        \
+    static struct series name = {                                                      \
+        .kind = (of_kind),                                                             \
+        .record_bytes = sizeof(type),                                                  \
+        .most = (records_most),                                                        \
+        .chunks = name##_chunks,                                                       \
+    }
+
+#endif

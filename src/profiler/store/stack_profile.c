@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/store/stack_profile.h"
+
+#include <sys/mman.h>
+
+enum {
+    WEIGHTS_MOST = 1 << 16,
+    PLACES = 2 * WEIGHTS_MOST,
+    OPERATIONS = 64, /* of a pair, that a thread keeps to itself */
+};
+
+static struct atomic_u32 *places; /* numbers of weights, by lock and stack */
+static struct atomic_u32 adding;
+
+SERIES(weight_records, TRACE_WEIGHTS, struct trace_weight, WEIGHTS_MOST);
+
+bool weights_map(void)
+{
+    places = map_pages(sizeof *places * PLACES);
+    return places != NULL;
+}
+
+void weights_forget(void)
+{
+    if (places)
+        munmap(places, sizeof *places * PLACES);
+    places = NULL;
+    store_relaxed(&adding, 0);
+    series_forget(&weight_records);
+}
+
+static uint32_t hash_of(uint32_t lock, uint32_t stack)
+{
+    uint64_t both = (uint64_t)lock << 32 | stack;
+    return (uint32_t)(both * 0x9e3779b97f4a7c15u >> 40);
+}
+
+/* The place of the pair, or the empty one where it would be. */
+static struct atomic_u32 *place_of(uint32_t lock, uint32_t stack,
+                                   struct trace_weight **found)
+{
+    for (uint32_t at = hash_of(lock, stack) % PLACES;; at = (at + 1) % PLACES) {
+        uint32_t number = load_acquire(&places[at]);
+        *found = number ? series_at(&weight_records, number) : NULL;
+        if (!number || ((*found)->lock == lock && (*found)->stack == stack))
+            return &places[at];
+    }
+}
+
+static struct trace_weight *find(uint32_t lock, uint32_t stack)
+{
+    struct trace_weight *weight;
+    uint32_t number;
+    place_of(lock, stack, &weight);
+    if (weight)
+        return weight;
+    brief_lock(&adding);
+    struct atomic_u32 *place = place_of(lock, stack, &weight);
+    if (!weight) {
+        const struct trace_weight new = {.lock = lock, .stack = stack};
+        weight = series_append(&weight_records, &new, &number);
+        if (weight)
+            store_release(place, number);
+        else
+            trace->lost_others++;
+    }
+    brief_unlock(&adding);
+    return weight;
+}
+
+static void flush(struct trace_weight *own)
+{
+    if (!own->waits && !own->holds)
+        return;
+    struct trace_weight *weight = find(own->lock, own->stack);
+    if (weight) {
+        add_shared(&weight->waits, own->waits);
+        add_shared(&weight->wait_ticks, own->wait_ticks);
+        add_shared(&weight->holds, own->holds);
+        add_shared(&weight->hold_ticks, own->hold_ticks);
+    }
+    own->waits = own->wait_ticks = own->holds = own->hold_ticks = 0;
+}
+
+void weights_flush(struct trace_weight own[STACK_PROFILE_OWN])
+{
+    for (uint32_t i = 0; i < STACK_PROFILE_OWN; i++)
+        flush(&own[i]);
+}
+
+static struct trace_weight *entry_of(struct trace_weight own[STACK_PROFILE_OWN],
+                                     uint32_t lock, uint32_t stack)
+{
+    struct trace_weight *weight = &own[hash_of(lock, stack) % STACK_PROFILE_OWN];
+    if (weight->lock != lock || weight->stack != stack ||
+        weight->waits + weight->holds > OPERATIONS) {
+        flush(weight);
+        weight->lock = lock;
+        weight->stack = stack;
+    }
+    return weight;
+}
+
+void weights_wait(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
+                  uint32_t stack, uint64_t waited)
+{
+    struct trace_weight *weight = entry_of(own, lock, stack);
+    weight->waits++;
+    weight->wait_ticks += waited;
+}
+
+void weights_hold(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
+                  uint32_t stack, uint64_t weight, uint64_t held)
+{
+    struct trace_weight *sum = entry_of(own, lock, stack);
+    sum->holds += weight;
+    sum->hold_ticks += held;
+}

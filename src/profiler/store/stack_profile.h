@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Where time went: waits and holds by lock and stack (TRACE_WEIGHTS). */
+#ifndef HASP_PROFILER_STORE_STACK_PROFILE_H
+#define HASP_PROFILER_STORE_STACK_PROFILE_H
+
+#include "profiler/store/series.h"
+
+enum { STACK_PROFILE_OWN = 16 };
+
+/* Summed up in the thread's own memory, and written now and then. */
+void weights_wait(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
+                  uint32_t stack, uint64_t waited);
+void weights_hold(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
+                  uint32_t stack, uint64_t weight, uint64_t held);
+
+/* Writes what is left. */
+void weights_flush(struct trace_weight own[STACK_PROFILE_OWN]);
+
+bool weights_map(void);
+void weights_forget(void);
+
+#endif

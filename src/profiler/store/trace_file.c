@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/store/trace_file.h"
+
+#include "profiler/store/sharing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    MOST_FILES = 9999,
+    HIGH_DESCRIPTOR = 1000,
+    PATH_BYTES = 4096,
+    HOARD = 64,
+    RESERVE = 4, /* chunks kept back for what matters most when there is no more */
+};
+
+struct trace_header *trace;
+struct atomic_u32 confined;
+
+static char file_path[PATH_BYTES + 8];
+static int descriptor = -1;
+static dev_t device; /* of the file, to know it again */
+static ino_t inode;
+static size_t mapped;
+static struct atomic_u32 growing;
+static uint32_t reserve_first, reserve_left; /* chunks */
+
+/* The file's name with .2, .3 ... behind it. */
+static void name_file(const char *path, unsigned number)
+{
+    size_t length = strlen(path);
+    memcpy(file_path, path, length + 1);
+    if (number == 1)
+        return;
+    char digits[8], *at = digits + sizeof digits - 1;
+    *at = '\0';
+    for (; number; number /= 10)
+        *--at = (char)('0' + number % 10);
+    *--at = '.';
+    strcpy(file_path + length, at);
+}
+
+static int open_file(int flags)
+{
+    long opened = raw_syscall(SYS_openat, AT_FDCWD, (long)file_path,
+                              O_RDWR | O_CLOEXEC | flags, 0666, 0, 0);
+    return opened < 0 ? -1 : (int)opened;
+}
+
+/* Out of the way of programs that count on low numbers, or close them all. */
+static int move_up(int opened)
+{
+    int high = fcntl(opened, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+    if (high < 0)
+        return opened;
+    close(opened);
+    return high;
+}
+
+static bool still_ours(int candidate)
+{
+    struct stat status;
+    return candidate >= 0 && fstat(candidate, &status) == 0 &&
+           status.st_dev == device && status.st_ino == inode;
+}
+
+/* The program may have closed the descriptor, or made it another file. */
+static bool have_descriptor(void)
+{
+    const int error = errno; /* the program's: functions that lock leave it alone */
+    if (!still_ours(descriptor)) {
+        int opened = open_file(0);
+        descriptor = still_ours(opened) ? move_up(opened) : -1;
+        if (descriptor < 0 && opened >= 0)
+            close(opened);
+    }
+    errno = error;
+    return descriptor >= 0;
+}
+
+/* File systems that cannot allocate ahead get zeros written. */
+static bool write_zeros(off_t offset, size_t bytes)
+{
+    static const char zeros[4096];
+    for (; bytes; offset += (off_t)sizeof zeros, bytes -= sizeof zeros)
+        if (raw_syscall(SYS_pwrite64, descriptor, (long)zeros, sizeof zeros, offset, 0,
+                        0) != (long)sizeof zeros)
+            return false;
+    return true;
+}
+
+static bool allocate(off_t offset, size_t bytes)
+{
+    long result;
+    do
+        result = raw_syscall(SYS_fallocate, descriptor, 0, offset, (long)bytes, 0, 0);
+    while (result == -EINTR);
+    if (result == -EOPNOTSUPP || result == -ENOSYS)
+        return write_zeros(offset, bytes);
+    return result == 0;
+}
+
+/* A file longer than the process may write kills it (SIGXFSZ). */
+static uint64_t within_limits(uint64_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur < bytes)
+        bytes = limit.rlim_cur;
+    const uint64_t most = (uint64_t)FILE_CHUNKS * TRACE_CHUNK;
+    if (bytes > most)
+        bytes = most;
+    return bytes / TRACE_CHUNK * TRACE_CHUNK;
+}
+
+static bool create(const char *path)
+{
+    for (unsigned number = 1; number <= MOST_FILES; number++) {
+        name_file(path, number);
+        long opened = raw_syscall(SYS_openat, AT_FDCWD, (long)file_path,
+                                  O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0666, 0, 0);
+        if (opened >= 0) {
+            descriptor = move_up((int)opened);
+            struct stat status;
+            fstat(descriptor, &status);
+            device = status.st_dev;
+            inode = status.st_ino;
+            return true;
+        }
+        if (opened != -EEXIST)
+            break;
+    }
+    complain("no lock profile, cannot create the trace: ", file_path);
+    return false;
+}
+
+/* All of the limit, or half of it and so on where address space is short. */
+static bool map(uint64_t bytes)
+{
+    for (; bytes >= 16 * TRACE_CHUNK; bytes = bytes / 2 / TRACE_CHUNK * TRACE_CHUNK) {
+        void *at =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        if (at == MAP_FAILED)
+            continue;
+        mapped = bytes;
+        madvise(at, bytes, MADV_DONTDUMP);
+        trace = at;
+        return true;
+    }
+    return false;
+}
+
+bool file_claim(const char *path, uint64_t bytes_limit)
+{
+    if (strlen(path) >= PATH_BYTES || !create(path))
+        return false;
+    uint64_t bytes = within_limits(bytes_limit);
+    if (!allocate(0, (1 + RESERVE) * TRACE_CHUNK)) {
+        complain("no lock profile, no space for the trace: ", file_path);
+    } else if (map(bytes)) {
+        trace->bytes_limit = mapped;
+        trace->chunks = 1 + RESERVE;
+        reserve_first = 1;
+        reserve_left = RESERVE;
+        return true;
+    } else {
+        complain("no lock profile, cannot map the trace: ", file_path);
+    }
+    unlink(file_path);
+    close(descriptor);
+    descriptor = -1;
+    return false;
+}
+
+void file_announce(void)
+{
+    uint64_t magic;
+    memcpy(&magic, TRACE_MAGIC, sizeof magic);
+    store_release((struct atomic_u64 *)(void *)trace->magic, magic);
+}
+
+void file_forget(void)
+{
+    if (!trace)
+        return;
+    munmap(trace, mapped);
+    trace = NULL;
+    if (still_ours(descriptor))
+        close(descriptor);
+    descriptor = -1;
+    store_relaxed(&growing, 0);
+}
+
+/* Says so once; recording goes on in what exists. */
+static void report_full(uint32_t reason)
+{
+    if (trace->full)
+        return;
+    trace->full = reason;
+    complain(reason == 2 ? "the trace has reached its limit; recording goes on in it: "
+                         : "no space for more of the trace; recording goes on in it: ",
+             file_path);
+}
+
+bool file_is_nearly_full(void)
+{
+    uint32_t most = (uint32_t)(mapped / TRACE_CHUNK);
+    if (trace->chunks > most - most / 8)
+        report_full(2);
+    return trace->full;
+}
+
+bool file_is_half_full(void)
+{
+    return trace->full || trace->chunks > mapped / TRACE_CHUNK / 2;
+}
+
+/* Chunks behind the last one, or 0. */
+static uint32_t grow(uint32_t count)
+{
+    uint32_t number = trace->chunks;
+    size_t offset = (size_t)number * TRACE_CHUNK, bytes = (size_t)count * TRACE_CHUNK;
+    if (offset + bytes > mapped) {
+        report_full(2);
+        return 0;
+    }
+    if (load_relaxed(&confined))
+        return 0;
+    if (within_limits(offset + bytes) < offset + bytes) { /* lowered since */
+        report_full(2);
+        return 0;
+    }
+    if (trace->full == 1 || !have_descriptor() || !allocate((off_t)offset, bytes)) {
+        report_full(1);
+        return 0;
+    }
+    return number;
+}
+
+void file_hoard(void)
+{
+    brief_lock(&growing);
+    uint32_t number = grow(HOARD);
+    if (number) { /* instead of what is left of the reserve */
+        reserve_first = number;
+        reserve_left = HOARD;
+        store_release((struct atomic_u32 *)(void *)&trace->chunks, number + HOARD);
+    }
+    brief_unlock(&growing);
+}
+
+/* Locks and tables of counts can be done without. */
+static uint32_t take_reserve(enum trace_kind kind)
+{
+    bool spare = kind == TRACE_LOCKS || kind == TRACE_COUNTS || kind == TRACE_FREE;
+    if (!reserve_left || (spare && !load_relaxed(&confined)))
+        return 0;
+    reserve_left--;
+    return reserve_first++;
+}
+
+struct trace_chunk *file_chunks(enum trace_kind kind, uint32_t record_bytes,
+                                uint32_t count)
+{
+    struct trace_chunk *chunk = NULL;
+    brief_lock(&growing);
+    uint32_t number = grow(count);
+    if (!number && count == 1)
+        number = take_reserve(kind);
+    if (number) {
+        chunk = file_at(number);
+        chunk->record_bytes = record_bytes;
+        chunk->follow = count - 1;
+        store_release((struct atomic_u32 *)(void *)&chunk->kind, kind);
+        if (number == trace->chunks)
+            store_release((struct atomic_u32 *)(void *)&trace->chunks, number + count);
+    }
+    brief_unlock(&growing);
+    return chunk;
+}
+
+uint32_t file_chunk_number(const struct trace_chunk *chunk)
+{
+    return (uint32_t)(((const unsigned char *)chunk - (unsigned char *)trace) /
+                      TRACE_CHUNK);
+}

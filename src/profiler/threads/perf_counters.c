@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/threads/perf_counters.h"
+
+#include "platform/native/counter_page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    PAGE = 4096,
+    HIGH_DESCRIPTOR = 1000, /* lower numbers are the program's */
+    UNDER_WAY = 8,          /* sections of a thread whose begin is kept */
+    CONTENDED_BY_PAGE = 16, /* one contended section of so many is counted */
+    CONTENDED_BY_FILE = 64,
+    TRIALS = 8,
+};
+
+struct thread_counter {
+    const struct perf_event_mmap_page *page; /* or NULL */
+    int file;    /* or -1 */
+    uint64_t id; /* the kernel's, to know the file again */
+    uint32_t random;
+    uint32_t last; /* section that began, of `from`; 0 is for none */
+    uint64_t from[UNDER_WAY + 1];
+};
+
+static const struct event {
+    const char *name; /* HASP_TRACE_COUNTER; the first two are tried without it */
+    uint32_t type;
+    uint64_t config;
+    enum trace_counter counter;
+} events[] = {
+    {"", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, TRACE_CACHE_MISSES},
+    {"", PERF_TYPE_HW_CACHE,
+     PERF_COUNT_HW_CACHE_LL | PERF_COUNT_HW_CACHE_OP_READ << 8 |
+         PERF_COUNT_HW_CACHE_RESULT_MISS << 16,
+     TRACE_LAST_LEVEL_MISSES},
+    {"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, TRACE_PAGE_FAULTS},
+};
+
+static const struct event *chosen; /* NULL: none */
+static bool by_page;
+static uint64_t reading_ticks; /* what one reading takes */
+
+static long open_event(const struct event *event)
+{
+    struct perf_event_attr attributes;
+    memset(&attributes, 0, sizeof attributes);
+    attributes.size = sizeof attributes;
+    attributes.type = event->type;
+    attributes.config = event->config;
+    attributes.exclude_kernel = attributes.exclude_hv = 1; /* which anybody may count */
+    return raw_syscall(SYS_perf_event_open, (long)&attributes, 0, -1, -1,
+                       PERF_FLAG_FD_CLOEXEC, 0);
+}
+
+/* The program may have closed the file, and its number be another's by now. */
+static bool is_ours(const struct thread_counter *counter)
+{
+    uint64_t id = 0;
+    return raw_syscall(SYS_ioctl, counter->file, PERF_EVENT_IOC_ID, (long)&id, 0, 0,
+                       0) == 0 &&
+           id == counter->id;
+}
+
+static bool value_of(const struct thread_counter *counter, uint64_t *value)
+{
+    if (counter->page && counter_read_through(counter->page, read_counter, value))
+        return true;
+    return counter->file >= 0 && !load_relaxed(&confined) && is_ours(counter) &&
+           raw_syscall(SYS_read, counter->file, (long)value, sizeof *value, 0, 0, 0) ==
+               (long)sizeof *value;
+}
+
+/* A page without a way to read it serves nobody, and a page that is read needs no file:
+ * it keeps the event alive. */
+static bool attach(struct thread_counter *counter, int file)
+{
+    uint64_t value;
+    counter->file = -1;
+    void *page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+    counter->page = page == MAP_FAILED ? NULL : page;
+    if (counter->page && counter_read_through(counter->page, read_counter, &value)) {
+        close(file);
+        return true;
+    }
+    if (counter->page)
+        munmap(page, PAGE);
+    counter->page = NULL;
+    counter->file = fcntl(file, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+    close(file);
+    return counter->file >= 0 &&
+           raw_syscall(SYS_ioctl, counter->file, PERF_EVENT_IOC_ID,
+                       (long)&counter->id, 0, 0, 0) == 0;
+}
+
+static void detach(struct thread_counter *counter)
+{
+    if (counter->page)
+        munmap((void *)(uintptr_t)counter->page, PAGE);
+    if (counter->file >= 0 && is_ours(counter))
+        close(counter->file);
+    counter->page = NULL;
+    counter->file = -1;
+}
+
+/* The quickest of some. */
+static uint64_t measure(const struct thread_counter *counter)
+{
+    uint64_t least = UINT64_MAX, value;
+    for (unsigned i = 0; i < TRIALS; i++) {
+        uint64_t began = ticks();
+        value_of(counter, &value);
+        uint64_t took = ticks() - began;
+        if (took < least)
+            least = took;
+    }
+    return least;
+}
+
+/* The first event that opens; its file, or -errno. */
+static long choose(const char *wanted)
+{
+    long opened = -ECANCELED;
+    for (unsigned i = 0; !chosen && i < sizeof events / sizeof events[0]; i++) {
+        if (strcmp(events[i].name, wanted) != 0)
+            continue;
+        opened = open_event(&events[i]);
+        if (opened >= 0)
+            chosen = &events[i];
+    }
+    return opened;
+}
+
+void counters_prepare(const char *wanted, bool filtered)
+{
+    struct thread_counter trial = {.file = -1};
+    chosen = NULL;
+    long opened = filtered ? -EPERM : choose(wanted);
+    if (opened < 0) {
+        trace->counter_error = (uint32_t)-opened;
+        return;
+    }
+    if (attach(&trial, (int)opened)) {
+        trace->counter = chosen->counter;
+        by_page = trial.page != NULL;
+        reading_ticks = measure(&trial);
+    } else {
+        trace->counter_error = EMFILE;
+        chosen = NULL;
+    }
+    detach(&trial);
+}
+
+void counters_thread_begins(struct recording *me)
+{
+    if (!chosen || load_relaxed(&confined))
+        return;
+    struct thread_counter *counter = me->counter;
+    if (!counter)
+        counter = map_pages(sizeof *counter);
+    if (!counter)
+        return;
+    counter->file = -1;
+    counter->random = me->thread * 2654435761u | 1;
+    long opened = open_event(chosen);
+    me->counter = opened >= 0 && attach(counter, (int)opened) ? counter : NULL;
+    if (!me->counter) {
+        detach(counter);
+        munmap(counter, sizeof *counter);
+    }
+}
+
+void counters_thread_ends(struct recording *me)
+{
+    if (!me->counter || load_relaxed(&confined))
+        return;
+    detach(me->counter);
+    munmap(me->counter, sizeof *me->counter);
+    me->counter = NULL;
+}
+
+/* Pages are not inherited, files are. */
+void counters_forget(void)
+{
+    for (struct recording *one = recordings_first(); one; one = one->next)
+        if (one->counter && one->counter->file >= 0 && is_ours(one->counter))
+            close(one->counter->file);
+    chosen = NULL;
+}
+
+static uint32_t contended_share(void)
+{
+    return by_page ? CONTENDED_BY_PAGE : CONTENDED_BY_FILE;
+}
+
+static bool is_due(struct thread_counter *counter, const struct record_hold *hold)
+{
+    if (hold->paced)
+        return true;
+    counter->random = counter->random * 1664525u + 1013904223u; /* Knuth's LCG */
+    return (counter->random >> 16) % contended_share() == 0;
+}
+
+void counters_section_begins(struct recording *me, struct record_hold *hold)
+{
+    struct thread_counter *counter = me->counter;
+    uint64_t value;
+    if (!is_due(counter, hold) || !value_of(counter, &value))
+        return;
+    counter->last = counter->last % UNDER_WAY + 1;
+    counter->from[counter->last] = value;
+    hold->section = (uint8_t)counter->last;
+    hold->own += reading_ticks;
+}
+
+void counters_section_ends(struct recording *me, const struct record_hold *hold)
+{
+    const struct thread_counter *counter = me->counter;
+    uint64_t value;
+    if (!counter || !value_of(counter, &value))
+        return;
+    const uint64_t weight = hold->paced ? hold->weight : contended_share();
+    hold->use->cache_misses += (value - counter->from[hold->section]) * weight;
+    hold->use->counted_sections += weight;
+}

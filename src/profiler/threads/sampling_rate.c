@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/threads/sampling_rate.h"
+
+#include "profiler/store/clock.h"
+
+struct calibrated calibrated;
+struct pace pace = {.share = PACE_FULL_SHARE};
+
+void pace_set(bool sampled)
+{
+    pace.sampled = sampled;
+    pace.share = sampled ? PACE_SAMPLED_SHARE : PACE_FULL_SHARE;
+}
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* At the end of a window. */
+static void judge(struct recording *me)
+{
+    const uint64_t began = ticks(), now = cpu_ns();
+    const uint64_t least = ticks_to_ns(me->window_ticks) * pace.share;
+    const uint64_t elapsed = now - me->window_began;
+    if (elapsed < least && me->period < PACE_LONGEST)
+        me->period *= 2;
+    else if (elapsed > 4 * least && me->period > 1)
+        me->period /= 2;
+    me->window_began = now;
+    me->window_timed = 0;
+    if (!trace->sampler_hz) /* nobody else renews it */
+        clock_read(&trace->latest);
+    me->window_ticks = own_part(ticks() - began);
+    me->shared->own_ticks += me->window_ticks;
+}
+
+void pace_adapt(struct recording *me, uint64_t took)
+{
+    me->window_ticks += took;
+    if (++me->window_timed >= PACE_WINDOW && !load_relaxed(&confined))
+        judge(me);
+}
+
+uint32_t pace_take(struct recording *me)
+{
+    uint32_t weight = me->drawn;
+    me->shared->counted += weight - 1;
+    me->shared->own_ticks += (weight - 1) * pace.counted_sixteenths / 16;
+    me->drawn = me->period;
+    me->random ^= me->random << 13; /* xorshift (Marsaglia 2003) */
+    me->random ^= me->random >> 17;
+    me->random ^= me->random << 5;
+    uint32_t interval = 1 + me->random % (2 * me->period - 1); /* `period` on average */
+    if (pace.sampled)
+        me->skip = (int32_t)interval - 1;
+    else
+        me->until_timed = interval;
+    return weight;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How often an uncontended acquisition is timed.
+ *
+ * One in about `period`, at random, so that no rhythm of the program hides from it;
+ * each stands for `period` of them. The period doubles when timing takes more than its
+ * share of the thread's CPU time (of the time that it lives it would be nothing, for
+ * most sleep most of the time), and halves when it takes far less: a thread that locks
+ * rarely is timed in full. What timing takes is measured as it goes (own.h).
+ */
+#ifndef HASP_PROFILER_THREADS_SAMPLING_RATE_H
+#define HASP_PROFILER_THREADS_SAMPLING_RATE_H
+
+#include "profiler/threads/overhead.h"
+
+enum {
+    PACE_WINDOW = 32,         /* timed operations between two looks at the period */
+    PACE_LONGEST = 1 << 14,   /* period */
+    /* Timing may take one part in so many of the time. */
+    PACE_FULL_SHARE = 256,
+    PACE_SAMPLED_SHARE = 512,
+};
+
+struct pace {
+    uint64_t share;
+    uint64_t counted_sixteenths; /* of a tick, that one that is only counted takes */
+    bool sampled;
+};
+extern struct pace pace RECORD_HIDDEN;
+
+void pace_set(bool sampled);
+
+/* Whether this uncontended acquisition is to be timed; the thread is not inside. */
+static inline bool pace_is_due(struct recording *me)
+{
+    if (pace.sampled)
+        return record_here.skip <= 0;
+    if (me->until_timed > 1) {
+        me->until_timed--;
+        return false;
+    }
+    return true;
+}
+
+/* It is: how many it stands for. The next is drawn at once, so that those that are
+ * made before this one is over have the same chance. The thread is inside. */
+uint32_t pace_take(struct recording *me);
+
+/* Behind it, when it has taken so many ticks. */
+void pace_adapt(struct recording *me, uint64_t took);
+
+/* The recorder is done with a timed operation, whose lock's part ended at `since`. */
+static inline void own_ends(struct recording *me, const struct record_hold *hold,
+                            uint64_t since)
+{
+    uint64_t took = hold->own + own_part(ticks() - since) + calibrated.unseen_ticks;
+    me->shared->own_ticks += took;
+    if (hold->paced)
+        pace_adapt(me, took);
+}
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/threads/site_stats.h"
+
+#include <string.h>
+
+/*
+ * Open-addressed by site, operation and kind; grown by mapping the next size. Thread
+ * 0's table is under `merging`. A merged use keeps its record in the file, which the
+ * next that the thread needs takes over.
+ */
+struct uses_table {
+    uint32_t places; /* a power of two */
+    uint32_t used;
+    struct trace_use *use[];
+};
+
+enum { FIRST_PLACES = 64, USES_MOST = 1 << 20 };
+
+SERIES(use_records, TRACE_USES, struct trace_use, USES_MOST);
+
+static struct atomic_u32 merging;
+static struct uses_table *merged; /* thread 0's */
+static struct trace_use nowhere;  /* what is written here is lost */
+
+/* Records whose thread was merged, under `sparing`. */
+static struct trace_use *spare[1024];
+static uint32_t spares;
+static struct atomic_u32 sparing;
+
+void uses_forget(void)
+{
+    merged = NULL; /* a few pages, left behind */
+    spares = 0;
+    store_relaxed(&merging, 0);
+    store_relaxed(&sparing, 0);
+    series_forget(&use_records);
+}
+
+static struct uses_table *make_table(uint32_t places)
+{
+    struct uses_table *table =
+        map_pages(sizeof *table + places * sizeof(struct trace_use *));
+    if (table)
+        table->places = places;
+    return table;
+}
+
+static struct trace_use **place_of(struct uses_table *table, uint32_t site,
+                                   uint32_t operation, uint32_t lock_kind)
+{
+    uint32_t at = (site * 8 + operation) * 2654435761u >> 8;
+    for (;; at++) {
+        struct trace_use **place = &table->use[at & (table->places - 1)];
+        if (!*place || ((*place)->site == site && (*place)->operation == operation &&
+                        (*place)->lock_kind == lock_kind))
+            return place;
+    }
+}
+
+/* Twice the places, or false. The smaller table is left behind. */
+static bool grow(struct uses_table **table)
+{
+    struct uses_table *next = make_table(2 * (*table)->places);
+    if (!next)
+        return false;
+    for (uint32_t i = 0; i < (*table)->places; i++) {
+        struct trace_use *use = (*table)->use[i];
+        if (use)
+            *place_of(next, use->site, use->operation, use->lock_kind) = use;
+    }
+    next->used = (*table)->used;
+    *table = next;
+    return true;
+}
+
+static struct trace_use *take_spare(const struct trace_use *like)
+{
+    struct trace_use *use = NULL;
+    brief_lock(&sparing);
+    if (spares)
+        use = spare[--spares];
+    brief_unlock(&sparing);
+    if (use)
+        *use = *like;
+    return use;
+}
+
+static struct trace_use *make_use(const struct trace_use *like)
+{
+    uint32_t number;
+    struct trace_use *use = take_spare(like);
+    if (!use)
+        use = series_append(&use_records, like, &number);
+    if (use)
+        return use;
+    trace->lost_uses++;
+    if (!like->thread)
+        return NULL;
+    use = map_pages(sizeof *use); /* until it is merged */
+    if (use)
+        *use = *like;
+    return use;
+}
+
+static struct trace_use *find(struct uses_table **table, const struct trace_use *like)
+{
+    if (!*table)
+        *table = make_table(FIRST_PLACES);
+    if (!*table)
+        return NULL;
+    struct trace_use **place =
+        place_of(*table, like->site, like->operation, like->lock_kind);
+    if (*place)
+        return *place;
+    if (4 * (*table)->used >= 3 * (*table)->places) {
+        if (!grow(table))
+            return NULL;
+        place = place_of(*table, like->site, like->operation, like->lock_kind);
+    }
+    *place = make_use(like);
+    (*table)->used += *place != NULL;
+    return *place;
+}
+
+struct trace_use *use_find(struct recording *me, uint32_t site,
+                           enum trace_operation operation,
+                           enum trace_lock_kind lock_kind)
+{
+    const struct trace_use like = {
+        .thread = me->thread,
+        .site = site,
+        .operation = operation,
+        .lock_kind = lock_kind,
+    };
+    struct trace_use *use = find(&me->uses, &like);
+    return use ? use : &nowhere;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_histogram(struct trace_histogram *to,
+                          const struct trace_histogram *from)
+{
+    for (unsigned i = 0; i < TRACE_BUCKETS; i++)
+        to->bucket[i] += from->bucket[i];
+}
+
+static void add_use(struct trace_use *to, const struct trace_use *from)
+{
+    to->acquisitions += from->acquisitions;
+    to->contended += from->contended;
+    to->wait_ticks += from->wait_ticks;
+    to->wait_most = larger(to->wait_most, from->wait_most);
+    to->hold_ticks += from->hold_ticks;
+    to->hold_most = larger(to->hold_most, from->hold_most);
+    to->timed += from->timed;
+    to->handovers += from->handovers;
+    to->handover_ticks += from->handover_ticks;
+    to->handover_most = larger(to->handover_most, from->handover_most);
+    to->trylocks += from->trylocks;
+    to->trylock_failures += from->trylock_failures;
+    to->longest_failing_run =
+        larger(to->longest_failing_run, from->longest_failing_run);
+    to->timeouts += from->timeouts;
+    to->signals += from->signals;
+    to->broadcasts += from->broadcasts;
+    to->owner_changes += from->owner_changes;
+    to->node_changes += from->node_changes;
+    to->samples_spinning += from->samples_spinning;
+    to->samples_parked += from->samples_parked;
+    to->nested += from->nested;
+    to->cache_misses += from->cache_misses;
+    to->counted_sections += from->counted_sections;
+    to->unseen_waits += from->unseen_waits;
+    to->unseen_wait_ticks += from->unseen_wait_ticks;
+    add_histogram(&to->wait, &from->wait);
+    add_histogram(&to->hold, &from->hold);
+    add_histogram(&to->handover, &from->handover);
+}
+
+/* Empties a record, so that its sums are in the file once. */
+static void retire(struct trace_use *use)
+{
+    memset(&use->acquisitions, 0, sizeof *use - offsetof(struct trace_use,
+                                                         acquisitions));
+    use->thread = 0;
+    brief_lock(&sparing);
+    if (spares < sizeof spare / sizeof spare[0])
+        spare[spares++] = use;
+    brief_unlock(&sparing);
+}
+
+void uses_merge(struct recording *me)
+{
+    if (!me->uses)
+        return;
+    brief_lock(&merging);
+    for (uint32_t i = 0; i < me->uses->places; i++) {
+        struct trace_use *use = me->uses->use[i];
+        if (!use)
+            continue;
+        struct trace_use like = {.site = use->site,
+                                 .operation = use->operation,
+                                 .lock_kind = use->lock_kind};
+        struct trace_use *all = find(&merged, &like);
+        if (all) {
+            add_use(all, use);
+            retire(use);
+        }
+        me->uses->use[i] = NULL;
+    }
+    me->uses->used = 0;
+    brief_unlock(&merging);
+}
