@@ -20,8 +20,8 @@ static bool is_mine(const pthread_mutex_t *mutex)
     return is_taken(mutex) && (uint32_t)mutex->__data.__owner == current_thread();
 }
 
-static void record_event(struct recording *me, enum trace_event_kind kind, uint32_t lock,
-                  uint32_t other, void *caller)
+static void record_event(struct recording *me, enum trace_event_kind kind,
+                         uint32_t lock, uint32_t other, void *caller)
 {
     event_add(me->thread, kind, lock, other, stack_take(me, caller));
 }
