@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Waits that look like holds: another thread was quicker than one that said it locks.
 
-The recorder's sampler finds them by asking the mutex who has it (src/profiler/sample/sample_holds.h).
+The recorder's sampler finds them by asking the mutex who has it
+(src/profiler/sample/sample_holds.h).
 """
 
 from __future__ import annotations
