@@ -124,7 +124,7 @@ def test_several_metrics_each_with_its_own_description(cli, script):
 
 
 def test_cpu_time_and_memory_of_the_whole_tree(cli, script):
-    # Three levels deep: 0.3 s of CPU and 60 MB.
+    # Three levels deep: at least 0.3 s of CPU time and 60 MB.
     work = (
         "import resource, time\nblock = bytearray(60 << 20)\n"
         "while time.process_time() < 0.3: pass"
@@ -132,9 +132,9 @@ def test_cpu_time_and_memory_of_the_whole_tree(cli, script):
     program = script(f"sh -c \"python3 -c '{work}'; true\"; true")
     lines = records(cli, "--locks", "mcs", "--runs", 1, "--warmup", 0, "--", program)
     for run in runs_of(lines):
-        assert 0.25 < run["user_s"] + run["system_s"] < 3
+        assert run["user_s"] + run["system_s"] >= 0.3
         assert 60 << 20 < run["peak_bytes"] < 120 << 20
-        assert run["wall_s"] > 0.25
+        assert run["wall_s"] >= 0.3
 
 
 def test_small_programs_are_not_charged_for_our_own_memory(cli):

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
+import random
 import subprocess
 import sys
 import xml.etree.ElementTree
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ from hasp.study.doubts import doubts
 from hasp.study.plan import Metric, Plan
 from hasp.study.record import Run
 from hasp.study.store import SCHEMA, Study
-from hasp.study.summary import summarise
+from hasp.study.summary import power, summarise
 
 from .conftest import RUN_HASP
 from .test_compare import FIGURE
@@ -76,7 +78,8 @@ def test_a_clean_study_has_no_warnings():
 
 def test_warnings():
     few = study_of({"glibc": [1.0, 1.1, 1.0], "futex": [1.0, 1.1, 1.0]})
-    assert "at most 75 %" in warned(few)["few_runs"]
+    assert "3 runs are too few for a verdict" in warned(few)["few_runs"]
+    assert "--runs 5" in warned(few)["few_runs"]
     short = study_of({"glibc": [0.01] * 7, "futex": [0.01] * 7})
     assert "10 ms, too short" in warned(short)["too_short"]
     far = study_of({"glibc": STEADY, "futex": [*STEADY[:-1], 9.0]})
@@ -135,11 +138,67 @@ def test_verdicts():
     assert tuple(verdicts.values()) == wanted
 
 
+def noisy(lock: int, spread: float, runs: int = 7) -> list[float]:
+    """Wall times around one second, of which no two locks have the same."""
+    source = random.Random(lock)
+    return [math.exp(source.gauss(0, spread)) for _ in range(runs)]
+
+
+def test_equal_locks_get_no_verdict():
+    times = {"glibc": noisy(0, 0.3)}
+    times |= {f"lock{number}": noisy(number, 0.3) for number in range(1, 46)}
+    study = study_of(times)
+    verdicts = {row.entry(study.primary).verdict for row in summarise(study)}
+    assert verdicts == {"", "cannot tell"}
+
+
+def test_the_intervals_allow_for_every_verdict_of_the_comparison():
+    plan = Plan(("p",), ("glibc", "mcs"), runs=7)
+    widths = []
+    for threads in ((2,), (2, 4, 8, 16)):
+        study = study_of(
+            {"glibc": noisy(0, 0.1), "mcs": noisy(1, 0.1)},
+            plan=replace(plan, threads=threads),
+        )
+        ratio = summarise(study)[1].entry(study.primary).ratio
+        widths.append(ratio.high / ratio.low)
+    assert widths[1] > widths[0]
+
+
+def test_the_power_of_a_comparison():
+    times = {"glibc": noisy(0, 0.1), "mcs": noisy(1, 0.1), "clh": noisy(2, 0.1)}
+    study = study_of(times)
+    rows = summarise(study)
+    (found,) = power(study, rows)
+    assert (found.runs, found.verdicts) == (7, 2)
+    assert found.detectable > 0.05 and found.runs_needed > 7
+    assert comparison.remarks(study, rows, [])[-1] == (
+        f"power (wall time): 7 runs and 2 verdicts find a difference of "
+        f"{100 * found.detectable:.0f} % in 80% of comparisons; 5 % needs "
+        f"--runs {found.runs_needed} or fewer locks"
+    )
+    steady = study_of({lock: noisy(0, 0.01) for lock in ("glibc", "mcs")})
+    (words,) = comparison.remarks(steady, summarise(steady), [])
+    assert words.endswith("of comparisons")
+
+
+def test_figures_without_a_logarithm_get_no_verdict():
+    plan = Plan(("p",), ("glibc", "mcs"), runs=7, metrics=(Metric("lost", "(.)"),))
+    study = study_of({"glibc": STEADY, "mcs": STEADY}, plan=plan)
+    study.runs = [
+        replace(run, figures={"lost": 3.0 if run.lock == "mcs" else 0.0})
+        for run in study.runs
+    ]
+    entry = summarise(study)[1].entry(study.primary)
+    assert (entry.ratio.value, entry.verdict) == (math.inf, "cannot tell")
+    assert warned(study)["not_positive"].startswith("lost has figures")
+
+
 def test_verdicts_of_rates_are_the_other_way_round():
     plan = Plan(("p",), ("glibc", "mcs"), runs=7, metrics=(Metric("rate", "(.)"),))
     study = study_of({"glibc": STEADY, "mcs": STEADY}, plan=plan)
     study.runs = [
-        Run(**{**asdict(run), "figures": {"rate": 5.0 if run.lock == "mcs" else 9.0}})
+        replace(run, figures={"rate": 5.0 if run.lock == "mcs" else 9.0})
         for run in study.runs
     ]
     assert summarise(study)[1].entry(study.primary).verdict == "worse"
@@ -191,12 +250,13 @@ def test_the_table_fits_80_columns(files):
     assert max(map(len, finished.stdout.splitlines())) <= 80
     rows = [line.split() for line in finished.stdout.splitlines()]
     assert ["2", "glibc", "100", "1.00", "3", "reference"] in rows
-    assert ["8", "mcs", "50.0", "0.50", "0.50", "-", "0.50", "3", "worse?"] in rows
+    assert ["8", "mcs", "50.0", "0.50", "3", "cannot", "tell"] in rows
     assert ["8", "ticket", "failed"] in rows
     text = " ".join(finished.stdout.split())
     assert "throughput, ops/s (higher is better)" in text
     assert "ticket (2 threads): failed in 2 of 2 runs: exit status 3" in text
-    assert "warning: 3 runs: the interval covers at most 75 %" in text
+    assert "warning: 3 runs are too few for a verdict" in text
+    assert "power" not in text
     assert "ttas, ticket, mcs: waiters only spin" in text
     assert "\033[" not in finished.stdout
 
@@ -224,14 +284,34 @@ def test_json_schema(files):
         *("load_peak_bytes", "steal", "throttled", "figures"),
         *("other_s", "other_load", "heated", "energy_j"),
     }
-    summary = [line for line in lines if line.get("measure") == "throughput"]
+    summary = [
+        line
+        for line in lines
+        if line["kind"] == "summary" and line.get("measure") == "throughput"
+    ]
     assert len(summary) == 2 * 5
     assert set(summary[0]) == {
         *("schema", "kind", "lock", "threads", "measure", "unit", "lower_is_better"),
         *("runs", "median", "ratio_to_glibc", "ratio_low", "ratio_high", "verdict"),
     }
     kinds = {line["kind"] for line in lines}
-    assert kinds == {"study", "run", "summary", "warning"}
+    assert kinds == {"study", "run", "summary", "power", "warning"}
+    (power,) = [line for line in lines if line["kind"] == "power"]
+    assert power == {
+        "schema": SCHEMA,
+        "kind": "power",
+        "measure": "throughput",
+        "runs": 3,
+        "verdicts": 2 * 5,
+        "probability": 0.8,
+        "detectable": None,
+        "target": 0.05,
+        "runs_needed": 5,
+    }
+    resources = [line for line in lines if line.get("measure") == "wall time"]
+    verdicts = {line["verdict"] for line in resources}
+    assert verdicts == {"reference", None}, "judged are the program's figures alone"
+    assert {line["ratio_low"] for line in resources} == {None}
 
 
 def test_csv(files):
@@ -250,7 +330,7 @@ def test_markdown(files):
     assert (
         "| threads | lock | median | ratio | 95 % interval | runs | verdict |" in text
     )
-    assert "| 8 | mcs | 50.0 | 0.50 | 0.50 - 0.50 | 3 | worse? |" in text
+    assert "| 8 | mcs | 50.0 | 0.50 |  | 3 | cannot tell |" in text
     assert "| 8 | ticket | failed |  |  |  |  |" in text
     assert "- warning: 3 runs" in text
     for table in text.split("\n\n"):

@@ -86,7 +86,7 @@ def test_the_server_runs_under_the_lock_and_the_load_does_not(cli, parts):
     assert lines.count("serve mcs") == lines.count("serve glibc") == 2
     for run in runs:
         assert run["figures"] == {"figure": 42}
-        assert 0.09 < run["user_s"] + run["system_s"] < 2, "the server's CPU time"
+        assert run["user_s"] + run["system_s"] >= 0.1, "the server's CPU time"
         assert run["peak_bytes"] > 80 << 20, "the server's memory"
         assert run["load_peak_bytes"] < 60 << 20
 

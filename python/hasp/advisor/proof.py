@@ -16,7 +16,7 @@ from typing import Any
 from hasp.advisor.rules import Rules
 from hasp.native import PLAN, REFERENCE
 from hasp.statistics import Ratio, ratio_of_medians
-from hasp.study.doubts import FEWEST_RUNS
+from hasp.statistics.ratio import FEWEST_PAIRS as FEWEST_RUNS
 from hasp.study.plan import Cell
 from hasp.study.store import Study
 

@@ -31,15 +31,16 @@ examples:
   hasp compare --check 'sha256sum | grep -q ^3f5a' --plot locks.png -- ./program
   hasp compare --from results.jsonl --plot locks.svg     from a file of --json
 
-Every block of runs holds each lock once, in a random order, so that a change of the
-machine's speed strikes all alike. The table shows medians and their ratio to glibc's
-mutex, run natively, with a 95 % confidence interval (bootstrap over blocks). A lock
-under which the program fails, hangs or prints something different gets a row that says
-so, and is not tried again after two failures.
+Each round runs every lock once, in random order, so that a change of the machine's
+speed affects all locks alike. The table shows medians, and the ratio to glibc's mutex,
+which runs natively: the geometric mean over the rounds, with a confidence interval. The
+intervals are simultaneous: however many locks are compared, at most 5 % of all
+comparisons contain a false verdict. The line "power" says how large a difference these
+runs can find. A lock under which the program fails, hangs or prints something different
+gets a row that says so, and is not tried again after two failures.
 
-A verdict says what the interval says: better or worse than glibc, the same (within
-3 %), or that it cannot tell. With a ? it rests on fewer than 6 runs; with a ! the lock
-has also failed.
+The verdict follows from the interval: better or worse than glibc, same (within 3 %), or
+cannot tell. Fewer than 5 runs give no verdict. A ! marks a lock that has also failed.
 
 exit status: 0 fine; 1 when the program failed, hung or printed something different
 under a lock; 2 when nothing could be measured, with the reason; 130 after Ctrl-C, with
@@ -134,13 +135,15 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
 
 def _finish_json(study: Study, writer: Writer) -> None:
     from hasp.study.doubts import doubts
-    from hasp.study.summary import as_json, summarise
+    from hasp.study.summary import as_json, power, summarise
 
     rows = summarise(study)
-    found = [
+    warnings = [
         {"warning": doubt.kind, "words": doubt.words} for doubt in doubts(study, rows)
     ]
-    writer.summary(as_json(rows), found)
+    writer.records("summary", as_json(rows))
+    writer.records("power", (one.as_json() for one in power(study, rows)))
+    writer.records("warning", warnings)
 
 
 def _report(study: Study, arguments: argparse.Namespace) -> int:

@@ -49,7 +49,7 @@ def draw(study: Study, rows: list[Row], path: Path) -> None:
     counts = [count for count in study.plan.threads if count is not None]
     few = len(study.plan.locks) <= MOST_CURVES
     curves = few and len(counts) >= FEWEST_FOR_CURVES
-    measures = study.measures[: max(1, len(study.plan.metrics))]
+    measures = study.judged
     columns = len(measures)
     lines = 1 if curves else len(study.plan.threads)
     if lines > 1 and columns == 1 and not few:

@@ -13,11 +13,12 @@ from hasp.durations import format_duration, three_digits
 from hasp.native import REFERENCE
 from hasp.output import console, table
 from hasp.statistics import Ratio
-from hasp.study.doubts import FEWEST_RUNS, Doubt
+from hasp.statistics.simultaneous import POWER
+from hasp.study.doubts import Doubt
 from hasp.study.plan import THREADS_MARK
 from hasp.study.record import CPU, MEMORY, WALL, Measure
 from hasp.study.store import Study
-from hasp.study.summary import CANNOT_TELL, Entry, Row
+from hasp.study.summary import WORTH_FINDING, Power, Row, power
 
 REFERENCE_NOTE = "reference"
 FLOOR_MARGIN = 1.1
@@ -65,7 +66,7 @@ def ratio_text(value: float) -> str:
         return "inf"
     if 0 < value < 0.0995:
         return f"{value:.3f}"
-    return f"{value:.2f}" if value < 10 else three_digits(value)
+    return f"{value:.2f}" if value < 9.995 else three_digits(value)
 
 
 def interval(ratio: Ratio | None) -> str:
@@ -77,9 +78,8 @@ def interval(ratio: Ratio | None) -> str:
 
 def grids(study: Study, rows: list[Row]) -> list[Grid]:
     """A table per figure of the program (or the wall time), then the resources."""
-    measures = study.measures[: max(1, len(study.plan.metrics))]
     return [
-        *(_figure_grid(study, rows, measure) for measure in measures),
+        *(_figure_grid(study, rows, measure) for measure in study.judged),
         _resource_grid(study, rows),
     ]
 
@@ -104,7 +104,7 @@ def _figure_grid(study: Study, rows: list[Row], measure: Measure) -> Grid:
         if not entry.samples:
             lines.append((*place, _short_trouble(row), "", "", "", ""))
             continue
-        verdict = REFERENCE_NOTE if row.is_reference else _verdict(entry)
+        verdict = REFERENCE_NOTE if row.is_reference else entry.verdict
         lines.append(
             (
                 *place,
@@ -158,26 +158,40 @@ def _resource_grid(study: Study, rows: list[Row]) -> Grid:
     )
 
 
-def _verdict(entry: Entry) -> str:
-    """The verdict, with a question mark where the interval rests on too few runs."""
-    few = entry.ratio is not None and entry.ratio.blocks < FEWEST_RUNS
-    return (
-        f"{entry.verdict}?" if few and entry.verdict != CANNOT_TELL else entry.verdict
-    )
-
-
 def _short_trouble(row: Row) -> str:
     return " and ".join(row.failures) or "not measured"
 
 
 def remarks(study: Study, rows: list[Row], doubts: list[Doubt]) -> list[str]:
-    """What the tables cannot say: failures in full, and warnings."""
-    lines = []
-    for row in rows:
-        if row.trouble:
-            lines.append(f"{row.cell.words}: {row.trouble}")
+    """The lines after the tables: failures in full, power, and warnings."""
+    lines = [f"{row.cell.words}: {row.trouble}" for row in rows if row.trouble]
+    lines += [words for one in power(study, rows) if (words := power_words(one))]
     lines += [f"warning: {doubt.words}" for doubt in doubts]
     return lines
+
+
+def power_words(power: Power) -> str:
+    """The detectable difference in words; empty if the runs are too few for any."""
+    if power.detectable is None:
+        return ""
+    verdicts = "1 verdict" if power.verdicts == 1 else f"{power.verdicts} verdicts"
+    target = f"{100 * WORTH_FINDING:.0f} %"
+    words = (
+        f"power ({power.measure.name}): {power.runs} runs and {verdicts} find a "
+        f"difference of {percent(power.detectable)} in {POWER:.0%} of comparisons"
+    )
+    if power.detectable <= WORTH_FINDING:
+        return words
+    if power.runs_needed is None:
+        return f"{words}; {target} needs steadier runs or fewer locks"
+    return f"{words}; {target} needs --runs {power.runs_needed} or fewer locks"
+
+
+def percent(share: float) -> str:
+    """A relative difference as a percentage, or as a factor from 1000 % on."""
+    if share >= 10:
+        return f"a factor of {three_digits(1 + share)}"
+    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
 def _quoted(word: str) -> str:

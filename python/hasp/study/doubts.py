@@ -11,17 +11,16 @@ from dataclasses import dataclass
 
 from hasp.native import REFERENCE
 from hasp.statistics import outliers
+from hasp.statistics.simultaneous import FEWEST_ROUNDS
 from hasp.study import record
 from hasp.study.noise import OTHER_SHARE
 from hasp.study.plan import Cell
 from hasp.study.store import INTERRUPTED, Study
-from hasp.study.summary import CANNOT_TELL, Entry, Row
+from hasp.study.summary import CANNOT_TELL, WORTH_FINDING, Entry, Row, power
 
 # Starting a program under a lock takes a millisecond or two longer than without; in
 # runs of at least this length that is at most 2 %.
 SHORTEST_RUN = 0.1  # seconds
-# The percentile interval of five pairs covers at most 1 - 2^-4 = 94 %, of six 97 %.
-FEWEST_RUNS = 6
 WIDE = 0.2  # an interval wider than this share of 1 that includes 1 tells little
 SLOW_FIRST = 1.2  # times the median of the others
 STEAL_SHARE = 0.01
@@ -52,6 +51,7 @@ def doubts(study: Study, rows: list[Row]) -> list[Doubt]:
         _first_run_slow,
         _outliers,
         _cannot_tell,
+        _not_positive,
     ):
         found += check(study, rows)
     return found
@@ -72,16 +72,23 @@ def _interrupted(study: Study, rows: list[Row]) -> list[Doubt]:
 
 
 def _few_runs(study: Study, rows: list[Row]) -> list[Doubt]:
-    counts = [len(row.entry(study.primary).samples) for row in rows if row.measured]
+    sound = [row for row in rows if row.measured and not row.failures]
+    counts = [len(row.entry(study.primary).samples) for row in sound]
     fewest = min(counts, default=0)
-    if not counts or fewest >= FEWEST_RUNS:
+    if not counts or fewest >= FEWEST_ROUNDS:
         return []
-    if fewest < 2:
-        words = "a single run has no interval at all"
-    else:
-        covered = 100 * (1 - 0.5 ** (fewest - 1))
-        words = f"{fewest} runs: the interval covers at most {covered:.0f} %"
-    return [Doubt("few_runs", f"{words}; use --runs {FEWEST_RUNS} or more")]
+    runs = "1 run is" if fewest == 1 else f"{fewest} runs are"
+    words = (
+        f"{runs} too few for a verdict; the fewest that give one are "
+        f"--runs {FEWEST_ROUNDS}"
+    )
+    needed = [one.runs_needed for one in power(study, rows) if one.runs_needed]
+    if needed:
+        words += (
+            f", and about --runs {max(needed)} find a difference of "
+            f"{100 * WORTH_FINDING:.0f} %"
+        )
+    return [Doubt("few_runs", words)]
 
 
 def _too_short(study: Study, rows: list[Row]) -> list[Doubt]:
@@ -220,7 +227,7 @@ def _outliers(study: Study, rows: list[Row]) -> list[Doubt]:
         return []
     words = (
         f"{study.primary.name} has outliers: {', '.join(struck)}; other programs may "
-        "have interfered (medians bear a few)"
+        "have interfered; they widen the intervals"
     )
     return [Doubt("outliers", words)]
 
@@ -241,3 +248,19 @@ def _cannot_tell(study: Study, rows: list[Row]) -> list[Doubt]:
         "includes 1.00; use more or longer runs"
     )
     return [Doubt("cannot_tell", words)]
+
+
+def _not_positive(study: Study, rows: list[Row]) -> list[Doubt]:
+    """Figures without a logarithm, which have neither an interval nor a verdict."""
+    struck = [
+        measure.name
+        for measure in study.judged
+        if any(value <= 0 for row in rows for value in row.entry(measure).samples)
+    ]
+    if not struck:
+        return []
+    words = (
+        f"{', '.join(struck)} has figures that are zero or negative, so its ratios "
+        "have no interval and no verdict; choose a figure that is always positive"
+    )
+    return [Doubt("not_positive", words)]

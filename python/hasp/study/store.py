@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -40,6 +41,11 @@ class Study:
     def measures(self) -> list[Measure]:
         """The program's own figures first, then what every run has."""
         return [*map(measure_of, self.plan.metrics), *RESOURCES]
+
+    @property
+    def judged(self) -> list[Measure]:
+        """The measures that get verdicts: the program's figures, else the wall time."""
+        return self.measures[: max(1, len(self.plan.metrics))]
 
     @property
     def primary(self) -> Measure:
@@ -109,14 +115,10 @@ class Writer:
         """One line per run."""
         self._line({"schema": SCHEMA, "kind": "run", **run.as_json()})
 
-    def summary(
-        self, rows: list[dict[str, Any]], warnings: list[dict[str, Any]]
-    ) -> None:
-        """The last lines: one per cell and measure, then the warnings."""
-        for row in rows:
-            self._line({"schema": SCHEMA, "kind": "summary", **row})
-        for warning in warnings:
-            self._line({"schema": SCHEMA, "kind": "warning", **warning})
+    def records(self, kind: str, records: Iterable[dict[str, Any]]) -> None:
+        """One line for each record of the summary."""
+        for record in records:
+            self._line({"schema": SCHEMA, "kind": kind, **record})
 
     def close(self) -> None:
         """Finish the file."""

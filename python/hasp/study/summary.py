@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the runs of a study mean: medians, ratios to the reference, and failures."""
+"""Medians, ratios to the reference, verdicts and failures, from the runs."""
 
 from __future__ import annotations
 
@@ -9,30 +9,43 @@ from dataclasses import dataclass
 from typing import Any
 
 from hasp.native import REFERENCE
-from hasp.statistics import Ratio, ratio_of_medians
+from hasp.statistics import Ratio
+from hasp.statistics.simultaneous import (
+    FEWEST_ROUNDS,
+    POWER,
+    Contrast,
+    contrasts,
+    ratio_without_interval,
+)
 from hasp.study import record
 from hasp.study.plan import Cell
 from hasp.study.record import Measure
 from hasp.study.store import Study
 
 CANNOT_TELL = "cannot tell"
-SAME = 0.03  # an interval that stays within 3 % of 1 counts as no difference
+SAME = 0.03  # an interval that stays within 3 % of 1 is no difference
+WORTH_FINDING = 0.05  # the power statement says how many runs find this difference
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell's samples of one measure, summed up."""
+    """Summary of one cell's samples of one measure."""
 
     measure: Measure
     samples: tuple[float, ...]
     median: float | None
     ratio: Ratio | None  # None for the reference, and without runs of it to pair
+    judged: bool = True  # whether the comparison gives verdicts on the measure
+    contrast: Contrast | None = None
 
     @property
     def verdict(self) -> str:
-        """What the interval says: better, worse, same, or cannot tell."""
+        """better, worse, same or cannot tell, by the simultaneous interval.
+
+        Empty for the reference and for measures that the comparison does not judge.
+        """
         ratio = self.ratio
-        if ratio is None:
+        if ratio is None or not self.judged:
             return ""
         if ratio.low is None or ratio.high is None:
             return CANNOT_TELL
@@ -88,9 +101,25 @@ class Row:
 
 
 def summarise(study: Study) -> list[Row]:
-    """A row per cell that was tried, in the order of the plan."""
+    """A row for each cell that was tried, in the order of the comparison."""
     tried = {run.cell for run in study.runs}
-    return [_row(study, cell) for cell in study.plan.cells if cell in tried]
+    entries = {
+        (cell, measure): entry
+        for measure in study.measures
+        for threads in study.plan.threads
+        for cell, entry in _entries(study, threads, measure).items()
+    }
+    return [
+        _row(study, cell, tuple(entries[cell, measure] for measure in study.measures))
+        for cell in study.plan.cells
+        if cell in tried
+    ]
+
+
+def family(study: Study) -> int:
+    """How many verdicts the comparison gives, which its intervals allow for."""
+    plan = study.plan
+    return max(1, (len(plan.locks) - 1) * len(plan.threads) * len(study.judged))
 
 
 def _samples(study: Study, cell: Cell, measure: Measure) -> dict[int, float]:
@@ -103,34 +132,99 @@ def _samples(study: Study, cell: Cell, measure: Measure) -> dict[int, float]:
     return found
 
 
-def _row(study: Study, cell: Cell) -> Row:
+def _row(study: Study, cell: Cell, entries: tuple[Entry, ...]) -> Row:
     runs = [run for run in study.runs if run.cell == cell]
     failed = [run for run in runs if run.outcome != record.OK]
     return Row(
         cell=cell,
-        entries=tuple(_entry(study, cell, measure) for measure in study.measures),
+        entries=entries,
         attempts=len(runs),
         failures=dict(Counter(run.outcome for run in failed)),
         detail=failed[-1].detail if failed else "",
     )
 
 
-def _entry(study: Study, cell: Cell, measure: Measure) -> Entry:
-    own = _samples(study, cell, measure)
-    median = statistics.median(own.values()) if own else None
-    ratio = None
-    if cell.lock != REFERENCE and own:
-        reference = _samples(study, Cell(REFERENCE, cell.threads), measure)
-        blocks = sorted(own.keys() & reference.keys())
-        if blocks:
-            ratio = ratio_of_medians(
-                [own[block] for block in blocks], [reference[block] for block in blocks]
+def _entries(study: Study, threads: int | None, measure: Measure) -> dict[Cell, Entry]:
+    """The entry of every lock for one measure and number of threads."""
+    cells = {lock: Cell(lock, threads) for lock in study.plan.locks}
+    samples = {lock: _samples(study, cell, measure) for lock, cell in cells.items()}
+    known: dict[str, Contrast] = {}
+    if measure in study.judged:
+        positive = {lock: own for lock, own in samples.items() if _positive(own)}
+        known = contrasts(positive, REFERENCE, family(study))
+    found = {}
+    for lock, own in samples.items():
+        contrast, ratio = known.get(lock), None
+        if contrast:
+            ratio = contrast.ratio
+        elif lock != REFERENCE:
+            ratio = ratio_without_interval(own, samples[REFERENCE])
+        median = statistics.median(own.values()) if own else None
+        found[cells[lock]] = Entry(
+            measure,
+            tuple(own.values()),
+            median,
+            ratio,
+            measure in study.judged,
+            contrast,
+        )
+    return found
+
+
+def _positive(samples: dict[int, float]) -> bool:
+    """Whether they have logarithms, and there are any."""
+    return min(samples.values(), default=0) > 0
+
+
+@dataclass(frozen=True)
+class Power:
+    """The difference that the runs of one measure can find."""
+
+    measure: Measure
+    runs: int  # of each lock
+    verdicts: int  # that hold simultaneously
+    detectable: float | None  # relative difference; None: too few runs for a verdict
+    runs_needed: int | None  # to find WORTH_FINDING; None: more than can be run
+
+    def as_json(self) -> dict[str, Any]:
+        """One record."""
+        return {
+            "measure": self.measure.name,
+            "runs": self.runs,
+            "verdicts": self.verdicts,
+            "probability": POWER,
+            "detectable": self.detectable,
+            "target": WORTH_FINDING,
+            "runs_needed": self.runs_needed,
+        }
+
+
+def power(study: Study, rows: list[Row]) -> list[Power]:
+    """For each judged measure with two rounds or more, that of the median lock."""
+    found = []
+    for measure in study.judged:
+        known = [
+            contrast
+            for row in rows
+            if (contrast := row.entry(measure).contrast) is not None
+        ]
+        if not known:
+            continue
+        middle = sorted(known, key=lambda one: one.error)[(len(known) - 1) // 2]
+        found.append(
+            Power(
+                measure,
+                middle.rounds,
+                middle.family,
+                middle.detectable if middle.rounds >= FEWEST_ROUNDS else None,
+                middle.rounds_to_detect(WORTH_FINDING),
             )
-    return Entry(measure, tuple(own.values()), median, ratio)
+        )
+    return found
 
 
 def as_json(rows: list[Row]) -> list[dict[str, Any]]:
-    """The rows as records, one per cell and measure, and one per cell that failed."""
+    """One record for each cell and measure, and one for each cell that failed."""
     records: list[dict[str, Any]] = []
     for row in rows:
         place = {"lock": row.cell.lock, "threads": row.cell.threads}
@@ -151,7 +245,9 @@ def as_json(rows: list[Row]) -> list[dict[str, Any]]:
                     "ratio_to_glibc": ratio.value if ratio else None,
                     "ratio_low": ratio.low if ratio else None,
                     "ratio_high": ratio.high if ratio else None,
-                    "verdict": entry.verdict or "reference",
+                    "verdict": "reference"
+                    if row.is_reference
+                    else entry.verdict or None,
                 }
             )
     return records
