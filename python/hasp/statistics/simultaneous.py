@@ -176,7 +176,7 @@ def _variances(runs: Array) -> Array:
     residuals = residuals - numpy.median(residuals, axis=-1, keepdims=True)
     locks = runs.shape[-1]
     found = residuals.var(axis=-2, ddof=1) * locks / (locks - CENTRING)
-    return numpy.maximum(found, SMALLEST_VARIANCE)
+    return numpy.asarray(numpy.maximum(found, SMALLEST_VARIANCE))
 
 
 def moderated(variances: Array, freedom: int) -> tuple[Array, Array]:
