@@ -40,7 +40,10 @@ LIST_HEADERS = {"locks/list/descriptor.h", "locks/locks.def"}
 LIST_READERS = {
     "simulator": LIST_HEADERS,
     "explorer": LIST_HEADERS
-    | {"locks/memory/side_memory.h", "locks/waiting/policies.h"},
+    | {
+        *("locks/memory/pool.h", "locks/memory/side_memory.h"),
+        *("locks/waiting/waiter.h", "locks/waiting/policies.h"),
+    },
 }
 
 # The folders of a part, each of which may include itself, those before it, and the
@@ -48,6 +51,7 @@ LIST_READERS = {
 FOLDERS: dict[str, tuple[str, ...]] = {
     "locks": ("memory", "waiting", "algorithms", "list"),
     "profiler": ("store", "threads", "record", "sample", "session"),
+    "explorer": ("base", "memory", "execution", "search", "clients"),
 }
 
 # The platform, and whose locks a workload takes: the include path picks them.

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hasp-explore: model-checks the locks of the list. `hasp check` is the comfortable way
- * in; this is the engine behind it. One JSON object a line for each lock and client on
- * stdout (schema hasp.check/1), counterexamples on stderr.
+ * hasp-explore: model-checks the locks of the list. `hasp check` is the front end.
+ * Prints one JSON object per line and per lock and client on stdout (schema
+ * hasp.check/1), and counterexamples on stderr.
  */
-#include "explorer/clients.h"
-#include "explorer/search.h"
-#include "explorer/trail.h"
+#include "explorer/base/counterexample.h"
+#include "explorer/clients/clients.h"
+#include "explorer/base/variables.h"
+#include "explorer/search/search.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -54,7 +55,7 @@ static void print_outcome(const char *lock, const struct client *client,
            outcome->interrupted ? "true" : "false", outcome->states,
            outcome->executions, outcome->seconds, outcome->verdict, outcome->detail);
     if (!ok)
-        trail_print_json(stdout);
+        counterexample_print_json(stdout);
     printf("]}\n");
     fflush(stdout);
 }
@@ -63,11 +64,11 @@ static void print_finding(const char *lock, const struct client *client,
                           const struct outcome *outcome)
 {
     fprintf(stderr, "%s, client %s (%s):\n", lock, client->name, client->summary);
-    trail_print(stderr);
+    counterexample_print(stderr);
     fprintf(stderr, "%s: %s\n\n", outcome->verdict, outcome->detail);
 }
 
-/* Their slots are looked through in the order of the ids that chose them. */
+/* These locks search slots that are chosen by thread id. */
 static bool ids_matter(const char *lock)
 {
     return strstr(lock, "fc-mcs") || strstr(lock, "u-scl");
@@ -169,7 +170,8 @@ int main(int count, char **words)
     if (arguments.lock && strcmp(arguments.lock, "all") != 0) {
         only = lock_find(arguments.lock);
         if (only < 1) {
-            fprintf(stderr, "hasp-explore: no lock %s to check\n", arguments.lock);
+            fprintf(stderr, "hasp-explore: there is no lock %s to check\n",
+                    arguments.lock);
             return EXIT_USAGE;
         }
     }

@@ -5,8 +5,10 @@
  * threads that meet in one shard. The same again with one bug at a time, which has to
  * be refused.
  */
-#include "explorer/clients.h"
-#include "explorer/search.h"
+#include "explorer/clients/clients.h"
+#include "explorer/execution/services.h"
+#include "explorer/base/variables.h"
+#include "explorer/search/search.h"
 
 #include "locks/memory/pool.h"
 
@@ -80,8 +82,8 @@ static void *pages(size_t bytes);
 #undef compare_exchange_acquire
 #define compare_exchange_acquire(c, e, d) checked_cas(c, e, d, CHECKED_ACQUIRE)
 
-#define __atomic_store_n(place, value, order)                                          \
-    __atomic_store_n(place, value, __ATOMIC_RELAXED)
+#define __atomic_store_n(location, value, order)                                          \
+    __atomic_store_n(location, value, __ATOMIC_RELAXED)
 #define VARIANT published_relaxed
 #include "locks/memory/pool.c"
 #undef VARIANT

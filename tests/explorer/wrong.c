@@ -3,7 +3,7 @@
  * Checks that cannot fail are worth nothing: each lock of wrong/list.def has one bug,
  * and one client that has to find it.
  */
-#include "explorer/search.h"
+#include "explorer/search/search.h"
 #include "wrong/locks.h"
 
 #include <stdio.h>

@@ -7,7 +7,9 @@
 #ifndef HASP_TESTS_EXPLORER_LITMUS_H
 #define HASP_TESTS_EXPLORER_LITMUS_H
 
-#include "explorer/clients.h"
+#include "explorer/clients/clients.h"
+#include "explorer/execution/services.h"
+#include "explorer/base/variables.h"
 
 enum { REGISTERS = 4, VALUES = 4 };
 

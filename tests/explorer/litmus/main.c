@@ -9,7 +9,7 @@
  */
 #include "litmus/litmus.h"
 
-#include "explorer/search.h"
+#include "explorer/search/search.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,9 @@
 #ifndef HASP_TESTS_EXPLORER_WRONG_LOCKS_H
 #define HASP_TESTS_EXPLORER_WRONG_LOCKS_H
 
-#include "explorer/clients.h"
+#include "explorer/clients/clients.h"
+#include "explorer/execution/services.h"
+#include "explorer/base/variables.h"
 
 enum bug {
     NONE,

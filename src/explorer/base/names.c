@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "explorer/base/names.h"
+
+#include "explorer/base/slots.h"
+#include "explorer/base/variables.h"
+
+#include "locks/waiting/waiter.h"
+
+#include <stdio.h>
+
+struct field {
+    size_t offset, size;
+    const char *name;
+};
+
+#define FIELD(type, member)                                                            \
+    {                                                                                  \
+        offsetof(struct type, member), sizeof((struct type *)0)->member, #member       \
+    }
+static const struct field lock_fields[] = {FIELD(lock, word),  FIELD(lock, count),
+                                           FIELD(lock, owner), FIELD(lock, users),
+                                           FIELD(lock, kind),  FIELD(lock, algorithm),
+                                           FIELD(lock, mode),  FIELD(lock, generation),
+                                           FIELD(lock, state), {0, 0, NULL}};
+static const struct field waiter_fields[] = {
+    FIELD(waiter, cell),   FIELD(waiter, next),           FIELD(waiter, previous),
+    FIELD(waiter, asleep), FIELD(waiter, may_change),     FIELD(waiter, ticket),
+    FIELD(waiter, epoch),  FIELD(waiter, condition_next), FIELD(waiter, condition),
+    FIELD(waiter, lock),   FIELD(waiter, more),           FIELD(waiter, link),
+    {0, 0, NULL}};
+static const struct field side_block_fields[] = {{0, sizeof(struct pool_slot), "word"},
+                                                 {0, 0, NULL}};
+
+static const char *name_in(const struct field *fields, size_t offset, const char *whole)
+{
+    static char name[4][64];
+    static unsigned used;
+    char *text = name[used++ % 4];
+    for (; fields->name; fields++) {
+        if (offset < fields->offset || offset >= fields->offset + fields->size)
+            continue;
+        size_t within = offset - fields->offset;
+        if (fields->size > 8 || within)
+            snprintf(text, sizeof name[0], "%s.%s[%zu]", whole, fields->name,
+                     within / 4);
+        else
+            snprintf(text, sizeof name[0], "%s.%s", whole, fields->name);
+        return text;
+    }
+    snprintf(text, sizeof name[0], "%s", whole);
+    return text;
+}
+
+const char *cell_name(const void *address)
+{
+    static char whole[64];
+    const char *at = address, *lock = (const char *)&client_lock;
+    int pool;
+    unsigned id;
+    size_t offset;
+    if (at >= lock && at < lock + sizeof client_lock)
+        return name_in(lock_fields, (size_t)(at - lock), "lock");
+    if (slot_at(address, &pool, &id, &offset)) {
+        snprintf(whole, sizeof whole, "%s %u",
+                 pool == SIDE_POOL ? "side block" : "waiter", id);
+        return name_in(pool == SIDE_POOL ? side_block_fields : waiter_fields, offset,
+                       whole);
+    }
+    const char *variable = client_variable(address);
+    if (variable)
+        return variable;
+    snprintf(whole, sizeof whole, "static %p", address);
+    return whole;
+}
+
+const char *order_name(int order)
+{
+    static const char *const names[] = {"relaxed", "acquire", "release", "acq_rel"};
+    return names[order & 3];
+}

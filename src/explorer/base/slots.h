@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory behind the explorer's replacement of the locks' pools; see pool.c. */
+#ifndef HASP_EXPLORER_BASE_SLOTS_H
+#define HASP_EXPLORER_BASE_SLOTS_H
+
+#include "explorer/base/limits.h"
+
+#include "locks/memory/pool.h"
+
+#include <stddef.h>
+
+enum { WAITER_POOL, SIDE_POOL }; /* indices of pools */
+
+extern struct pool_slot slots[POOLS][SLOTS + 1];
+
+/* Returns whether the address is in a slot, and in which; `offset` is in bytes. */
+bool slot_at(const void *address, int *pool, unsigned *id, size_t *offset);
+
+#endif

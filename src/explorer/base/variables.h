@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The lock under check, and what else the threads of a client share. */
+#ifndef HASP_EXPLORER_BASE_VARIABLES_H
+#define HASP_EXPLORER_BASE_VARIABLES_H
+
+#include "locks/list/descriptor.h"
+
+extern struct lock client_lock;
+extern const struct lock_operations *client_operations;
+
+/* Guarded by the lock: the compiler reports every access, and the explorer reports
+ * those that are not ordered. */
+extern uint32_t inside, sections;
+extern struct waiter *sleeper;
+
+extern struct atomic_u32 flag;
+/* Accessed relaxed: they control the schedule and order nothing. */
+extern struct atomic_u32 arrived, served;
+
+/* The name of a variable above, or NULL. */
+const char *client_variable(const void *address);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "explorer/clients/clients.h"
+
+#include "explorer/clients/condition.h"
+#include "explorer/clients/critical_sections.h"
+#include "explorer/clients/forks.h"
+#include "explorer/clients/queues.h"
+#include "explorer/memory/lifetime.h"
+
+#include <string.h>
+
+static void exclusion(unsigned thread)
+{
+    enter();
+    if (thread == 0)
+        enter();
+}
+
+static void finish_exclusion(void)
+{
+    expect(sections == 4, "a critical section was lost");
+    finish_free();
+}
+
+static void with_trylock(unsigned thread)
+{
+    if (thread < 2) {
+        enter();
+    } else if (trylock()) {
+        section();
+        unlock();
+    }
+}
+
+/* Whether or not the deadline passed, the lock must go on working. */
+static void with_timeout(unsigned thread)
+{
+    if (thread == 2)
+        enter_after_deadline();
+    else
+        enter();
+}
+
+/* The first thread locks again while the second may still be waiting. */
+static void timed_pair(unsigned thread)
+{
+    if (thread == 0) {
+        enter();
+        enter_before_deadline();
+    } else {
+        enter_after_deadline();
+    }
+}
+
+static void two_timeouts(unsigned thread)
+{
+    if (thread == 0)
+        enter();
+    else
+        enter_before_deadline();
+}
+
+/* The thread that was the last to enter destroys the lock, while the other one may
+ * still be inside its unlock. */
+static void last_destroys(unsigned thread)
+{
+    (void)thread;
+    lock();
+    section();
+    bool last = sections == 2;
+    unlock();
+    if (!last)
+        return;
+    begin_operation();
+    client_operations->destroy(&client_lock);
+    lock_is_destroyed();
+}
+
+static void finish_nothing(void)
+{
+    expect(sections == 2, "a critical section was lost");
+}
+
+/* The first thread locks, the second unlocks for it, and the third one locks, too. */
+static void unlock_by_another(unsigned thread)
+{
+    if (thread == 0) {
+        lock();
+        section();
+        store_release(&flag, 1);
+    } else if (thread == 1) {
+        spin_until(load_acquire(&flag));
+        section();
+        unlock();
+    } else {
+        enter();
+    }
+}
+
+static void migration(unsigned thread)
+{
+    lock();
+    move_to_node(choose(2));
+    section();
+    unlock();
+    (void)thread;
+}
+
+static bool parks(const struct lock_descriptor *lock)
+{
+    return lock->parks;
+}
+
+/* Not glk, where a waiter may wait for the mode to change, and not gcr, where
+ * restricted threads wait outside the lock. */
+static bool has_one_queue(const struct lock_descriptor *lock)
+{
+    return strcmp(lock->name, "glk") != 0 && strncmp(lock->name, "gcr+", 4) != 0;
+}
+
+static bool is_numa(const struct lock_descriptor *lock)
+{
+    return lock->numa;
+}
+
+#define BIT(thread) (1 << (thread))
+
+const struct client clients[] = {
+    {.name = "pair",
+     .summary = "two threads lock and unlock, the first one twice",
+     .threads = 2,
+     .body = exclusion,
+     .finish = finish_free},
+    {.name = "exclusion",
+     .summary = "three threads lock and unlock, the first one twice",
+     .threads = 3,
+     .body = exclusion,
+     .finish = finish_exclusion,
+     .alike = BIT(1) | BIT(2)},
+    {.name = "trylock",
+     .summary = "a trylock among two lockers",
+     .threads = 3,
+     .body = with_trylock,
+     .finish = finish_free,
+     .alike = BIT(0) | BIT(1)},
+    {.name = "timeout",
+     .summary = "a timed lock among two lockers, and a lock after its failure",
+     .threads = 3,
+     .body = with_timeout,
+     .finish = finish_free,
+     .alike = BIT(0) | BIT(1)},
+    {.name = "timeouts",
+     .summary = "two timed locks and a locker",
+     .threads = 3,
+     .body = two_timeouts,
+     .finish = finish_free,
+     .alike = BIT(1) | BIT(2)},
+    {.name = "another",
+     .summary = "unlocked by another thread while a third waits",
+     .threads = 3,
+     .body = unlock_by_another,
+     .finish = finish_free},
+    {.name = "timed",
+     .summary = "two timed locks, the first one by a thread that has locked before",
+     .threads = 2,
+     .body = timed_pair,
+     .finish = finish_free},
+    {.name = "queue",
+     .summary = "two threads queue, and the holder queues again after them",
+     .threads = 3,
+     .body = queue_of_two,
+     .finish = finish_free},
+    {.name = "leavers",
+     .summary = "two threads queue that may time out, and the holder locks again",
+     .threads = 3,
+     .body = queue_of_leavers,
+     .finish = finish_free},
+    {.name = "long-queue",
+     .summary = "three threads queue, and the holder queues again after them",
+     .threads = 4,
+     .body = queue_of_three,
+     .finish = finish_free},
+    {.name = "node-queue",
+     .summary = "two threads of two NUMA nodes queue, and the holder locks again",
+     .threads = 3,
+     .suits = is_numa,
+     .body = queue_of_two,
+     .finish = finish_free,
+     .nodes = {0, 1, 0, 0}},
+    {.name = "long-node-queue",
+     .summary = "three threads of two NUMA nodes queue, and the holder locks again",
+     .threads = 4,
+     .suits = is_numa,
+     .body = queue_of_three,
+     .finish = finish_free,
+     .nodes = {0, 1, 0, 1}},
+    {.name = "last",
+     .summary = "the last user destroys the lock while the other may be releasing it",
+     .threads = 2,
+     .body = last_destroys,
+     .finish = finish_nothing,
+     .every_step = true,
+     .alike = BIT(0) | BIT(1)},
+    {.name = "condition",
+     .summary = "the holder signals a condition variable; a third thread competes",
+     .threads = 3,
+     .body = condition,
+     .finish = finish_free},
+    {.name = "spurious",
+     .summary = "three threads, each of which may wake up spuriously once",
+     .threads = 3,
+     .suits = parks,
+     .body = exclusion,
+     .finish = finish_free,
+     .spurious_wakeups = 1,
+     .alike = BIT(1) | BIT(2)},
+    {.name = "nodes",
+     .summary = "three threads on two NUMA nodes, the first one locks twice",
+     .threads = 3,
+     .suits = is_numa,
+     .body = exclusion,
+     .finish = finish_free,
+     .nodes = {0, 1, 0, 0}},
+    {.name = "migration",
+     .summary = "three threads on two NUMA nodes that move while they hold the lock",
+     .threads = 3,
+     .suits = is_numa,
+     .body = migration,
+     .finish = finish_free,
+     .nodes = {0, 1, 0, 0},
+     .alike = BIT(0) | BIT(2)},
+    {.name = "fork",
+     .summary = "the holder forks; two lockers vanish, and a new one starts",
+     .threads = 4,
+     .body = fork_while_held,
+     .finish = finish_free,
+     .child = 3,
+     .every_step = true,
+     .alike = BIT(1) | BIT(2)},
+    {.name = "fork-grant",
+     .summary = "the lock is handed to a thread that does not exist in the child",
+     .threads = 4,
+     .suits = has_one_queue,
+     .body = fork_after_grant,
+     .finish = finish_free,
+     .nodes = {0, 0, 1, 0},
+     .child = 3,
+     .every_step = true},
+};
+const unsigned client_count = sizeof clients / sizeof clients[0];

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "explorer/clients/forks.h"
+
+#include "explorer/clients/critical_sections.h"
+#include "explorer/clients/queues.h"
+
+/* The holder forks while two others use the lock; a new thread starts in the child. */
+void fork_while_held(unsigned thread)
+{
+    if (thread == 0) {
+        lock();
+        section();
+        fork_here();
+        section();
+        unlock();
+    } else {
+        enter();
+    }
+}
+
+/* The lock has just been handed to one of two waiters, and these do not exist in the
+ * child. There the lock is free for the first thread and for a new one. (If it was
+ * handed to a thread with no waiter after it, nothing shows that the holder is gone:
+ * the lock stays held, as with any other thread that vanishes.) */
+void fork_after_grant(unsigned thread)
+{
+    if (thread == 0) {
+        lock();
+        wait_for_arrivals(2);
+        section();
+        watch_waiters();
+        unlock();
+        if (fork_here_if_unmoved(1u << 1 | 1u << 2))
+            enter();
+    } else {
+        if (thread < 3)
+            arrive(thread);
+        enter();
+    }
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "explorer/clients/queues.h"
+
+#include "explorer/clients/critical_sections.h"
+
+void wait_for_arrivals(unsigned count)
+{
+    spin_until(load_relaxed(&arrived) == count);
+}
+
+void arrive(unsigned thread)
+{
+    wait_for_arrivals(thread - 1);
+    store_relaxed(&arrived, thread);
+}
+
+/* A critical section that other threads can observe. */
+static void enter_visibly(void)
+{
+    lock();
+    store_relaxed(&served, 1);
+    section();
+    unlock();
+}
+
+static void hold_until_arrived(unsigned count)
+{
+    lock();
+    wait_for_arrivals(count);
+    section();
+    unlock();
+}
+
+/* Two threads queue; the first one locks again when one of them has the lock. */
+void queue_of_two(unsigned thread)
+{
+    if (thread == 0) {
+        hold_until_arrived(2);
+        spin_until(load_relaxed(&served));
+        enter();
+    } else {
+        arrive(thread);
+        enter_visibly();
+    }
+}
+
+/* Three threads queue; the first one locks again, at once or when one of them has the
+ * lock, with a deadline. */
+void queue_of_three(unsigned thread)
+{
+    if (thread == 0) {
+        hold_until_arrived(3);
+        if (choose(2))
+            spin_until(load_relaxed(&served));
+        enter_before_deadline();
+    } else {
+        arrive(thread);
+        enter_visibly();
+    }
+}
+
+/* Two threads queue with a deadline, and the first one locks again. */
+void queue_of_leavers(unsigned thread)
+{
+    if (thread == 0) {
+        hold_until_arrived(2);
+        enter();
+    } else {
+        arrive(thread);
+        enter_before_deadline();
+    }
+}

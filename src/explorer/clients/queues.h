@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Clients whose threads queue in a known order while the first one holds the lock, so
+ * that the search need not find the preemptions that lead there. */
+#ifndef HASP_EXPLORER_CLIENTS_QUEUES_H
+#define HASP_EXPLORER_CLIENTS_QUEUES_H
+
+void wait_for_arrivals(unsigned count);
+void arrive(unsigned thread); /* after the threads before it */
+
+void queue_of_two(unsigned thread);
+void queue_of_three(unsigned thread);
+void queue_of_leavers(unsigned thread);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "explorer/execution/pool.h"
+
+#include "explorer/base/counterexample.h"
+#include "explorer/base/names.h"
+#include "explorer/base/slots.h"
+#include "explorer/base/verdict.h"
+#include "explorer/memory/locations.h"
+#include "explorer/memory/messages.h"
+#include "explorer/memory/ordered_cells.h"
+
+#include "locks/memory/side_memory.h"
+#include "locks/waiting/waiter.h"
+
+enum { FREE, TAKEN, KEPT }; /* of pool_state.taken */
+
+static unsigned index_of(const struct pool *pool)
+{
+    return pool == &side_pool ? SIDE_POOL : WAITER_POOL;
+}
+
+void pools_prepare(void)
+{
+    waiter_pool.chunks[0] = slots[index_of(&waiter_pool)];
+    side_pool.chunks[0] = slots[index_of(&side_pool)];
+    /* The contents of a slot are undefined when it is taken. Here its words hold an id
+     * that is never handed out. (In side memory only the words in which locks keep ids
+     * do.) */
+    enum { LINK = 12, KEY }; /* in struct gcr */
+    for (unsigned pool = 0; pool < POOLS; pool++)
+        for (uint32_t i = 0; i <= SLOTS; i++) {
+            uint32_t *words = (uint32_t *)(void *)&slots[pool][i];
+            for (unsigned word = 0; word < SIDE_BLOCK_WORDS; word++)
+                if (pool == index_of(&waiter_pool) || word < 2 ||
+                    word == SIDE_BLOCKS_MAX || word == SIDE_FLAG || word == LINK ||
+                    word == KEY)
+                    words[word] = SLOTS;
+            slots[pool][i].link = (struct pool_link){.id = i};
+        }
+    for (uint32_t i = 0; i <= SLOTS; i++)
+        waiter_at(i)->epoch = 0; /* the epoch persists from one use to the next */
+}
+
+static uint16_t order_cell(struct pool_slot *slot)
+{
+    struct location *location =
+        location_of_cell(&slot->link.free_next.raw, sizeof slot->link.free_next.raw);
+    location_note_race(location);
+    if (is_ordered_cell(location))
+        fail("restart", "a cell became contended");
+    return location->cell;
+}
+
+static void initialise(int thread, struct location *location, uint64_t value)
+{
+    if (is_ordered_cell(location))
+        ordered_initialise(location, value);
+    else
+        memory_initialise(&model.thread[thread], location->cell, value);
+}
+
+/* The work of side_block_take(), in one step: no other thread can reach the slot yet.
+ */
+static void zero_side_block(struct pool_slot *slot, int thread)
+{
+    struct side_block *block = (struct side_block *)slot;
+    for (int i = 0; i < SIDE_BLOCK_WORDS; i++)
+        initialise(thread, location_of_cell(&block->words[i].raw, sizeof(uint32_t)), 0);
+}
+
+static struct pool_slot *slot_for(struct pool *pool, int thread)
+{
+    struct pool_state *state = &model.pool[index_of(pool)];
+    unsigned id;
+    if (state->free_count[thread])
+        id = state->free[thread][--state->free_count[thread]];
+    else if (state->carved < SLOTS - 1)
+        id = ++state->carved;
+    else
+        return NULL;
+    if (pool == &side_pool)
+        zero_side_block(&slots[SIDE_POOL][id], thread);
+    state->home[id - 1] = (uint8_t)thread;
+    state->taken[id - 1] = TAKEN;
+    return &slots[index_of(pool)][id];
+}
+
+struct pool_slot *pool_take(struct pool *pool)
+{
+    int thread = model.running;
+    struct pool_slot *slot = slot_for(pool, thread);
+    if (!slot)
+        fail("pool exhausted",
+             "more than %d slots are in use; probably there is a leak", SLOTS - 1);
+    model.thread[thread].iteration.idle = 0;
+    uint16_t cell = order_cell(slot);
+    memory_load(&model.thread[thread], cell, message_count(cell) - 1, CHECKED_ACQUIRE);
+    counterexample_add(&(struct counterexample_step){
+        .thread = thread, .operation = OP_TAKE, .address = slot});
+    return slot;
+}
+
+/* The thread that gives a slot back must have seen all stores that others made to it.
+ * Otherwise the next user's store could be overwritten by one of them. (Stores of hints
+ * are exempt.) */
+static void expect_settled(struct pool *pool, struct pool_slot *slot)
+{
+    const struct thread *self = &model.thread[model.running];
+    uint16_t positions[MESSAGES];
+    unsigned words =
+        pool == &side_pool ? SIDE_BLOCK_WORDS : offsetof(struct waiter, asleep) / 4;
+    for (unsigned i = 0; i < words; i++) {
+        struct atomic_u32 *word = &((struct side_block *)slot)->words[i];
+        const struct location *location =
+            location_of_cell(&word->raw, sizeof word->raw);
+        if (!is_ordered_cell(location) && message_count(location->cell) > 1 &&
+            store_choices(self, location->cell, positions) > 1)
+            fail("given back early",
+                 "another thread's store to %s may still take effect", cell_name(word));
+    }
+}
+
+void pool_give(struct pool *pool, struct pool_slot *slot)
+{
+    int thread = model.running;
+    struct pool_state *state = &model.pool[index_of(pool)];
+    uint32_t id = slot->link.id;
+    counterexample_add(&(struct counterexample_step){
+        .thread = thread, .operation = OP_GIVE, .address = slot});
+    if (!id || id > state->carved || !state->taken[id - 1])
+        fail("given back twice", "%s is already in the pool", cell_name(slot));
+    expect_settled(pool, slot);
+    unsigned home = state->home[id - 1];
+    state->taken[id - 1] = FREE;
+    state->free[home][state->free_count[home]++] = (uint8_t)id;
+    model.thread[thread].iteration.idle = 0;
+    uint16_t cell = order_cell(slot);
+    memory_store(&model.thread[thread], cell, message_count(cell), 0, CHECKED_RELEASE);
+}
+
+void pool_keep(struct pool *pool, struct pool_slot *slot)
+{
+    model.pool[index_of(pool)].taken[slot->link.id - 1] = KEPT;
+}
+
+unsigned pool_taken(void)
+{
+    unsigned taken = 0;
+    for (int pool = 0; pool < POOLS; pool++)
+        for (int i = 0; i < model.pool[pool].carved; i++)
+            taken += model.pool[pool].taken[i] == TAKEN;
+    return taken;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "explorer/execution/services.h"
+
+#include "explorer/base/model.h"
+#include "explorer/base/verdict.h"
+
+void expect(bool condition, const char *text)
+{
+    if (!condition)
+        fail("assertion", "%s", text);
+}
+
+void begin_operation(void)
+{
+    struct thread *self = &model.thread[model.running];
+    self->iteration.steps = self->iteration.writes = 0;
+    self->reads = self->spins = self->read_clock = self->read_deadline = 0;
+}
+
+const struct deadline *new_deadline(void)
+{
+    static const struct deadline some_time = {CLOCK_MONOTONIC, {1000000000, 0}};
+    model.thread[model.running].expired = 0;
+    return &some_time;
+}
+
+void move_to_node(unsigned node)
+{
+    model.thread[model.running].node = (uint8_t)node;
+}
+
+void watch_waiters(void)
+{
+    for (int t = 0; t < FINISHER; t++) {
+        uint8_t operation = model.thread[t].request.operation;
+        model.thread[t].watched = operation == OP_RELAX || operation == OP_ASLEEP;
+    }
+}

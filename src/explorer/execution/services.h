@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What the explorer offers to clients. */
+#ifndef HASP_EXPLORER_EXECUTION_SERVICES_H
+#define HASP_EXPLORER_EXECUTION_SERVICES_H
+
+#include "platform/platform.h"
+
+/* Ends the run with the verdict "assertion" unless the condition holds. */
+void expect(bool condition, const char *text);
+
+/* A number below `alternatives`; every one is explored. */
+unsigned choose(unsigned alternatives);
+
+void move_to_node(unsigned node);
+
+/* Forks: the other threads vanish, and their waiters stay in the queues. */
+void fork_here(void);
+
+/* Forks, and returns true, if the threads of this bit set were waiting at the last
+ * watch_waiters() and have not run since. */
+bool fork_here_if_unmoved(unsigned threads);
+void watch_waiters(void);
+
+/* Begins an operation: the thread does not wait for what it read before it. */
+void begin_operation(void);
+
+/* A new deadline, which may pass at any time from now on. */
+const struct deadline *new_deadline(void);
+
+#endif
