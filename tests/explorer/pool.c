@@ -82,8 +82,8 @@ static void *pages(size_t bytes);
 #undef compare_exchange_acquire
 #define compare_exchange_acquire(c, e, d) checked_cas(c, e, d, CHECKED_ACQUIRE)
 
-#define __atomic_store_n(location, value, order)                                          \
-    __atomic_store_n(location, value, __ATOMIC_RELAXED)
+#define __atomic_store_n(pointer, value, order)                                        \
+    __atomic_store_n(pointer, value, __ATOMIC_RELAXED)
 #define VARIANT published_relaxed
 #include "locks/memory/pool.c"
 #undef VARIANT
