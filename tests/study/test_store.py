@@ -120,9 +120,9 @@ def test_the_same_file_is_not_taken_twice(hasp, store, runs):
         ("web,1,mcs,7,1", ",1,mcs,7,1", "line 7: bench is ''"),
         ("bench,", "what,", "line 1: no column for the program"),
         ("bench,node", "bench,threads,node", "two columns for the size"),
-        ("db,1,mcs,12,1", "db,1,mcs,12,1,9", "is no CSV file"),
+        ("db,1,mcs,12,1", "db,1,mcs,12,1,9", "is not a CSV file"),
         ("throughput,tpp", "tpp,tpp", "line 1: two columns are called 'tpp'"),
-        (RUNS[RUNS.index("db") :], "db,1,mcs,,\n", "has no single value"),
+        (RUNS[RUNS.index("db") :], "db,1,mcs,,\n", "has not a single value"),
         (RUNS[RUNS.index("db") :], "", "has no runs"),
     ],
 )

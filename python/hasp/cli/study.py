@@ -13,7 +13,7 @@ HELP = "locks x programs x machines: import measurements, print the study's tabl
 
 # The one list of actions, in the order of `hasp study --help`, each a module of
 # study_actions.
-ACTIONS = ("library", "plan", "run", "add", "list", "table", "report", "diff")
+ACTIONS = ("library", "plan", "run", "fetch", "add", "list", "table", "report", "diff")
 
 EXAMPLES = """\
 examples:
@@ -22,6 +22,7 @@ examples:
   hasp study run studies/locks.toml --store runs
   hasp study run studies/locks.toml --store runs --on simulated:xeon-80
   hasp study run studies/locks.toml --store runs --on slurm --jobs 4
+  hasp study fetch --store published
   hasp study add --store runs --machine A-64 A64.csv
   hasp study list --store runs
   hasp study table sensitivity --store runs --machine A-64

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Existing measurements as samples: CSV files, the lock study's data sets among them.
+"""Import of existing measurements from CSV files, such as the lock study's data sets.
 
-One line is one run. The columns that say what was run are known by several names (the
-data sets of LiTL call them bench, strategy and node); every other column is a metric.
+Each line is one run. The columns for program, lock and size have several accepted names
+(LiTL's data sets call them bench, strategy and node); every other column is a metric.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAMES = {
     "size": ("nodes", "node", "threads"),
 }
 SIZE_UNITS = {"node": "nodes"}
-# One of the published files spells it so.
+# The spelling of one of the published files.
 METRIC_SPELLINGS = {"throughout": "throughput"}
 LESS_IS_BETTER = {"latency"}
 
@@ -36,8 +36,48 @@ def import_csv(
 ) -> dict[str, Any]:
     """Add the runs of a CSV file to the store; returns the batch's provenance.
 
-    `less_is_better` are more metrics of which that is so.
+    `less_is_better` names further metrics whose lower values are better. A file that is
+    not as it should be is an error, and nothing of it is added.
     """
+    content, table = _read(path)
+    keys = _keys(path, table.columns)
+    metrics = [name for name in table.columns if name not in keys.values()]
+    if not metrics:
+        raise HaspError(
+            f"{path} has no column with measurements",
+            f"beside {', '.join(keys.values())} it needs one, such as throughput",
+        )
+    for name in less_is_better:
+        if name not in metrics:
+            raise HaspError(
+                f"{path} has no metric {name!r} for --less-is-better",
+                f"its metrics are {', '.join(metrics)}",
+            )
+    less = {*LESS_IS_BETTER, *less_is_better}
+    if table.is_empty():
+        raise HaspError(f"{path} has no runs", "write one line for each run")
+    provenance = {
+        "machine": machine,
+        "source": path.name,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "added": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "size_unit": SIZE_UNITS.get(keys["size"], keys["size"]),
+        "metrics": [METRIC_SPELLINGS.get(name, name) for name in metrics],
+        "lower_is_better": [name for name in metrics if name in less],
+        "runs": len(table),
+    }
+    rows = _rows(_numbers(path, table, keys, metrics), machine, keys, metrics)
+    if rows.is_empty():
+        raise HaspError(
+            f"{path} has not a single value in {', '.join(metrics)}",
+            "nothing was added; see whether another column holds the measurements",
+        )
+    store.add(rows, provenance)
+    return provenance
+
+
+def _read(path: Path) -> tuple[bytes, polars.DataFrame]:
+    """The file's bytes, and its table with every cell as text."""
     import polars
 
     try:
@@ -50,39 +90,21 @@ def import_csv(
         table = polars.read_csv(content, infer_schema=False)
     except polars.exceptions.PolarsError as problem:
         raise HaspError(
-            f"{path} is no CSV file: {str(problem).splitlines()[0]}",
-            "the first line names the columns; all lines have as many",
+            f"{path} is not a CSV file: {str(problem).splitlines()[0]}",
+            "the first line names the columns; every line has as many",
         ) from None
     _refuse_twins(path, content)
-    keys = _keys(path, table.columns)
-    metrics = [name for name in table.columns if name not in keys.values()]
-    if not metrics:
-        raise HaspError(
-            f"{path} has no column with measurements",
-            f"beside {', '.join(keys.values())} it needs one, such as throughput",
-        )
-    for name in less_is_better:
-        if name not in metrics:
-            raise HaspError(
-                f"{path} has no metric {name!r}, of which less would be better",
-                f"its metrics are {', '.join(metrics)}",
-            )
-    less = {*LESS_IS_BETTER, *less_is_better}
-    if table.is_empty():
-        raise HaspError(f"{path} has no runs", "one line is one run")
-    provenance = {
-        "machine": machine,
-        "source": path.name,
-        "sha256": hashlib.sha256(content).hexdigest(),
-        "added": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "size_unit": SIZE_UNITS.get(keys["size"], keys["size"]),
-        "metrics": [METRIC_SPELLINGS.get(name, name) for name in metrics],
-        "lower_is_better": [name for name in metrics if name in less],
-        "runs": len(table),
-    }
-    numbers = _numbers(path, table, keys, metrics)
-    rows = (
-        numbers.rename({column: name for name, column in keys.items()})
+    return content, table
+
+
+def _rows(
+    table: polars.DataFrame, machine: str, keys: dict[str, str], metrics: list[str]
+) -> polars.DataFrame:
+    """A row for each run and metric, as the store keeps them."""
+    import polars
+
+    return (
+        table.rename({column: name for name, column in keys.items()})
         .with_columns(polars.lit(machine).alias("machine"))
         .with_row_index("run")
         .with_columns(polars.col("run").cast(polars.Int64))
@@ -96,17 +118,10 @@ def import_csv(
         .with_columns(polars.col("metric").replace(METRIC_SPELLINGS))
         .select(COLUMNS)
     )
-    if rows.is_empty():
-        raise HaspError(
-            f"{path} has no single value in {', '.join(metrics)}",
-            "nothing was added; see whether another column holds the measurements",
-        )
-    store.add(rows, provenance)
-    return provenance
 
 
 def _refuse_twins(path: Path, content: bytes) -> None:
-    """Polars renames the second of two columns; which one is meant, nobody knows."""
+    """Refuse two columns of one name, which polars would silently rename."""
     first = content.decode("utf-8-sig", "replace").splitlines()[0]
     names = next(csv.reader([first]))
     for name in names:
@@ -118,7 +133,7 @@ def _refuse_twins(path: Path, content: bytes) -> None:
 
 
 def _keys(path: Path, columns: list[str]) -> dict[str, str]:
-    """What each kind of key is called in this file."""
+    """The name that each kind of key column has in this file."""
     found = {}
     for kind, names in NAMES.items():
         there = [name for name in names if name in columns]
@@ -126,7 +141,7 @@ def _keys(path: Path, columns: list[str]) -> dict[str, str]:
             raise HaspError(
                 f"{path}, line 1: {'two columns' if there else 'no column'} for the "
                 f"{kind}: {', '.join(columns)}",
-                f"it is the one called {' or '.join(names)}",
+                f"name it {' or '.join(names)}",
             )
         found[kind] = there[0]
     return found
@@ -135,7 +150,7 @@ def _keys(path: Path, columns: list[str]) -> dict[str, str]:
 def _numbers(
     path: Path, table: polars.DataFrame, keys: dict[str, str], metrics: list[str]
 ) -> polars.DataFrame:
-    """The table with numbers where they belong; an empty metric was not measured."""
+    """The table with its sizes and metrics as numbers; an empty metric becomes null."""
     import polars
 
     for name in (keys["program"], keys["lock"]):
@@ -143,13 +158,13 @@ def _numbers(
         _refuse(path, name, table[name], missing, "it is empty")
     size = table[keys["size"]].cast(polars.Int64, strict=False)
     wrong = size.is_null() | (size.fill_null(0) < 1)
-    _refuse(path, keys["size"], table[keys["size"]], wrong, "no count from 1 on")
+    _refuse(path, keys["size"], table[keys["size"]], wrong, "not a number from 1")
     changed = table.with_columns(size)
     for name in metrics:
         text = table[name].fill_null("").str.strip_chars()
         value = text.cast(polars.Float64, strict=False)
         wrong = ((text != "") & value.is_null()) | ~value.is_finite().fill_null(True)
-        _refuse(path, name, table[name], wrong, "no number")
+        _refuse(path, name, table[name], wrong, "not a number")
         changed = changed.with_columns(value.alias(name))
     return changed
 
@@ -161,5 +176,5 @@ def _refuse(
         place = wrong.arg_true()[0]
         raise HaspError(
             f"{path}, line {place + 2}: {column} is {text[place] or ''!r}: {why}",
-            "mend or delete that line; nothing was added",
+            "correct or delete that line; nothing was added",
         )
