@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulator/clock.h"
-#include "simulator/deadlock.h"
+#include "simulator/event_loop.h"
 #include "simulator/scheduler.h"
-#include "simulator/threads.h"
 
 static const uint64_t NS_PER_S = 1000000000, NS_PER_MS = 1000000;
 

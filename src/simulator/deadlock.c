@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulator/deadlock.h"
 #include "simulator/cells.h"
-#include "simulator/lines.h"
+#include "simulator/line.h"
 #include "simulator/scheduler.h"
 
 #include <inttypes.h>
@@ -9,8 +9,6 @@
 #include <stdlib.h>
 
 enum { VAIN_TURNS = 1000, SPINS = 8 };
-
-uint64_t progress_at;
 
 /* What a thread that spins waits before it offers its CPU, many times over. */
 static uint64_t patience(void)

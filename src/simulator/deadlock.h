@@ -8,9 +8,6 @@
 
 #include <stdint.h>
 
-/* When memory changed last; later, if something is sure to happen by then. */
-extern uint64_t progress_at;
-
 /* A thread has waited in vain for as long as it wanted to. */
 void look_for_deadlock(uint64_t time);
 

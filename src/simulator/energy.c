@@ -4,6 +4,7 @@
 #include "simulator/energy.h"
 #include "platform/workers.h"
 #include "simulator/clock.h"
+#include "simulator/requests.h"
 #include "simulator/scheduler.h"
 
 static uint64_t closed_pj; /* of runs that have ended */

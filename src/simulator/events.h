@@ -12,10 +12,11 @@ enum event_kind {
     EVENT_RESUME,  /* thread: goes on */
     EVENT_COMMIT,  /* thread: the oldest store of its buffer reaches its line */
     EVENT_LOST,    /* line: who watches it has lost its copy */
-    EVENT_TURN,    /* watch: its thread looks at a line that it has lost */
+    EVENT_POLL,    /* watch: its thread looks at a line that it has lost */
     EVENT_ARRIVED, /* watch: a watched line is back */
     EVENT_TIMEOUT, /* thread: has waited or slept long enough */
     EVENT_SLICE,   /* CPU: its thread's time is over, if others want it */
+    EVENT_KINDS
 };
 
 /* `order`: number in the order of decisions, kind, subject. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct machine machine;
+
 /* Keys with one number. */
 struct scalar {
     const char *key;

@@ -130,6 +130,9 @@ struct machine {
     } transactions;
 };
 
+/* The machine of this process. */
+extern struct machine machine;
+
 /* Reads a flattened machine file. False with a line in `error` that names the file, the
  * line and the key, and says what it should be. */
 bool machine_read(struct machine *machine, FILE *file, const char *file_name,

@@ -2,6 +2,9 @@
 /* Operations on cells. Each takes effect at the running thread's time, or when the line
  * that it needs has come. */
 #include "simulator/cells.h"
+#include "simulator/event_loop.h"
+#include "simulator/marks.h"
+#include "simulator/requests.h"
 #include "simulator/stores.h"
 #include "simulator/transactions.h"
 #include "simulator/watching.h"
@@ -19,7 +22,7 @@ static struct line *find_line(const void *address, struct thread *self)
         start_cold(self);
     struct line *line = line_used(line_of(address), self);
     if (__builtin_expect(line->marks != 0, 0))
-        transactions_meet(line, self, false);
+        marks_meet(line, self, false);
     return line;
 }
 

@@ -2,9 +2,8 @@
 #include "simulator/parking.h"
 #include "simulator/cells.h"
 #include "simulator/clock.h"
-#include "simulator/deadlock.h"
+#include "simulator/event_loop.h"
 #include "simulator/scheduler.h"
-#include "simulator/stores.h"
 #include "simulator/transactions.h"
 
 enum { BUCKETS = 256, NONE = UINT16_MAX };

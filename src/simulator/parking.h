@@ -3,7 +3,7 @@
 #ifndef HASP_SIMULATOR_PARKING_H
 #define HASP_SIMULATOR_PARKING_H
 
-#include "simulator/threads.h"
+#include "simulator/thread.h"
 
 /* Its deadline has passed. */
 void stop_sleeping(struct thread *thread, uint64_t time);

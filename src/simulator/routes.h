@@ -6,7 +6,7 @@
 #ifndef HASP_SIMULATOR_ROUTES_H
 #define HASP_SIMULATOR_ROUTES_H
 
-#include "simulator/lines.h"
+#include "simulator/line.h"
 
 struct route {
     uint32_t cycles;

@@ -15,7 +15,7 @@
 #ifndef HASP_SIMULATOR_SCHEDULER_H
 #define HASP_SIMULATOR_SCHEDULER_H
 
-#include "simulator/threads.h"
+#include "simulator/thread.h"
 
 /* For each thread; the scheduler's own. */
 struct schedule {

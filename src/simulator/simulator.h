@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A deterministic multicore: events on simulated threads and cache lines, in the order
- * of simulated time, counted in the machine's cycles.
+ * of simulated time, which is counted in cycles of the machine. Lower layers first; a
+ * module includes only what stands above it.
  *
- *   events      what happens next
- *   threads     coroutines; a thread runs on until something else comes first
- *   lines       who holds a line, since when, and how long its transfers take
- *   routes      latencies between places
- *   stores      store buffers
- *   operations  what platform/simulated promises, on cells
- *   watching    waiting until a line changes
- *   parking     futexes
- *   scheduler   which thread has which CPU
- *   transactions   hardware transactions
- *   clock       time in other units
- *   energy      what is counted
- *   workers     what platform/workers.h promises
- *   deadlock    who waits for whom
+ *   machine      the description of the machine
+ *   events       the queue of future events
+ *   memory       simulated memory, its lines and their homes
+ *   thread       the state of a simulated thread
+ *   line         the state of a cache line
+ *   scheduler    which thread runs on which CPU
+ *   event_loop   handles events until a thread continues
+ *   marks        lines that hardware transactions have read or written
+ *   routes       latencies by protocol and distance
+ *   requests     how a request for a line is served
+ *   stores       store buffers
+ *   clock        simulated time in other units
+ *   transactions hardware transactions
+ *   watching     waiting until a line changes
+ *   parking      futexes
+ *   operations   the operations of platform/simulated, on cells
+ *   deadlock     detects and describes programs that cannot end
+ *   energy       energy and transfers
+ *   run          starts threads, and says which event is whose
+ *   workers      platform/workers.h on the simulated machine
  */
 #ifndef HASP_SIMULATOR_SIMULATOR_H
 #define HASP_SIMULATOR_SIMULATOR_H
 
 #include "platform/simulated/operations.h"
 #include "simulator/machine.h"
-
-extern struct machine machine;
-
-/* Since the program started. */
-struct transfers {
-    uint64_t local, remote; /* within a place, between places */
-};
-extern struct transfers transfers;
 
 static inline uint64_t later(uint64_t a, uint64_t b)
 {

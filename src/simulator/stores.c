@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulator/stores.h"
 #include "simulator/cells.h"
-#include "simulator/deadlock.h"
-#include "simulator/transactions.h"
-#include "simulator/watching.h"
+#include "simulator/event_loop.h"
+#include "simulator/marks.h"
+#include "simulator/requests.h"
 
 static struct store *oldest(struct thread *thread)
 {
@@ -14,7 +14,7 @@ void write_cell(const struct thread *thread, struct line *line, void *address,
                 uint32_t size, uint64_t value, uint64_t time)
 {
     if (__builtin_expect(line->marks != 0, 0))
-        transactions_meet(line, thread, true);
+        marks_meet(line, thread, true);
     line->last_writer = thread->index;
     if (cell_value(address, size) == value)
         return;

@@ -6,7 +6,7 @@
 #ifndef HASP_SIMULATOR_STORES_H
 #define HASP_SIMULATOR_STORES_H
 
-#include "simulator/lines.h"
+#include "simulator/line.h"
 
 /* Stores, at once or through the buffer; waits while that is full. */
 void store(struct thread *self, struct line *line, void *address, uint32_t size,

@@ -4,24 +4,15 @@
 #include "platform/simulated/switch.h"
 #include "platform/transactions.h"
 #include "simulator/cells.h"
-#include "simulator/lines.h"
+#include "simulator/event_loop.h"
+#include "simulator/marks.h"
+#include "simulator/requests.h"
 #include "simulator/stores.h"
-#include "simulator/watching.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELPER_STACK = 64 << 10, FIRST_PLACES = 64 };
-
-enum mark { MARK_READ = 1, MARK_WRITTEN = 2 };
-
-/* A line of a transaction, in a hash table; of an earlier one if `transaction` is not
- * the present one's number. */
-struct marked {
-    uint64_t transaction;
-    uint32_t line;
-    uint8_t marks;
-};
+enum { HELPER_STACK = 64 << 10, WRITES_AT_A_TIME = 64 };
 
 struct write {
     void *address;
@@ -31,15 +22,9 @@ struct write {
 
 struct transaction {
     unsigned depth;
-    uint64_t number; /* counts this thread's transactions, from 1 */
     uint64_t began;
-    uint64_t lines_at; /* when all lines that it writes will have come */
-    uint32_t status;   /* of its end */
-
-    uint64_t lines_read, lines_written, lines;
-    struct marked *places; /* `place_count` of them, a power of two; half are free */
-    uint32_t *line_numbers;
-    uint32_t place_count;
+    uint64_t lines_at; /* when all lines that it writes will have arrived */
+    uint32_t status;   /* what transaction_begin returns */
 
     struct write *writes;
     size_t write_count, write_space;
@@ -51,9 +36,6 @@ struct transaction {
 };
 
 static struct transaction transactions[THREADS_MAX];
-static uint16_t inside[THREADS_MAX]; /* threads in transactions */
-static unsigned inside_count;
-
 static void *more(void *memory, size_t bytes)
 {
     void *grown = realloc(memory, bytes);
@@ -65,66 +47,6 @@ static void *more(void *memory, size_t bytes)
 static struct transaction *of(const struct thread *thread)
 {
     return &transactions[thread->index];
-}
-
-/* Its place in the table, or a free one. */
-static struct marked *place_of_line(const struct transaction *transaction,
-                                    uint32_t line)
-{
-    uint32_t mask = transaction->place_count - 1;
-    uint32_t at = (uint32_t)(line * UINT64_C(2654435761) >> 8) & mask;
-    while (transaction->places[at].transaction == transaction->number &&
-           transaction->places[at].line != line)
-        at = (at + 1) & mask;
-    return &transaction->places[at];
-}
-
-static unsigned marks_of(const struct transaction *transaction, uint32_t line)
-{
-    const struct marked *place = place_of_line(transaction, line);
-    return place->transaction == transaction->number ? place->marks : 0;
-}
-
-static void make_room(struct transaction *transaction)
-{
-    if (transaction->lines * 2 < transaction->place_count)
-        return;
-    struct marked *old = transaction->places;
-    uint32_t old_count = transaction->place_count;
-    transaction->place_count = old_count ? 2 * old_count : FIRST_PLACES;
-    transaction->places = calloc(transaction->place_count, sizeof *old);
-    if (!transaction->places)
-        simulated_die("no memory for what a transaction has touched");
-    transaction->line_numbers =
-        more(transaction->line_numbers,
-             transaction->place_count * sizeof *transaction->line_numbers);
-    for (uint32_t i = 0; i < old_count; i++)
-        if (old[i].transaction == transaction->number)
-            *place_of_line(transaction, old[i].line) = old[i];
-    free(old);
-}
-
-/* Takes the thread's marks away; what it has written is forgotten. */
-static void end(struct thread *thread)
-{
-    struct transaction *transaction = of(thread);
-    for (uint64_t i = 0; i < transaction->lines; i++)
-        line_at(transaction->line_numbers[i])->marks--;
-    transaction->lines = transaction->write_count = 0;
-    transaction->depth = 0;
-    thread->in_transaction = false;
-    unsigned i = 0;
-    while (inside[i] != thread->index)
-        i++;
-    inside[i] = inside[--inside_count];
-}
-
-static void doom(struct thread *thread, uint32_t status)
-{
-    struct transaction *transaction = of(thread);
-    transaction->status = status | (transaction->depth > 1 ? TRANSACTION_NESTED : 0);
-    thread->doomed = true;
-    end(thread);
 }
 
 /* The running thread's own fault. */
@@ -139,37 +61,9 @@ void transaction_forbids(struct thread *self)
     fail(self, 0);
 }
 
-void transactions_meet(struct line *line, const struct thread *thread, bool writes)
-{
-    uint32_t number = line_number(line);
-    for (unsigned i = 0; i < inside_count;) {
-        struct thread *other = &thread_table[inside[i]];
-        unsigned marks = other == thread ? 0 : marks_of(of(other), number);
-        if (marks & MARK_WRITTEN || (marks && writes))
-            doom(other, TRANSACTION_CONFLICT | TRANSACTION_RETRY);
-        else
-            i++;
-    }
-}
-
 static void mark(struct thread *self, struct line *line, enum mark kind)
 {
-    struct transaction *transaction = of(self);
-    make_room(transaction);
-    struct marked *place = place_of_line(transaction, line_number(line));
-    if (place->transaction != transaction->number) {
-        *place = (struct marked){transaction->number, line_number(line), 0};
-        transaction->line_numbers[transaction->lines++] = place->line;
-        line->marks++;
-    }
-    if (place->marks & kind)
-        return;
-    place->marks |= kind;
-    uint64_t *count =
-        kind == MARK_READ ? &transaction->lines_read : &transaction->lines_written;
-    uint64_t most = kind == MARK_READ ? machine.transactions.read_lines
-                                      : machine.transactions.write_lines;
-    if (++*count > most)
+    if (!mark_line(self, line, kind))
         fail(self, TRANSACTION_CAPACITY);
 }
 
@@ -207,7 +101,7 @@ uint64_t transaction_load(struct thread *self, const void *address, unsigned siz
     struct line *line = line_used(line_of(address), self);
     mark(self, line, MARK_READ);
     if (line->marks > 1) /* also within this core, where nobody asks */
-        transactions_meet(line, self, false);
+        marks_meet(line, self, false);
     uint64_t at = readable_at(line, self, self->now);
     if (at == UINT64_MAX)
         at = request(line, self, MACHINE_LOAD, self->now);
@@ -228,7 +122,7 @@ void transaction_store(struct thread *self, void *address, unsigned size,
     struct line *line = line_used(line_of(address), self);
     mark(self, line, MARK_WRITTEN);
     if (line->marks > 1)
-        transactions_meet(line, self, true);
+        marks_meet(line, self, true);
     uint64_t at = writable_at(line, self, self->now);
     if (at == UINT64_MAX)
         at = request(line, self, MACHINE_STORE, self->now);
@@ -236,7 +130,7 @@ void transaction_store(struct thread *self, void *address, unsigned size,
     struct write *write = find_write(transaction, address);
     if (!write) {
         if (transaction->write_count == transaction->write_space) {
-            transaction->write_space += FIRST_PLACES;
+            transaction->write_space += WRITES_AT_A_TIME;
             transaction->writes =
                 more(transaction->writes, transaction->write_space * sizeof *write);
         }
@@ -290,12 +184,17 @@ static __attribute__((noinline)) void save_stack(struct transaction *transaction
 
 void transaction_roll_back(struct thread *self)
 {
+    struct transaction *transaction = of(self);
     void *left;
+    transaction->status =
+        self->doom_status | (transaction->depth > 1 ? TRANSACTION_NESTED : 0);
+    transaction->depth = 0;
+    transaction->write_count = 0;
     self->doomed = false;
     self->sights = 0;
     self->changes = self->forwarded = self->asked_clock = false;
     self->now += machine.transactions.abort;
-    copied = of(self);
+    copied = transaction;
     saving = false;
     switch_stack(&left, helper);
     __builtin_unreachable();
@@ -305,12 +204,8 @@ static void enter(struct thread *self)
 {
     struct transaction *transaction = of(self);
     transaction->depth = 1;
-    transaction->number++;
     transaction->began = transaction->lines_at = self->now;
-    transaction->lines_read = transaction->lines_written = 0;
-    make_room(transaction);
-    inside[inside_count++] = self->index;
-    self->in_transaction = true;
+    marks_begin(self);
 }
 
 uint32_t transaction_begin(void)
@@ -355,7 +250,9 @@ void transaction_commit(void)
         write_cell(self, line, write->address, write->size, write->value, self->now);
         watchers_miss(line, self, self->now);
     }
-    end(self);
+    transaction->depth = 0;
+    transaction->write_count = 0;
+    marks_end(self);
 }
 
 void transaction_abort(uint8_t code)

@@ -11,17 +11,12 @@
 #ifndef HASP_SIMULATOR_TRANSACTIONS_H
 #define HASP_SIMULATOR_TRANSACTIONS_H
 
-#include "simulator/threads.h"
-
-struct line;
+#include "simulator/thread.h"
 
 /* Operations on cells of a thread that is in a transaction. */
 uint64_t transaction_load(struct thread *self, const void *address, unsigned size);
 void transaction_store(struct thread *self, void *address, unsigned size,
                        uint64_t value);
-
-/* The thread asks for a marked line, or changes it. */
-void transactions_meet(struct line *line, const struct thread *thread, bool writes);
 
 /* The running thread does what no transaction survives; does not return. */
 __attribute__((noreturn)) void transaction_forbids(struct thread *self);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulator/watching.h"
 #include "simulator/cells.h"
-#include "simulator/deadlock.h"
+#include "simulator/event_loop.h"
+#include "simulator/requests.h"
 #include "simulator/scheduler.h"
 #include "simulator/stores.h"
 
@@ -84,20 +85,6 @@ void stop_watching(struct thread *thread, uint64_t time)
 {
     leave_watches(thread, time);
     resume_at(thread, time);
-}
-
-void watchers_lose(struct line *line, uint64_t time)
-{
-    event_push(time, EVENT_LOST, line_number(line));
-}
-
-void watchers_miss(struct line *line, const struct thread *thread, uint64_t time)
-{
-    if (line_exclusive(line, thread) && (!cores_are_shared() || !line->watchers))
-        return;
-    line->epoch++;
-    if (line->watchers)
-        watchers_lose(line, time);
 }
 
 static bool has_lost(const struct thread *thread, const struct sight *sight,
@@ -209,7 +196,7 @@ struct thread *line_arrived(uint32_t watch, uint64_t time)
         return thread;
     }
     if (has_lost(thread, sight, line))
-        event_push(later(time, line->ended_until), EVENT_TURN, watch);
+        event_push(later(time, line->ended_until), EVENT_POLL, watch);
     return NULL;
 }
 
@@ -245,7 +232,7 @@ static void watch_all(struct thread *self, uint32_t turns)
         if (has_lost(self, &self->sight[i], line)) {
             uint64_t until =
                 readable_at(line, self, self->now) == self->now ? line->ended_until : 0;
-            event_push(later(self->now + machine.local.pause, until), EVENT_TURN,
+            event_push(later(self->now + machine.local.pause, until), EVENT_POLL,
                        watch_number(self, i));
         }
     }

@@ -16,19 +16,11 @@
 #ifndef HASP_SIMULATOR_WATCHING_H
 #define HASP_SIMULATOR_WATCHING_H
 
-#include "simulator/lines.h"
+#include "simulator/line.h"
 
 /* The thread has read `value`, in the line's `epoch`. */
 void see(struct thread *self, struct line *line, uint32_t epoch, const void *address,
          uint32_t size, uint64_t value);
-
-/* The line's holders lose it at `time`; somebody watches it. */
-void watchers_lose(struct line *line, uint64_t time);
-
-/* The thread wrote to a line without a request: others of its core, or those who have
- * already queued for the line that it is about to lose, may have read what was there
- * before. */
-void watchers_miss(struct line *line, const struct thread *thread, uint64_t time);
 
 /* The events. */
 void line_lost(uint32_t line, uint64_t time);

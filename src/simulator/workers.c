@@ -2,18 +2,16 @@
 /* platform/workers.h on the simulated machine, and what lock code asks about it. */
 #include "platform/workers.h"
 #include "simulator/clock.h"
-#include "simulator/deadlock.h"
-#include "simulator/lines.h"
+#include "simulator/requests.h"
+#include "simulator/routes.h"
+#include "simulator/run.h"
 #include "simulator/scheduler.h"
-#include "simulator/stores.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct machine machine;
 
 static char error[512];
 static bool have_machine;
@@ -43,8 +41,10 @@ bool use_machine(const char *path)
         return refuse("%s: %s", path, strerror(errno));
     have_machine = machine_read(&machine, file, path, error, sizeof error);
     fclose(file);
-    if (have_machine)
+    if (have_machine) {
         lines_start();
+        routes_start();
+    }
     return have_machine;
 }
 

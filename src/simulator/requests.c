@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "simulator/lines.h"
+#include "simulator/requests.h"
+#include "simulator/marks.h"
 #include "simulator/routes.h"
-#include "simulator/transactions.h"
-#include "simulator/watching.h"
+#include "simulator/scheduler.h"
 
 #include <string.h>
 
-struct line_sets line_sets;
 struct transfers transfers;
 
 /* What a core knows of some lines that the line's own record does not say. */
@@ -26,24 +25,6 @@ static struct arrivals {
     uint64_t last, others;
     struct note note[ARRIVALS];
 } arrivals[CPUS_MAX];
-
-void lines_start(void)
-{
-    unsigned cores = (unsigned)(machine.cpus / machine.threads_per_core);
-    line_sets.core_words = (cores + 63) / 64;
-    line_sets.place_words = (unsigned)(machine.places + 63) / 64;
-    unsigned words = 2 * line_sets.core_words + line_sets.place_words;
-    memory_start(sizeof(struct line) + words * sizeof(uint64_t));
-    routes_start();
-}
-
-void line_touch(struct line *line, unsigned place)
-{
-    line->touched = true;
-    line->home = (uint16_t)home_on_first_use(line_number(line), place);
-    line->state = MACHINE_INVALID;
-    line->owner = line->writer = line->last_writer = NOBODY;
-}
 
 static bool exclusive(const struct line *line)
 {
@@ -140,6 +121,11 @@ static void hold_nobody(struct line *line)
     line->owner = NOBODY;
 }
 
+static void watchers_lose(struct line *line, uint64_t time)
+{
+    event_push(time, EVENT_LOST, line_number(line));
+}
+
 /* The holders' copies end at `lost`, but what `keeper` has. */
 static void end_epoch(struct line *line, unsigned keeper, uint64_t lost)
 {
@@ -209,7 +195,7 @@ uint64_t request(struct line *line, const struct thread *thread,
                  enum machine_operation operation, uint64_t now)
 {
     if (__builtin_expect(line->marks != 0, 0))
-        transactions_meet(line, thread, operation != MACHINE_LOAD);
+        marks_meet(line, thread, operation != MACHINE_LOAD);
     const struct route route = route_of(line, thread, operation);
     const uint64_t occupancy = machine.protocol == HOME_EXECUTED
                                    ? machine.model.home_occupancy_permille
@@ -238,4 +224,13 @@ void line_evict(struct line *line, uint64_t now)
     end_epoch(line, NOBODY, now);
     line->state = MACHINE_INVALID;
     line->free_at = later(line->free_at, now);
+}
+
+void watchers_miss(struct line *line, const struct thread *thread, uint64_t time)
+{
+    if (line_exclusive(line, thread) && (!cores_are_shared() || !line->watchers))
+        return;
+    line->epoch++;
+    if (line->watchers)
+        watchers_lose(line, time);
 }

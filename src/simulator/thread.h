@@ -4,8 +4,8 @@
  * effect at its own time `now`, so before it touches memory it lets everything happen
  * that comes earlier (catch_up). Nothing else is simulated while it runs.
  */
-#ifndef HASP_SIMULATOR_THREADS_H
-#define HASP_SIMULATOR_THREADS_H
+#ifndef HASP_SIMULATOR_THREAD_H
+#define HASP_SIMULATOR_THREAD_H
 
 #include "simulator/events.h"
 #include "simulator/simulator.h"
@@ -72,7 +72,9 @@ struct thread {
 
     uint64_t started, pausing, parked; /* when, and cycles spent so */
 
-    bool in_transaction, doomed; /* doomed: goes back to where it began */
+    bool in_transaction;
+    bool doomed;          /* continues where its transaction began */
+    uint32_t doom_status; /* why */
 
     uint64_t cold; /* what the next access costs more, after a long pause */
 
@@ -88,19 +90,9 @@ extern unsigned thread_count;
  * started that run now. */
 extern uint64_t time_outside, run_started;
 
-/* Lets what comes before the running thread's next step happen. */
-void catch_up_with(struct thread *self);
-static inline void catch_up(struct thread *self)
-{
-    if (__builtin_expect(next_event_time() <= self->now, 0))
-        catch_up_with(self);
-}
-
-/* Suspends the running thread until an EVENT_RESUME for it. */
-void block(void);
-
-/* Suspends it until `time`. */
-void block_until(struct thread *self, uint64_t time);
+/* When memory changed last, or a later time at which something is certain to happen.
+ * See deadlock.h. */
+extern uint64_t progress_at;
 
 static inline void resume_at(struct thread *thread, uint64_t time)
 {
@@ -117,10 +109,5 @@ static inline bool on_own_stack(const struct thread *self, const void *address)
 {
     return (uintptr_t)self->stack_end - (uintptr_t)address <= STACK_BYTES;
 }
-
-/* Makes `count` threads with these bodies, on these CPUs (-1, or NULL: any), and runs
- * them to their end. */
-void threads_run(unsigned count, const int *cpus,
-                 void (*body)(unsigned index, void *argument), void *argument);
 
 #endif

@@ -1,29 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-#include "simulator/threads.h"
+#include "simulator/run.h"
 #include "platform/simulated/switch.h"
 #include "simulator/deadlock.h"
 #include "simulator/energy.h"
-#include "simulator/lines.h"
+#include "simulator/event_loop.h"
+#include "simulator/memory.h"
 #include "simulator/parking.h"
 #include "simulator/scheduler.h"
 #include "simulator/stores.h"
 #include "simulator/transactions.h"
 #include "simulator/watching.h"
 
-struct thread *running;
-struct thread thread_table[THREADS_MAX];
-unsigned thread_count;
-uint64_t time_outside = 1000000; /* not 0: locks may take that for "never" */
-uint64_t run_started;
-
-static char *stacks[THREADS_MAX]; /* a thread gets its predecessor's */
+static char *stacks[THREADS_MAX]; /* used again by later runs */
 static void *outside;             /* the stack of threads_run's caller */
 static unsigned threads_left;
 
-static void timeout(struct thread *thread, uint64_t time)
+static struct thread *handle_commit(uint32_t thread, uint64_t time)
 {
+    store_commits(&thread_table[thread], time);
+    return NULL;
+}
+
+static struct thread *handle_lost(uint32_t line, uint64_t time)
+{
+    line_lost(line, time);
+    return NULL;
+}
+
+static struct thread *handle_poll(uint32_t watch, uint64_t time)
+{
+    watch_turn(watch, time);
+    return NULL;
+}
+
+static struct thread *handle_timeout(uint32_t index, uint64_t time)
+{
+    struct thread *thread = &thread_table[index];
     if (time != thread->timeout_due)
-        return; /* there was an earlier one */
+        return NULL; /* superseded by an earlier one */
     thread->timeout_due = UINT64_MAX;
     if (thread->timeout_at > time) {
         set_timeout(thread, thread->timeout_at);
@@ -33,83 +47,27 @@ static void timeout(struct thread *thread, uint64_t time)
     } else if (thread->state == THREAD_PARKED) {
         stop_sleeping(thread, time);
     }
-}
-
-void set_timeout(struct thread *thread, uint64_t time)
-{
-    thread->timeout_at = time;
-    if (time < thread->timeout_due) {
-        thread->timeout_due = time;
-        event_push(time, EVENT_TIMEOUT, thread->index);
-    }
-}
-
-/* Lets an event happen; the thread that is to go on, or NULL. */
-static struct thread *happen(struct event event)
-{
-    const uint32_t subject = event_subject(event);
-    if (event.time == UINT64_MAX)
-        report_deadlock();
-    switch (event_kind(event)) {
-    case EVENT_RESUME:
-        return &thread_table[subject];
-    case EVENT_ARRIVED:
-        return line_arrived(subject, event.time);
-    case EVENT_COMMIT:
-        store_commits(&thread_table[subject], event.time);
-        break;
-    case EVENT_LOST:
-        line_lost(subject, event.time);
-        break;
-    case EVENT_TURN:
-        watch_turn(subject, event.time);
-        break;
-    case EVENT_TIMEOUT:
-        timeout(&thread_table[subject], event.time);
-        break;
-    case EVENT_SLICE:
-        scheduler_slice(subject, event.time);
-        if (scheduler_all_watch()) /* whoever runs may be computing */
-            look_for_deadlock(event.time);
-        break;
-    }
     return NULL;
 }
 
-/* Lets events happen, `event` first, until a thread is to go on: that one. */
-static struct thread *next_thread(struct event event)
+static struct thread *handle_slice(uint32_t cpu, uint64_t time)
 {
-    struct thread *next;
-    while (!(next = happen(event)) || !scheduler_resumes(next, event.time))
-        event = event_take();
-    next->now = event.time;
-    return next;
+    scheduler_slice(cpu, time);
+    if (scheduler_all_watch()) /* a thread that runs may be computing */
+        look_for_deadlock(time);
+    return NULL;
 }
 
-static void go_on_with(struct thread *next)
-{
-    struct thread *self = running;
-    running = next;
-    if (next != self)
-        switch_stack(&self->stack, next->stack);
-    if (__builtin_expect(running->doomed, 0))
-        transaction_roll_back(running);
-}
-
-void block(void)
-{
-    go_on_with(next_thread(event_take()));
-}
-
-void block_until(struct thread *self, uint64_t time)
-{
-    go_on_with(next_thread(event_exchange(time, EVENT_RESUME, self->index)));
-}
-
-void catch_up_with(struct thread *self)
-{
-    block_until(self, self->now);
-}
+static const struct event_handlers handlers = {
+    .handle = {[EVENT_COMMIT] = handle_commit,
+               [EVENT_LOST] = handle_lost,
+               [EVENT_POLL] = handle_poll,
+               [EVENT_ARRIVED] = line_arrived,
+               [EVENT_TIMEOUT] = handle_timeout,
+               [EVENT_SLICE] = handle_slice},
+    .nothing_left = report_deadlock,
+    .roll_back = transaction_roll_back,
+};
 
 /* Where threads start, and end. */
 static void thread_main(void)
@@ -150,12 +108,13 @@ void threads_run(unsigned count, const int *cpus,
 {
     thread_count = threads_left = count;
     run_started = time_outside;
+    event_handlers = &handlers;
     events_start();
     scheduler_start();
     for (unsigned i = 0; i < count; i++)
         start_thread(i, cpus ? cpus[i] : -1, body, argument);
     progress_at = time_outside;
-    running = next_thread(event_take());
+    running = next_thread();
     switch_stack(&outside, running->stack);
     energy_close_run();
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lines that hardware transactions have read and written. An access by another
+ * thread to such a line dooms the transaction, unless both only read.
+ */
+#ifndef HASP_SIMULATOR_MARKS_H
+#define HASP_SIMULATOR_MARKS_H
+
+#include "simulator/line.h"
+
+enum mark { MARK_READ = 1, MARK_WRITTEN = 2 };
+
+/* The thread enters its outermost transaction. */
+void marks_begin(struct thread *thread);
+
+/* The transaction is over: removes its marks. */
+void marks_end(struct thread *thread);
+
+/* Returns false if the transaction exceeds the machine's capacity. */
+bool mark_line(struct thread *self, struct line *line, enum mark kind);
+
+/* The thread accesses a marked line: dooms the transactions it conflicts with. */
+void marks_meet(struct line *line, const struct thread *thread, bool writes);
+
+/* Ends the thread's transaction. It rolls back when it continues. */
+void doom(struct thread *thread, uint32_t status);
+
+#endif
