@@ -1,10 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""`python -m hasp` is the `hasp` command."""
+"""The `hasp` command and `python -m hasp`."""
 
 from __future__ import annotations
 
+import signal
 import sys
 
-from hasp.cli.main import main
 
-sys.exit(main())
+def main() -> int:
+    """Run the command line and return its exit status.
+
+    While Python imports and finalises, Ctrl-C ends the process without a traceback.
+    """
+    catches = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if catches:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        from hasp.cli import main as command_line
+    except MemoryError:
+        print("hasp: not enough memory: see `ulimit -v`", file=sys.stderr)
+        return 2
+    try:
+        if catches:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        return command_line.main()
+    finally:
+        if catches:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -22,7 +22,7 @@ class Document:
         self.text = text
         try:
             self.data: dict[str, Any] = tomli.loads(text)
-        except tomli.TOMLDecodeError as problem:
+        except (tomli.TOMLDecodeError, RecursionError) as problem:
             raise HaspError(f"{path}: {problem}", "correct the TOML there") from None
 
     @classmethod

@@ -10,8 +10,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -20,9 +22,11 @@ from hasp.errors import HaspError
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 COLUMNS = 80
 STDOUT = "-"
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def colour_wanted(stream: IO[str]) -> bool:
@@ -34,11 +38,9 @@ def colour_wanted(stream: IO[str]) -> bool:
 
 def console(stream: IO[str] | None = None) -> Console:
     """A rich console: as wide as the terminal but at most 100, else 80 columns."""
-    from rich.console import Console
-
     target = stream or sys.stdout
     colour = colour_wanted(target)
-    result = Console(
+    result = _console_class()(
         file=target,
         force_terminal=colour,
         no_color=not colour,
@@ -52,6 +54,22 @@ def console(stream: IO[str] | None = None) -> Console:
     if result.width > 100:
         result.width = 100
     return result
+
+
+@cache
+def _console_class() -> type[Console]:
+    from rich.console import Console
+
+    class SafeConsole(Console):
+        """A console that shows control characters, and leaves a broken pipe to main."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(printable(text), **options)
+
+    return SafeConsole
 
 
 def table(*, title: str = "", caption: str = "") -> Table:
@@ -140,15 +158,23 @@ def check_writable(destination: str) -> None:
         )
 
 
+def printable(text: str) -> str:
+    """Return `text` with control characters escaped, line feeds and tabs excepted.
+
+    File names and thread names may contain sequences that steer a terminal.
+    """
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+
+
 def note(message: str) -> None:
-    """One line of Hasp's own on stderr."""
-    print(f"hasp: {message}", file=sys.stderr, flush=True)
+    """Print one line of Hasp's own on stderr."""
+    print(f"hasp: {printable(message)}", file=sys.stderr, flush=True)
 
 
 def complain(error: HaspError) -> None:
-    """An error and its remedy on stderr."""
+    """Print an error and its remedy on stderr."""
     bold, plain = ("\033[1;31m", "\033[0m") if colour_wanted(sys.stderr) else ("", "")
-    print(f"{bold}hasp:{plain} {error.message}", file=sys.stderr)
+    print(f"{bold}hasp:{plain} {printable(error.message)}", file=sys.stderr)
     if error.remedy:
-        print(f"      {error.remedy}", file=sys.stderr)
+        print(f"      {printable(error.remedy)}", file=sys.stderr)
     sys.stderr.flush()

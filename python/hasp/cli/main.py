@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The `hasp` command: finds the verb, parses its options, says errors in words."""
+"""The `hasp` command: finds the verb, parses its options, reports errors."""
 
 from __future__ import annotations
 
@@ -10,23 +10,45 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from hasp.errors import EXIT_INTERRUPTED, EXIT_REFUSED, HaspError, Interrupted
 from hasp.output import complain
 
-# The one list of verbs, in the order of `hasp --help`. Each is the module of that name
-# in this package, imported only when it is asked for, so that `hasp run` starts fast.
-VERBS = (
-    *("profile", "report", "top", "diff", "advise", "compare", "run", "list"),
-    *("doctor", "bench", "check", "study", "machine", "simulate"),
-)
+# The verbs, grouped and ordered as in `hasp --help` and the README. Each is the module
+# of that name in this package, imported only when it is asked for: `hasp run` must start
+# quickly.
+GROUPS = {
+    "find the lock that hurts": ("profile", "top", "report", "diff"),
+    "fix it": ("advise", "run"),
+    "compare lock algorithms": ("compare", "list", "bench", "check"),
+    "research": ("study", "machine", "simulate"),
+    "set up": ("doctor", "completion"),
+}
+VERBS = tuple(verb for verbs in GROUPS.values() for verb in verbs)
 
-USAGE = "usage: hasp VERB [options] [-- COMMAND...]"
+USAGE = "hasp VERB [options] [-- COMMAND...]"
+ABOUT = (
+    "Finds the lock that slows down a pthread program, and runs the program under\n"
+    "any other lock algorithm."
+)
+EXAMPLES = """
+examples:
+  hasp profile -- ./server -p 8080           find the lock that hurts
+  hasp advise -- ./server --self-test        what to do about it, with proof
+  hasp compare -- ./server --self-test       find the best lock algorithm for it
+  hasp run --lock mcs -- ./server -p 8080    run it under one of them
+  hasp list                                  the lock algorithms
+  hasp doctor ./server                       check whether Hasp can interpose it
+
+`hasp VERB --help` lists the options of each verb. Exit status: 0 success, 1 a finding,
+2 usage error or refusal; `hasp run` exits with the program's own status."""
+
+SIGPIPE_STATUS = 128 + 13
 
 
 class Verb(Protocol):
-    """What a module of this package must have to be a verb."""
+    """What a module of this package must define to be a verb."""
 
     NAME: str
     HELP: str
@@ -34,63 +56,74 @@ class Verb(Protocol):
     run: Callable[[argparse.Namespace], int]
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that reports when its help cannot be written; argparse ignores that."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if message:
+            (file or sys.stderr).write(message)
+
+
 def load(name: str) -> Verb:
-    """The module of a verb."""
+    """Return the module of a verb."""
     return cast(Verb, importlib.import_module(f"hasp.cli.{name}"))
 
 
 def overview() -> str:
-    """The text of `hasp --help`."""
-    lines = [
-        USAGE,
-        "",
-        "Says which lock of a pthread program hurts, and runs it under any other.",
-        "",
-        "verbs:",
-    ]
-    lines += [f"  {name:9} {load(name).HELP}" for name in VERBS]
-    lines += [
-        "",
-        "examples:",
-        "  hasp profile -- ./server -p 8080           which of its locks hurts",
-        "  hasp advise -- ./server --self-test        what to do about it, proven",
-        "  hasp compare -- ./server --self-test       which lock serves it best",
-        "  hasp run --lock mcs -- ./server -p 8080    run it under one of them",
-        "  hasp list                                  which locks there are",
-        "  hasp doctor ./server                       can it be interposed at all",
-        "",
-        "`hasp VERB --help` has the options of each. Exit status: 0 fine, 1 a finding,",
-        "2 usage or refusal; `hasp run` ends with the program's own.",
-    ]
-    return "\n".join(lines)
+    """Return the text of `hasp --help`."""
+    lines = [f"usage: {USAGE}", "", ABOUT]
+    for heading, verbs in GROUPS.items():
+        lines += ["", f"{heading}:"]
+        lines += [f"  {name:10} {load(name).HELP}" for name in verbs]
+    return "\n".join(lines) + "\n" + EXAMPLES
+
+
+def parser_of(verb: Verb) -> argparse.ArgumentParser:
+    """Return the parser of a verb's options."""
+    parser = Parser(prog=f"hasp {verb.NAME}", **_appearance(verb))
+    verb.configure(parser)
+    return parser
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """Return one parser for all verbs: the source of completions and manual pages."""
+    parser = Parser(prog="hasp", usage=USAGE, description=ABOUT)
+    parser.add_argument("--version", action="version", help="print the version")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for name in VERBS:
+        verb = load(name)
+        verb.configure(verbs.add_parser(name, help=verb.HELP, **_appearance(verb)))
+    return parser
+
+
+def _appearance(verb: Verb) -> dict[str, Any]:
+    return {
+        "description": verb.HELP[0].upper() + verb.HELP[1:] + ".",
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
 
 
 def parse(verb: Verb, words: Sequence[str]) -> argparse.Namespace:
-    """The options of a verb; the command to run lands untouched in `command`.
+    """Parse the options of a verb; the command to run ends up untouched in `command`.
 
     The command begins after the first `--`, or at the first word that is neither an
     option nor the value of one.
     """
-    parser = argparse.ArgumentParser(
-        prog=f"hasp {verb.NAME}",
-        description=verb.HELP[0].upper() + verb.HELP[1:] + ".",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    verb.configure(parser)
+    parser = parser_of(verb)
     takes_command = any(action.dest == "command" for action in parser._actions)
     if "--" not in words or not takes_command:
         return parser.parse_args(words)
-    place = list(words).index("--")
-    arguments = parser.parse_args(words[:place])
-    # A word before the `--` has begun the command, and the `--` belongs to it.
+    separator = list(words).index("--")
+    arguments = parser.parse_args(words[:separator])
+    # If a word before the `--` has begun the command, the `--` belongs to the command.
     begun: list[str] = [*arguments.command, "--"] if arguments.command else []
-    arguments.command = [*begun, *words[place + 1 :]]
+    arguments.command = [*begun, *words[separator + 1 :]]
     return arguments
 
 
 def dispatch(words: Sequence[str]) -> int:
-    """Run the verb that `words` name."""
+    """Run the verb named by the first of `words`; return the exit status."""
     if not words:
         print(overview(), file=sys.stderr)
         return EXIT_REFUSED
@@ -112,7 +145,7 @@ def dispatch(words: Sequence[str]) -> int:
 
 
 def unknown_verb(word: str) -> HaspError:
-    """The error for a word that is no verb."""
+    """Return the error for a word that is not a verb."""
     import difflib
 
     near = difflib.get_close_matches(word, VERBS, n=1)
@@ -123,13 +156,10 @@ def unknown_verb(word: str) -> HaspError:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """The entry point: the exit status of the verb, with errors said in words."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # Names may hold bytes that the terminal's encoding does not know.
-            stream.reconfigure(errors="backslashreplace")
+    """Run a command line and return its exit status; errors are printed on stderr."""
+    open_standard_streams()
     try:
-        status = dispatch(sys.argv[1:] if words is None else words)
+        status = _dispatch(sys.argv[1:] if words is None else words)
         sys.stdout.flush()
         return status
     except HaspError as error:
@@ -140,30 +170,85 @@ def main(words: Sequence[str] | None = None) -> int:
     except Interrupted as interruption:
         return interruption.exit_status
     except BrokenPipeError:
-        # The reader of our output has gone; that is its business, as for any filter.
+        # The reader of our output has gone, as with any filter: not an error of ours.
         _drop_output()
-        return 128 + 13
-    except OSError as problem:
-        # What no verb has put into words: a full disk below the output, mostly.
-        complain(_in_words(problem))
+        return SIGPIPE_STATUS
+    except MemoryError:
+        return _refuse(out_of_memory())
+    except (OSError, ImportError) as problem:
+        return _refuse(explain(problem))
+
+
+def _dispatch(words: Sequence[str]) -> int:
+    try:
+        return dispatch(words)
+    except SystemExit as leaving:  # argparse has printed the help or a usage error
+        return leaving.code if isinstance(leaving.code, int) else EXIT_REFUSED
+
+
+def open_standard_streams() -> None:
+    """Give Python the standard streams that the caller has closed, and safe encodings.
+
+    A closed descriptor is occupied by /dev/null, so that no file of ours gets its
+    number; programs that Hasp starts still find it closed. Output to a closed stdout
+    fails when it is written, output to a closed stderr is lost.
+    """
+    for descriptor in (0, 1, 2):
         try:
-            sys.stdout.flush()
+            os.fstat(descriptor)
         except OSError:
-            _drop_output()
-        return EXIT_REFUSED
+            mode = os.O_WRONLY if descriptor == 2 else os.O_RDONLY
+            os.open(os.devnull, mode | os.O_CLOEXEC)  # takes the lowest free number
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Names may contain characters that the terminal's encoding lacks.
+            stream.reconfigure(errors="backslashreplace")
 
 
-def _in_words(problem: OSError) -> HaspError:
+def explain(problem: OSError | ImportError) -> HaspError:
+    """Describe a failure of the operating system that no verb has described."""
+    if isinstance(problem, ImportError):
+        # The message of the dynamic linker when mmap fails.
+        if "failed to map" in str(problem) or "cannot allocate" in str(problem).lower():
+            return out_of_memory()
+        raise problem
+    if problem.errno == errno.ENOMEM:
+        return out_of_memory()
+    if problem.errno == errno.EBADF and problem.filename is None:
+        return HaspError("standard output is closed", "redirect it to a file instead")
     where = f"{problem.filename}: " if problem.filename else ""
     full = problem.errno in (errno.ENOSPC, errno.EDQUOT)
     return HaspError(
         f"{where}{problem.strerror or problem}",
-        "make room there" if full else "see whether it can be read and written",
+        "free some space there" if full else "check that it can be read and written",
     )
 
 
+def out_of_memory() -> HaspError:
+    """Return the error for memory that the system refuses."""
+    return HaspError("not enough memory", "raise the limit: see `ulimit -v`")
+
+
+def _refuse(error: HaspError) -> int:
+    complain(error)
+    _flush_or_drop()
+    return EXIT_REFUSED
+
+
+def _flush_or_drop() -> None:
+    """Write what stdout still buffers; if that fails, keep Python from trying again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _drop_output()
+
+
 def _drop_output() -> None:
-    """Nothing more goes to stdout, not even what is still in its buffer."""
+    """Send to /dev/null what is still in the buffer of stdout."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

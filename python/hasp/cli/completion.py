@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""`hasp completion`: a script that completes the command line in a shell."""
+
+from __future__ import annotations
+
+import argparse
+
+NAME = "completion"
+HELP = "print a script that completes `hasp` in bash, zsh or fish"
+SHELLS = ("bash", "zsh", "fish")
+
+EXAMPLES = """\
+examples:
+  eval "$(hasp completion bash)"          in ~/.bashrc
+  eval "$(hasp completion zsh)"           in ~/.zshrc, after compinit
+  hasp completion fish > ~/.config/fish/completions/hasp.fish
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `hasp completion`."""
+    parser.usage = f"hasp completion {{{','.join(SHELLS)}}}"
+    parser.epilog = EXAMPLES
+    words = "bash, zsh or fish"
+    parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=words)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the script."""
+    print(script(arguments.shell))
+    return 0
+
+
+def script(shell: str) -> str:
+    """Return the completion script for one of SHELLS."""
+    import shtab
+
+    from hasp.cli.main import whole_parser
+    from hasp.native import locks
+
+    names = [lock.name for lock in locks()]
+    parser = whole_parser()
+    _complete_values(parser, names)
+    return str(shtab.complete(parser, shell=shell))
+
+
+def _complete_values(parser: argparse.ArgumentParser, locks: list[str]) -> None:
+    """Attach to each option of `parser` the values that its placeholder stands for."""
+    import shtab
+
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for child in action.choices.values():
+                _complete_values(child, locks)
+        elif action.metavar == "LOCK" and not action.choices:
+            action.choices = locks
+        elif action.metavar in ("FILE", "TRACE", "PROGRAM", "COMMAND", "PLAN.toml"):
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+        elif action.metavar == "DIR":
+            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
