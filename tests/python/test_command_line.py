@@ -77,7 +77,7 @@ def test_a_full_disk_below_the_output(environment):
         timeout=30,
     )
     assert finished.returncode == 2
-    assert finished.stderr == "hasp: No space left on device\n      make room there\n"
+    assert finished.stderr == "hasp: No space left on device\n      free some space there\n"
 
 
 def on_terminal(environment, *words, **extra):

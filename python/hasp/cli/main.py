@@ -16,8 +16,8 @@ from hasp.errors import EXIT_INTERRUPTED, EXIT_REFUSED, HaspError, Interrupted
 from hasp.output import complain
 
 # The verbs, grouped and ordered as in `hasp --help` and the README. Each is the module
-# of that name in this package, imported only when it is asked for: `hasp run` must start
-# quickly.
+# of that name in this package, imported only when it is asked for, because `hasp run`
+# must start quickly.
 GROUPS = {
     "find the lock that hurts": ("profile", "top", "report", "diff"),
     "fix it": ("advise", "run"),
