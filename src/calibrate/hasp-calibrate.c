@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measures what parking costs: two threads pass a baton through futexes, each sleeping
- * until it is woken. Prints one JSON line: park_ns, the time from the wake-up call to
- * the sleeper running (median round trip / 2), and pause_ns, one spinning pause. Takes
- * about 0.1 s.
+ * Measures the cost of parking: two threads pass a baton through futexes, each sleeping
+ * until it is woken. Prints one JSON line: park_ns, the time from the wake-up call until
+ * the sleeper runs (half the median round trip), and pause_ns, the time of one pause
+ * instruction. Takes about 0.1 s.
  *
- * The threads run on two CPUs if they may: a waiter that spins has a CPU of its own,
- * and what it would save is the wake-up of that CPU from idle, not a switch between
- * threads.
+ * The threads run on two CPUs if possible: a waiter that spins has a CPU of its own, so
+ * by spinning it saves waking that CPU from idle, not a context switch.
  */
 #include "platform/platform.h"
 
@@ -16,35 +15,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 2000, WARM_UP = 200, PAUSES = 2000 };
+enum { ROUNDS = 2000, WARM_UP = 200, PAUSES = 2000, CPUS_MAX = 1 << 15 };
 
-static struct atomic_u32 turn;
+static struct atomic_u32 baton; /* the thread that holds it, 0 or 1 */
 
-/* Waits for `mine`, passes `other`. */
+/* Waits until the baton is at `mine` and passes it on to `other`. */
 static void pass(uint32_t mine, uint32_t other)
 {
-    while (load_acquire(&turn) != mine)
-        park(&turn, other, NULL);
-    store_release(&turn, other);
-    unpark(&turn, 1);
+    while (load_acquire(&baton) != mine)
+        park(&baton, other, NULL);
+    store_release(&baton, other);
+    unpark(&baton, 1);
 }
 
-/* Keeps the calling thread on the n-th CPU that it may use, if there are two. */
-static void stay_on(int n)
+/* Pins the calling thread to the n-th CPU of its affinity mask, if there are two. */
+static void pin_to(int n)
 {
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
-        return;
-    CPU_ZERO(&one);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &allowed) && n-- == 0)
-            CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    const size_t bytes = CPU_ALLOC_SIZE(CPUS_MAX);
+    cpu_set_t *allowed = CPU_ALLOC(CPUS_MAX), *one = CPU_ALLOC(CPUS_MAX);
+    if (allowed && one && sched_getaffinity(0, bytes, allowed) == 0 &&
+        CPU_COUNT_S(bytes, allowed) >= 2) {
+        CPU_ZERO_S(bytes, one);
+        for (int cpu = 0; cpu < CPUS_MAX; cpu++)
+            if (CPU_ISSET_S(cpu, bytes, allowed) && n-- == 0)
+                CPU_SET_S(cpu, bytes, one);
+        sched_setaffinity(0, bytes, one);
+    }
+    CPU_FREE(allowed);
+    CPU_FREE(one);
 }
 
 static void *partner(void *unused)
 {
-    stay_on(1);
+    pin_to(1);
     for (int i = 0; i < ROUNDS; i++)
         pass(1, 0);
     return unused;
@@ -64,7 +67,7 @@ int main(void)
         fputs("hasp-calibrate: cannot create a thread\n", stderr);
         return 1;
     }
-    stay_on(0);
+    pin_to(0);
     uint64_t before = now_ns();
     for (int i = 0; i < ROUNDS; i++) {
         pass(0, 1);

@@ -70,9 +70,10 @@
  * THREADS. current_thread(): an id that is not 0, unique among live threads (the
  * kernel's). current_thread_if_known(): the same without a call, or 0 in a thread that
  * never asked. single_threaded(): true only when no other thread can run. wait_begin()
- * -> token and wait_end(token, undo, argument) bracket a wait: no asynchronous
- * cancellation strikes in between; if one is due at the end, undo(argument), unless
- * NULL, runs first. fork_generation(): a number from 1 to 0xfffe that changes in the
+ * -> token and wait_end(token, undo, argument) bracket a wait: asynchronous cancellation
+ * is deferred in between; if one is pending at the end, undo(argument), unless NULL,
+ * runs first. wait_is_asynchronous(token): whether the thread may be cancelled
+ * asynchronously outside the bracket. fork_generation(): a number from 1 to 0xfffe that changes in the
  * child of every fork.
  *
  * TOPOLOGY. cpu_count(): CPUs this process may use (affinity and quota, at least 1).

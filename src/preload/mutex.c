@@ -6,6 +6,8 @@
 #include "preload/plan.h"
 #include "preload/real.h"
 
+#include "locks/waiting/slices.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -60,6 +62,18 @@ static __attribute__((noinline)) int unlock_by_kind(struct lock *lock)
     return operations_of(lock)->unlock(lock);
 }
 
+/* Waits for the lock until the deadline; see slices.h. */
+static bool wait_until(struct lock *lock, const struct deadline *deadline)
+{
+    bool (*timedlock)(struct lock *, const struct deadline *) =
+        operations_of(lock)->timedlock;
+    int token = wait_begin();
+    wait_end(token, NULL, NULL);
+    return unlikely(wait_is_asynchronous(token))
+               ? lock_in_slices(lock, timedlock, deadline)
+               : timedlock(lock, deadline);
+}
+
 static int lock_until(struct lock *lock, clockid_t clock, const struct timespec *at)
 {
     if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
@@ -69,12 +83,11 @@ static int lock_until(struct lock *lock, clockid_t clock, const struct timespec 
     int result = before_locking(lock, EDEADLK);
     if (result >= 0)
         return result;
-    const struct lock_operations *operations = operations_of(lock);
-    if (!operations->trylock(lock)) { /* only a wait looks at the time */
+    if (!operations_of(lock)->trylock(lock)) { /* only a wait looks at the time */
         if (at->tv_nsec < 0 || at->tv_nsec >= 1000000000)
             return EINVAL;
         const struct deadline deadline = {clock, *at};
-        if (!operations->timedlock(lock, &deadline))
+        if (!wait_until(lock, &deadline))
             return ETIMEDOUT;
     }
     after_locking(lock);

@@ -170,7 +170,7 @@ def test_waiting(program: str, way: str) -> None:
     [
         ([], "name one thing to measure"),
         (["nonsense"], 'nothing called "nonsense"'),
-        (["coherence", "--cpus=0,1023"], "CPU 1023 is not to be had"),
+        (["coherence", "--cpus=0,1023"], "cannot use CPU 1023"),
         (["coherence", "--cpus=0,0"], "CPU 0 is in --cpus twice"),
         (["coherence", "--cpus=x"], 'not "x"'),
         (["coherence", "--cases=load:owned"], "more CPUs"),

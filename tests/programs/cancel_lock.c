@@ -115,6 +115,54 @@ static void asynchronous(void)
     }
 }
 
+static void *asynchronous_timed_body(void *ignored)
+{
+    int before;
+    struct timespec late = check_after_ms(CLOCK_REALTIME, 60000);
+    (void)ignored;
+    CHECK_OK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before));
+    check_publish(&queued);
+    CHECK_OK(pthread_mutex_timedlock(&mutex, &late));
+    check_end(1, "the cancelled thread acquired the mutex\n");
+}
+
+static void *second_body(void *slot)
+{
+    check_publish(slot);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    return NULL;
+}
+
+/* The holder joins the cancelled waiter before it releases the mutex, so the waiter has
+ * to end without ever acquiring it. A second waiter still gets its turn. */
+static void cancelled_while_held(void *(*body)(void *))
+{
+    for (int i = 0; i < 5; i++) {
+        pid_t second_queued = queued = acquired = 0;
+        CHECK_OK(pthread_mutex_lock(&mutex));
+        pthread_t victim = check_start(body, NULL);
+        check_wait_queued(&queued);
+        pthread_t second = check_start(second_body, &second_queued);
+        check_wait_queued(&second_queued);
+        CHECK_OK(pthread_cancel(victim));
+        CHECK(check_join(victim) == PTHREAD_CANCELED);
+        CHECK_EQUAL(acquired, 0);
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+        check_join(second);
+    }
+}
+
+static void asynchronous_while_held(void)
+{
+    cancelled_while_held(asynchronous_body);
+}
+
+static void asynchronous_in_timedlock(void)
+{
+    cancelled_while_held(asynchronous_timed_body);
+}
+
 /* The program's cancellation type and state are the same after a wait. */
 static void *type_is_kept_body(void *ignored)
 {
@@ -142,4 +190,5 @@ static void type_is_kept(void)
 }
 
 CHECK_MAIN(CASE(blocked_in_lock), CASE(blocked_in_timedlock), CASE(not_a_point),
-           CASE(asynchronous), CASE(type_is_kept))
+           CASE(asynchronous), CASE(asynchronous_while_held),
+           CASE(asynchronous_in_timedlock), CASE(type_is_kept))

@@ -2,9 +2,18 @@
 /* The native platform: parking, deadlines, fork generations, topology, spinning. */
 #include "check.h"
 
+#include "platform/native/cgroup.h"
 #include "platform/platform.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -114,6 +123,87 @@ static void check_affinity(void)
     topology_read(NULL);
 }
 
+/* Makes the kernel refuse masks of up to 1,024 CPUs, as one with more CPU ids does.
+ * Returns false where filters are not available. */
+static bool pretend_many_cpu_ids(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_getaffinity, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 1024 / 8, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static void check_many_cpu_ids(void)
+{
+    topology_read("");
+    uint32_t before = cpu_count();
+    pid_t child = fork();
+    if (child == 0) {
+        if (pretend_many_cpu_ids())
+            topology_read("");
+        else
+            fputs("no seccomp filters: more than 1,024 CPU ids are not tested\n", stderr);
+        _exit(cpu_count() == before ? 0 : 1);
+    }
+    int status;
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
+}
+
+static char cgroups[] = "/tmp/hasp-cgroups-XXXXXX";
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", cgroups, name);
+    for (char *slash = path + sizeof cgroups; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static uint32_t quota(const char *membership)
+{
+    char path[256];
+    write_file("membership", membership);
+    snprintf(path, sizeof path, "%s/membership", cgroups);
+    return cgroup_cpus(path, cgroups);
+}
+
+static void check_nested_quotas(void)
+{
+    CHECK(mkdtemp(cgroups) != NULL);
+    CHECK_EQUAL(quota("0::/"), 0);
+    write_file("a/cpu.max", "250000 100000\n");
+    write_file("a/b/cpu.max", "max 100000\n");
+    write_file("a/tight/cpu.max", "150000 100000\n");
+    write_file("unified/u/cpu.max", "70000 10000\n");
+    write_file("cpu/x/cpu.cfs_quota_us", "400000\n");
+    write_file("cpu/x/cpu.cfs_period_us", "100000\n");
+    write_file("cpu/x/y/cpu.cfs_quota_us", "-1\n");
+    CHECK_EQUAL(quota("0::/a/b/c\n"), 3); /* an ancestor's, rounded up */
+    CHECK_EQUAL(quota("0::/a/tight\n"), 2);
+    CHECK_EQUAL(quota("0::/u"), 7);
+    CHECK_EQUAL(quota("2:cpu,cpuacct:/x/y\n1:cpuset:/\n0::/\n"), 4);
+    CHECK_EQUAL(quota("2:cpuset:/x/y\n"), 0);
+    CHECK_EQUAL(quota("2:cpu:/x\n0::/a/tight\n"), 2);
+    write_file("cpu.max", "90000 100000\n");
+    CHECK_EQUAL(quota("0::/path/outside/of/the/container\n"), 1);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", cgroups);
+    CHECK_EQUAL(system(command), 0);
+}
+
 static void check_spinning(void)
 {
     uint32_t guessed = spinning_calibrate();
@@ -131,6 +221,8 @@ int main(void)
     check_forks();
     check_topology();
     check_affinity();
+    check_many_cpu_ids();
+    check_nested_quotas();
     check_spinning();
     return 0;
 }

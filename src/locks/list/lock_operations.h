@@ -9,6 +9,7 @@
 
 #include "locks/algorithms/gcr.h"
 #include "locks/list/descriptor.h"
+#include "locks/waiting/slices.h"
 
 /* Travels as the last, variadic macro argument: ", x" or nothing, behind `lock`. */
 #define WITH(argument) , argument
@@ -85,9 +86,15 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
     {                                                                                  \
         name##_unlock_entry(lock);                                                     \
     }                                                                                  \
+    static bool name##_timedlock_entry(struct lock *, const struct deadline *);        \
     static __attribute__((noinline)) int name##_lock_slowly(struct lock *lock)         \
     {                                                                                  \
         int token = wait_begin();                                                      \
+        if (unlikely(wait_is_asynchronous(token))) {                                   \
+            wait_end(token, NULL, NULL);                                               \
+            lock_in_slices(lock, name##_timedlock_entry, NULL);                        \
+            return 0;                                                                  \
+        }                                                                              \
         prefix##_lock(lock __VA_ARGS__);                                               \
         take_body(lock, word, current_thread());                                       \
         wait_end(token, name##_undo, lock);                                            \
@@ -135,9 +142,16 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
 
 /* Only waiting differs: releases, trylock and condvar hand-over are the lock's own. */
 #define DEFINE_RESTRICTED_OPERATIONS(name, prefix, word, where, ...)                   \
+    static bool name##_restricted_timedlock_entry(struct lock *,                       \
+                                                  const struct deadline *);            \
     static __attribute__((noinline)) int name##_lock_restricted(struct lock *lock)     \
     {                                                                                  \
         int token = wait_begin();                                                      \
+        if (unlikely(wait_is_asynchronous(token))) {                                   \
+            wait_end(token, NULL, NULL);                                               \
+            lock_in_slices(lock, name##_restricted_timedlock_entry, NULL);             \
+            return 0;                                                                  \
+        }                                                                              \
         if (!prefix##_fast(lock)) { /* else it only did not know its id */             \
             struct gcr *gcr = gcr_of(lock, where);                                     \
             gcr_enter(gcr, NULL);                                                      \

@@ -114,6 +114,7 @@ enum { CLOCK_SPINS = 1, HANDOVER_LIMIT = 1, ARRAY_SLOTS = 2 };
 #define current_thread_if_known() checked_thread()
 #define single_threaded() false
 #define wait_begin() 0
+#define wait_is_asynchronous(token) ((void)(token), false)
 #define wait_end(token, undo, argument) ((void)(token), (void)(undo), (void)(argument))
 #define fork_generation() checked_fork_generation()
 

@@ -32,11 +32,16 @@ static inline int wait_begin(void)
     return type;
 }
 
+static inline bool wait_is_asynchronous(int type)
+{
+    return type != PTHREAD_CANCEL_DEFERRED;
+}
+
 void wait_end_asynchronous(void (*undo)(void *), void *argument);
 
 static inline void wait_end(int type, void (*undo)(void *), void *argument)
 {
-    if (unlikely(type != PTHREAD_CANCEL_DEFERRED))
+    if (unlikely(wait_is_asynchronous(type)))
         wait_end_asynchronous(undo, argument);
 }
 

@@ -65,26 +65,34 @@ static void *worker_run(void *pointer)
     return NULL;
 }
 
+static int pin(pthread_attr_t *attributes, int cpu)
+{
+    size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
+    cpu_set_t *one = CPU_ALLOC(cpu + 1);
+    if (!one)
+        return ENOMEM;
+    CPU_ZERO_S(bytes, one);
+    CPU_SET_S(cpu, bytes, one);
+    int refusal = pthread_attr_setaffinity_np(attributes, bytes, one);
+    CPU_FREE(one);
+    return refusal;
+}
+
 /* The thread is created on its CPU, so that it never runs elsewhere. */
 static bool start_worker(struct worker *worker, int cpu)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    if (cpu >= 0) {
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        if (cpu < CPU_SETSIZE)
-            CPU_SET(cpu, &one);
-        pthread_attr_setaffinity_np(&attributes, sizeof one, &one);
-    }
-    int refusal = pthread_create(&worker->thread, &attributes, worker_run, worker);
+    int refusal = cpu >= 0 ? pin(&attributes, cpu) : 0;
+    if (!refusal)
+        refusal = pthread_create(&worker->thread, &attributes, worker_run, worker);
     pthread_attr_destroy(&attributes);
     if (refusal && cpu >= 0)
-        snprintf(error, sizeof error, "CPU %d is not to be had: %s", cpu,
-                 refusal == EINVAL ? "it is offline, or forbidden by the affinity mask"
+        snprintf(error, sizeof error, "cannot use CPU %d: %s", cpu,
+                 refusal == EINVAL ? "it is offline, or not in the affinity mask"
                                    : strerror(refusal));
     else if (refusal)
-        snprintf(error, sizeof error, "no thread to be had: %s", strerror(refusal));
+        snprintf(error, sizeof error, "cannot create a thread: %s", strerror(refusal));
     return refusal == 0;
 }
 

@@ -100,6 +100,7 @@ enum { CLOCK_SPINS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
 #define current_thread_if_known() simulated_thread()
 #define single_threaded() false
 #define wait_begin() 0
+#define wait_is_asynchronous(token) ((void)(token), false)
 #define wait_end(token, undo, argument) ((void)(token), (void)(undo), (void)(argument))
 #define fork_generation() 1u
 
