@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Measures the cost of parking: two threads pass a baton through futexes, each sleeping
- * until it is woken. Prints one JSON line: park_ns, the time from the wake-up call until
- * the sleeper runs (half the median round trip), and pause_ns, the time of one pause
- * instruction. Takes about 0.1 s.
+ * until it is woken. Prints one JSON line: park_ns, the time from the wake-up call
+ * until the sleeper runs (half the median round trip), and pause_ns, the time of one
+ * pause instruction. Takes about 0.1 s.
  *
  * The threads run on two CPUs if possible: a waiter that spins has a CPU of its own, so
  * by spinning it saves waking that CPU from idle, not a context switch.

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The platform contract: everything that lock code wants from the world.
+ * The platform contract: everything that lock code needs from its environment.
  *
  * Lock code is written once against this header and compiled for several platforms:
- * natively (C11-style atomics, futexes), later on a simulated machine and under a model
- * checker. The include path picks the implementation: each platform folder has a
- * `backend.h` that defines what is listed here, as functions or as macros.
+ * natively (C11-style atomics, futexes), for the model checker and for a simulated
+ * machine. The include path selects the implementation: each platform folder has a
+ * `backend.h` that defines the operations below as functions or macros.
  *
  * CELLS. Shared memory is accessed through cells: struct atomic_u8, _u16, _u32, _u64,
- * each with one member `raw`. Zeroed memory is a cell holding 0. A cell is only ever
- * accessed through the operations below and always with its own size; `raw` is touched
- * by nobody else.
+ * each with one member `raw`. Zeroed memory is a cell that holds 0. A cell is accessed
+ * only through the operations below, always with its own size; only a backend accesses
+ * `raw`.
  *
- * ATOMICS. The memory order is in the name; there is no unnamed default. C11 semantics.
+ * ATOMICS. Each name states the memory order; there is no unnamed default. The
+ * semantics are those of C11.
  *
  *   load_relaxed(c) load_acquire(c)
  *   store_relaxed(c, v) store_release(c, v)
@@ -25,70 +26,74 @@
  *   test_and_set_acquire(c)                                    -> bool
  *   fence_seq_cst()
  *
- * compare_exchange is strong; a failure is relaxed, and `expected` receives the value
- * seen. acquire_if and release_if are compare_exchange_acquire and _release without
- * that value. test_and_set writes 1 and tells whether the cell was not 0. A platform
- * may run these three as plain accesses while the process has one thread, as glibc does
- * with its own locks.
+ * compare_exchange is strong. On failure its order is relaxed and it stores the value
+ * found in `expected`. acquire_if and release_if are compare_exchange_acquire and
+ * _release that do not return that value. test_and_set writes 1 and returns whether the
+ * cell was nonzero. While the process has one thread, a platform may implement these
+ * three with plain accesses, as glibc does in its own locks.
  *
- * ASYMMETRIC BARRIER. light_barrier() on the frequent side is free (compiler only);
+ * ASYMMETRIC BARRIER. light_barrier() on the frequent side restrains only the compiler.
  * heavy_barrier() -> bool on the rare side makes every light_barrier() of the process
- * act as a full fence at some point during the call. False: this platform cannot
- * (forbidden by a sandbox, old kernel); the caller needs a protocol that does without.
+ * act as a full fence at some point during the call. It returns false where the
+ * platform cannot do that (forbidden by a sandbox, old kernel); the caller then needs a
+ * protocol that works without it.
  *
- * WAITING. There are no bare loops. relax() says: what I have read since my last
- * relax() does not let me go on. A platform may suspend the caller until one of those
- * cells changes; natively it is a pause instruction. relax_at_most(n) -> turns is
- * relax() that may stand for up to n of them, if nothing changes meanwhile, and says
- * for how many it did; natively for one. Waiting that counts its turns uses that.
- * spin_until(condition) repeats relax() until true. yield() offers the CPU to other
- * threads. pause_for(n) spends the time of about n relax() and expects nothing.
- * prefetch_for_write(c) hints that the caller will soon write the cell's line.
+ * WAITING. Lock code never waits in a bare loop. relax() declares that the values read
+ * since the last relax() do not let the caller proceed. A platform may suspend the
+ * caller until one of those cells changes; natively, relax() is a pause instruction.
+ * relax_at_most(n) -> iterations replaces up to n calls of relax() if nothing changes
+ * meanwhile, and returns how many; natively 1. Waiting loops that count iterations use
+ * it. spin_until(condition) repeats relax() until the condition is true. yield() offers
+ * the CPU to other threads. pause_for(n) takes about as long as n calls of relax() and
+ * does not wait for any cell. prefetch_for_write(c) hints that the caller is about to
+ * write the cell's cache line.
  *
  * PARKING. park(cell, expected, deadline) sleeps if the cell (u32) still holds
  * `expected`, until an unpark on that address, a spurious wake-up, or the deadline
- * (NULL: none); returns false only when the deadline has passed. unpark(cell, n) wakes
- * up to n sleepers; it uses the address only and never reads the cell: the memory may
- * be gone. requeue(from, expected, to) moves one sleeper of `from` to the sleepers of
+ * (NULL: none). It returns false only if the deadline has passed. unpark(cell, n) wakes
+ * up to n sleepers; it uses only the address and never reads the cell, which may
+ * already be unmapped. requeue(from, expected, to) moves one sleeper from `from` to
  * `to` without waking it, if `from` still holds `expected`. An interrupted sleep counts
- * as spurious.
+ * as a spurious wake-up.
  *
  * TIME. struct deadline { clockid_t clock; struct timespec at; }, absolute,
  * CLOCK_REALTIME or CLOCK_MONOTONIC. deadline_passed(d). now_ns(): monotonic
- * nanoseconds. ticks(): a counter that is cheaper to read, at a constant rate;
+ * nanoseconds. ticks(): a counter with a constant rate that is cheaper to read;
  * ticks_to_ns(difference).
  *
- * SPINNING. spin_limit(): how many relax() a waiter should spend before it parks, so
- * that spinning costs about as much as parking and being woken (Karlin et al.,
- * "Empirical studies of competitive spinning for a shared-memory multiprocessor", SOSP
- * 1991). Calibrated on the machine, never 0. yield_limit(): how many before a waiter
- * that never parks offers its CPU. CLOCK_SPINS: how many turns of waiting between two
- * looks at the clock, which costs about as much. HANDOVER_LIMIT: how many hand-overs in
- * a row a lock may keep within a group that it prefers. ARRAY_SLOTS: how many slots
- * suit a lock that has an array of them, one for each waiter.
+ * SPINNING. spin_limit(): the number of relax() calls that a waiter should spend before
+ * it parks, so that spinning costs about as much as parking and being woken (Karlin et
+ * al., "Empirical studies of competitive spinning for a shared-memory multiprocessor",
+ * SOSP 1991). Calibrated on the machine, never 0. yield_limit(): the number of relax()
+ * calls before a waiter that never parks yields its CPU. CLOCK_TURNS: spin iterations
+ * between two reads of the clock, chosen to take about as long as one read.
+ * HANDOVER_LIMIT: the number of consecutive handovers within a group that a lock
+ * prefers. ARRAY_SLOTS: the number of slots for a lock with an array of one slot per
+ * waiter.
  *
- * THREADS. current_thread(): an id that is not 0, unique among live threads (the
- * kernel's). current_thread_if_known(): the same without a call, or 0 in a thread that
- * never asked. single_threaded(): true only when no other thread can run. wait_begin()
- * -> token and wait_end(token, undo, argument) bracket a wait: asynchronous cancellation
- * is deferred in between; if one is pending at the end, undo(argument), unless NULL,
- * runs first. wait_is_asynchronous(token): whether the thread may be cancelled
- * asynchronously outside the bracket. fork_generation(): a number from 1 to 0xfffe that changes in the
- * child of every fork.
+ * THREADS. current_thread(): a nonzero id, unique among live threads (the kernel's
+ * thread id). current_thread_if_known(): the same without a call, or 0 in a thread that
+ * has not called current_thread() yet. single_threaded(): true only if no other thread
+ * can run. wait_begin() -> token and wait_end(token, undo, argument) bracket a wait:
+ * asynchronous cancellation is deferred in between; if one is pending at the end,
+ * undo(argument), unless NULL, runs first. wait_is_asynchronous(token): whether the
+ * thread may be cancelled asynchronously outside the bracket. fork_generation(): a
+ * number from 1 to 0xfffe that changes in the child of every fork.
  *
- * TOPOLOGY. cpu_count(): CPUs this process may use (affinity and quota, at least 1).
- * node_count(), current_node(): NUMA nodes, and the one that the caller runs on now.
+ * TOPOLOGY. cpu_count(): the CPUs that this process may use (affinity and quota), at
+ * least 1. node_count(): the number of NUMA nodes. current_node(): the node that the
+ * caller runs on.
  *
- * MEMORY. map_pages(bytes): zeroed memory that is never given back, or NULL.
+ * MEMORY. map_pages(bytes): zeroed memory that is never unmapped, or NULL.
  *
- * FAILING. die(text) prints "hasp: text" on the standard error and aborts the process.
+ * FAILING. die(text) prints "hasp: text" to standard error and aborts the process.
  *
- * TESTING. release_window() stands behind every store that releases a lock and has
- * something left to do. Nothing natively; the perturbed platform dawdles there, so that
- * what touches the lock too late meets unmapped memory.
+ * TESTING. release_window() follows every store that releases a lock and after which
+ * the releaser has more to do. Natively it does nothing; the perturbed platform delays
+ * the caller there, so that code that accesses the lock too late hits unmapped memory.
  *
- * HINTS. likely(x), unlikely(x), CACHE_LINE (bytes between cells that must not share a
- * transfer unit, adjacent-line prefetch included).
+ * HINTS. likely(x), unlikely(x), CACHE_LINE (the distance in bytes between cells that
+ * must not be transferred together, adjacent-line prefetch included).
  */
 #ifndef HASP_PLATFORM_PLATFORM_H
 #define HASP_PLATFORM_PLATFORM_H

@@ -2,23 +2,23 @@
 /*
  * Hardware transactions: an optional part of the platform contract.
  *
- * transactions_offered(): whether the machine has them; without, nothing else here may
- * be called.
+ * transactions_offered() returns whether the machine has them. If not, no other
+ * function of this header may be called.
  *
- * transaction_begin() returns TRANSACTION_STARTED, and everything until the matching
- * transaction_commit() takes effect at once or not at all. If it does not, control
- * comes back out of the outermost transaction_begin(), the stack and all cells as they
- * were then, with bits that say why; TRANSACTION_RETRY: the same may succeed when tried
- * again. Transactions nest flat: an abort takes back every level, only the outermost
- * commit does anything.
+ * transaction_begin() returns TRANSACTION_STARTED; everything up to the matching
+ * transaction_commit() then takes effect at once or not at all. If the transaction
+ * aborts, the outermost transaction_begin() returns a second time, with the stack and
+ * all cells as they were at the first, and a status that gives the reason.
+ * TRANSACTION_RETRY means that another attempt may succeed. Nesting is flat: an abort
+ * rolls back every level, and only the outermost commit takes effect.
  *
- * A transaction ends when another thread writes what it has read or written, or reads
- * what it has written (the responder loses); when it touches more lines than the caches
- * can mark; when it nests too deep; when an interrupt comes; when it parks, wakes
- * somebody or yields; by transaction_abort(code). Plain variables off the stack are not
- * taken back.
+ * A transaction aborts when another thread writes a line that it has read or written,
+ * or reads a line that it has written (the responder loses); when it accesses more
+ * lines than the caches can track; when it nests too deeply; on an interrupt; when it
+ * parks, wakes another thread or yields; and on transaction_abort(code). Plain
+ * variables outside the stack are not rolled back.
  *
- * transaction_depth(): levels that the caller is in; 0: none.
+ * transaction_depth() returns the caller's nesting level; 0 outside a transaction.
  */
 #ifndef HASP_PLATFORM_TRANSACTIONS_H
 #define HASP_PLATFORM_TRANSACTIONS_H
@@ -33,10 +33,10 @@ enum {
     TRANSACTION_RETRY = 2,
     TRANSACTION_CONFLICT = 4,
     TRANSACTION_CAPACITY = 8,
-    TRANSACTION_NESTED = 32, /* with others: it was in an inner transaction */
+    TRANSACTION_NESTED = 32, /* with other bits: aborted in an inner transaction */
 };
 
-/* What transaction_abort() was given. */
+/* The code that was passed to transaction_abort(). */
 static inline uint8_t transaction_code(uint32_t status)
 {
     return (uint8_t)(status >> 24);

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The workers contract: what programs that measure a machine want beyond platform.h.
- * Each platform implements it in its workers.c: natively on this machine, simulated on
- * the one that a file describes.
+ * The workers contract: what programs that measure a machine need beyond platform.h.
+ * Each platform implements it in its workers.c: natively for this machine, simulated
+ * for the machine that a file describes.
  *
- * MACHINE. use_machine(path) picks the machine to run on, before anything else here. A
- * platform that simulates needs one; natively there is no choice, and it fails.
- * machine_name() is what the file calls it; natively "this host".
+ * MACHINE. use_machine(path) selects the machine, before any other call. A simulating
+ * platform requires it; natively there is no choice and it fails. machine_name()
+ * returns the name given in the file; natively "this host".
  *
- * WORKERS. run_workers runs `count` bodies at the same time, body i on CPU cpus[i]
- * (cpus NULL or cpus[i] -1: wherever the scheduler likes), and returns when all have.
- * False, with none of them run, when a CPU is refused. workers_error() says in words
- * why the last use_machine or run_workers failed.
+ * WORKERS. run_workers runs `count` bodies concurrently, body i on CPU cpus[i] (cpus
+ * NULL or cpus[i] -1: any CPU), and returns when all have ended. If a CPU cannot be
+ * used, it returns false without running any body. workers_error() returns the reason
+ * why the last use_machine or run_workers failed, in words.
  *
- * TIME. cycles_ordered() is a timestamp taken after all earlier loads and atomic
- * operations are done, and before any later one starts; behind full_fence() that holds
- * for stores, too. Its rate is cycles_per_second(): constant, not the core's clock.
- * ticks() counts the same cycles, unordered and cheaper. pause_cycles(n) spends about n
- * of them and touches no memory.
+ * TIME. cycles_ordered() returns a timestamp taken after all earlier loads and atomic
+ * operations have completed and before any later one starts; after full_fence() that
+ * includes stores. Its rate is cycles_per_second(): constant, not the core's clock
+ * rate. ticks() counts the same cycles, unordered and cheaper. pause_cycles(n) takes
+ * about n cycles and accesses no memory.
  *
  * LINES. full_fence() returns when all earlier stores are visible everywhere.
- * evict_line(address) removes the line from every cache, and returns when it is gone;
- * false where the platform cannot. touch_lines(base, lines) reads and writes each of so
- * many consecutive lines once. shared_pages(bytes, node): zeroed, page-aligned memory
- * on that NUMA node, on that of its first touch for -1; never given back; NULL when
- * there is none.
+ * evict_line(address) removes the line from every cache and returns when that is done;
+ * false where the platform cannot. touch_lines(base, lines) reads and writes each of
+ * `lines` consecutive lines once. shared_pages(bytes, node): zeroed, page-aligned
+ * memory on that NUMA node, or with -1 on the node that touches it first; never
+ * unmapped; NULL when memory is exhausted.
  *
  * MEETING. arrive_together(meeting, count) returns once `count` workers have called it;
- * they may meet again. Zeroed memory is a meeting.
+ * a meeting can be reused. Zeroed memory is a meeting.
  *
- * COUNTS. platform_counts_now(counts) fills in what the platform has counted so far, at
- * no cost; known is false where it cannot tell.
+ * COUNTS. platform_counts_now(counts) stores the platform's counters without disturbing
+ * them; `known` is false on a platform that has none.
  *
- * A simulated program keeps its cells in memory of shared_pages() or map_pages(), in
- * static variables or, where nobody else looks, on a worker's stack, not in what
- * malloc() gave. Outside of workers it runs in no time. One that can never end says who
- * waits for whom, and exits with status 1.
+ * A simulated program keeps its cells in memory from shared_pages() or map_pages(), in
+ * static variables or, if no other worker accesses them, on a worker's stack, never in
+ * memory from malloc(). Code outside workers takes no simulated time. A simulation that
+ * deadlocks prints which worker waits for which, and exits with status 1.
  */
 #ifndef HASP_PLATFORM_WORKERS_H
 #define HASP_PLATFORM_WORKERS_H
@@ -66,7 +66,7 @@ struct meeting {
 void arrive_together(struct meeting *meeting, uint32_t count);
 
 struct platform_counts {
-    uint64_t transfers_local;  /* of lines, within a node */
+    uint64_t transfers_local;  /* of cache lines, within a node */
     uint64_t transfers_remote; /* between nodes */
     uint64_t energy_pj;
     bool known;

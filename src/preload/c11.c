@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * C11 mtx_* and cnd_*: glibc's own call its private mutex functions, not the hooked
- * ones, so they are hooked themselves. Their objects are pthread ones (glibc's ABI).
- * call_once and thrd_* touch no mutex of the program.
+ * C11's mtx_* and cnd_* functions. glibc's versions call its private mutex functions
+ * and so bypass the pthread hooks. call_once and thrd_* use no mutex of the program and
+ * are not hooked.
  */
 #include "preload/c11.h"
 #include "preload/real.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* C11's locks as the pthread objects that they are (glibc's ABI), and its results. */
+/* Conversions from C11's types and results to pthread's. In glibc's ABI, mtx_t and
+ * cnd_t are a pthread mutex and condition variable. */
 #ifndef HASP_PRELOAD_C11_H
 #define HASP_PRELOAD_C11_H
 

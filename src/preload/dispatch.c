@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* The layout that everything rests on. */
+/* struct lock lies over pthread_mutex_t. */
 _Static_assert(sizeof(struct lock) <= sizeof(pthread_mutex_t), "");
 _Static_assert(offsetof(pthread_mutex_t, __data.__lock) == offsetof(struct lock, word),
                "");
@@ -22,7 +22,7 @@ _Static_assert(offsetof(pthread_mutex_t, __data.__nusers) ==
 _Static_assert(offsetof(pthread_mutex_t, __data.__kind) == offsetof(struct lock, kind),
                "");
 
-/* Before startup(): whoever comes first sets the library up and goes on. */
+/* The operations before startup(): the first call initialises the library. */
 static int first_lock(struct lock *lock)
 {
     startup();
@@ -61,7 +61,7 @@ struct lock_operations dispatch[DISPATCH_SLOTS] = {
                           .destroy = first_destroy},
 };
 
-/* The pass-through. Only normal mutexes come here; mutex.c passes on the others. */
+/* Pass-through to glibc for normal mutexes; mutex.c handles the other types. */
 static int glibc_lock(struct lock *lock)
 {
     return real_pthread_mutex_lock()(mutex_of(lock));
@@ -93,13 +93,13 @@ void dispatch_fill(unsigned chosen, bool biased)
     dispatch[DISPATCH_GLIBC] = glibc_operations;
     if (!biased) {
         dispatch[lock_default + 1] = futex_unbiased_operations;
-        dispatch_stop_bias(); /* where it is wrapped */
+        dispatch_stop_bias(); /* also in the variant with concurrency restriction */
     }
     dispatch[DISPATCH_DEFAULT] = plan_active ? plan_operations : dispatch[chosen + 1];
 }
 
-/* Waiters of locks that are still biased keep the biased protocol, which then sleeps in
- * slices: another thread may be in the middle of a plain release. */
+/* Waiters of locks that are still biased keep to the biased protocol, which then sleeps
+ * in slices, because another thread may be in the middle of a plain release. */
 void dispatch_stop_bias(void)
 {
     const struct lock_operations *biased = &lock_list[lock_default].operations;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a mutex to the operations of its lock.
+ * Finds the operations for a mutex.
  *
- * A mutex carries the index of its algorithm; 0, as in zeroed memory, is the default of
- * the process. The table holds copies of the operations, so that a lock costs one load
- * of the index and one indirect jump whichever place in the list its algorithm has.
+ * A mutex holds the index of its algorithm; 0, as in zeroed memory, selects the
+ * process's default. The table holds copies of the operations, so that every algorithm
+ * costs one load of the index and one indirect jump, wherever it is in the list.
  */
 #ifndef HASP_PRELOAD_DISPATCH_H
 #define HASP_PRELOAD_DISPATCH_H
@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-/* List entry i is slot i + 1. */
+/* List entry i is in slot i + 1. */
 enum { DISPATCH_DEFAULT = 0, DISPATCH_GLIBC = 1, DISPATCH_SLOTS = 128 };
 
 extern struct lock_operations dispatch[DISPATCH_SLOTS]
@@ -34,9 +34,9 @@ static inline const struct lock_operations *operations_of(const struct lock *loc
     return &dispatch[load_relaxed(&lock->algorithm)];
 }
 
-/* Glibc's kinds that are Hasp's: the low two bits, and its two elision hints. All
- * others (robust, process-shared, priority protocols, destroyed) are glibc's business.
- */
+/* The bits of glibc's mutex kind that Hasp handles: the type, and two elision hints.
+ * Mutexes with any other bit (robust, process-shared, priority protocols, destroyed)
+ * are passed through to glibc. */
 enum {
     KIND_NORMAL = 0,
     KIND_RECURSIVE = 1,
@@ -46,16 +46,18 @@ enum {
     KIND_OURS = 0x303,
 };
 
-/* True when glibc's functions work on this mutex; it has its algorithm afterwards. */
+/* Whether this mutex is passed through to glibc. Resolves its algorithm first. */
 bool passed_through(struct lock *lock);
 
-/* Fills the table with `chosen` (an index below lock_count) as the default. */
+/* Fills the table, with algorithm `chosen` (an index below lock_count) as the default.
+ * */
 void dispatch_fill(unsigned chosen, bool biased);
 
-/* From now on nothing is released by a plain store. */
+/* From now on, no lock is released by a plain store. */
 void dispatch_stop_bias(void);
 
-/* Sets the library up if that has not happened yet; called by every cold first use. */
+/* Initialises the library, once. Every hooked function may be the first to be called.
+ * */
 void startup(void);
 
 #endif

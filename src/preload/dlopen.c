@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dlopen without RTLD_DEEPBIND: a plug-in bound that way would call the C library's
- * mutex functions on mutexes that it shares with the rest of the program.
+ * dlopen without RTLD_DEEPBIND, with which a plug-in would call glibc's mutex functions
+ * on mutexes that it shares with the rest of the program.
  *
- * The loader looks at its caller's return address (for RUNPATH, $ORIGIN, namespaces),
- * so this has to be a tail call, which the optimiser attribute makes sure of in debug
- * builds too.
+ * The loader uses its caller's return address (for RUNPATH, $ORIGIN, namespaces), so
+ * this has to be a tail call; the optimiser attribute ensures that in debug builds too.
  */
 #include "platform/platform.h"
 #include "preload/plan.h"
@@ -13,12 +12,12 @@
 
 #include <dlfcn.h>
 
-static struct atomic_u32 said;
+static struct atomic_u32 reported;
 
 static __attribute__((noinline)) int without_deepbind(const char *file, int mode)
 {
-    if (!exchange_relaxed(&said, 1))
-        complain("RTLD_DEEPBIND is ignored, so that this plug-in shares the program's "
+    if (!exchange_relaxed(&reported, 1))
+        complain("ignoring RTLD_DEEPBIND, so that the plug-in uses the program's "
                  "locks: ",
                  file ? file : "(the program)");
     return mode & ~RTLD_DEEPBIND;

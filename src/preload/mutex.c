@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_mutex_*: kinds, owners and error codes around the operations of the lock. */
+/* pthread_mutex_*: adds glibc's mutex kinds and error codes to the lock operations. */
 #include "preload/mutex.h"
 
 #include "preload/dispatch.h"
@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* A recursive mutex that the caller holds: one level deeper. */
+/* Locks a recursive mutex that the caller already holds. */
 static int enter_again(struct lock *lock)
 {
     if (lock->count == UINT_MAX)
@@ -21,7 +21,8 @@ static int enter_again(struct lock *lock)
     return 0;
 }
 
-/* What the kind says before anything is tried: -1 to go on, else the result. */
+/* Handles mutexes that the caller already holds. Returns the result of the operation,
+ * or -1 to go on and acquire the lock. */
 static int before_locking(struct lock *lock, int on_deadlock)
 {
     int type = lock->kind & KIND_TYPE;
@@ -62,7 +63,7 @@ static __attribute__((noinline)) int unlock_by_kind(struct lock *lock)
     return operations_of(lock)->unlock(lock);
 }
 
-/* Waits for the lock until the deadline; see slices.h. */
+/* Waits for the lock until the deadline; waiting/slices.h explains the slices. */
 static bool wait_until(struct lock *lock, const struct deadline *deadline)
 {
     bool (*timedlock)(struct lock *, const struct deadline *) =
@@ -83,7 +84,7 @@ static int lock_until(struct lock *lock, clockid_t clock, const struct timespec 
     int result = before_locking(lock, EDEADLK);
     if (result >= 0)
         return result;
-    if (!operations_of(lock)->trylock(lock)) { /* only a wait looks at the time */
+    if (!operations_of(lock)->trylock(lock)) { /* only a wait checks the deadline */
         if (at->tv_nsec < 0 || at->tv_nsec >= 1000000000)
             return EINVAL;
         const struct deadline deadline = {clock, *at};
@@ -130,7 +131,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
     if (load_relaxed(&lock->word) || lock->users)
         return EBUSY;
     operations_of(lock)->destroy(lock);
-    lock->kind = -1; /* as glibc: a later use is EINVAL */
+    lock->kind = -1; /* as in glibc: a later use returns EINVAL */
     return 0;
 }
 
@@ -181,7 +182,7 @@ OWN_NAME(pthread_mutex_lock);
 OWN_NAME(pthread_mutex_trylock);
 OWN_NAME(pthread_mutex_unlock);
 
-/* Old names that programs still bind; glibc keeps them at 2.2.5. */
+/* Old names that programs may still be linked with; glibc keeps them at 2.2.5. */
 #define ALIAS(target)                                                                  \
     __attribute__((alias(#target), visibility("default"), nothrow, nonnull(1)))
 __typeof__(pthread_mutex_init) __pthread_mutex_init ALIAS(pthread_mutex_init)

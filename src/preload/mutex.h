@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What condition variables need of mutexes beyond the pthread functions. */
+/* Functions of mutexes that the condition variables use. */
 #ifndef HASP_PRELOAD_MUTEX_H
 #define HASP_PRELOAD_MUTEX_H
 
@@ -12,7 +12,7 @@ static inline bool mutex_held_by_caller(const struct lock *lock)
            load_relaxed(&lock->owner) == current_thread();
 }
 
-/* EPERM for an error-checking mutex that the caller does not hold, else 0. */
+/* Returns EPERM for an error-checking mutex that the caller does not hold, else 0. */
 int mutex_check_before_wait(struct lock *lock);
 
 #endif

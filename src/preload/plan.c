@@ -8,18 +8,18 @@
 #include <unwind.h>
 
 bool plan_active;
-static unsigned usual_slot;
-static bool says_matches, says_stale;
+static unsigned fallback_slot;
+static bool reports_matches, reports_stale;
 static pid_t reporter;
 
-/* The return addresses that led here from outside Hasp, the innermost first. */
+/* Return addresses outside Hasp, innermost first. */
 struct frames {
     unsigned wanted, found;
     uintptr_t at[PLAN_FRAMES];
 };
 
-/* libgcc's unwinder, linked in: glibc's backtrace() would load it at its first call,
- * and that allocates, possibly by the allocator whose mutex this is. */
+/* Uses libgcc's unwinder, linked statically: glibc's backtrace() would load it on its
+ * first call, and that allocates, possibly with the allocator whose mutex this is. */
 static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *argument)
 {
     struct frames *frames = argument;
@@ -36,18 +36,18 @@ static void find_frames(struct frames *frames)
     _Unwind_Backtrace(note_frame, frames);
 }
 
-static bool within(const struct plan_place *place, uintptr_t address)
+static bool within(const struct plan_range *range, uintptr_t address)
 {
-    const struct plan_module *module = &plan.module[place->module];
+    const struct plan_module *module = &plan.module[range->module];
     if (!load_acquire(&module->loaded))
         return false;
     uintptr_t offset = address - load_relaxed(&module->bias);
-    return offset >= place->first && offset <= place->last;
+    return offset >= range->first && offset <= range->last;
 }
 
-static bool made_through(const struct plan_entry *entry, struct frames *frames)
+static bool call_chain_matches(const struct plan_entry *entry, struct frames *frames)
 {
-    if (!within(&entry->place[0], frames->at[0]))
+    if (!within(&entry->range[0], frames->at[0]))
         return false;
     if (entry->depth > frames->found) {
         frames->wanted = PLAN_FRAMES;
@@ -56,7 +56,7 @@ static bool made_through(const struct plan_entry *entry, struct frames *frames)
     if (entry->depth > frames->found)
         return false;
     for (unsigned i = 1; i < entry->depth; i++)
-        if (!within(&entry->place[i], frames->at[i]))
+        if (!within(&entry->range[i], frames->at[i]))
             return false;
     return true;
 }
@@ -65,12 +65,12 @@ static struct plan_entry *entry_for(const struct lock *lock, const void *caller)
 {
     struct frames frames = {.wanted = 1, .found = 1, .at = {(uintptr_t)caller}};
     plan_find_modules();
-    if (plan.asks_frames && (!caller || plan_is_own(frames.at[0])))
+    if (plan.uses_frames && (!caller || plan_is_own(frames.at[0])))
         find_frames(&frames);
     for (unsigned i = 0; i < plan.entries; i++) {
         struct plan_entry *entry = &plan.entry[i];
-        if (entry->depth ? frames.found && made_through(entry, &frames)
-                         : within(&entry->place[0], (uintptr_t)lock))
+        if (entry->depth ? frames.found && call_chain_matches(entry, &frames)
+                         : within(&entry->range[0], (uintptr_t)lock))
             return entry;
     }
     return NULL;
@@ -79,7 +79,7 @@ static struct plan_entry *entry_for(const struct lock *lock, const void *caller)
 static void note_match(struct plan_entry *entry)
 {
     if (load_relaxed(&entry->matched) || exchange_relaxed(&entry->matched, 1) ||
-        !says_matches)
+        !reports_matches)
         return;
     char text[128] = "plan: ";
     strcat(text, lock_at(entry->algorithm - 1u).name);
@@ -90,12 +90,12 @@ static void note_match(struct plan_entry *entry)
 void plan_resolve(struct lock *lock, const void *caller)
 {
     struct plan_entry *entry = plan.entries ? entry_for(lock, caller) : NULL;
-    uint8_t chosen = entry ? entry->algorithm : (uint8_t)usual_slot, none = 0;
-    /* Glibc keeps an estimate of adaptive mutexes where the index is: what it is to
-     * treat has to be of the normal kind, which differs in nothing else. */
+    uint8_t chosen = entry ? entry->algorithm : (uint8_t)fallback_slot, none = 0;
+    /* glibc keeps the spin estimate of an adaptive mutex where the index is, so a mutex
+     * that is passed through becomes a normal one, which differs in nothing else. */
     if (chosen == DISPATCH_GLIBC && (lock->kind & KIND_TYPE) == KIND_ADAPTIVE)
         lock->kind &= ~KIND_TYPE;
-    /* Two threads may come here at once; for both the winner's choice counts. */
+    /* Of two threads that resolve the mutex at once, the first one sets it for both. */
     if (compare_exchange_release(&lock->algorithm, &none, chosen) && entry)
         note_match(entry);
 }
@@ -116,21 +116,20 @@ static int plan_unlock(struct lock *lock)
     return resolved(lock, NULL)->unlock(lock);
 }
 
-/* All else is preceded by passed_through(), which resolves. */
+/* All other operations are preceded by passed_through(), which resolves the mutex. */
 const struct lock_operations plan_operations = {.lock = plan_lock,
                                                 .unlock = plan_unlock};
 
-void plan_begin(unsigned usual, bool verbose, bool report)
+void plan_begin(unsigned fallback, bool verbose, bool report)
 {
-    usual_slot = usual;
-    says_matches = verbose;
-    says_stale = report;
+    fallback_slot = fallback;
+    reports_matches = verbose;
+    reports_stale = report;
     reporter = getpid();
     plan_active = true;
 }
 
-/* Whether an entry, and all others of the same site, matched nothing; of these the
- * first. */
+/* Whether no entry of this entry's site has matched, and it is the first of them. */
 static bool is_stale(unsigned number)
 {
     const char *site = plan.entry[number].site;
@@ -141,11 +140,12 @@ static bool is_stale(unsigned number)
     return true;
 }
 
-/* At the end: what the plan expected and did not come. Only the process that began, and
- * only if it has code that the plan is about: it may be a shell on the way there. */
-__attribute__((destructor)) static void tell_stale(void)
+/* Reports sites without any mutex when the process ends: only in the process that read
+ * the plan, and only if it loaded a module of the plan, because it may be a shell that
+ * started the program. */
+__attribute__((destructor)) static void report_stale(void)
 {
-    if (!says_stale || getpid() != reporter)
+    if (!reports_stale || getpid() != reporter)
         return;
     plan_find_modules();
     bool concerned = false;
@@ -153,5 +153,5 @@ __attribute__((destructor)) static void tell_stale(void)
         concerned = concerned || load_relaxed(&plan.module[i].loaded);
     for (unsigned i = 0; concerned && i < plan.entries; i++)
         if (is_stale(i))
-            complain("plan: no mutex was made or first taken at ", plan.entry[i].site);
+            complain("plan: no mutex created or first locked at ", plan.entry[i].site);
 }

@@ -1,42 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the plan that python/hasp/plan/flatten.py wrote; that file has the grammar. */
+/* Reads the plan that Python's site_plan/flatten.py writes and whose grammar is there.
+ * */
 #include "preload/plan.h"
 
-#include <fcntl.h>
+#include "platform/native/small_file.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 1 << 16 };
+enum { MAX_BYTES = 1 << 16 };
 
 struct plan plan;
-static char text[MOST_BYTES]; /* names and sites point into it */
+static char text[MAX_BYTES]; /* names and sites point into it */
 
 __attribute__((noreturn)) static void refuse(const char *what, const char *detail)
 {
     complain(what, detail);
-    complain("HASP_PLAN is written by `hasp run --plan`; use that", "");
+    complain("use `hasp run --plan`, which writes the file", "");
     _exit(2);
 }
 
 static void read_text(const char *path)
 {
-    const long flags = O_RDONLY | O_CLOEXEC;
-    long file = raw_syscall(SYS_openat, AT_FDCWD, (long)path, flags, 0, 0, 0);
-    if (file < 0)
-        refuse("HASP_PLAN: cannot be opened: ", path);
-    size_t length = 0;
-    long got;
-    while ((got = raw_syscall(SYS_read, file, (long)(text + length),
-                              (long)(sizeof text - 1 - length), 0, 0, 0)) > 0)
-        length += (size_t)got;
-    raw_syscall(SYS_close, file, 0, 0, 0, 0, 0);
-    if (got < 0 || length == sizeof text - 1)
-        refuse("HASP_PLAN: cannot be read, or too large: ", path);
+    long length = small_file_read(path, text, sizeof text);
+    if (length < 0)
+        refuse("HASP_PLAN: cannot read ", path);
+    if (length == sizeof text - 1)
+        refuse("HASP_PLAN: the file is too large: ", path);
 }
 
-/* Cuts the next word off a line. */
+/* Removes the next word from the line and returns it. */
 static char *word(char **line)
 {
     char *begin = *line, *space = strchr(begin, ' ');
@@ -57,9 +51,9 @@ static uintptr_t number(char **line, int base)
     return value;
 }
 
-static struct plan_place place(char **line)
+static struct plan_range range(char **line)
 {
-    struct plan_place read = {.module = (unsigned)number(line, 10)};
+    struct plan_range read = {.module = (unsigned)number(line, 10)};
     read.first = number(line, 16);
     read.last = number(line, 16);
     if (read.module >= plan.modules)
@@ -84,16 +78,16 @@ static void entry_line(char kind, char *line)
     const char *name = word(&line);
     int lock = lock_find(name);
     if (lock < 0)
-        refuse("HASP_PLAN: no lock is called ", name);
+        refuse("HASP_PLAN: unknown lock algorithm: ", name);
     entry->algorithm = (uint8_t)(lock + 1);
     if (kind == 'f') {
         entry->depth = (uint8_t)number(&line, 10);
-        plan.asks_frames = true;
+        plan.uses_frames = true;
         if (entry->depth < 1 || entry->depth > PLAN_FRAMES)
             refuse("HASP_PLAN: too many frames", "");
     }
     for (unsigned i = 0; i == 0 || i < entry->depth; i++)
-        entry->place[i] = place(&line);
+        entry->range[i] = range(&line);
     entry->site = line;
 }
 
@@ -103,7 +97,7 @@ void plan_read(const char *path)
     for (char *line = text, *next; *line; line = next) {
         next = strchr(line, '\n');
         if (!next)
-            refuse("HASP_PLAN: the last line is cut off: ", line);
+            refuse("HASP_PLAN: the last line is truncated: ", line);
         *next++ = '\0';
         char kind = *word(&line);
         if (kind == 'm')
@@ -111,6 +105,6 @@ void plan_read(const char *path)
         else if (kind == 'a' || kind == 'f')
             entry_line(kind, line);
         else
-            refuse("HASP_PLAN: a line is not understood: ", line);
+            refuse("HASP_PLAN: unknown kind of line: ", line);
     }
 }

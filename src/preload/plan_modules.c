@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the plan's modules lie in this process.
+ * Finds the load addresses of the plan's modules in this process.
  *
- * Everything is found again at every look and stored in single cells, so there is
- * nothing to lock, and nothing that a fork could leave half done: two threads that look
- * at once store the same. A look that comes too early or too late gives a mutex the
- * usual lock, which is as correct as any.
+ * Each search finds all modules anew and stores each result in a single cell, so it
+ * needs no lock, and a fork cannot interrupt it half-way: two threads that search at
+ * once store the same values. If a search comes too early or too late, a mutex gets the
+ * fallback algorithm, which is always correct.
  */
 #include "preload/plan.h"
 
@@ -14,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The loader's counters when the modules were found; 0 is never one. */
+/* The loader's counter of changes when the modules were found; never 0 then. */
 static struct atomic_u64 seen;
 static struct atomic_u32 complete, expecting;
 
-/* Hasp's own code: this library and the profiler's. */
+/* Hasp's own code: this library and the recorder's. */
 enum { OWN = 2 };
 static struct atomic_u64 own_begin[OWN], own_end[OWN];
 
@@ -78,36 +78,36 @@ static void note_own(const struct dl_phdr_info *info, unsigned which)
     store_relaxed(&own_end[which], end);
 }
 
-struct look {
+struct search {
     uint64_t changes;
     bool first, found[PLAN_MODULES];
 };
 
-static int look_at(struct dl_phdr_info *info, size_t size, void *argument)
+static int visit_module(struct dl_phdr_info *info, size_t size, void *argument)
 {
     (void)size;
-    struct look *look = argument;
-    if (look->first) {
-        look->changes = info->dlpi_adds + info->dlpi_subs;
-        if (look->changes == load_relaxed(&seen))
+    struct search *search = argument;
+    if (search->first) {
+        search->changes = info->dlpi_adds + info->dlpi_subs;
+        if (search->changes == load_relaxed(&seen))
             return 1;
     }
     char link[4096];
     const char *name = file_name(info->dlpi_name);
-    if (look->first && !*name) { /* the program itself */
+    if (search->first && !*name) { /* the program itself */
         ssize_t length = readlink("/proc/self/exe", link, sizeof link - 1);
         link[length > 0 ? length : 0] = '\0';
         name = file_name(link);
     }
-    look->first = false;
+    search->first = false;
     if (strncmp(name, "libhasp", 7) == 0)
         note_own(info, strncmp(name, "libhasp-profile", 15) == 0);
     for (unsigned i = 0; i < plan.modules; i++) {
         struct plan_module *module = &plan.module[i];
         bool same = module->build_id[0] == '-' ? strcmp(name, module->name) == 0
                                                : same_build(info, module->build_id);
-        if (same && !look->found[i]) {
-            look->found[i] = true;
+        if (same && !search->found[i]) {
+            search->found[i] = true;
             store_relaxed(&module->bias, info->dlpi_addr);
             store_release(&module->loaded, 1);
         }
@@ -119,16 +119,16 @@ void plan_find_modules(void)
 {
     if (likely(load_acquire(&complete)) && likely(!load_relaxed(&expecting)))
         return;
-    struct look look = {.first = true};
-    if (dl_iterate_phdr(look_at, &look))
+    struct search search = {.first = true};
+    if (dl_iterate_phdr(visit_module, &search))
         return;
     bool all = true;
     for (unsigned i = 0; i < plan.modules; i++) {
-        if (!look.found[i])
+        if (!search.found[i])
             store_relaxed(&plan.module[i].loaded, 0);
-        all = all && look.found[i];
+        all = all && search.found[i];
     }
-    store_relaxed(&seen, look.changes);
+    store_relaxed(&seen, search.changes);
     store_release(&complete, all);
 }
 

@@ -12,15 +12,15 @@ static void *look_up(void **found, const char *name)
         return function;
     function = dlsym(RTLD_NEXT, name);
     if (!function) {
-        complain("the C library lacks ", name);
-        die("it must be the GNU C Library 2.34 or newer");
+        complain("the C library does not have ", name);
+        die("Hasp needs the GNU C Library 2.34 or newer");
     }
     __atomic_store_n(found, function, __ATOMIC_RELEASE);
     return function;
 }
 
-/* POSIX, not C, makes an object pointer a function pointer; a union keeps the compiler
- * calm. */
+/* Converts an object pointer to a function pointer, which POSIX allows, by a union,
+ * because -Wpedantic rejects a cast. */
 #define SYMBOL(result, name, parameters)                                               \
     result(*real_##name(void)) parameters                                              \
     {                                                                                  \

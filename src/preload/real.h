@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The C library's own functions behind the hooked ones.
+ * The C library's versions of the hooked functions.
  *
- * Looked up one by one when first needed, never on a path of a lock that is Hasp's: the
- * look-up takes the loader's lock and, on failure, allocates, which may call back into
- * us. Only names that every supported C library (glibc >= 2.34) has are looked up.
+ * Each is looked up when first needed, never in an operation of one of Hasp's locks: a
+ * look-up takes the loader's lock and on failure allocates memory, which may call back
+ * into the interposer. Only names that every supported C library (glibc 2.34 or newer)
+ * has are looked up.
  */
 #ifndef HASP_PRELOAD_REAL_H
 #define HASP_PRELOAD_REAL_H
@@ -15,7 +16,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* A hidden second name, for versioned.c. */
+/* Defines a hidden alias, for versioned.c. */
 #define OWN_NAME(name)                                                                 \
     __typeof__(name) own_##name                                                        \
         __attribute__((alias(#name), visibility("hidden"), nothrow, nonnull(1)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prctl and syscall, hooked for one reason: a program that installs a seccomp filter
- * may forbid membarrier, which the biased release needs, on pain of death. Before the
- * filter is in place the bias ends.
+ * Hooks prctl and syscall to notice when a program installs a seccomp filter. The
+ * filter may kill the process when it calls membarrier, which the biased release needs,
+ * so the bias ends before the filter is installed.
  */
 #include "preload/dispatch.h"
 #include "preload/real.h"
@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-static void filter_comes(void)
+static void before_filter(void)
 {
     dispatch_stop_bias();
     barrier_forbid();
@@ -27,8 +27,8 @@ static long result_of(long result)
     return result;
 }
 
-/* Arguments that the caller did not pass are read as whatever the registers hold, and
- * go to the kernel, which ignores them: as the C library's own functions do. */
+/* Reads all possible arguments, as glibc does: those that the caller did not pass are
+ * whatever the registers hold, and the kernel ignores them. */
 EXPORT int prctl(int option, ...)
 {
     long rest[4];
@@ -38,7 +38,7 @@ EXPORT int prctl(int option, ...)
         rest[i] = va_arg(arguments, long);
     va_end(arguments);
     if (unlikely(installs_filter(SYS_prctl, option)))
-        filter_comes();
+        before_filter();
     return (int)result_of(
         raw_syscall(SYS_prctl, option, rest[0], rest[1], rest[2], rest[3], 0));
 }
@@ -52,7 +52,7 @@ EXPORT long syscall(long number, ...)
         rest[i] = va_arg(arguments, long);
     va_end(arguments);
     if (unlikely(installs_filter(number, rest[0])))
-        filter_comes();
+        before_filter();
     return result_of(
         raw_syscall(number, rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]));
 }

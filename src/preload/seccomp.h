@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which calls install a seccomp filter; for the hooks of prctl and syscall. */
+/* Recognises calls that install a seccomp filter, for the hooks of prctl and syscall.
+ * */
 #ifndef HASP_PRELOAD_SECCOMP_H
 #define HASP_PRELOAD_SECCOMP_H
 
@@ -8,7 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* `number` of a system call, and its first argument. */
+/* Whether system call `number` with this first argument installs a filter. */
 static inline bool installs_filter(long number, long first)
 {
     if (number == SYS_seccomp)

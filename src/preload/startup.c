@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Setting the library up: once, before the program's and its other libraries'
- * constructors (the library is linked `initfirst`), or at the first hooked call,
- * whichever comes first.
+ * Initialises the library once: before the constructors of the program and its other
+ * libraries (the library is linked `initfirst`), or at the first hooked call if that
+ * comes earlier.
  *
- * The order matters. First the table, from the environment alone, so that a lock taken
- * by anything below works; then what needs system calls; last what takes the C
- * library's locks.
+ * The order matters. The table comes first, from the environment alone, so that later
+ * steps can take locks; then the steps that need system calls; last those that take the
+ * C library's locks.
  */
 #include "preload/condition_queue.h"
 #include "preload/dispatch.h"
@@ -50,20 +50,20 @@ static unsigned chosen_lock(void)
     int found = lock_find(name);
     if (found >= 0)
         return (unsigned)found;
-    complain("HASP_LOCK: no lock is called ", name);
-    complain("`hasp list` prints the names", "");
+    complain("HASP_LOCK names an unknown lock algorithm: ", name);
+    complain("run `hasp list` for the names", "");
     _exit(2);
 }
 
-/* Run in the child of every fork that runs handlers, before any other handler; and of
- * _Fork. */
+/* Runs in the child of every fork, before any other fork handler, and of _Fork. */
 static void forked(void)
 {
     thread_id_cached = 0;
     fork_in_child();
 }
 
-/* Glibc's flag word has moved between versions: ask where it keeps these two. */
+/* Finds the flag word, whose offset differs between versions of glibc, by initialising
+ * a condition variable with two flags set. */
 static void find_condition_flags(void)
 {
     pthread_condattr_t attributes;
@@ -98,7 +98,7 @@ void startup(void)
 {
     if (started)
         return;
-    started = true; /* no second thread exists yet */
+    started = true; /* there is only one thread yet */
     if (!environment)
         environment = environ;
     unsigned lock = chosen_lock();
@@ -116,8 +116,8 @@ void startup(void)
     fork_watch();
     const char *topology = setting("HASP_TOPOLOGY");
     if (topology && !topology_read(topology))
-        complain("HASP_TOPOLOGY wants 2x4 (NODESxCPUS), 2x4,threads or 2x4,roam; "
-                 "ignored: ",
+        complain("ignoring HASP_TOPOLOGY, which must be like 2x4 (NODESxCPUS), "
+                 "2x4,threads or 2x4,roam: ",
                  topology);
     const char *park_ns = setting("HASP_PARK_NS");
     if (park_ns)
@@ -129,8 +129,8 @@ void startup(void)
         announce(lock, biased);
 }
 
-/* The C library has not seen the environment yet when this runs first; it passes it,
- * though. */
+/* When this runs first, the C library has not set `environ` yet, but the loader passes
+ * the environment as the third argument. */
 __attribute__((constructor)) static void construct(int count, char **arguments,
                                                    char **entries)
 {
@@ -138,7 +138,7 @@ __attribute__((constructor)) static void construct(int count, char **arguments,
     (void)arguments;
     environment = entries;
     startup();
-    real_dlopen(); /* for the tail call in dlopen.c */
+    real_dlopen(); /* looked up now, for the tail call in dlopen.c */
     real__Fork();
 }
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions that sanitizer runtimes look up by version, under glibc's versions.
+ * Exports the functions that sanitizer runtimes look up by version under glibc's
+ * versions too.
  *
- * Such a look-up (dlvsym) passes over unversioned exports: the runtime's condvars would
- * be glibc's and its mutexes ours. FIRST_VERSION is glibc's first on this machine,
- * CONDITION_VERSION that of its current condvars. The functions live in a file of their
- * own and call hidden names: the linker would fold aliases into one, versioned, symbol,
- * and bind calls by the public name back to this file. The recorder's library has the
- * same file, over its own hooks.
+ * A look-up by version (dlvsym) skips unversioned exports: the runtime would use
+ * glibc's condition variables with Hasp's mutexes. FIRST_VERSION is glibc's first
+ * version on this architecture, CONDITION_VERSION the one of its current condition
+ * variables. The functions are in a file of their own and call hidden names, because
+ * the linker would merge aliases into one versioned symbol, and bind calls of the
+ * public name to this file. The recorder's library is built from the same file, with
+ * its own hooks.
  */
 #include "preload/real.h"
 

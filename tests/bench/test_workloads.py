@@ -178,7 +178,7 @@ def test_a_lock_that_does_not_exclude_is_a_finding(
         (["--workload=one-lock", "--cpus=0"], "1 CPUs for 2 threads"),
         (["--workload=one-lock", "--cpus=0,60000"], "cannot use CPU 60000"),
         (["--workload=one-lock", "--cpus=0,x"], "--cpus"),
-        (["--workload=one-lock", "--machine=xeon"], "the one it runs on"),
+        (["--workload=one-lock", "--machine=xeon"], "the machine it runs on"),
         (["--workload=one-lock", "--duration-ns=0"], "--duration-ns"),
     ],
 )

@@ -179,7 +179,7 @@ def test_waiting(program: str, way: str) -> None:
         (["wake", "--cpus=0"], "2 to 2"),
         (["chase"], "--bytes"),
         (["wait", "--cases=dancing"], "active, pausing or parked"),
-        (["clock", "--machine=x.flat"], "the one it runs on"),
+        (["clock", "--machine=x.flat"], "the machine it runs on"),
     ],
 )
 def test_refusals(program: str, arguments: list[str], words: str) -> None:

@@ -107,7 +107,7 @@ def test_nothing_of_the_site_is_made(hasp: Any, tmp_path: Path) -> None:
     out, notes = run(hasp, plan, program)
     assert out == says("clh", "ticket")
     assert notes == [
-        f"hasp: plan: no mutex was made or first taken at program.c:{SITE_LINE} &db->mu"
+        f"hasp: plan: no mutex created or first locked at program.c:{SITE_LINE} &db->mu"
     ]
 
 

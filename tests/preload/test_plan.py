@@ -115,8 +115,8 @@ def test_every_site_has_its_lock(tmp_path: Path, with_build_id: bool) -> None:
     text = run_sites("by_site", extra, "spinbit")
     assert slots(text) == {name: slot(lock) for name, lock in LOCKS_OF_SITES.items()}
     assert text.count("plan: mcs for one\n") == 1
-    assert [line for line in text.splitlines() if "first taken at" in line] == [
-        "hasp: plan: no mutex was made or first taken at never"
+    assert [line for line in text.splitlines() if "first locked at" in line] == [
+        "hasp: plan: no mutex created or first locked at never"
     ]
 
 
@@ -197,13 +197,13 @@ def test_mixed_locks(program: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ("m - sites\na msc 0 1 1 x\n", "no lock is called msc"),
+        ("m - sites\na msc 0 1 1 x\n", "unknown lock algorithm: msc"),
         ("a mcs 0 1 1 x\n", "a module is missing"),
         ("m - sites\nf mcs 5 0 1 1 0 1 1 0 1 1 0 1 1 0 1 1 x\n", "too many frames"),
         ("m - sites\na mcs 0 1g 1 x\n", "not a number: 1g"),
         ("m - sites\na mcs 0\n", "too short"),
-        ("m - sites", "cut off"),
-        ("z 1\n", "not understood"),
+        ("m - sites", "truncated"),
+        ("z 1\n", "unknown kind of line"),
         ("m - x\n" * 65, "too many modules"),
         ("m - x\n" + "a mcs 0 1 1 x\n" * 257, "too many entries"),
         ("x" * 70000, "too large"),
@@ -222,4 +222,4 @@ def test_missing_file() -> None:
     env = matrix.environment(lock("mcs"), {"HASP_PLAN": "/none"})
     done = subprocess.run(["true"], env=env, capture_output=True, text=True)
     assert done.returncode == 2
-    assert "cannot be opened: /none" in done.stderr
+    assert "cannot read /none" in done.stderr

@@ -149,7 +149,7 @@ static void check_many_cpu_ids(void)
         if (pretend_many_cpu_ids())
             topology_read("");
         else
-            fputs("no seccomp filters: more than 1,024 CPU ids are not tested\n", stderr);
+            fputs("no seccomp filters: over 1,024 CPU ids are not tested\n", stderr);
         _exit(cpu_count() == before ? 0 : 1);
     }
     int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* aarch64: the pause instruction and the system call. */
+/* aarch64: pause instruction, counters, system call. */
 #ifndef HASP_PLATFORM_NATIVE_AARCH64_H
 #define HASP_PLATFORM_NATIVE_AARCH64_H
 
@@ -7,7 +7,7 @@
 
 #define CACHE_LINE 128
 
-/* ISB delays by about as much as x86's PAUSE; YIELD is a no-op on most cores. */
+/* ISB takes about as long as x86's PAUSE; YIELD is a no-op on most cores. */
 static inline void relax(void)
 {
     __asm__ volatile("isb" ::: "memory");
@@ -26,7 +26,7 @@ static inline uint64_t ticks(void)
     return count;
 }
 
-/* Linux lets programs read counters only where the administrator says so. */
+/* Linux lets programs read counters only if the administrator enables it. */
 enum { COUNTERS_READABLE = 0 };
 
 static inline uint64_t read_counter(uint32_t index)

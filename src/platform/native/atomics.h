@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells and their operations over the compiler's atomics; see platform.h for the
- * contract. */
+/* Cells and their operations, implemented with the compiler's atomics. */
 #ifndef HASP_PLATFORM_NATIVE_ATOMICS_H
 #define HASP_PLATFORM_NATIVE_ATOMICS_H
 
@@ -48,7 +47,8 @@
 
 #define fence_seq_cst() fence_native()
 
-/* With one thread the plain form is enough: creating the second thread orders it. */
+/* While there is one thread, plain accesses suffice: pthread_create orders them before
+ * anything that a second thread does. */
 static inline bool acquire_if(struct atomic_u32 *cell, uint32_t from, uint32_t to)
 {
     if (single_threaded()) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The native platform: what users run. C11-style atomics, futexes, sysfs. */
+/* The native platform, which users run: C11-style atomics, futexes, sysfs. */
 #ifndef HASP_PLATFORM_NATIVE_BACKEND_H
 #define HASP_PLATFORM_NATIVE_BACKEND_H
 

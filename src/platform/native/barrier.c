@@ -14,7 +14,7 @@ static long membarrier(int command)
 
 bool barrier_register(void)
 {
-    /* Under a filter the call might kill the process instead of failing. */
+    /* A seccomp filter might kill the process instead of failing the call. */
     if (raw_syscall(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0)
         return false;
     if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0)

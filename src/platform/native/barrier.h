@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The asymmetric barrier over membarrier(2), private expedited. */
+/* The asymmetric barrier, implemented with membarrier(2), private expedited. */
 #ifndef HASP_PLATFORM_NATIVE_BARRIER_H
 #define HASP_PLATFORM_NATIVE_BARRIER_H
 
@@ -7,12 +7,13 @@
 
 #define light_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/* Once, while the process has one thread (3 us; 10 ms later: the kernel then waits for
- * a grace period). True when heavy_barrier() will work: the kernel has it, and no
- * seccomp filter is active that could forbid it later. */
+/* Called once, while the process has one thread: that takes 3 us, but 10 ms with more
+ * threads, because the kernel then waits for an RCU grace period. Returns true if
+ * heavy_barrier() will work: the kernel supports it, and no seccomp filter is active
+ * that could forbid it. */
 bool barrier_register(void);
 
-/* A filter is about to be installed: nothing may depend on membarrier any more. */
+/* Called before a seccomp filter is installed. heavy_barrier() fails from now on. */
 void barrier_forbid(void);
 
 bool heavy_barrier(void);

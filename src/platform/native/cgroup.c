@@ -61,9 +61,9 @@ static uint32_t tighter(uint32_t a, uint32_t b)
     return !a || (b && b < a) ? b : a;
 }
 
-/* The tightest quota from the cgroup up to the root of the hierarchy. In a container the
- * kernel may report the host's path, of which only the root is mounted: cgroups that do
- * not exist are skipped. */
+/* The tightest quota from the cgroup up to the root of the hierarchy. In a container
+ * the kernel may report the host's path, of which only the root is mounted: cgroups
+ * that do not exist are skipped. */
 static uint32_t tightest(const char *root, const char *hierarchy, const char *group,
                          size_t length, bool v2)
 {

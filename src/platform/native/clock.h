@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time through the vDSO. */
+/* Clocks, read through the vDSO. */
 #ifndef HASP_PLATFORM_NATIVE_CLOCK_H
 #define HASP_PLATFORM_NATIVE_CLOCK_H
 
@@ -14,7 +14,8 @@ static inline uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Nanoseconds of a difference of ticks(); the first call measures the rate, 50 us. */
+/* Converts a difference of ticks() to nanoseconds. The first call measures the rate,
+ * which takes 50 us. */
 uint64_t ticks_to_ns(uint64_t difference);
 
 static inline bool deadline_passed(const struct deadline *deadline)

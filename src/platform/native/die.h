@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The last words. */
+/* Messages on standard error. */
 #ifndef HASP_PLATFORM_NATIVE_DIE_H
 #define HASP_PLATFORM_NATIVE_DIE_H
 
+/* Prints "hasp: text" and aborts the process. */
 __attribute__((noreturn, cold)) void die(const char *text);
 
-/* One line on the standard error, without stdio (which may lock or be closed). */
+/* Prints "hasp: text detail" without a space in between, and without stdio, which may
+ * lock or be closed. */
 void complain(const char *text, const char *detail);
 
 #endif

@@ -3,10 +3,10 @@
 #define HASP_PLATFORM_NATIVE_FENCE_H
 
 #ifdef __SANITIZE_THREAD__
-/* ThreadSanitizer does not model fences (gcc says so with -Wtsan). It does model an
- * exchange, and all fences on one cell are ordered by it as fences are. That orders
- * more than fences do, so a race between two threads that both fence may go unseen; the
- * checked platform looks for those. */
+/* ThreadSanitizer does not model fences (gcc warns with -Wtsan), but it does model an
+ * exchange, and exchanges of one cell are ordered as the fences would be. They order
+ * more than fences do, so a race between two threads that both execute fences may be
+ * missed; the model checker finds those. */
 static inline void fence_native(void)
 {
     static struct atomic_u32 cell;

@@ -7,8 +7,8 @@ static struct fork_page stand_in = {{1}};
 struct fork_page *fork_page = &stand_in;
 struct atomic_u32 fork_generation_number = {1};
 
-/* The generation that is being started, so that one of several threads that notice
- * wins. */
+/* 1 while a thread starts a new generation: only one of the threads that notice the
+ * fork may do so. */
 static struct atomic_u32 detecting;
 
 void fork_watch(void)
@@ -45,7 +45,7 @@ void fork_detected(void)
 
 void fork_in_child(void)
 {
-    store_relaxed(&detecting, 0); /* the parent may have been in the middle of it */
+    store_relaxed(&detecting, 0); /* a thread of the parent may have set it */
     store_relaxed(&fork_page->unforked, 0);
     fork_detected();
 }

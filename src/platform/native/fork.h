@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Telling a forked child from its parent without depending on fork handlers. */
+/* Detects that this process is a forked child, without relying on fork handlers. */
 #ifndef HASP_PLATFORM_NATIVE_FORK_H
 #define HASP_PLATFORM_NATIVE_FORK_H
 
 #include <stdint.h>
 
-/* A page that the kernel zeroes in every child with a memory of its own
- * (MADV_WIPEONFORK), so that _Fork, raw clone and fork inside libc are noticed too.
- * Points to a never-wiped stand-in until fork_watch() or where the kernel lacks it. */
+/* A page that the kernel zeroes in every child that has its own address space
+ * (MADV_WIPEONFORK), which also detects _Fork, raw clone and forks inside libc. Points
+ * to a static variable until fork_watch(), and where the kernel lacks the feature. */
 struct fork_page {
     struct atomic_u32 unforked;
 };
@@ -16,11 +16,11 @@ extern struct atomic_u32 fork_generation_number __attribute__((visibility("hidde
 
 void fork_watch(void);
 
-/* In a child whose page is wiped: starts the next generation, once. */
+/* Called in a child whose page has been wiped. Starts the next generation, once. */
 void fork_detected(void);
 
-/* In a child that knows itself to be one (fork handlers): for systems that do not wipe,
- * some of which say that they do (user-mode emulation). */
+/* Called by fork handlers in the child, for systems that do not wipe the page, some of
+ * which report that they do (user-mode emulation). */
 void fork_in_child(void);
 
 static inline uint32_t fork_generation(void)

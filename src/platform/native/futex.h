@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parking over private futexes. */
+/* Parking, implemented with private futexes. */
 #ifndef HASP_PLATFORM_NATIVE_FUTEX_H
 #define HASP_PLATFORM_NATIVE_FUTEX_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
-/* Inline, so that a sleeper can be cancelled asynchronously inside the system call. */
+/* Inline, so that asynchronous cancellation can interrupt the system call. */
 static inline bool park(struct atomic_u32 *cell, uint32_t expected,
                         const struct deadline *deadline)
 {
@@ -17,7 +17,7 @@ static inline bool park(struct atomic_u32 *cell, uint32_t expected,
     const struct timespec *at = NULL;
     if (deadline) {
         if (deadline->at.tv_sec < 0)
-            return false; /* the kernel calls that invalid; it is merely long ago */
+            return false; /* long past, but the kernel would return EINVAL */
         if (deadline->clock == CLOCK_REALTIME)
             operation |= FUTEX_CLOCK_REALTIME;
         at = &deadline->at;

@@ -2,7 +2,7 @@
 #ifndef HASP_PLATFORM_NATIVE_RELEASE_WINDOW_H
 #define HASP_PLATFORM_NATIVE_RELEASE_WINDOW_H
 
-/* The perturbed platform dawdles here; users do not wait. */
+/* The perturbed platform delays the caller here. */
 static inline void release_window(void)
 {
 }

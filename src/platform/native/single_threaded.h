@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether this process has one thread, as glibc (>= 2.32) publishes it. */
+/* Whether this process has one thread, as published by glibc 2.32 and newer. */
 #ifndef HASP_PLATFORM_NATIVE_SINGLE_THREADED_H
 #define HASP_PLATFORM_NATIVE_SINGLE_THREADED_H
 

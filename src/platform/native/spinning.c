@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "platform/platform.h"
 
-/* Without a measured park cost: a sleep and wake-up enters the kernel on both sides,
- * switches contexts twice and interrupts an idle CPU. 16 futex calls is the low end of
- * what pairs of threads measure (`hasp-calibrate` prints both), and a low estimate only
- * parks early. */
+/* The estimate without a measured park cost: a sleep and wake-up enters the kernel on
+ * both sides, switches contexts twice and interrupts an idle CPU. Measurements with
+ * hasp-calibrate range from 16 futex calls upwards; too low an estimate only makes
+ * waiters park early. */
 enum {
     FUTEX_CALLS_PER_PARK = 16,
     ROUNDS = 4,
@@ -29,8 +29,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 uint32_t spinning_calibrate(void)
 {
     struct atomic_u32 nobody = {0};
-    uint64_t relax_ns = UINT64_MAX,
-             futex_ns = UINT64_MAX; /* of one batch, best round */
+    uint64_t relax_ns = UINT64_MAX, futex_ns = UINT64_MAX; /* per batch, best round */
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t start = now_ns();
         for (int i = 0; i < BATCH; i++)

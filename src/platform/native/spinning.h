@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long to spin, measured on this machine. */
+/* How long to spin, calibrated on this machine. */
 #ifndef HASP_PLATFORM_NATIVE_SPINNING_H
 #define HASP_PLATFORM_NATIVE_SPINNING_H
 
@@ -7,16 +7,16 @@
 
 enum { CLOCK_SPINS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
 
-/* relax() calls; 0 until first needed. */
+/* In relax() calls; 0 until first needed. */
 extern uint32_t spin_limit_cached __attribute__((visibility("hidden")));
 
-/* What a futex sleep and wake-up costs the sleeper, in ns (0: estimate it from the
- * system call cost when first needed). `hasp run` measures it once per boot with a real
- * pair of threads. */
+/* Sets the cost of a futex sleep and wake-up to the sleeper, in ns (0: estimate it from
+ * the cost of a system call when first needed). `hasp run` measures it once per boot
+ * with a pair of threads. */
 void spinning_set_park_cost(uint32_t park_ns);
 
-/* A few microseconds, once: times relax() and, without a given park cost, the futex
- * call. */
+/* Times relax() and, unless the park cost is set, the futex call. Takes a few
+ * microseconds. Returns the spin limit. */
 uint32_t spinning_calibrate(void);
 
 static inline uint32_t spin_limit(void)
@@ -35,8 +35,8 @@ static inline void pause_for(uint32_t turns)
 
 #define prefetch_for_write(c) prefetch_for_write_at(&(c)->raw)
 
-/* Far beyond any hand-over between running threads: only a preempted holder takes
- * longer. */
+/* Far longer than any handover between running threads; waiting longer means that the
+ * holder was preempted. */
 static inline uint32_t yield_limit(void)
 {
     return 8 * spin_limit();

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The calling thread, in 8 bytes of initial-exec thread-local storage. */
+/* The calling thread's id and cancellation type. */
 #ifndef HASP_PLATFORM_NATIVE_THREAD_H
 #define HASP_PLATFORM_NATIVE_THREAD_H
 
 #include <pthread.h>
 #include <stdint.h>
 
-/* Initial-exec: no call, no allocation on first use; 4 of the 64 bytes that Hasp allows
- * itself of the little that a preloaded library may take. Wiped to 0 in a forked child.
- */
+/* Initial-exec, so that the first use neither calls a function nor allocates. Takes 4
+ * of the 64 bytes of static TLS that Hasp allows itself. Reset to 0 in a forked child.
+ * */
 extern __thread uint32_t thread_id_cached
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

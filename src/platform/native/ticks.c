@@ -3,9 +3,9 @@
 
 enum { MEASURE_NS = 50000, SCALE = 20 };
 
-static struct atomic_u64 scaled; /* nanoseconds of 2^SCALE ticks; 0 not measured yet */
+static struct atomic_u64 scaled; /* nanoseconds per 2^SCALE ticks; 0: not measured */
 
-/* Against the system's clock, once; good to about a percent. */
+/* Measures the rate against the system clock, to about one percent. */
 static uint64_t measure(void)
 {
     uint64_t from = ticks(), start = now_ns(), ns;
@@ -23,7 +23,7 @@ uint64_t ticks_to_ns(uint64_t difference)
     uint64_t factor = load_relaxed(&scaled);
     if (unlikely(!factor))
         factor = measure();
-    /* In two halves, so that no product overflows within centuries. */
+    /* In two halves, so that no product overflows for centuries. */
     uint64_t high = difference >> SCALE, low = difference & ((1u << SCALE) - 1);
     return high * factor + (low * factor >> SCALE);
 }

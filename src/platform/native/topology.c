@@ -25,8 +25,8 @@ static uint32_t cpus = 1, nodes = 1;
 static enum placement placement;
 static struct atomic_u32 calls;
 
-/* Returns the number of CPUs in the calling thread's affinity mask, or 0 if it cannot be
- * read. The kernel refuses a buffer smaller than its own mask with EINVAL. */
+/* Returns the number of CPUs in the calling thread's affinity mask, or 0 if it cannot
+ * be read. The kernel refuses a buffer smaller than its own mask with EINVAL. */
 static uint32_t affinity_cpus(void)
 {
     uint32_t count = 0;

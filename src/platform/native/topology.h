@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads the affinity mask, the cgroup quota and the nodes from sysfs. `override` is NULL
- * or "" for the real topology, or for tests "NODESxCPUS", "2x4" being two nodes of four
- * CPUs:
+/* Reads the affinity mask, the cgroup quota and the nodes from sysfs. `override` is
+ * NULL or "" for the real topology, or for tests "NODESxCPUS", "2x4" being two nodes of
+ * four CPUs:
  *   2x4           the real CPUs are assigned to nodes round robin
  *   2x4,threads   a thread stays on one node, chosen by its id
  *   2x4,roam      each call of current_node() returns the next node, as if threads

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers are threads kept on their CPU; cycles are those of the time-stamp counter. */
+/* Workers are threads pinned to their CPU; cycles are those of the time-stamp counter.
+ * */
 #include "platform/workers.h"
 
 #include <errno.h>
@@ -12,11 +13,11 @@
 
 enum {
     WORKERS_MAX = 4096,
-    MEETING_SPINS = 2000, /* before a worker sleeps: another may need this very CPU */
+    MEETING_SPINS = 2000, /* then a worker sleeps: another may need its CPU */
     CALIBRATE_NS = 20000000,
     CLOCK_READINGS = 20,
     HUGE_PAGE = 2 << 20,
-    LINE = 64, /* what one transfer moves; CACHE_LINE is two of them */
+    LINE = 64, /* bytes per transfer; CACHE_LINE is two of them */
 };
 
 enum gate { CLOSED, OPEN, CANCELLED };
@@ -38,7 +39,7 @@ static char error[160];
 bool use_machine(const char *path)
 {
     snprintf(error, sizeof error,
-             "cannot pretend to be the machine of %s: this program measures the one it "
+             "cannot simulate the machine in %s: this program measures the machine it "
              "runs on",
              path);
     return false;
@@ -121,8 +122,8 @@ bool run_workers(unsigned count, const int *cpus, void (*body)(unsigned, void *)
     return started == count;
 }
 
-/* The system's clock and the counter at one moment: of several readings the one that
- * took the counter the shortest. */
+/* Returns the system clock and stores in `at` the counter at that moment. Of several
+ * readings it uses the one with the fewest cycles around it. */
 static uint64_t clock_at(uint64_t *at)
 {
     uint64_t best_ns = 0, shortest = UINT64_MAX;
@@ -161,8 +162,8 @@ void pause_cycles(uint64_t cycles)
 }
 
 #if defined(__x86_64__)
-/* RDTSCP waits for all earlier loads and locked operations, LFENCE keeps later ones
- * behind it. */
+/* RDTSCP waits for all earlier loads and locked operations; LFENCE keeps later ones
+ * from starting before it. */
 uint64_t cycles_ordered(void)
 {
     uint32_t low, high, processor;
@@ -187,7 +188,7 @@ bool evict_line(const void *address)
     return true;
 }
 #else
-/* DSB waits for all earlier accesses, ISB keeps the counter from being read early. */
+/* DSB waits for all earlier accesses; ISB keeps the counter from being read early. */
 uint64_t cycles_ordered(void)
 {
     uint64_t count;
@@ -218,8 +219,8 @@ void touch_lines(void *base, unsigned lines)
     }
 }
 
-/* A kernel without NUMA refuses the policy, and has one node anyway. Huge pages keep
- * the cost of address translation out of what is measured on large memory. */
+/* A kernel without NUMA rejects the policy, but has only one node anyway. Huge pages
+ * keep the cost of address translation out of measurements on large memory. */
 void *shared_pages(size_t bytes, int node)
 {
     void *pages = map_pages(bytes);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* x86-64: the pause instruction and the system call. */
+/* x86-64: pause instruction, counters, system call. */
 #ifndef HASP_PLATFORM_NATIVE_X86_64_H
 #define HASP_PLATFORM_NATIVE_X86_64_H
 
 #include <stdint.h>
 
-/* Two 64-byte lines: the adjacent-line prefetcher moves them as a pair. */
+/* Two 64-byte lines: the adjacent-line prefetcher transfers them as a pair. */
 #define CACHE_LINE 128
 
 static inline void relax(void)
@@ -13,7 +13,7 @@ static inline void relax(void)
     __builtin_ia32_pause();
 }
 
-/* No more than a hint, also to processors that do not know the instruction. */
+/* Processors without the instruction treat it as a no-op. */
 static inline void prefetch_for_write_at(const void *address)
 {
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
@@ -25,7 +25,7 @@ static inline uint64_t ticks(void)
     return __builtin_ia32_rdtsc();
 }
 
-/* A counter of the processor, where the kernel lets programs read it. */
+/* Performance counters that the kernel lets programs read. */
 enum { COUNTERS_READABLE = 1 };
 
 static inline uint64_t read_counter(uint32_t index)
