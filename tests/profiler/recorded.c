@@ -227,7 +227,7 @@ static void confine(void)
         check_skip("no filters here");
 }
 
-static void confined(void)
+static void seccomp_filtered(void)
 {
     long locks = size;
     size = 1;
@@ -378,13 +378,26 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
-    {"counts", counts},   {"waits", waits},           {"churn", churn},
-    {"crowd", crowd},     {"mutexes", mutexes},       {"endless", endless},
-    {"closes", closes},   {"first_ends", first_ends}, {"forks", forks},
-    {"vforks", vforks},   {"replaced", replaced},     {"generated", generated},
-    {"signals", signals}, {"limited", limited},       {"exits_at_once", exits_at_once},
-    {"gives_up_rights", gives_up_rights}, {"confined", confined},
-    {"alternates", alternates}, {"tries", tries}, {"busy_churn", busy_churn},
+    {"counts", counts},
+    {"waits", waits},
+    {"churn", churn},
+    {"crowd", crowd},
+    {"mutexes", mutexes},
+    {"endless", endless},
+    {"closes", closes},
+    {"first_ends", first_ends},
+    {"forks", forks},
+    {"vforks", vforks},
+    {"replaced", replaced},
+    {"generated", generated},
+    {"signals", signals},
+    {"limited", limited},
+    {"exits_at_once", exits_at_once},
+    {"gives_up_rights", gives_up_rights},
+    {"seccomp_filtered", seccomp_filtered},
+    {"alternates", alternates},
+    {"tries", tries},
+    {"busy_churn", busy_churn},
 };
 
 int main(int count, char **arguments)

@@ -288,7 +288,7 @@ def test_a_program_that_gives_up_its_rights(folder: Path) -> None:
 
 
 def test_a_program_that_confines_itself(folder: Path) -> None:
-    trace = Recording(folder, "confined", 2000, settings(folder / "t")).trace
+    trace = Recording(folder, "seccomp_filtered", 2000, settings(folder / "t")).trace
     assert trace.header["ended"] == End.EXITED
     assert trace.doubts == []
     assert acquisitions(trace) == [2001] + [2] * 1000 + [1] * 1000

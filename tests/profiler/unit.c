@@ -36,7 +36,7 @@ static void begin_file(void)
     path[21] = '\0';
     CHECK(mkdtemp(path));
     path[21] = '/';
-    CHECK(file_claim(path, 64 << 20));
+    CHECK(trace_file_create(path, 64 << 20));
     CHECK_EQUAL(unlink(path), 0);
     path[21] = '\0';
     CHECK_EQUAL(rmdir(path), 0);
@@ -46,7 +46,7 @@ static void begin_file(void)
 static void look_often(void)
 {
     for (uint32_t look = 1; look <= LOOKS; look++) {
-        if (!timeline_turn(&line))
+        if (!timeline_keeps_next(&line))
             continue;
         for (uint32_t value = 0; value <= (look % 3 == 0); value++) {
             const struct seen seen = {look, line.stride, value};
@@ -85,14 +85,14 @@ static void check_samples(bool sampled)
     static struct trace_thread shared;
     struct recording me = {.shared = &shared, .random = 12345, .period = 1, .drawn = 1};
     uint64_t events = 2000000, stood_for = 0;
-    pace_set(sampled);
+    sampling_set_mode(sampled);
     record_here.skip = 0;
     for (uint64_t i = 0; i < events; i++) {
-        if (sampled && record_passes(false))
+        if (sampled && record_skips(false))
             continue;
-        if (!pace_is_due(&me))
+        if (!sampling_is_due(&me))
             continue;
-        stood_for += pace_take(&me);
+        stood_for += sampling_take(&me);
         record_here.skip = me.skip;
         me.period = i < events / 2 ? 64 : 200;
     }
@@ -106,21 +106,21 @@ static void samples_stand_for_all(void)
 }
 
 /* The period follows what timing has taken of the thread's CPU time. */
-static void pace_adapts(void)
+static void sampling_rate_adapts(void)
 {
     static struct trace_thread shared;
     struct recording me = {.shared = &shared, .period = 16};
     begin_file();
-    pace_set(false);
-    for (int i = 0; i < 2 * PACE_WINDOW; i++)
-        pace_adapt(&me, UINT32_MAX);
+    sampling_set_mode(false);
+    for (int i = 0; i < 2 * SAMPLING_WINDOW; i++)
+        sampling_adapt(&me, UINT32_MAX);
     CHECK_EQUAL(me.period, 64u);
     me.window_ticks = 0;
-    for (int i = 0; i < PACE_WINDOW - 1; i++)
-        pace_adapt(&me, 0);
+    for (int i = 0; i < SAMPLING_WINDOW - 1; i++)
+        sampling_adapt(&me, 0);
     CHECK_EQUAL(me.period, 64u);
     me.window_began = 0;
-    pace_adapt(&me, 0);
+    sampling_adapt(&me, 0);
     CHECK_EQUAL(me.period, 32u);
     CHECK(shared.own_ticks > 0 && shared.own_ticks < UINT32_MAX);
 }
@@ -155,7 +155,7 @@ static void numbers_run_on(void)
     CHECK(!series_append(&records, &lock, &number));
     uint32_t found = 0;
     for (uint32_t i = 1; i < trace->chunks; i++) {
-        const struct trace_chunk *chunk = file_at(i);
+        const struct trace_chunk *chunk = trace_file_chunk(i);
         if (chunk->kind != TRACE_LOCKS)
             continue;
         CHECK_EQUAL(chunk->first, found + 1);
@@ -209,5 +209,5 @@ static void counters_are_read_through_their_page(void)
 }
 
 CHECK_MAIN(CASE(counters_are_read_through_their_page), CASE(time_lines_are_thinned),
-           CASE(samples_stand_for_all), CASE(pace_adapts), CASE(buckets),
+           CASE(samples_stand_for_all), CASE(sampling_rate_adapts), CASE(buckets),
            CASE(numbers_run_on))

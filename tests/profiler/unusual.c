@@ -119,7 +119,7 @@ static void replaced_by_list_and_environment(void)
     replaced_by(by_list_and_environment);
 }
 
-/* One address, two places that make locks there. */
+/* One address, two slots that make locks there. */
 static pthread_mutex_t here;
 
 static void use_here(long times)

@@ -34,7 +34,7 @@ EXPORT int pthread_barrier_init(pthread_barrier_t *barrier,
 
 EXPORT int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
-    bugs_destroying_barrier(barrier, is_waited_at(barrier), RECORD_CALLER);
+    misuse_destroying_barrier(barrier, is_waited_at(barrier), RECORD_CALLER);
     int result = next.pthread_barrier_destroy(barrier);
     if (result == 0)
         record_destroyed(barrier);

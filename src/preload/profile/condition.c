@@ -27,7 +27,7 @@ int condition_init(pthread_cond_t *condition, const pthread_condattr_t *attribut
 
 int condition_destroy(pthread_cond_t *condition, void *caller)
 {
-    bugs_destroying_condition(condition, caller);
+    misuse_destroying_condition(condition, caller);
     int result = next.pthread_cond_destroy(condition);
     if (result == 0)
         record_destroyed(condition);

@@ -27,14 +27,14 @@ static bool is_taken(const pthread_mutex_t *mutex)
 /* As far as can be seen without delay. (Some locks leave the last owner.) */
 static bool looks_free(const pthread_mutex_t *mutex)
 {
-    record_approach(mutex);
-    return likely(!has_owner(mutex) && !record_looks_closer());
+    record_prefetch(mutex);
+    return likely(!has_owner(mutex) && !record_inspects_closely());
 }
 
 /* When it does not. */
 static bool is_busy(const pthread_mutex_t *mutex)
 {
-    return is_taken(mutex) || record_may_be_coming(mutex);
+    return is_taken(mutex) || record_handover_pending(mutex);
 }
 
 /* The caller has it and will not wait for it: another level, or an error. */
@@ -81,7 +81,7 @@ static uint32_t flags_of(const pthread_mutex_t *mutex)
 int mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes,
                void *caller)
 {
-    bugs_initialising(mutex, is_taken(mutex), caller);
+    misuse_initialising(mutex, is_taken(mutex), caller);
     int result = next.pthread_mutex_init(mutex, attributes);
     if (result == 0)
         record_created(mutex, &as_mutex, flags_of(mutex), caller);
@@ -90,7 +90,7 @@ int mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes,
 
 int mutex_destroy(pthread_mutex_t *mutex, void *caller)
 {
-    bugs_destroying(mutex, is_taken(mutex), caller);
+    misuse_destroying(mutex, is_taken(mutex), caller);
     int result = next.pthread_mutex_destroy(mutex);
     if (result == 0)
         record_destroyed(mutex);
@@ -101,24 +101,24 @@ __attribute__((noinline)) int mutex_lock(pthread_mutex_t *mutex, void *caller)
 {
     struct record_acquisition a;
     bool special = !is_usual(mutex) || (!looks_free(mutex) && is_busy(mutex));
-    if (!special && record_counts_nested(mutex, caller))
+    if (!special && record_count_nested_lock(mutex, caller))
         return next.pthread_mutex_lock(mutex);
-    if (!record_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
+    if (!record_acquire_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
         return next.pthread_mutex_lock(mutex);
     int result = next.pthread_mutex_lock(mutex);
-    record_end(&a, got(result) ? RECORD_GOT : RECORD_FAILED);
+    record_acquire_end(&a, got(result) ? RECORD_GOT : RECORD_FAILED);
     if (unlikely(result == EDEADLK))
-        bugs_relocking(mutex, caller);
+        misuse_relocking(mutex, caller);
     return result;
 }
 
 __attribute__((noinline)) int mutex_unlock(pthread_mutex_t *mutex, void *caller)
 {
     struct record_release r;
-    if (record_uncounts_nested(mutex))
+    if (record_count_nested_unlock(mutex))
         return next.pthread_mutex_unlock(mutex);
     if (!record_release_begin(&r, (uintptr_t)mutex)) {
-        bugs_unlocking(mutex, caller);
+        misuse_unlocking(mutex, caller);
         return next.pthread_mutex_unlock(mutex);
     }
     int result = next.pthread_mutex_unlock(mutex);
@@ -129,21 +129,21 @@ __attribute__((noinline)) int mutex_unlock(pthread_mutex_t *mutex, void *caller)
 static __attribute__((noinline)) int try_recorded(pthread_mutex_t *mutex, void *caller)
 {
     struct record_acquisition a;
-    struct trace_count *count = record_counts_try(mutex);
-    if (!count && !record_try(&a, mutex, &as_mutex, caller))
+    struct trace_count *count = record_count_trylock(mutex);
+    if (!count && !record_trylock_begin(&a, mutex, &as_mutex, caller))
         return next.pthread_mutex_trylock(mutex);
     int result = next.pthread_mutex_trylock(mutex);
     if (count)
-        record_counted_try(count, mutex, &as_mutex, got(result), caller);
+        record_count_trylock_result(count, mutex, &as_mutex, got(result), caller);
     else
-        record_tried(&a, got(result));
+        record_trylock_end(&a, got(result));
     return result;
 }
 
 int mutex_trylock(pthread_mutex_t *mutex, void *caller)
 {
-    record_approach(mutex);
-    if (record_passes(is_taken(mutex)))
+    record_prefetch(mutex);
+    if (record_skips(is_taken(mutex)))
         return next.pthread_mutex_trylock(mutex);
     return try_recorded(mutex, caller);
 }
@@ -158,10 +158,10 @@ static enum record_result outcome(int result)
 int mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *at, void *caller)
 {
     struct record_acquisition a;
-    if (!record_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
+    if (!record_acquire_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
         return next.pthread_mutex_timedlock(mutex, at);
     int result = next.pthread_mutex_timedlock(mutex, at);
-    record_end(&a, outcome(result));
+    record_acquire_end(&a, outcome(result));
     return result;
 }
 
@@ -183,7 +183,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
 /* Behind both looks. */
 static inline int lock(pthread_mutex_t *mutex, bool busy, void *caller)
 {
-    if (record_passes(busy) || record_counts(mutex, busy || !is_usual(mutex)))
+    if (record_skips(busy) || record_count_lock(mutex, busy || !is_usual(mutex)))
         return next.pthread_mutex_lock(mutex);
     return mutex_lock(mutex, caller);
 }
@@ -203,7 +203,7 @@ EXPORT ONE_LINE int pthread_mutex_lock(pthread_mutex_t *mutex)
 
 EXPORT ONE_LINE int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-    if (record_release_passes() || record_uncounts(mutex))
+    if (record_release_skips() || record_count_unlock(mutex))
         return next.pthread_mutex_unlock(mutex);
     return mutex_unlock(mutex, RECORD_CALLER);
 }
@@ -222,10 +222,10 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
                                    const struct timespec *at)
 {
     struct record_acquisition a;
-    if (!record_begin(&a, mutex, &as_mutex, will_wait(mutex), RECORD_CALLER))
+    if (!record_acquire_begin(&a, mutex, &as_mutex, will_wait(mutex), RECORD_CALLER))
         return next.pthread_mutex_clocklock(mutex, clock, at);
     int result = next.pthread_mutex_clocklock(mutex, clock, at);
-    record_end(&a, outcome(result));
+    record_acquire_end(&a, outcome(result));
     return result;
 }
 

@@ -6,30 +6,30 @@
 
 EXPORT int setuid(uid_t user)
 {
-    process_needs_file();
+    session_needs_file();
     return next.setuid(user);
 }
 
 EXPORT int seteuid(uid_t user)
 {
-    process_needs_file();
+    session_needs_file();
     return next.seteuid(user);
 }
 
 EXPORT int setreuid(uid_t real, uid_t effective)
 {
-    process_needs_file();
+    session_needs_file();
     return next.setreuid(real, effective);
 }
 
 EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved)
 {
-    process_needs_file();
+    session_needs_file();
     return next.setresuid(real, effective, saved);
 }
 
 EXPORT int chroot(const char *path)
 {
-    process_needs_file();
+    session_needs_file();
     return next.chroot(path);
 }

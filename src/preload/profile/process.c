@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
-struct process_calls process_calls(void)
+struct session_calls session_calls(void)
 {
-    return (struct process_calls){
+    return (struct session_calls){
         .create = next.pthread_create,
         .mutex = {pthread_mutex_lock, pthread_mutex_unlock, next.pthread_mutex_lock,
                   next.pthread_mutex_unlock},
@@ -19,19 +19,19 @@ struct process_calls process_calls(void)
 
 static void forked(void)
 {
-    process_forked();
+    session_forked();
 }
 
 /* Behind what the program registered for quick_exit, which runs no destructors. */
 static void exits_quickly(void)
 {
-    process_ends(TRACE_EXITED);
+    session_ends(TRACE_EXITED);
 }
 
 __attribute__((constructor)) static void construct(void)
 {
     next_find();
-    if (!process_is_waiting())
+    if (!session_is_waiting())
         return;
     pthread_atfork(NULL, NULL, forked);
     at_quick_exit(exits_quickly);
@@ -39,8 +39,8 @@ __attribute__((constructor)) static void construct(void)
 
 __attribute__((destructor)) static void destruct(void)
 {
-    process_ends_holding();
-    process_ends(TRACE_EXITED);
+    session_ends_holding();
+    session_ends(TRACE_EXITED);
 }
 
 /* The child's fork handlers, and what they lock, are not recorded: they run before it
@@ -59,7 +59,7 @@ static struct recording *forking_begins(void)
 static void forking_ends(struct recording *me, bool in_child)
 {
     if (in_child)
-        process_forked();
+        session_forked();
     sampler_resume();
     if (!in_child && me)
         record_leave(me);
@@ -91,14 +91,14 @@ EXPORT pid_t _Fork(void)
 EXPORT int daemon(int stay, int keep)
 {
     const pid_t first = getpid();
-    const bool ours = process_ends(TRACE_EXITED);
+    const bool ours = session_ends(TRACE_EXITED);
     struct recording *me = forking_begins();
     int result = next.daemon(stay, keep);
     int error = errno;
     const bool in_child = getpid() != first;
     forking_ends(me, in_child);
     if (ours && !in_child)
-        process_goes_on();
+        session_goes_on();
     errno = error;
     return result;
 }
@@ -106,7 +106,7 @@ EXPORT int daemon(int stay, int keep)
 /* The same as the C library's; nothing is run that registered for the end. */
 EXPORT void _exit(int status)
 {
-    process_ends(TRACE_EXITED);
+    session_ends(TRACE_EXITED);
     for (;;)
         raw_syscall(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }

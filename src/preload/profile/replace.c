@@ -7,10 +7,10 @@
 #include <stdarg.h>
 
 #define REPLACING(call)                                                                \
-    bool ours = process_ends(TRACE_REPLACED);                                          \
+    bool ours = session_ends(TRACE_REPLACED);                                          \
     int result = (call);                                                               \
     if (ours)                                                                          \
-        process_goes_on();                                                             \
+        session_goes_on();                                                             \
     return result
 
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])

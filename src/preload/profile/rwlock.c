@@ -84,7 +84,7 @@ static enum record_result outcome(int result)
 EXPORT int pthread_rwlock_init(pthread_rwlock_t *lock,
                                const pthread_rwlockattr_t *attributes)
 {
-    bugs_initialising(lock, busy_for_writer(lock), RECORD_CALLER);
+    misuse_initialising(lock, busy_for_writer(lock), RECORD_CALLER);
     int result = next.pthread_rwlock_init(lock, attributes);
     if (result == 0)
         record_created(lock, as_writer(lock), flags_of(lock), RECORD_CALLER);
@@ -93,7 +93,7 @@ EXPORT int pthread_rwlock_init(pthread_rwlock_t *lock,
 
 EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 {
-    bugs_destroying(lock, busy_for_writer(lock), RECORD_CALLER);
+    misuse_destroying(lock, busy_for_writer(lock), RECORD_CALLER);
     int result = next.pthread_rwlock_destroy(lock);
     if (result == 0)
         record_destroyed(lock);
@@ -103,29 +103,30 @@ EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 #define RECORDED(as, busy, call)                                                       \
     struct record_acquisition a;                                                       \
     bool taken = (busy);                                                               \
-    if (record_passes(taken) || !record_begin(&a, lock, as, taken, RECORD_CALLER))     \
+    if (record_skips(taken) ||                                                         \
+        !record_acquire_begin(&a, lock, as, taken, RECORD_CALLER))                     \
         return call;                                                                   \
     int result = call;                                                                 \
-    record_end(&a, outcome(result));                                                   \
+    record_acquire_end(&a, outcome(result));                                           \
     if (unlikely(result == EDEADLK))                                                   \
-        bugs_relocking(lock, RECORD_CALLER);                                           \
+        misuse_relocking(lock, RECORD_CALLER);                                         \
     return result
 
 EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
     const void *key = (const void *)record_key(lock, TRACE_READ);
-    record_approach(lock);
+    record_prefetch(lock);
     bool busy = busy_for_reader(lock);
-    if (record_passes(busy) || record_counts(key, busy))
+    if (record_skips(busy) || record_count_lock(key, busy))
         return next.pthread_rwlock_rdlock(lock);
     RECORDED(as_reader(lock), busy_for_reader(lock), next.pthread_rwlock_rdlock(lock));
 }
 
 EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-    record_approach(lock);
+    record_prefetch(lock);
     bool busy = busy_for_writer(lock);
-    if (record_passes(busy) || record_counts(lock, busy))
+    if (record_skips(busy) || record_count_lock(lock, busy))
         return next.pthread_rwlock_wrlock(lock);
     RECORDED(as_writer(lock), busy_for_writer(lock), next.pthread_rwlock_wrlock(lock));
 }
@@ -158,10 +159,10 @@ EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
 
 #define TRIED(as, busy, call)                                                          \
     struct record_acquisition a;                                                       \
-    if (record_passes(busy) || !record_try(&a, lock, as, RECORD_CALLER))               \
+    if (record_skips(busy) || !record_trylock_begin(&a, lock, as, RECORD_CALLER))      \
         return call;                                                                   \
     int result = call;                                                                 \
-    record_tried(&a, result == 0);                                                     \
+    record_trylock_end(&a, result == 0);                                               \
     return result
 
 EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
@@ -177,16 +178,16 @@ EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     struct record_release r;
-    if (record_release_passes())
+    if (record_release_skips())
         return next.pthread_rwlock_unlock(lock);
     enum trace_operation held = written_by_caller(lock) ? TRACE_WRITE : TRACE_READ;
     uintptr_t key = record_key(lock, held);
-    if (record_uncounts((const void *)key))
+    if (record_count_unlock((const void *)key))
         return next.pthread_rwlock_unlock(lock);
-    const uint32_t depth = bugs_depth();
+    const uint32_t depth = misuse_depth();
     if (!record_release_begin(&r, key)) {
-        if (bugs_depth() == depth)
-            bugs_unlocking_rwlock(lock, !busy_for_writer(lock), RECORD_CALLER);
+        if (misuse_depth() == depth)
+            misuse_unlocking_rwlock(lock, !busy_for_writer(lock), RECORD_CALLER);
         return next.pthread_rwlock_unlock(lock);
     }
     int result = next.pthread_rwlock_unlock(lock);

@@ -18,7 +18,7 @@ EXPORT int prctl(int option, ...)
         rest[i] = va_arg(arguments, long);
     va_end(arguments);
     if (unlikely(installs_filter(SYS_prctl, option)))
-        confined_begins();
+        seccomp_mode_begins();
     return next.prctl(option, rest[0], rest[1], rest[2], rest[3]);
 }
 
@@ -31,6 +31,6 @@ EXPORT long syscall(long number, ...)
         rest[i] = va_arg(arguments, long);
     va_end(arguments);
     if (unlikely(installs_filter(number, rest[0])))
-        confined_begins();
+        seccomp_mode_begins();
     return next.syscall(number, rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]);
 }

@@ -28,7 +28,7 @@ static bool busy(const pthread_spinlock_t *lock)
 EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 {
     void *object = (void *)(uintptr_t)lock;
-    bugs_initialising(object, busy(lock), RECORD_CALLER);
+    misuse_initialising(object, busy(lock), RECORD_CALLER);
     int result = next.pthread_spin_init(lock, shared);
     if (result == 0)
         record_created(object, &as_spinlock,
@@ -40,7 +40,7 @@ EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 EXPORT int pthread_spin_destroy(pthread_spinlock_t *lock)
 {
     void *object = (void *)(uintptr_t)lock;
-    bugs_destroying(object, busy(lock), RECORD_CALLER);
+    misuse_destroying(object, busy(lock), RECORD_CALLER);
     int result = next.pthread_spin_destroy(lock);
     if (result == 0)
         record_destroyed(object);
@@ -51,18 +51,18 @@ static __attribute__((noinline)) int lock_recorded(pthread_spinlock_t *lock, boo
                                                    void *caller)
 {
     struct record_acquisition a;
-    if (!record_begin(&a, (void *)(uintptr_t)lock, &as_spinlock, taken, caller))
+    if (!record_acquire_begin(&a, (void *)(uintptr_t)lock, &as_spinlock, taken, caller))
         return next.pthread_spin_lock(lock);
     int result = next.pthread_spin_lock(lock);
-    record_end(&a, result == 0 ? RECORD_GOT : RECORD_FAILED);
+    record_acquire_end(&a, result == 0 ? RECORD_GOT : RECORD_FAILED);
     return result;
 }
 
 EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 {
-    record_approach((void *)(uintptr_t)lock);
+    record_prefetch((void *)(uintptr_t)lock);
     bool taken = busy(lock);
-    if (record_passes(taken) || record_counts((void *)(uintptr_t)lock, taken))
+    if (record_skips(taken) || record_count_lock((void *)(uintptr_t)lock, taken))
         return next.pthread_spin_lock(lock);
     return lock_recorded(lock, taken, RECORD_CALLER);
 }
@@ -70,11 +70,11 @@ EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
 {
     struct record_acquisition a;
-    if (record_passes(busy(lock)) ||
-        !record_try(&a, (void *)(uintptr_t)lock, &as_spinlock, RECORD_CALLER))
+    if (record_skips(busy(lock)) ||
+        !record_trylock_begin(&a, (void *)(uintptr_t)lock, &as_spinlock, RECORD_CALLER))
         return next.pthread_spin_trylock(lock);
     int result = next.pthread_spin_trylock(lock);
-    record_tried(&a, result == 0);
+    record_trylock_end(&a, result == 0);
     return result;
 }
 
@@ -82,12 +82,12 @@ EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
     struct record_release r;
     void *object = (void *)(uintptr_t)lock;
-    if (record_release_passes() || record_uncounts(object))
+    if (record_release_skips() || record_count_unlock(object))
         return next.pthread_spin_unlock(lock);
-    const uint32_t depth = bugs_depth();
+    const uint32_t depth = misuse_depth();
     if (!record_release_begin(&r, (uintptr_t)object)) {
-        if (bugs_depth() == depth)
-            bugs_unlocking_spinlock(object, !busy(lock), RECORD_CALLER);
+        if (misuse_depth() == depth)
+            misuse_unlocking_spinlock(object, !busy(lock), RECORD_CALLER);
         return next.pthread_spin_unlock(lock);
     }
     int result = next.pthread_spin_unlock(lock);

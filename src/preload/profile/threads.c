@@ -17,7 +17,7 @@ static struct start starts[256];
 
 static struct start *take_start(void)
 {
-    if (!process_is_active())
+    if (!session_is_active())
         return NULL;
     for (unsigned i = 0; i < sizeof starts / sizeof starts[0]; i++) {
         uint32_t no = 0;
@@ -51,7 +51,7 @@ static int run_c11(void *argument)
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*function)(void *), void *argument)
 {
-    process_creates_thread();
+    session_creates_thread();
     struct start *start = take_start();
     if (!start)
         return next.pthread_create(thread, attributes, function, argument);
@@ -65,7 +65,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
-    process_creates_thread();
+    session_creates_thread();
     struct start *start = take_start();
     if (!start)
         return next.thrd_create(thread, function, argument);

@@ -29,7 +29,7 @@ struct scratch {
 
 /* The quickest batch, in ticks of one lock and unlock. */
 struct quickest {
-    uint64_t bare, counted, timed, own, hold, section, stack;
+    uint64_t bare, counted, timed, overhead, hold, section, stack;
 };
 
 static void keep(uint64_t *quickest, uint64_t ticks)
@@ -53,7 +53,7 @@ static uint64_t lock_often(pthread_mutex_t *mutex, unsigned times,
 static void run_counted(struct scratch *s, const struct calibrate_operations *o,
                         struct quickest *quickest)
 {
-    s->me.skip = pace.sampled ? COUNTED : 0;
+    s->me.skip = sampling.sampled_mode ? COUNTED : 0;
     s->me.until_timed = 2 * COUNTED;
     record_leave(&s->me);
     keep(&quickest->counted, lock_often(&s->mutex, COUNTED, o->lock, o->unlock));
@@ -69,14 +69,14 @@ static void run_timed(struct scratch *s, const struct calibrate_operations *o,
         s->me.period = s->me.drawn = s->me.until_timed = 1;
         s->me.skip = 0;
         s->me.window_timed = 0;
-        s->me.switches_at = ticks(); /* no system call in between */
+        s->me.involuntary_read_at = ticks(); /* no system call in between */
         record_leave(&s->me);
         took += lock_often(&s->mutex, 1, o->lock, o->unlock);
         record_enter(&s->me);
     }
     memset(s->me.weight, 0, sizeof s->me.weight);
     keep(&quickest->timed, took / TIMED);
-    keep(&quickest->own, s->thread.own_ticks / TIMED - calibrated.unseen_ticks);
+    keep(&quickest->overhead, s->thread.own_ticks / TIMED - calibrated.unseen_ticks);
     keep(&quickest->hold, s->use.hold_ticks / TIMED);
     keep(&quickest->section, s->thread.section_ticks / TIMED);
 }
@@ -99,9 +99,9 @@ static void prepare(struct scratch *s)
     s->me.counts_factor = 1;
     s->me.shared = &s->thread;
     s->me.random = s->me.period = s->me.drawn = 1;
-    struct trace_count *count = (void *)(s->counts + record_place(&s->me, key));
+    struct trace_count *count = (void *)(s->counts + record_slot(&s->me, key));
     count->address = key;
-    s->tags[record_place(&s->me, key) / sizeof *count].key = (uint32_t)key;
+    s->tags[record_slot(&s->me, key) / sizeof *count].key = (uint32_t)key;
     count->private = (uintptr_t)&s->use;
 }
 
@@ -118,8 +118,9 @@ static void publish_costs(const struct quickest *q)
     trace->counted_cost_ps = ticks_to_ns(counted * 1000) / 16;
     trace->timed_cost_ps = ticks_to_ns(timed * 1000) / 16;
     trace->stack_cost_ps = ticks_to_ns(q->stack * 1000);
-    pace.counted_sixteenths = counted;
-    calibrated.unseen_ticks = timed / 16 > q->own ? (uint32_t)(timed / 16 - q->own) : 0;
+    sampling.counted_sixteenths = counted;
+    calibrated.unseen_ticks =
+        timed / 16 > q->overhead ? (uint32_t)(timed / 16 - q->overhead) : 0;
 }
 
 static bool measure(const struct calibrate_operations *o, struct quickest *quickest)

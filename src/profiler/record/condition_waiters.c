@@ -44,7 +44,7 @@ static void wake(struct waiters *waiters, uint32_t most)
     } while (most && !compare_exchange_relaxed(&waiters->woken, &woken, woken + most));
 }
 
-void waiters_begin(uint32_t condition)
+void condition_waiters_begin(uint32_t condition)
 {
     struct waiters *waiters = waiters_of(condition);
     if (!waiters)
@@ -53,7 +53,7 @@ void waiters_begin(uint32_t condition)
     fetch_add_relaxed(&waiters->begun, 1);
 }
 
-void waiters_end(uint32_t condition, bool timed_out)
+void condition_waiters_end(uint32_t condition, bool timed_out)
 {
     struct waiters *waiters = waiters_of(condition);
     if (!waiters)
@@ -64,21 +64,21 @@ void waiters_end(uint32_t condition, bool timed_out)
         wake(waiters, UINT32_MAX);
 }
 
-void waiters_woken(uint32_t condition, bool all)
+void condition_waiters_wake(uint32_t condition, bool all)
 {
     struct waiters *waiters = waiters_of(condition);
     if (waiters)
         wake(waiters, all ? UINT32_MAX : 1);
 }
 
-bool waiters_left(uint32_t condition)
+bool condition_waiters_left(uint32_t condition)
 {
     struct waiters *waiters = waiters_of(condition);
     return waiters && load_relaxed(&waiters->inside) &&
            load_relaxed(&waiters->begun) != load_relaxed(&waiters->woken);
 }
 
-void waiters_forget(void)
+void condition_waiters_forget(void)
 {
     uint64_t known = load_relaxed(&table);
     if (known)

@@ -11,11 +11,11 @@
 
 #include "platform/platform.h"
 
-void waiters_begin(uint32_t condition);
-void waiters_end(uint32_t condition, bool timed_out);
-void waiters_woken(uint32_t condition, bool all);
-bool waiters_left(uint32_t condition);
+void condition_waiters_begin(uint32_t condition);
+void condition_waiters_end(uint32_t condition, bool timed_out);
+void condition_waiters_wake(uint32_t condition, bool all);
+bool condition_waiters_left(uint32_t condition);
 
-void waiters_forget(void);
+void condition_waiters_forget(void);
 
 #endif

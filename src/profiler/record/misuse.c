@@ -82,16 +82,16 @@ static bool stands_in_own_way(const struct recording *me, const void *object,
     }
 }
 
-void bugs_before_wait(struct recording *me, uint32_t lock, const void *object,
-                      const struct record_as *as, void *caller)
+void misuse_before_wait(struct recording *me, uint32_t lock, const void *object,
+                        const struct record_as *as, void *caller)
 {
     if (stands_in_own_way(me, object, as))
         record_event(me, TRACE_SELF_DEADLOCK, lock, me->thread, caller);
 }
 
-struct atomic_u32 bugs_handed_over;
+struct atomic_u32 misuse_handed_over;
 
-void bugs_forget_handed_over(struct recording *me)
+void misuse_forget_handed_over(struct recording *me)
 {
     uint32_t depth = 0;
     for (uint32_t i = 0; i < me->depth; i++) {
@@ -112,10 +112,10 @@ static void hand_over(uint32_t lock)
     if (!lock)
         return;
     registry_locks[lock].handed_over = 1;
-    store_relaxed(&bugs_handed_over, 1);
+    store_relaxed(&misuse_handed_over, 1);
 }
 
-void bugs_unlocking(const pthread_mutex_t *mutex, void *caller)
+void misuse_unlocking(const pthread_mutex_t *mutex, void *caller)
 {
     if (likely(is_mine(mutex)))
         return;
@@ -150,7 +150,7 @@ static void unlocked_by_other(struct recording *me, uint32_t lock, uint32_t hold
 static void unlocking_unseen(const void *object, bool free, void *caller)
 {
     struct recording *me = record_here.me;
-    if (!me || pace.sampled || me->depth == RECORD_HOLDS)
+    if (!me || sampling.sampled_mode || me->depth == RECORD_HOLDS)
         return;
     uint32_t lock = record_lock_number(object);
     uint32_t holder = lock && !free ? publishing_holder(lock) : 0;
@@ -158,7 +158,7 @@ static void unlocking_unseen(const void *object, bool free, void *caller)
         unlocked_by_other(me, lock, holder, caller);
 }
 
-void bugs_unlocking_rwlock(const pthread_rwlock_t *lock, bool free, void *caller)
+void misuse_unlocking_rwlock(const pthread_rwlock_t *lock, bool free, void *caller)
 {
     uint32_t writer =
         (uint32_t)__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED);
@@ -171,12 +171,12 @@ void bugs_unlocking_rwlock(const pthread_rwlock_t *lock, bool free, void *caller
         unlocking_unseen(lock, free, caller);
 }
 
-void bugs_unlocking_spinlock(const void *lock, bool free, void *caller)
+void misuse_unlocking_spinlock(const void *lock, bool free, void *caller)
 {
     unlocking_unseen(lock, free, caller);
 }
 
-void bugs_relocking(const void *object, void *caller)
+void misuse_relocking(const void *object, void *caller)
 {
     struct recording *me = record_me();
     if (!me)
@@ -187,7 +187,7 @@ void bugs_relocking(const void *object, void *caller)
     record_leave(me);
 }
 
-void bugs_initialising(const void *object, bool held, void *caller)
+void misuse_initialising(const void *object, bool held, void *caller)
 {
     uint32_t lock = held ? record_lock_number(object) : 0;
     if (likely(!lock) || registry_locks[lock].dead)
@@ -201,7 +201,7 @@ void bugs_initialising(const void *object, bool held, void *caller)
     record_leave(me);
 }
 
-void bugs_destroying(const void *object, bool held, void *caller)
+void misuse_destroying(const void *object, bool held, void *caller)
 {
     uint32_t lock = held ? record_lock_number(object) : 0;
     if (likely(!lock) || registry_locks[lock].dead)
@@ -226,14 +226,14 @@ static void destroyed_waited(uint32_t lock, void *caller)
     record_leave(me);
 }
 
-void bugs_destroying_condition(const void *condition, void *caller)
+void misuse_destroying_condition(const void *condition, void *caller)
 {
     uint32_t lock = record_lock_number(condition);
-    if (lock && waiters_left(lock))
+    if (lock && condition_waiters_left(lock))
         destroyed_waited(lock, caller);
 }
 
-void bugs_destroying_barrier(const void *barrier, bool waited, void *caller)
+void misuse_destroying_barrier(const void *barrier, bool waited, void *caller)
 {
     uint32_t lock = waited ? record_lock_number(barrier) : 0;
     if (lock && !registry_locks[lock].dead)
@@ -242,8 +242,8 @@ void bugs_destroying_barrier(const void *barrier, bool waited, void *caller)
 
 static void report_holds(struct recording *me, enum trace_event_kind kind)
 {
-    if (load_relaxed(&bugs_handed_over))
-        bugs_forget_handed_over(me);
+    if (load_relaxed(&misuse_handed_over))
+        misuse_forget_handed_over(me);
     for (uint32_t i = 0; i < me->depth; i++) {
         const struct record_hold *hold = &me->hold[i];
         bool robust = hold->lock && registry_record(hold->lock)->flags & TRACE_ROBUST;
@@ -252,19 +252,19 @@ static void report_holds(struct recording *me, enum trace_event_kind kind)
     }
 }
 
-void bugs_thread_ends(struct recording *me)
+void misuse_thread_ends(struct recording *me)
 {
     report_holds(me, TRACE_EXITED_HOLDING);
 }
 
-void bugs_process_ends(struct recording *me)
+void misuse_process_ends(struct recording *me)
 {
     report_holds(me, TRACE_HELD_AT_EXIT);
 }
 
-void bugs_forget(void)
+void misuse_forget(void)
 {
     events_forget();
-    waiters_forget();
-    store_relaxed(&bugs_handed_over, 0);
+    condition_waiters_forget();
+    store_relaxed(&misuse_handed_over, 0);
 }

@@ -2,13 +2,13 @@
 /*
  * What a hook tells the recorder. A hook of an acquisition looks like this:
  *
- *     if (record_passes(busy) || record_counts(mutex, busy || other))
+ *     if (record_skips(busy) || record_count_lock(mutex, busy || other))
  *         return next.pthread_mutex_lock(mutex);
  *     struct record_acquisition a;
- *     if (!record_begin(&a, mutex, &as_mutex, busy, RECORD_CALLER))
+ *     if (!record_acquire_begin(&a, mutex, &as_mutex, busy, RECORD_CALLER))
  *         return next.pthread_mutex_lock(mutex);
  *     int result = next.pthread_mutex_lock(mutex);
- *     record_end(&a, result == 0 ? RECORD_GOT : RECORD_FAILED);
+ *     record_acquire_end(&a, result == 0 ? RECORD_GOT : RECORD_FAILED);
  *     return result;
  *
  * `busy` comes from one load of the lock's word: whoever finds it taken will have to
@@ -18,7 +18,7 @@
  *
  * That load comes just before the lock writes the same line. When another CPU had the
  * line last, it would be moved twice, to be read and to be written, so the hook calls
- * record_approach first: it is moved once, while the recorder looks at its own tables.
+ * record_prefetch first: it is moved once, while the recorder looks at its own tables.
  *
  * While the program's lock is held, nothing happens but one timestamp and stores to the
  * thread's own memory and, for timed ones, to one line of the lock's, and a reading of
@@ -44,19 +44,19 @@ enum {
 };
 
 /* What was said of the lock's line above. */
-static inline void record_approach(const void *object)
+static inline void record_prefetch(const void *object)
 {
     prefetch_for_write((const struct atomic_u32 *)object);
 }
 
 /*
  * Whether the thread has found a lock taken in its last RECORD_CAREFUL acquisitions.
- * Then the hook should look at all there is: the word, and record_may_be_coming. As
+ * Then the hook should look at all there is: the word, and record_handover_pending. As
  * long as nothing is contended, it may look at what costs least: a word that an atomic
  * operation has just written is slow to load, 2.5 ns in a loop of locking and
  * unlocking; the owner beside it is not.
  */
-static inline bool record_looks_closer(void)
+static inline bool record_inspects_closely(void)
 {
     if (likely(!record_here.careful))
         return false;
@@ -65,14 +65,14 @@ static inline bool record_looks_closer(void)
 }
 
 /* Whether a lock that looks free may be on its way to somebody. */
-static inline bool record_may_be_coming(const void *object)
+static inline bool record_handover_pending(const void *object)
 {
     return unlikely(record_hands_over) && record_is_waited_for(object);
 }
 
 /* True when the acquisition is none of the recorder's business: it is off, or this one
  * is not in the sample. In full mode `skip` is 0. */
-static inline bool record_passes(bool busy)
+static inline bool record_skips(bool busy)
 {
     int32_t skip = record_here.skip;
     if (skip <= 0 || busy)
@@ -85,20 +85,20 @@ static inline bool record_passes(bool busy)
 static inline struct trace_count *record_fetch(const struct recording *me,
                                                uintptr_t key, uint32_t *lock)
 {
-    const uint64_t place = record_place(me, key);
-    const struct record_tag *tag = &me->tags[place / sizeof(struct trace_count)];
+    const uint64_t slot = record_slot(me, key);
+    const struct record_tag *tag = &me->tags[slot / sizeof(struct trace_count)];
     if (unlikely(tag->key != (uint32_t)key))
         return NULL;
     *lock = tag->lock;
-    struct trace_count *count = (void *)(me->counts + place);
+    struct trace_count *count = (void *)(me->counts + slot);
     prefetch_for_write((const struct atomic_u64 *)(const void *)count);
     return count;
 }
 
-static inline void record_pend(struct recording *me, struct trace_count *count,
-                               bool nested)
+static inline void record_set_pending(struct recording *me, struct trace_count *count,
+                                      bool nested)
 {
-    record_settle(me);
+    record_flush_pending(me);
     me->pending = (uintptr_t)count + nested;
 }
 
@@ -107,7 +107,7 @@ static inline void record_pend(struct recording *me, struct trace_count *count,
  * the caller may end in a tail call. `special`: it is busy, or may fail. If another
  * thread slips in, the wait goes unseen.
  */
-static inline bool record_counts(const void *object, bool special)
+static inline bool record_count_lock(const void *object, bool special)
 {
     struct recording *me = record_here.me;
     if (unlikely(!me))
@@ -118,7 +118,7 @@ static inline bool record_counts(const void *object, bool special)
     if (unlikely(!count || special || me->depth || me->until_timed <= 1))
         return false;
     me->until_timed--;
-    record_pend(me, count, false);
+    record_set_pending(me, count, false);
     me->depth = 1; /* first, for a signal's handler that locks, too */
     light_barrier();
     me->hold[0].key = key;
@@ -130,17 +130,17 @@ static inline bool record_counts(const void *object, bool special)
 }
 
 /* The same for one that is made while others are held, in known order. */
-bool record_counts_nested(const void *object, void *caller) RECORD_HIDDEN;
-bool record_uncounts_nested(const void *object) RECORD_HIDDEN;
+bool record_count_nested_lock(const void *object, void *caller) RECORD_HIDDEN;
+bool record_count_nested_unlock(const void *object) RECORD_HIDDEN;
 
 /* Nothing to be done at this release (sampled mode: most; full mode: never). */
-static inline bool record_release_passes(void)
+static inline bool record_release_skips(void)
 {
     return !record_here.watching;
 }
 
-/* The release of what record_counts counted, before it is made. */
-static inline bool record_uncounts(const void *object)
+/* The release of what record_count_lock counted, before it is made. */
+static inline bool record_count_unlock(const void *object)
 {
     struct recording *me = record_here.me;
     if (unlikely(!me || me->depth != 1 || me->hold[0].key != (uintptr_t)object ||
@@ -161,7 +161,7 @@ enum record_result {
 struct record_acquisition {
     struct recording *me;
     struct record_hold hold;
-    bool waits; /* published */
+    bool waits;   /* published */
     bool perhaps; /* it looked free, but had waiters: how long it takes will tell */
     bool tries;
     uint32_t operation;
@@ -169,21 +169,22 @@ struct record_acquisition {
 };
 
 /* False: pass it through, nothing more to be called. */
-bool record_begin(struct record_acquisition *a, const void *object,
-                  const struct record_as *as, bool busy, void *caller) RECORD_HIDDEN;
-void record_end(struct record_acquisition *a, enum record_result) RECORD_HIDDEN;
+bool record_acquire_begin(struct record_acquisition *a, const void *object,
+                          const struct record_as *as, bool busy,
+                          void *caller) RECORD_HIDDEN;
+void record_acquire_end(struct record_acquisition *a, enum record_result) RECORD_HIDDEN;
 
-/* A trylock that nothing but its result is to be said about: what record_counted_try
- * needs behind it. NULL: call record_try. */
-struct trace_count *record_counts_try(const void *object) RECORD_HIDDEN;
-void record_counted_try(struct trace_count *count, const void *object,
-                        const struct record_as *as, bool got,
-                        void *caller) RECORD_HIDDEN;
+/* Begins a trylock of which only the result is counted. Returns what
+ * record_count_trylock_result needs, or NULL: call record_trylock_begin instead. */
+struct trace_count *record_count_trylock(const void *object) RECORD_HIDDEN;
+void record_count_trylock_result(struct trace_count *count, const void *object,
+                                 const struct record_as *as, bool got,
+                                 void *caller) RECORD_HIDDEN;
 
-/* A trylock; ended by record_tried. */
-bool record_try(struct record_acquisition *a, const void *object,
-                const struct record_as *as, void *caller) RECORD_HIDDEN;
-void record_tried(struct record_acquisition *a, bool got) RECORD_HIDDEN;
+/* A trylock; ended by record_trylock_end. */
+bool record_trylock_begin(struct record_acquisition *a, const void *object,
+                          const struct record_as *as, void *caller) RECORD_HIDDEN;
+void record_trylock_end(struct record_acquisition *a, bool got) RECORD_HIDDEN;
 
 /* A release. False: pass it through (not held, as far as is known, or only counted). */
 struct record_release {
@@ -240,7 +241,7 @@ static inline struct recording *record_me(void)
 /* From here to record_leave everything that the thread calls passes unrecorded. */
 static inline void record_enter(struct recording *me)
 {
-    record_settle(me);
+    record_flush_pending(me);
     me->skip = record_here.skip;
     record_here.inside++;
     light_barrier(); /* a signal's handler finds it inside, or with its memory */
@@ -252,7 +253,7 @@ static inline void record_enter(struct recording *me)
 static inline void record_leave(struct recording *me)
 {
     record_here.skip = me->skip;
-    record_here.watching = pace.sampled ? me->depth : 1;
+    record_here.watching = sampling.sampled_mode ? me->depth : 1;
     record_here.me = me;
     light_barrier();
     record_here.inside--;

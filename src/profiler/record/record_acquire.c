@@ -23,8 +23,8 @@ void acquire_prepare(struct record_acquisition *a, struct recording *me,
     a->operation = as->operation;
     a->caller = caller;
     a->hold = (struct record_hold){.key = key, .weight = 1};
-    a->hold.count = counts_find(me, key, as, caller);
-    a->hold.use = use_of(a->hold.count);
+    a->hold.count = lock_counts_find(me, key, as, caller);
+    a->hold.use = site_stats_of(a->hold.count);
     a->hold.lock = a->hold.count->lock;
 }
 
@@ -39,7 +39,7 @@ static void see_migration(struct recording *me)
 static bool is_handed_over(const struct recording *me, const void *object,
                            const struct record_as *as)
 {
-    if (as->operation != TRACE_LOCK || !record_may_be_coming(object))
+    if (as->operation != TRACE_LOCK || !record_handover_pending(object))
         return false;
     uint32_t lock = registry_find((uintptr_t)object);
     if (!lock || !load_relaxed(&registry_locks[lock].waiting))
@@ -50,47 +50,47 @@ static bool is_handed_over(const struct recording *me, const void *object,
     return true;
 }
 
-bool record_begin(struct record_acquisition *a, const void *object,
-                  const struct record_as *as, bool busy, void *caller)
+bool record_acquire_begin(struct record_acquisition *a, const void *object,
+                          const struct record_as *as, bool busy, void *caller)
 {
     struct recording *me = record_me();
     if (!me)
         return false;
     bool perhaps = !busy && is_handed_over(me, object, as);
     busy = busy || perhaps;
-    bool due = !busy && pace_is_due(me);
-    if (pace.sampled && !busy && !due) { /* it only looked closer */
+    bool due = !busy && sampling_is_due(me);
+    if (sampling.sampled_mode && !busy && !due) { /* it only looked closer */
         record_here.skip--;
         return false;
     }
-    const uint64_t began = busy || due ? own_begins(me) : 0;
+    const uint64_t began = busy || due ? overhead_begins(me) : 0;
     record_enter(me);
     acquire_prepare(a, me, object, as, caller);
     struct record_hold *hold = &a->hold;
     hold->contended = busy;
     a->perhaps = perhaps;
     hold->timed = busy || due;
-    if (unlikely(load_relaxed(&bugs_handed_over)))
-        bugs_forget_handed_over(me);
+    if (unlikely(load_relaxed(&misuse_handed_over)))
+        misuse_forget_handed_over(me);
     if (me->depth)
-        edges_acquiring(me, hold->lock, as->operation == TRACE_READ, caller);
+        order_acquiring(me, hold->lock, as->operation == TRACE_READ, caller);
     if (busy)
-        bugs_before_wait(me, hold->lock, object, as, caller);
+        misuse_before_wait(me, hold->lock, object, as, caller);
     if (!hold->timed)
         return true;
     hold->stack = stack_take(me, caller);
     see_migration(me);
     hold->asked = ticks();
-    hold->paced = due;
+    hold->sampled = due;
     if (busy) {
         wait_for_lock(me, hold, as->operation);
         a->waits = true;
     } else {
-        hold->weight = pace_take(me);
-        if (switches_refresh(me, hold->asked))
+        hold->weight = sampling_take(me);
+        if (preemption_refresh(me, hold->asked))
             hold->asked = ticks();
     }
-    hold->own = own_until(me, began, hold->asked);
+    hold->overhead = overhead_until(me, began, hold->asked);
     return true;
 }
 
@@ -110,7 +110,7 @@ void acquire_push(struct recording *me, const struct record_hold *hold)
 
 void acquire_count(struct recording *me, const struct record_hold *hold)
 {
-    uint32_t more = pace.sampled ? hold->weight : 1;
+    uint32_t more = sampling.sampled_mode ? hold->weight : 1;
     hold->count->acquisitions += more;
     hold->use->acquisitions += more;
     if (hold->contended) {
@@ -122,13 +122,13 @@ void acquire_count(struct recording *me, const struct record_hold *hold)
         hold->use->nested += more;
 }
 
-void record_end(struct record_acquisition *a, enum record_result result)
+void record_acquire_end(struct record_acquisition *a, enum record_result result)
 {
     struct recording *me = a->me;
     struct record_hold *hold = &a->hold;
     if (hold->timed) {
         if (unlikely(me->counter) && result == RECORD_GOT)
-            counters_section_begins(me, hold);
+            perf_counters_section_begins(me, hold);
         hold->got = ticks();
     }
     /* Others slept, but it was free for whoever came first. */
@@ -140,7 +140,7 @@ void record_end(struct record_acquisition *a, enum record_result result)
         acquire_count(me, hold);
         acquire_push(me, hold);
         if (hold->contended)
-            switches_refresh(me, hold->got);
+            preemption_refresh(me, hold->got);
         record_leave(me);
         return;
     }
@@ -149,6 +149,6 @@ void record_end(struct record_acquisition *a, enum record_result result)
         sum_wait(me, hold);
     }
     if (hold->timed)
-        own_ends(me, hold, hold->got);
+        overhead_ends(me, hold, hold->got);
     record_leave(me);
 }

@@ -4,24 +4,24 @@
 #include "profiler/threads/lock_counts.h"
 #include "profiler/threads/order_cache.h"
 
-bool record_counts_nested(const void *object, void *caller)
+bool record_count_nested_lock(const void *object, void *caller)
 {
     struct recording *me = record_here.me;
     if (!me || !me->depth || me->depth == RECORD_HOLDS || me->until_timed <= 1 ||
-        load_relaxed(&bugs_handed_over))
+        load_relaxed(&misuse_handed_over))
         return false;
     const uintptr_t key = (uintptr_t)object;
     uint32_t lock;
     struct trace_count *count = record_fetch(me, key, &lock);
-    if (!count || !edges_known(me, lock, false, caller))
+    if (!count || !order_is_known(me, lock, false, caller))
         return false;
     me->until_timed--;
-    record_pend(me, count, true);
-    counts_hold(me, key, lock);
+    record_set_pending(me, count, true);
+    lock_counts_hold(me, key, lock);
     return true;
 }
 
-bool record_uncounts_nested(const void *object)
+bool record_count_nested_unlock(const void *object)
 {
     struct recording *me = record_here.me;
     if (!me || !me->depth)

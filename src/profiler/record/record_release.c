@@ -54,7 +54,7 @@ bool record_release_begin(struct record_release *r, uintptr_t key)
     if (!me || !take_out(me, key, &r->hold))
         return false;
     if (!r->hold.timed) {
-        if (pace.sampled)
+        if (sampling.sampled_mode)
             record_here.watching = me->depth;
         return false;
     }
@@ -69,7 +69,7 @@ bool record_release_begin(struct record_release *r, uintptr_t key)
  * interrupted does not stand for as many as have no room there. */
 static void limit_weight(const struct recording *me, struct record_release *r)
 {
-    uint64_t held = hold_took(r), since = sum_since(me, &r->hold);
+    uint64_t held = hold_duration(r), since = sum_since_sampled(me, &r->hold);
     if (held * (r->hold.weight - 1) > since)
         r->hold.weight = 1 + (uint32_t)(since / held);
 }
@@ -79,17 +79,17 @@ void record_release_end(struct record_release *r)
     struct recording *me = r->me;
     uint64_t now = ticks();
     if (unlikely(r->hold.section))
-        counters_section_ends(me, &r->hold);
-    if (r->hold.paced)
+        perf_counters_section_ends(me, &r->hold);
+    if (r->hold.sampled)
         limit_weight(me, r);
     if (r->hold.contended)
         sum_wait(me, &r->hold);
     sum_hold(me, r);
-    switches_judge(me, r->hold.got, r->released);
+    preemption_judge(me, r->hold.got, r->released);
     if (r->outermost)
         sum_section(me, &r->hold, now);
-    if (r->hold.paced)
+    if (r->hold.sampled)
         me->timed_until = now;
-    own_ends(me, &r->hold, now);
+    overhead_ends(me, &r->hold, now);
     record_leave(me);
 }

@@ -24,14 +24,13 @@ static void count_try(struct recording *me, struct trace_use *use, uint32_t more
         use->longest_failing_run = me->failing_run;
 }
 
-struct trace_count *record_counts_try(const void *object)
+struct trace_count *record_count_trylock(const void *object)
 {
     struct recording *me = record_here.me;
     if (!me || me->until_timed <= 1 || me->depth == RECORD_HOLDS)
         return NULL;
     const uintptr_t key = (uintptr_t)object;
-    struct trace_count *count =
-        (void *)(me->counts + record_place(me, key));
+    struct trace_count *count = (void *)(me->counts + record_slot(me, key));
     if (count->address != key)
         return NULL;
     me->until_timed--;
@@ -46,76 +45,76 @@ static struct trace_count *still(struct recording *me, struct trace_count *count
     if (likely(count->address == (uintptr_t)object))
         return count;
     record_enter(me);
-    count = counts_find(me, (uintptr_t)object, as, caller);
+    count = lock_counts_find(me, (uintptr_t)object, as, caller);
     record_leave(me);
     return count;
 }
 
 static void note_order(struct recording *me, uint32_t lock, void *caller)
 {
-    if (edges_known(me, lock, true, caller))
+    if (order_is_known(me, lock, true, caller))
         return;
     record_enter(me);
-    edges_tried(me, lock, caller);
+    order_acquired_by_trylock(me, lock, caller);
     record_leave(me);
 }
 
-void record_counted_try(struct trace_count *count, const void *object,
-                        const struct record_as *as, bool got, void *caller)
+void record_count_trylock_result(struct trace_count *count, const void *object,
+                                 const struct record_as *as, bool got, void *caller)
 {
     struct recording *me = record_here.me;
     if (!me)
         return;
     count = still(me, count, object, as, caller);
-    count_try(me, use_of(count), 1, got);
+    count_try(me, site_stats_of(count), 1, got);
     if (!got)
         return;
     count->acquisitions++;
-    use_of(count)->acquisitions++;
+    site_stats_of(count)->acquisitions++;
     if (me->depth) {
-        use_of(count)->nested++;
+        site_stats_of(count)->nested++;
         note_order(me, count->lock, caller);
     }
-    counts_hold(me, (uintptr_t)object, count->lock);
+    lock_counts_hold(me, (uintptr_t)object, count->lock);
 }
 
-bool record_try(struct record_acquisition *a, const void *object,
-                const struct record_as *as, void *caller)
+bool record_trylock_begin(struct record_acquisition *a, const void *object,
+                          const struct record_as *as, void *caller)
 {
     struct recording *me = record_me();
     if (!me)
         return false;
-    bool due = pace_is_due(me);
-    const uint64_t began = due ? own_begins(me) : 0;
+    bool due = sampling_is_due(me);
+    const uint64_t began = due ? overhead_begins(me) : 0;
     record_enter(me);
     acquire_prepare(a, me, object, as, caller);
     a->tries = true;
-    a->hold.timed = a->hold.paced = due;
+    a->hold.timed = a->hold.sampled = due;
     if (due) {
-        a->hold.weight = pace_take(me);
+        a->hold.weight = sampling_take(me);
         a->hold.stack = stack_take(me, caller);
         a->hold.asked = ticks();
-        if (switches_refresh(me, a->hold.asked))
+        if (preemption_refresh(me, a->hold.asked))
             a->hold.asked = ticks();
-        a->hold.own = own_until(me, began, a->hold.asked);
+        a->hold.overhead = overhead_until(me, began, a->hold.asked);
     }
     return true;
 }
 
-void record_tried(struct record_acquisition *a, bool got)
+void record_trylock_end(struct record_acquisition *a, bool got)
 {
     struct recording *me = a->me;
     struct record_hold *hold = &a->hold;
     if (hold->timed)
         hold->got = ticks();
-    count_try(me, hold->use, pace.sampled ? hold->weight : 1, got);
+    count_try(me, hold->use, sampling.sampled_mode ? hold->weight : 1, got);
     if (got) {
         if (me->depth)
-            edges_tried(me, hold->lock, a->caller);
+            order_acquired_by_trylock(me, hold->lock, a->caller);
         acquire_count(me, hold);
         acquire_push(me, hold);
     } else if (hold->timed) {
-        own_ends(me, hold, hold->got);
+        overhead_ends(me, hold, hold->got);
     }
     record_leave(me);
 }

@@ -35,14 +35,14 @@ bool record_wait_begin(struct record_wait *w, const void *object,
     record_enter(me);
     w->me = me;
     w->hold = (struct record_hold){.key = (uintptr_t)object, .weight = 1};
-    w->hold.count = counts_find(me, w->hold.key, as, caller);
-    w->hold.use = use_of(w->hold.count);
+    w->hold.count = lock_counts_find(me, w->hold.key, as, caller);
+    w->hold.use = site_stats_of(w->hold.count);
     w->hold.lock = w->hold.count->lock;
     w->hold.stack = stack_take(me, caller);
     if (me->depth && mutex) /* it will be taken again */
-        edges_acquiring(me, registry_find((uintptr_t)mutex), false, caller);
+        order_acquiring(me, registry_find((uintptr_t)mutex), false, caller);
     if (mutex)
-        waiters_begin(w->hold.lock);
+        condition_waiters_begin(w->hold.lock);
     w->hold.asked = ticks();
     wait_publish(me, &w->hold, as->operation);
     return true;
@@ -59,9 +59,9 @@ static void begin_hold(struct record_wait *w, uint64_t now)
         return;
     struct record_hold hold = {.key = key, .timed = true, .weight = 1, .asked = now};
     hold.got = now;
-    hold.count = counts_find(me, key, &as_mutex, w->caller);
+    hold.count = lock_counts_find(me, key, &as_mutex, w->caller);
     hold.lock = hold.count->lock;
-    hold.use = use_find(me, hold.count->site, TRACE_RELOCK, TRACE_MUTEX);
+    hold.use = site_stats_find(me, hold.count->site, TRACE_RELOCK, TRACE_MUTEX);
     hold.use->acquisitions++;
     hold.count->acquisitions++;
     if (me->depth < TRACE_HELD)
@@ -77,7 +77,7 @@ void record_wait_end(struct record_wait *w, bool timed_out)
     struct trace_use *use = w->hold.use;
     wait_withdraw(me);
     if (w->mutex)
-        waiters_end(w->hold.lock, timed_out);
+        condition_waiters_end(w->hold.lock, timed_out);
     use->acquisitions++;
     use->timeouts += timed_out;
     use->wait_ticks += waited;
@@ -88,7 +88,7 @@ void record_wait_end(struct record_wait *w, bool timed_out)
     if (w->hold.count)
         w->hold.count->acquisitions++;
     /* In sampled mode, too: waits are never passed over. */
-    if (w->mutex_was_held || (w->mutex && pace.sampled))
+    if (w->mutex_was_held || (w->mutex && sampling.sampled_mode))
         begin_hold(w, now);
     record_leave(me);
 }
@@ -100,9 +100,10 @@ void record_signal(const void *object, const struct record_as *as, bool broadcas
     if (!me)
         return;
     record_enter(me);
-    const struct trace_count *count = counts_find(me, (uintptr_t)object, as, caller);
-    struct trace_use *use = use_of(count);
-    waiters_woken(count->lock, broadcast);
+    const struct trace_count *count =
+        lock_counts_find(me, (uintptr_t)object, as, caller);
+    struct trace_use *use = site_stats_of(count);
+    condition_waiters_wake(count->lock, broadcast);
     if (broadcast)
         use->broadcasts++;
     else

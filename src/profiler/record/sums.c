@@ -29,10 +29,10 @@ void sum_wait(struct recording *me, const struct record_hold *hold)
         most(&use->handover_most, hold->handover);
         use->handover.bucket[trace_bucket(hold->handover)]++;
     }
-    weights_wait(me->weight, hold->lock, hold->stack, waited);
+    stack_profile_add_wait(me->weight, hold->lock, hold->stack, waited);
 }
 
-uint64_t hold_took(const struct record_release *release)
+uint64_t hold_duration(const struct record_release *release)
 {
     return calibrated_ticks(release->released - release->hold.got,
                             calibrated.hold_ticks);
@@ -59,9 +59,9 @@ void sum_hold(struct recording *me, const struct record_release *release)
 {
     const struct record_hold *hold = &release->hold;
     struct trace_use *use = hold->use;
-    const uint64_t held = hold_took(release), weight = hold->weight;
+    const uint64_t held = hold_duration(release), weight = hold->weight;
     me->shared->timed += !hold->contended;
-    if (hold->paced)
+    if (hold->sampled)
         sum_unseen(me, hold);
     use->timed++;
     use->hold_ticks += held * weight;
@@ -70,8 +70,8 @@ void sum_hold(struct recording *me, const struct record_release *release)
     use->owner_changes += release->owner_changed ? weight : 0;
     use->node_changes += release->node_changed ? weight : 0;
     if (me->random % HOLDS_WEIGHED == 0)
-        weights_hold(me->weight, hold->lock, hold->stack, weight * HOLDS_WEIGHED,
-                     held * weight * HOLDS_WEIGHED);
+        stack_profile_add_hold(me->weight, hold->lock, hold->stack,
+                               weight * HOLDS_WEIGHED, held * weight * HOLDS_WEIGHED);
     if (hold->count) {
         hold->count->timed++;
         hold->count->hold_ticks += held * weight;
@@ -80,7 +80,7 @@ void sum_hold(struct recording *me, const struct record_release *release)
     }
 }
 
-uint64_t sum_since(const struct recording *me, const struct record_hold *hold)
+uint64_t sum_since_sampled(const struct recording *me, const struct record_hold *hold)
 {
     return hold->asked > me->timed_until ? hold->asked - me->timed_until : 0;
 }
@@ -94,7 +94,7 @@ void sum_section(struct recording *me, const struct record_hold *hold, uint64_t 
         from = me->section_ended;
     uint64_t took = calibrated_ticks(now - from, calibrated.section_ticks);
     uint64_t others = took * (hold->weight - 1);
-    uint64_t since = sum_since(me, hold);
+    uint64_t since = sum_since_sampled(me, hold);
     me->shared->section_ticks += took + (others < since ? others : since);
     me->section_ended = now;
 }

@@ -35,7 +35,7 @@ static char *read_stat(uint32_t tid, char *text, size_t bytes)
     return close && close[1] == ' ' ? close + 2 : NULL;
 }
 
-char proc_state(uint32_t tid)
+char procfs_state(uint32_t tid)
 {
     char text[512];
     const char *fields = read_stat(tid, text, sizeof text);
@@ -48,7 +48,7 @@ static uint64_t field(const char *text, const char *name)
     return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-bool proc_thread(uint32_t tid, struct proc_thread *thread)
+bool procfs_thread(uint32_t tid, struct procfs_thread *thread)
 {
     char text[4096];
     char *at = read_stat(tid, text, sizeof text);
@@ -72,7 +72,7 @@ bool proc_thread(uint32_t tid, struct proc_thread *thread)
     return true;
 }
 
-bool proc_is_filtered(void)
+bool procfs_is_filtered(void)
 {
     char text[4096];
     return read_of((uint32_t)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), "/status", text,
@@ -80,7 +80,7 @@ bool proc_is_filtered(void)
            field(text, "\nSeccomp:") != 0;
 }
 
-uint32_t proc_threads(uint32_t enough)
+uint32_t procfs_threads(uint32_t enough)
 {
     struct entry {
         uint64_t inode;
@@ -103,7 +103,7 @@ uint32_t proc_threads(uint32_t enough)
             at += entry->bytes;
             char state = 0;
             if (entry->name[0] != '.')
-                state = proc_state((uint32_t)strtoul(entry->name, NULL, 10));
+                state = procfs_state((uint32_t)strtoul(entry->name, NULL, 10));
             alive += state && state != 'Z' && state != 'X';
         }
     }

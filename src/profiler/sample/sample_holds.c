@@ -41,7 +41,7 @@ static uint64_t since(struct recording *thread, struct record_seen *seen,
     const uintptr_t key = hold->key;
     if (hold->timed)
         return hold->got;
-    const uint64_t acquisitions = counts_seen(thread, key);
+    const uint64_t acquisitions = lock_counts_seen(thread, key);
     if (seen->key != key || seen->depth != depth || seen->acquisitions != acquisitions)
         *seen = (struct record_seen){key, acquisitions, now, depth};
     return seen->since;
@@ -64,8 +64,8 @@ static void withdraw(struct trace_thread *shared)
 }
 
 /* The innermost hold, if it has lasted. */
-static void look_if_it_waits(struct recording *thread, uint32_t depth, uint64_t now,
-                             uint32_t *asked)
+static void check_for_wait(struct recording *thread, uint32_t depth, uint64_t now,
+                           uint32_t *asked)
 {
     struct trace_thread *shared = thread->shared;
     const uint64_t before = thread->seen_inner.since;
@@ -84,7 +84,7 @@ static void look_if_it_waits(struct recording *thread, uint32_t depth, uint64_t 
     store_release((struct atomic_u32 *)(void *)&shared->unseen_for, number);
 }
 
-void holds_look(bool ask)
+void sample_holds(bool ask)
 {
     const uint64_t now = ticks();
     uint32_t asked = 0;
@@ -100,7 +100,7 @@ void holds_look(bool ask)
         shared->holding_timed = thread->hold[0].timed;
         shared->holding_since = since(thread, &thread->seen_outer, 0, now);
         if (ask && !shared->waiting_for)
-            look_if_it_waits(thread, depth, now, &asked);
+            check_for_wait(thread, depth, now, &asked);
         else if (shared->waiting_for)
             withdraw(shared);
     }

@@ -16,6 +16,6 @@
 #include "platform/platform.h"
 
 /* One look of the sampler; `ask`: at mutexes, too. */
-void holds_look(bool ask);
+void sample_holds(bool ask);
 
 #endif

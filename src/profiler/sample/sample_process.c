@@ -12,18 +12,18 @@ enum {
     RECORDS_MOST = 6000, /* ten minutes, then every second one, and so on */
 };
 
-SERIES(moment_records, TRACE_MOMENTS, struct trace_moment, RECORDS_MOST);
+SERIES(process_records, TRACE_MOMENTS, struct trace_moment, RECORDS_MOST);
 
 static void double_weight(void *record)
 {
     ((struct trace_moment *)record)->weight *= 2;
 }
 
-static struct timeline line = {&moment_records, double_weight, 1, 0};
+static struct timeline line = {&process_records, double_weight, 1, 0};
 
-void moments_forget(void)
+void sample_process_forget(void)
 {
-    series_forget(&moment_records);
+    series_forget(&process_records);
     line.stride = 1;
 }
 
@@ -33,52 +33,52 @@ static uint64_t ns(struct timeval time)
 }
 
 /* All but what the sampler itself, the caller, used. */
-static void look_at_process(struct trace_moment *moment)
+static void read_usage(struct trace_moment *sample)
 {
     struct rusage all, own;
     if (getrusage(RUSAGE_SELF, &all) != 0 || getrusage(RUSAGE_THREAD, &own) != 0)
         return;
-    moment->system_ns = ns(all.ru_stime) - ns(own.ru_stime);
-    moment->cpu_ns = moment->system_ns + ns(all.ru_utime) - ns(own.ru_utime);
-    moment->minor_faults = (uint64_t)(all.ru_minflt - own.ru_minflt);
-    moment->major_faults = (uint64_t)(all.ru_majflt - own.ru_majflt);
-    moment->voluntary = (uint64_t)(all.ru_nvcsw - own.ru_nvcsw);
-    moment->involuntary = (uint64_t)(all.ru_nivcsw - own.ru_nivcsw);
+    sample->system_ns = ns(all.ru_stime) - ns(own.ru_stime);
+    sample->cpu_ns = sample->system_ns + ns(all.ru_utime) - ns(own.ru_utime);
+    sample->minor_faults = (uint64_t)(all.ru_minflt - own.ru_minflt);
+    sample->major_faults = (uint64_t)(all.ru_majflt - own.ru_majflt);
+    sample->voluntary = (uint64_t)(all.ru_nvcsw - own.ru_nvcsw);
+    sample->involuntary = (uint64_t)(all.ru_nivcsw - own.ru_nivcsw);
 }
 
-static void look_at_threads(struct trace_moment *moment)
+static void count_threads(struct trace_moment *sample)
 {
     static uint32_t skipped;
-    uint32_t looked = 0, running = 0, at = 0;
+    uint32_t inspected = 0, running = 0, at = 0;
     for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
         struct trace_thread *shared = thread->shared;
         if (thread->ended)
             continue;
-        moment->threads++;
+        sample->threads++;
         if (shared->waiting_for && shared->waiting_to != TRACE_WAIT &&
             shared->waiting_to != TRACE_BARRIER)
-            moment->waiting++;
-        if (at++ < skipped || looked == STATES)
+            sample->waiting++;
+        if (at++ < skipped || inspected == STATES)
             continue;
-        looked++;
-        running += proc_state(shared->tid) == 'R';
+        inspected++;
+        running += procfs_state(shared->tid) == 'R';
     }
     skipped = at > skipped + STATES ? skipped + STATES : 0;
-    if (looked)
-        moment->runnable = (running * moment->threads + looked / 2) / looked;
+    if (inspected)
+        sample->runnable = (running * sample->threads + inspected / 2) / inspected;
 }
 
-void moments_look(void)
+void sample_process(void)
 {
-    if (!timeline_turn(&line))
+    if (!timeline_keeps_next(&line))
         return;
-    struct trace_moment moment = {
+    struct trace_moment sample = {
         .ticks = ticks(),
         .weight = line.stride,
         .locks_created = trace->locks_created,
         .locks_destroyed = trace->locks_destroyed,
     };
-    look_at_threads(&moment);
-    look_at_process(&moment);
-    timeline_add(&line, &moment);
+    count_threads(&sample);
+    read_usage(&sample);
+    timeline_add(&line, &sample);
 }

@@ -5,7 +5,7 @@
 
 #include "platform/platform.h"
 
-void moments_look(void);
-void moments_forget(void);
+void sample_process(void);
+void sample_process_forget(void);
 
 #endif

@@ -28,7 +28,7 @@ static struct timeline line = {&waiters_records, double_weight, 1, 0};
 static struct trace_waiters seen[LOCKS];
 static uint32_t seen_count;
 
-void looks_forget(void)
+void sample_waiters_forget(void)
 {
     series_forget(&waiters_records);
     line.stride = 1;
@@ -55,10 +55,10 @@ static struct trace_waiters *entry_of(uint32_t lock)
 }
 
 /* Spinning or parked, as the kernel says, for one lock and one thread's sums. */
-static void look_at_state(struct recording *thread, struct trace_waiters *entry)
+static void inspect_state(struct recording *thread, struct trace_waiters *entry)
 {
     struct trace_use *use = thread->waiting_use;
-    char state = proc_state(thread->shared->tid);
+    char state = procfs_state(thread->shared->tid);
     if (!state || lock_waited_for(thread) != entry->lock)
         return; /* it has gone on */
     entry->looked++;
@@ -84,7 +84,7 @@ static void find_holders(void)
     }
 }
 
-bool looks_look(uint32_t looks)
+bool sample_waiters(uint32_t sampler_ticks)
 {
     static uint32_t skipped; /* so that all waiters have their turn to be looked at */
     uint32_t states = 0, waiters = 0;
@@ -99,17 +99,17 @@ bool looks_look(uint32_t looks)
             entry->waiters++;
         if (waiters++ >= skipped && states < STATES) {
             states++;
-            look_at_state(thread, entry);
+            inspect_state(thread, entry);
         }
     }
     skipped = waiters > skipped + STATES ? skipped + STATES : 0;
-    trace->looks += looks;
-    if (!timeline_turn(&line) || !seen_count)
+    trace->looks += sampler_ticks;
+    if (!timeline_keeps_next(&line) || !seen_count)
         return seen_count;
     find_holders();
     for (uint32_t i = 0; i < seen_count; i++) {
         seen[i].ticks = now;
-        seen[i].weight = (uint16_t)(line.stride * looks);
+        seen[i].weight = (uint16_t)(line.stride * sampler_ticks);
         timeline_add(&line, &seen[i]);
     }
     return true;

@@ -6,7 +6,7 @@
 #include "platform/platform.h"
 
 /* Stands for so many looks; true: somebody waited. */
-bool looks_look(uint32_t looks);
-void looks_forget(void);
+bool sample_waiters(uint32_t ticks);
+void sample_waiters_forget(void);
 
 #endif

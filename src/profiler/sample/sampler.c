@@ -20,8 +20,8 @@
 enum {
     STACK_BYTES = 1 << 18,
     TICK_NS = 1000000000 / SAMPLER_HZ,
-    QUIET_LOOKS = SAMPLER_HZ / 4, /* in a row, without a waiter */
-    QUIET_TICKS = SAMPLER_HZ / 20, /* between two looks then */
+    QUIET_SAMPLES = SAMPLER_HZ / 4, /* in a row, without a waiter */
+    QUIET_TICKS = SAMPLER_HZ / 20,  /* between two looks then */
 };
 
 static struct atomic_u32 started;
@@ -32,8 +32,8 @@ static void account(const struct recording *thread)
 {
     struct trace_thread *shared = thread->shared;
     const struct recording_base *base = &thread->base;
-    struct proc_thread now;
-    if (thread->ended || !proc_thread(shared->tid, &now) || thread->ended)
+    struct procfs_thread now;
+    if (thread->ended || !procfs_thread(shared->tid, &now) || thread->ended)
         return;
     shared->cpu_ns = base->cpu_ns + now.cpu_ns;
     shared->voluntary = base->voluntary + now.voluntary;
@@ -43,7 +43,7 @@ static void account(const struct recording *thread)
 }
 
 /* One acquisition of so many was looked at, until now. */
-static void tell_rate(void)
+static void publish_rate(void)
 {
     uint64_t counted = 0, timed = 0;
     for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
@@ -58,7 +58,7 @@ void sampler_account_all(void)
 {
     for (struct recording *thread = recordings_first(); thread; thread = thread->next)
         account(thread);
-    tell_rate();
+    publish_rate();
 }
 
 /* One thread a tick, each at most once a second. */
@@ -86,20 +86,20 @@ static uint64_t cpu_ns(void)
 }
 
 /* True: somebody waited. The tick is `ticks` after that of the look before. */
-static bool look(uint32_t tick, uint32_t ticks)
+static bool sample(uint32_t tick, uint32_t ticks)
 {
     clock_read(&trace->latest);
-    bool waited = looks_look(ticks);
-    holds_look(tick % (SAMPLER_HZ / 10) == 0);
+    bool waited = sample_waiters(ticks);
+    sample_holds(tick % (SAMPLER_HZ / 10) == 0);
     if (tick % (SAMPLER_HZ / 10) == 0) {
-        moments_look();
+        sample_process();
         trace->sampler_ns = cpu_ns();
     }
     if (tick % SAMPLER_HZ == 0) {
         brief_lock(&paused);
-        modules_look();
+        modules_scan();
         brief_unlock(&paused);
-        tell_rate();
+        publish_rate();
     }
     for (uint32_t i = 0; i < ticks && recordings_first(); i++)
         account_next(tick);
@@ -132,13 +132,13 @@ static void *run(void *argument)
     clock_gettime(CLOCK_MONOTONIC, &next);
     for (uint32_t tick = 0;;) {
         /* Never past a tick at which something else is due. */
-        uint32_t ticks = quiet < QUIET_LOOKS ? 1 : QUIET_TICKS - tick % QUIET_TICKS;
+        uint32_t ticks = quiet < QUIET_SAMPLES ? 1 : QUIET_TICKS - tick % QUIET_TICKS;
         sleep_until(&next, ticks);
         tick += ticks;
         if (load_relaxed(&stopping))
             break;
-        quiet = look(tick, ticks) ? 0 : quiet + 1;
-        if (tick % SAMPLER_HZ == 0 && proc_threads(1) == 1)
+        quiet = sample(tick, ticks) ? 0 : quiet + 1;
+        if (tick % SAMPLER_HZ == 0 && procfs_threads(1) == 1)
             break;
     }
     store_release(&stopped, 1);
@@ -148,7 +148,8 @@ static void *run(void *argument)
 void sampler_start(sampler_create *create)
 {
     uint32_t no = 0;
-    if (load_relaxed(&confined) || !compare_exchange_relaxed(&started, &no, 1))
+    if (load_relaxed(&system_calls_forbidden) ||
+        !compare_exchange_relaxed(&started, &no, 1))
         return;
     sigset_t all, before;
     pthread_t thread;
@@ -199,6 +200,6 @@ void sampler_forget(void)
     store_relaxed(&paused, 0);
     next_to_account = NULL;
     round_began = 0;
-    looks_forget();
-    moments_forget();
+    sample_waiters_forget();
+    sample_process_forget();
 }

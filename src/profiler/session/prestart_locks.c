@@ -5,9 +5,9 @@
 #include "profiler/store/stacks.h"
 #include "profiler/store/unwind.h"
 
-enum { FRAMES = 8, MOST = 1 << 20, STACKS_MOST = 4096, LOOKED_BACK = 8 };
+enum { FRAMES = 8, MOST = 1 << 20, STACKS_MOST = 4096, STACKS_COMPARED = 8 };
 
-struct early {
+struct prestart_lock {
     uintptr_t address; /* 0: destroyed */
     uint64_t born;
     const struct record_as *as;
@@ -16,15 +16,15 @@ struct early {
 };
 
 /* The same call from the same place need not be unwound again. */
-struct early_stack {
+struct prestart_stack {
     uintptr_t stack_pointer;
     uint64_t depth;
     struct stack_proof proof;
     uintptr_t frames[FRAMES];
 };
 
-static struct early *list;
-static struct early_stack *stacks;
+static struct prestart_lock *list;
+static struct prestart_stack *stacks;
 static struct atomic_u32 count; /* may go beyond MOST */
 static uint32_t stack_count;
 
@@ -32,22 +32,22 @@ static uint32_t stack_count;
 static uint32_t stack_of(void *caller)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    for (uint32_t back = 1; back <= stack_count && back <= LOOKED_BACK; back++) {
-        const struct early_stack *known = &stacks[stack_count - back];
+    for (uint32_t back = 1; back <= stack_count && back <= STACKS_COMPARED; back++) {
+        const struct prestart_stack *known = &stacks[stack_count - back];
         if (known->frames[0] == (uintptr_t)caller && known->stack_pointer == here &&
             stack_proof_holds(&known->proof))
             return stack_count - back;
     }
     if (stack_count == STACKS_MOST)
         return stack_count - 1;
-    struct early_stack *stack = &stacks[stack_count];
+    struct prestart_stack *stack = &stacks[stack_count];
     stack->stack_pointer = here;
     stack->depth = stack_unwind_proven(caller, stack->frames, FRAMES, &stack->proof);
     return stack_count++;
 }
 
-void early_created(const void *object, const struct record_as *as, uint32_t flags,
-                   void *caller)
+void prestart_created(const void *object, const struct record_as *as, uint32_t flags,
+                      void *caller)
 {
     if (!list) {
         list = map_pages(sizeof *list * MOST);
@@ -60,7 +60,7 @@ void early_created(const void *object, const struct record_as *as, uint32_t flag
         store_relaxed(&count, MOST);
         return;
     }
-    struct early *early = &list[index];
+    struct prestart_lock *early = &list[index];
     early->as = as;
     early->flags = flags;
     early->born = ticks();
@@ -68,13 +68,13 @@ void early_created(const void *object, const struct record_as *as, uint32_t flag
     early->address = (uintptr_t)object;
 }
 
-void early_destroyed(const void *object)
+void prestart_destroyed(const void *object)
 {
-    uint32_t known = load_relaxed(&count), looked = 0;
+    uint32_t known = load_relaxed(&count), inspected = 0;
     if (known > MOST)
         known = MOST;
     /* Most that are destroyed so early were made just before. */
-    for (uint32_t i = known; i > 0 && looked < 64; i--, looked++) {
+    for (uint32_t i = known; i > 0 && inspected < 64; i--, inspected++) {
         if (list[i - 1].address != (uintptr_t)object)
             continue;
         list[i - 1].address = 0;
@@ -84,14 +84,14 @@ void early_destroyed(const void *object)
     }
 }
 
-void early_replay(void)
+void prestart_replay(void)
 {
     uint32_t known = load_relaxed(&count);
     for (uint32_t i = 0; i < known && i < MOST; i++) {
-        const struct early *early = &list[i];
+        const struct prestart_lock *early = &list[i];
         if (!early->address)
             continue;
-        const struct early_stack *stack = &stacks[early->stack];
+        const struct prestart_stack *stack = &stacks[early->stack];
         struct registry_origin origin = {
             .as = early->as,
             .flags = early->flags,

@@ -9,9 +9,9 @@
 
 #include "profiler/store/lock_registry.h"
 
-void early_created(const void *object, const struct record_as *as, uint32_t flags,
-                   void *caller);
-void early_destroyed(const void *object);
-void early_replay(void);
+void prestart_created(const void *object, const struct record_as *as, uint32_t flags,
+                      void *caller);
+void prestart_destroyed(const void *object);
+void prestart_replay(void);
 
 #endif

@@ -12,8 +12,8 @@ void record_created(const void *object, const struct record_as *as, uint32_t fla
 {
     struct recording *me = record_me();
     if (!me) {
-        if (!record_here.inside && process_is_waiting())
-            early_created(object, as, flags, caller);
+        if (!record_here.inside && session_is_waiting())
+            prestart_created(object, as, flags, caller);
         return;
     }
     record_enter(me);
@@ -28,9 +28,9 @@ void record_created(const void *object, const struct record_as *as, uint32_t fla
     origin.site = stack_site(origin.stack);
     uint32_t before = registry_find((uintptr_t)object);
     if (registry_add((uintptr_t)object, &origin) != before && before) {
-        counts_renew(me, (uintptr_t)object);
+        lock_counts_renew(me, (uintptr_t)object);
         if (as->lock_kind == TRACE_RWLOCK)
-            counts_renew(me, record_key(object, TRACE_READ));
+            lock_counts_renew(me, record_key(object, TRACE_READ));
     }
     add_shared(&trace->locks_created, 1);
     record_leave(me);
@@ -40,8 +40,8 @@ void record_destroyed(const void *object)
 {
     struct recording *me = record_me();
     if (!me) {
-        if (!record_here.inside && process_is_waiting())
-            early_destroyed(object);
+        if (!record_here.inside && session_is_waiting())
+            prestart_destroyed(object);
         return;
     }
     record_enter(me);

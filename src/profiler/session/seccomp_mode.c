@@ -6,18 +6,18 @@
 #include "profiler/sample/sampler.h"
 #include "profiler/threads/preemption.h"
 
-void confined_begins(void)
+void seccomp_mode_begins(void)
 {
     if (record_here.inside)
         return;
-    process_needs_file();
-    if (process_is_active())
-        file_hoard();
-    if (exchange_relaxed(&confined, 1) || !process_is_active())
+    session_needs_file();
+    if (session_is_active())
+        trace_file_reserve();
+    if (exchange_relaxed(&system_calls_forbidden, 1) || !session_is_active())
         return;
     record_here.inside++;
-    modules_look();
+    modules_scan();
     sampler_stop();
-    switches_long_ticks = switches_fresh_ticks = UINT64_MAX;
+    preemption_long_ticks = preemption_fresh_ticks = UINT64_MAX;
     record_here.inside--;
 }

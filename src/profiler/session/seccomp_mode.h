@@ -8,6 +8,6 @@
 #define HASP_PROFILER_SESSION_SECCOMP_MODE_H
 
 /* Before the filter is in place. */
-void confined_begins(void);
+void seccomp_mode_begins(void);
 
 #endif

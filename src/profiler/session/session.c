@@ -34,7 +34,7 @@ static uint32_t process_id(void)
     return (uint32_t)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
-bool process_is_active(void)
+bool session_is_active(void)
 {
     return load_acquire(&state) == ACTIVE;
 }
@@ -72,22 +72,22 @@ static void fill_header(void)
 /* The calling thread is inside. */
 static bool activate(void)
 {
-    if (!file_claim(settings.path, settings.bytes_limit))
+    if (!trace_file_create(settings.path, settings.bytes_limit))
         return false;
-    if (!registry_map() || !stacks_map() || !weights_map()) {
+    if (!registry_map() || !stacks_map() || !stack_profile_map()) {
         complain("no lock profile: not enough memory", "");
-        file_forget();
+        trace_file_forget();
         return false;
     }
-    switches_prepare();
+    preemption_prepare();
     fill_header();
-    counters_prepare(settings.counter, proc_is_filtered());
-    file_announce();
+    perf_counters_prepare(settings.counter, procfs_is_filtered());
+    trace_file_publish_header();
     stacks_warm_up();
-    modules_look();
-    early_replay();
-    pace_set(settings.sampled);
-    const struct process_calls calls = process_calls();
+    modules_scan();
+    prestart_replay();
+    sampling_set_mode(settings.sampled);
+    const struct session_calls calls = session_calls();
     calibrate(&calls.mutex);
     return true;
 }
@@ -96,7 +96,7 @@ static bool activate(void)
 static void try_to_activate(void)
 {
     uint32_t waiting = WAITING;
-    if (load_relaxed(&confined)) {
+    if (load_relaxed(&system_calls_forbidden)) {
         store_relaxed(&state, OFF);
         return;
     }
@@ -116,13 +116,13 @@ static void find_out(void)
     uint32_t unknown = UNKNOWN;
     record_here.inside++;
     if (settings_read())
-        threads_prepare(bugs_thread_ends);
+        threads_prepare(misuse_thread_ends);
     compare_exchange_acquire(&state, &unknown, settings.path ? WAITING : OFF);
     record_here.inside--;
     errno = error;
 }
 
-bool process_is_waiting(void)
+bool session_is_waiting(void)
 {
     uint32_t now = load_relaxed(&state);
     if (now == UNKNOWN)
@@ -137,13 +137,13 @@ static bool is_time(void)
         return false;
     if (exchange_relaxed(&patient, 1))
         return true;
-    record_here.skip = PROCESS_PATIENCE;
+    record_here.skip = SESSION_PATIENCE;
     return false;
 }
 
 struct recording *session_first_operation(void)
 {
-    if (process_is_waiting()) {
+    if (session_is_waiting()) {
         if (!is_time())
             return NULL;
         try_to_activate();
@@ -170,21 +170,21 @@ struct recording *session_first_operation(void)
     return me;
 }
 
-void process_creates_thread(void)
+void session_creates_thread(void)
 {
-    if (process_is_waiting())
+    if (session_is_waiting())
         try_to_activate();
     if (load_acquire(&state) != ACTIVE)
         return;
     record_me(); /* so that the creator is known, too */
     const int error = errno;
     record_here.inside++;
-    sampler_start(process_calls().create);
+    sampler_start(session_calls().create);
     record_here.inside--;
     errno = error;
 }
 
-void process_forked(void)
+void session_forked(void)
 {
     thread_id_cached = 0; /* that of the parent's thread */
     uint32_t before = load_relaxed(&state);
@@ -192,26 +192,26 @@ void process_forked(void)
         return;
     record_here.inside = 1;
     if (trace) {
-        counters_forget();
+        perf_counters_forget();
         registry_forget();
         stacks_forget();
-        uses_forget();
-        weights_forget();
+        site_stats_forget();
+        stack_profile_forget();
         lock_order_forget();
-        bugs_forget();
+        misuse_forget();
         waits_forget();
         modules_forget();
         sampler_forget();
-        file_forget();
+        trace_file_forget();
     }
     threads_forget();
     store_relaxed(&patient, 0);
     store_relaxed(&state, WAITING);
 }
 
-void process_needs_file(void)
+void session_needs_file(void)
 {
-    if (!record_here.inside && process_is_waiting())
+    if (!record_here.inside && session_is_waiting())
         try_to_activate();
 }
 
@@ -219,28 +219,29 @@ void process_needs_file(void)
 static void write_all(void)
 {
     for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
-        record_settle(thread); /* others may be at it: a few get lost, or doubled */
-        weights_flush(thread->weight);
-        edges_merge(thread);
+        record_flush_pending(
+            thread); /* others may be at it: a few get lost, or doubled */
+        stack_profile_flush(thread->weight);
+        order_flush(thread);
     }
-    if (!load_relaxed(&confined))
+    if (!load_relaxed(&system_calls_forbidden))
         sampler_account_all();
-    modules_look();
+    modules_scan();
 }
 
-void process_ends_holding(void)
+void session_ends_holding(void)
 {
     struct recording *me = record_here.me;
-    if (!process_is_active() || trace->pid != process_id() || !me)
+    if (!session_is_active() || trace->pid != process_id() || !me)
         return;
     record_enter(me);
-    bugs_process_ends(me);
+    misuse_process_ends(me);
     record_leave(me);
 }
 
-bool process_ends(enum trace_end how)
+bool session_ends(enum trace_end how)
 {
-    if (!process_is_active() || trace->pid != process_id() || trace->ended)
+    if (!session_is_active() || trace->pid != process_id() || trace->ended)
         return false;
     if (!record_here.inside++)
         write_all(); /* else in a signal's handler, which may hold what that takes */
@@ -250,8 +251,8 @@ bool process_ends(enum trace_end how)
     return true;
 }
 
-void process_goes_on(void)
+void session_goes_on(void)
 {
-    if (process_is_active())
+    if (session_is_active())
         trace->ended = TRACE_RUNNING;
 }

@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 struct settings {
-    const char *path; /* HASP_TRACE, absolute; NULL: nothing is recorded */
-    uint64_t session; /* HASP_TRACE_SESSION, 64 bits in hexadecimal */
-    bool sampled;     /* HASP_TRACE_MODE is "sample" */
+    const char *path;     /* HASP_TRACE, absolute; NULL: nothing is recorded */
+    uint64_t session;     /* HASP_TRACE_SESSION, 64 bits in hexadecimal */
+    bool sampled;         /* HASP_TRACE_MODE is "sample" */
     uint64_t bytes_limit; /* HASP_TRACE_LIMIT */
     const char *lock;     /* HASP_TRACE_LOCK */
     const char *counter;  /* HASP_TRACE_COUNTER; "": cache misses; see counters.c */

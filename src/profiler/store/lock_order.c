@@ -3,40 +3,40 @@
 
 #include <sys/mman.h>
 
-enum { EDGES_MOST = 1 << 16, PLACES = 2 * EDGES_MOST };
+enum { PAIRS_MOST = 1 << 16, SLOTS = 2 * PAIRS_MOST };
 
-static struct atomic_u64 places; /* struct atomic_u32 *: numbers, by the pair's hash */
+static struct atomic_u64 slots; /* struct atomic_u32 *: numbers, by the pair's hash */
 static struct atomic_u32 adding;
 
-SERIES(edge_records, TRACE_EDGES, struct trace_edge, EDGES_MOST);
+SERIES(pair_records, TRACE_EDGES, struct trace_edge, PAIRS_MOST);
 
-static const size_t places_bytes = sizeof(struct atomic_u32) * PLACES;
+static const size_t slots_bytes = sizeof(struct atomic_u32) * SLOTS;
 
 static struct atomic_u32 *table(void)
 {
-    return (struct atomic_u32 *)(uintptr_t)load_acquire(&places);
+    return (struct atomic_u32 *)(uintptr_t)load_acquire(&slots);
 }
 
 void lock_order_forget(void)
 {
     if (table())
-        munmap(table(), places_bytes);
-    store_relaxed(&places, 0);
+        munmap(table(), slots_bytes);
+    store_relaxed(&slots, 0);
     store_relaxed(&adding, 0);
-    series_forget(&edge_records);
+    series_forget(&pair_records);
 }
 
-/* The record of a pair, or NULL and the empty place where it would be. */
+/* The record of a pair, or NULL and the empty slot where it would be. */
 static struct trace_edge *look_up(uint32_t outer, uint32_t inner,
-                                  struct atomic_u32 **place)
+                                  struct atomic_u32 **slot)
 {
     uint64_t at = lock_order_hash(outer, inner) >> 40;
     for (;; at++) {
-        *place = &table()[at % PLACES];
-        uint32_t number = load_acquire(*place);
+        *slot = &table()[at % SLOTS];
+        uint32_t number = load_acquire(*slot);
         if (!number)
             return NULL;
-        struct trace_edge *edge = series_at(&edge_records, number);
+        struct trace_edge *edge = series_at(&pair_records, number);
         if (edge->outer == outer && edge->inner == inner)
             return edge;
     }
@@ -44,27 +44,27 @@ static struct trace_edge *look_up(uint32_t outer, uint32_t inner,
 
 struct trace_edge *lock_order_find(uint32_t outer, uint32_t inner)
 {
-    struct atomic_u32 *place;
-    return table() ? look_up(outer, inner, &place) : NULL;
+    struct atomic_u32 *slot;
+    return table() ? look_up(outer, inner, &slot) : NULL;
 }
 
 bool lock_order_has_space(void)
 {
-    return load_relaxed(&edge_records.count) < EDGES_MOST;
+    return load_relaxed(&pair_records.count) < PAIRS_MOST;
 }
 
 struct trace_edge *lock_order_add(const struct trace_edge *record)
 {
     struct trace_edge *edge = NULL;
-    struct atomic_u32 *place;
+    struct atomic_u32 *slot;
     uint32_t number;
     brief_lock(&adding);
     if (!table())
-        store_release(&places, (uintptr_t)map_pages(places_bytes));
+        store_release(&slots, (uintptr_t)map_pages(slots_bytes));
     if (table()) {
-        edge = look_up(record->outer, record->inner, &place);
-        if (!edge && (edge = series_append(&edge_records, record, &number)))
-            store_release(place, number);
+        edge = look_up(record->outer, record->inner, &slot);
+        if (!edge && (edge = series_append(&pair_records, record, &number)))
+            store_release(slot, number);
     }
     brief_unlock(&adding);
     return edge;

@@ -4,15 +4,15 @@
 #include <sys/mman.h>
 
 enum {
-    INDEX_BITS = 21, /* places; at most half of them are used */
+    INDEX_BITS = 21, /* slots; at most half of them are used */
     LOCKS_MOST = 1 << (INDEX_BITS - 1),
 };
 
 struct registry_lock *registry_locks;
 
-static struct atomic_u32 *index_places;
+static struct atomic_u32 *index_slots;
 static struct atomic_u32 adding;
-static uint32_t addresses; /* places used */
+static uint32_t addresses; /* slots used */
 
 SERIES(lock_records, TRACE_LOCKS, struct trace_lock, LOCKS_MOST);
 
@@ -21,18 +21,18 @@ static const size_t locks_bytes = sizeof(struct registry_lock) * (LOCKS_MOST + 1
 
 bool registry_map(void)
 {
-    index_places = map_pages(index_bytes);
+    index_slots = map_pages(index_bytes);
     registry_locks = map_pages(locks_bytes);
-    return index_places && registry_locks;
+    return index_slots && registry_locks;
 }
 
 void registry_forget(void)
 {
-    if (index_places) /* not yet, where a fork came in the middle of the beginning */
-        munmap(index_places, index_bytes);
+    if (index_slots) /* not yet, where a fork came in the middle of the beginning */
+        munmap(index_slots, index_bytes);
     if (registry_locks)
         munmap(registry_locks, locks_bytes);
-    index_places = NULL;
+    index_slots = NULL;
     registry_locks = NULL;
     addresses = 0;
     store_relaxed(&adding, 0);
@@ -40,20 +40,20 @@ void registry_forget(void)
 }
 
 /* The place of the address, or the empty one where it would be. */
-static struct atomic_u32 *place_of(uintptr_t address, uint32_t *number)
+static struct atomic_u32 *slot_of(uintptr_t address, uint32_t *number)
 {
     uint64_t at = address * 0x9e3779b97f4a7c15u >> (64 - INDEX_BITS);
     for (;; at = (at + 1) & ((1u << INDEX_BITS) - 1)) {
-        *number = load_acquire(&index_places[at]);
+        *number = load_acquire(&index_slots[at]);
         if (!*number || load_relaxed(&registry_locks[*number].address) == address)
-            return &index_places[at];
+            return &index_slots[at];
     }
 }
 
 uint32_t registry_find(uintptr_t address)
 {
     uint32_t number;
-    place_of(address, &number);
+    slot_of(address, &number);
     return number;
 }
 
@@ -92,7 +92,7 @@ static uint32_t append(uintptr_t address, const struct registry_origin *origin)
         .creator = origin->thread,
         .bytes = origin->as->bytes,
     };
-    if (file_is_nearly_full() || !series_append(&lock_records, &record, &number))
+    if (trace_file_is_nearly_full() || !series_append(&lock_records, &record, &number))
         return 0;
     struct registry_lock *lock = &registry_locks[number];
     lock->site = origin->site;
@@ -104,7 +104,7 @@ uint32_t registry_add(uintptr_t address, const struct registry_origin *origin)
 {
     uint32_t old, number;
     brief_lock(&adding);
-    struct atomic_u32 *place = place_of(address, &old);
+    struct atomic_u32 *slot = slot_of(address, &old);
     if (old && (!origin->created || revive(old, origin))) {
         brief_unlock(&adding);
         return old;
@@ -115,7 +115,7 @@ uint32_t registry_add(uintptr_t address, const struct registry_origin *origin)
             store_relaxed(&registry_locks[old].address, 0);
         else
             addresses++;
-        store_release(place, number);
+        store_release(slot, number);
     } else {
         trace->lost_locks++;
     }

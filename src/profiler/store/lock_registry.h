@@ -29,7 +29,7 @@ struct registry_lock {
     uint32_t owner; /* thread that released it last, as far as was seen */
     uint32_t node;  /* of NUMA, of that */
     uint16_t dead;
-    uint16_t handed_over; /* seen unlocked by another thread than locked it */
+    uint16_t handed_over;      /* seen unlocked by another thread than locked it */
     struct atomic_u32 waiting; /* threads, where that matters (record_hands_over) */
 };
 

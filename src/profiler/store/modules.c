@@ -20,7 +20,7 @@ void modules_forget(void)
 }
 
 /* Whether a part of the file is in memory: notes need not be. */
-static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) *part)
+static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *load = &info->dlpi_phdr[i];
@@ -31,7 +31,7 @@ static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) *part)
     return false;
 }
 
-static void find_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) *header,
+static void find_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) * header,
                           struct trace_module *module)
 {
     const char *at = (const char *)(info->dlpi_addr + header->p_vaddr);
@@ -57,9 +57,9 @@ static void set_path(struct trace_module *module, const char *path)
 {
     if (!*path)
         path = trace->executable; /* the program itself */
-    size_t length = strlen(path), room = sizeof module->path - 1;
-    memcpy(module->path, length > room ? path + length - room : path,
-           length > room ? room : length);
+    size_t length = strlen(path), space = sizeof module->path - 1;
+    memcpy(module->path, length > space ? path + length - space : path,
+           length > space ? space : length);
 }
 
 static bool known(const struct trace_module *module)
@@ -105,7 +105,7 @@ static int read_loads(struct dl_phdr_info *info, size_t size, void *loads)
     return 1;
 }
 
-void modules_look(void)
+void modules_scan(void)
 {
     unsigned long long loads = 0;
     if (exchange_acquire(&looking, 1))

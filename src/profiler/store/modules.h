@@ -6,7 +6,7 @@
 #include "profiler/store/series.h"
 
 /* Adds those that are new. Cheap when nothing was loaded since. */
-void modules_look(void);
+void modules_scan(void);
 void modules_forget(void);
 
 #endif

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-static unsigned char *place(const struct series *series, uint32_t index)
+static unsigned char *record_at(const struct series *series, uint32_t index)
 {
     uint32_t per_chunk = series_per_chunk(series);
-    unsigned char *chunk = file_at(series->chunks[index / per_chunk]);
+    unsigned char *chunk = trace_file_chunk(series->chunks[index / per_chunk]);
     return chunk + sizeof(struct trace_chunk) +
            (size_t)(index % per_chunk) * series->record_bytes;
 }
@@ -16,14 +16,15 @@ static struct trace_chunk *chunk_for(struct series *series, uint32_t index)
 {
     uint32_t per_chunk = series_per_chunk(series);
     if (index == series->made * per_chunk) {
-        struct trace_chunk *made = file_chunks(series->kind, series->record_bytes, 1);
+        struct trace_chunk *made =
+            trace_file_add_chunks(series->kind, series->record_bytes, 1);
         if (!made)
             return NULL;
         made->first = index + 1;
-        series->chunks[series->made++] = file_chunk_number(made);
+        series->chunks[series->made++] = trace_file_chunk_number(made);
         return made;
     }
-    return file_at(series->chunks[index / per_chunk]);
+    return trace_file_chunk(series->chunks[index / per_chunk]);
 }
 
 void *series_append(struct series *series, const void *record, uint32_t *number)
@@ -35,7 +36,7 @@ void *series_append(struct series *series, const void *record, uint32_t *number)
     if (index < series->most)
         chunk = chunk_for(series, index);
     if (chunk) {
-        copy = place(series, index);
+        copy = record_at(series, index);
         memcpy(copy, record, series->record_bytes);
         store_release((struct atomic_u32 *)(void *)&chunk->used,
                       index % series_per_chunk(series) + 1);
@@ -48,7 +49,7 @@ void *series_append(struct series *series, const void *record, uint32_t *number)
 
 void *series_at(const struct series *series, uint32_t number)
 {
-    return place(series, number - 1);
+    return record_at(series, number - 1);
 }
 
 void series_cut(struct series *series, uint32_t count)
@@ -56,7 +57,7 @@ void series_cut(struct series *series, uint32_t count)
     const uint32_t per_chunk = series_per_chunk(series);
     brief_lock(&series->busy);
     for (uint32_t i = 0; i < series->made; i++) {
-        struct trace_chunk *chunk = file_at(series->chunks[i]);
+        struct trace_chunk *chunk = trace_file_chunk(series->chunks[i]);
         uint32_t before = i * per_chunk, used = count > before ? count - before : 0;
         if (chunk->used > used)
             store_release((struct atomic_u32 *)(void *)&chunk->used, used);

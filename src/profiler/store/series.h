@@ -14,7 +14,7 @@ struct series {
     struct atomic_u32 busy;
     struct atomic_u32 count;
     uint32_t made;    /* chunks */
-    uint32_t *chunks; /* their numbers; room for FILE_CHUNKS */
+    uint32_t *chunks; /* their numbers; room for TRACE_FILE_CHUNKS */
 };
 
 /* A copy of the record in the file, or NULL when there is no space. */
@@ -34,7 +34,7 @@ static inline uint32_t series_per_chunk(const struct series *series)
 }
 
 #define SERIES(name, of_kind, type, records_most)                                      \
-    static uint32_t name##_chunks[FILE_CHUNKS];                                        \
+    static uint32_t name##_chunks[TRACE_FILE_CHUNKS];                                  \
     static struct series name = {                                                      \
         .kind = (of_kind),                                                             \
         .record_bytes = sizeof(type),                                                  \

@@ -9,14 +9,14 @@ enum { SPINS = 100, LOST_NS = 1000000000 };
 void brief_lock(struct atomic_u32 *busy)
 {
     uint64_t began = 0;
-    for (uint32_t turns = 0; exchange_acquire(busy, 1); turns++) {
-        if (turns < SPINS) {
+    for (uint32_t spins = 0; exchange_acquire(busy, 1); spins++) {
+        if (spins < SPINS) {
             relax();
             continue;
         }
         yield();
         uint64_t now = now_ns();
-        if (turns == SPINS)
+        if (spins == SPINS)
             began = now;
         else if (now - began > LOST_NS)
             return;

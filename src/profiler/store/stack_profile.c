@@ -5,26 +5,26 @@
 
 enum {
     WEIGHTS_MOST = 1 << 16,
-    PLACES = 2 * WEIGHTS_MOST,
+    SLOTS = 2 * WEIGHTS_MOST,
     OPERATIONS = 64, /* of a pair, that a thread keeps to itself */
 };
 
-static struct atomic_u32 *places; /* numbers of weights, by lock and stack */
+static struct atomic_u32 *slots; /* numbers of weights, by lock and stack */
 static struct atomic_u32 adding;
 
 SERIES(weight_records, TRACE_WEIGHTS, struct trace_weight, WEIGHTS_MOST);
 
-bool weights_map(void)
+bool stack_profile_map(void)
 {
-    places = map_pages(sizeof *places * PLACES);
-    return places != NULL;
+    slots = map_pages(sizeof *slots * SLOTS);
+    return slots != NULL;
 }
 
-void weights_forget(void)
+void stack_profile_forget(void)
 {
-    if (places)
-        munmap(places, sizeof *places * PLACES);
-    places = NULL;
+    if (slots)
+        munmap(slots, sizeof *slots * SLOTS);
+    slots = NULL;
     store_relaxed(&adding, 0);
     series_forget(&weight_records);
 }
@@ -36,14 +36,14 @@ static uint32_t hash_of(uint32_t lock, uint32_t stack)
 }
 
 /* The place of the pair, or the empty one where it would be. */
-static struct atomic_u32 *place_of(uint32_t lock, uint32_t stack,
-                                   struct trace_weight **found)
+static struct atomic_u32 *slot_of(uint32_t lock, uint32_t stack,
+                                  struct trace_weight **found)
 {
-    for (uint32_t at = hash_of(lock, stack) % PLACES;; at = (at + 1) % PLACES) {
-        uint32_t number = load_acquire(&places[at]);
+    for (uint32_t at = hash_of(lock, stack) % SLOTS;; at = (at + 1) % SLOTS) {
+        uint32_t number = load_acquire(&slots[at]);
         *found = number ? series_at(&weight_records, number) : NULL;
         if (!number || ((*found)->lock == lock && (*found)->stack == stack))
-            return &places[at];
+            return &slots[at];
     }
 }
 
@@ -51,16 +51,16 @@ static struct trace_weight *find(uint32_t lock, uint32_t stack)
 {
     struct trace_weight *weight;
     uint32_t number;
-    place_of(lock, stack, &weight);
+    slot_of(lock, stack, &weight);
     if (weight)
         return weight;
     brief_lock(&adding);
-    struct atomic_u32 *place = place_of(lock, stack, &weight);
+    struct atomic_u32 *slot = slot_of(lock, stack, &weight);
     if (!weight) {
         const struct trace_weight new = {.lock = lock, .stack = stack};
         weight = series_append(&weight_records, &new, &number);
         if (weight)
-            store_release(place, number);
+            store_release(slot, number);
         else
             trace->lost_others++;
     }
@@ -82,7 +82,7 @@ static void flush(struct trace_weight *own)
     own->waits = own->wait_ticks = own->holds = own->hold_ticks = 0;
 }
 
-void weights_flush(struct trace_weight own[STACK_PROFILE_OWN])
+void stack_profile_flush(struct trace_weight own[STACK_PROFILE_OWN])
 {
     for (uint32_t i = 0; i < STACK_PROFILE_OWN; i++)
         flush(&own[i]);
@@ -101,16 +101,16 @@ static struct trace_weight *entry_of(struct trace_weight own[STACK_PROFILE_OWN],
     return weight;
 }
 
-void weights_wait(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
-                  uint32_t stack, uint64_t waited)
+void stack_profile_add_wait(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
+                            uint32_t stack, uint64_t waited)
 {
     struct trace_weight *weight = entry_of(own, lock, stack);
     weight->waits++;
     weight->wait_ticks += waited;
 }
 
-void weights_hold(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
-                  uint32_t stack, uint64_t weight, uint64_t held)
+void stack_profile_add_hold(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
+                            uint32_t stack, uint64_t weight, uint64_t held)
 {
     struct trace_weight *sum = entry_of(own, lock, stack);
     sum->holds += weight;

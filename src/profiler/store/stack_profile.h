@@ -8,15 +8,15 @@
 enum { STACK_PROFILE_OWN = 16 };
 
 /* Summed up in the thread's own memory, and written now and then. */
-void weights_wait(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
-                  uint32_t stack, uint64_t waited);
-void weights_hold(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
-                  uint32_t stack, uint64_t weight, uint64_t held);
+void stack_profile_add_wait(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
+                            uint32_t stack, uint64_t waited);
+void stack_profile_add_hold(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
+                            uint32_t stack, uint64_t weight, uint64_t held);
 
 /* Writes what is left. */
-void weights_flush(struct trace_weight own[STACK_PROFILE_OWN]);
+void stack_profile_flush(struct trace_weight own[STACK_PROFILE_OWN]);
 
-bool weights_map(void);
-void weights_forget(void);
+bool stack_profile_map(void);
+void stack_profile_forget(void);
 
 #endif

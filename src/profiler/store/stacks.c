@@ -6,31 +6,31 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { STACKS_MOST = 1 << 15, PLACES = 2 * STACKS_MOST };
+enum { STACKS_MOST = 1 << 15, SLOTS = 2 * STACKS_MOST };
 
-static struct atomic_u32 *places; /* numbers of stacks, by their hash */
-static struct atomic_u32 *sites;  /* by stack */
+static struct atomic_u32 *slots; /* numbers of stacks, by their hash */
+static struct atomic_u32 *sites; /* by stack */
 static struct atomic_u32 adding;
 
 SERIES(stack_records, TRACE_STACKS, struct trace_stack, STACKS_MOST);
 
-static const size_t places_bytes = sizeof(struct atomic_u32) * PLACES;
+static const size_t slots_bytes = sizeof(struct atomic_u32) * SLOTS;
 static const size_t sites_bytes = sizeof(struct atomic_u32) * (STACKS_MOST + 1);
 
 bool stacks_map(void)
 {
-    places = map_pages(places_bytes);
+    slots = map_pages(slots_bytes);
     sites = map_pages(sites_bytes);
-    return places && sites;
+    return slots && sites;
 }
 
 void stacks_forget(void)
 {
-    if (places)
-        munmap(places, places_bytes);
+    if (slots)
+        munmap(slots, slots_bytes);
     if (sites)
         munmap(sites, sites_bytes);
-    places = sites = NULL;
+    slots = sites = NULL;
     store_relaxed(&adding, 0);
     series_forget(&stack_records);
 }
@@ -44,33 +44,33 @@ static uint32_t hash_of(const uintptr_t *frames, uint32_t depth)
 }
 
 /* The place of the stack, or the empty one where it would be. */
-static struct atomic_u32 *place_of(const uintptr_t *frames, uint32_t depth,
-                                   uint32_t hash, uint32_t *number)
+static struct atomic_u32 *slot_of(const uintptr_t *frames, uint32_t depth,
+                                  uint32_t hash, uint32_t *number)
 {
-    for (uint32_t at = hash % PLACES;; at = (at + 1) % PLACES) {
-        *number = load_acquire(&places[at]);
+    for (uint32_t at = hash % SLOTS;; at = (at + 1) % SLOTS) {
+        *number = load_acquire(&slots[at]);
         if (!*number)
-            return &places[at];
+            return &slots[at];
         const struct trace_stack *stack = series_at(&stack_records, *number);
         if (stack->hash == hash && stack->depth == depth &&
             memcmp(stack->frame, frames, depth * sizeof *frames) == 0)
-            return &places[at];
+            return &slots[at];
     }
 }
 
 uint32_t stack_intern(const uintptr_t *frames, uint32_t depth)
 {
     uint32_t hash = hash_of(frames, depth), number;
-    place_of(frames, depth, hash, &number);
+    slot_of(frames, depth, hash, &number);
     if (number)
         return number;
     brief_lock(&adding);
-    struct atomic_u32 *place = place_of(frames, depth, hash, &number);
+    struct atomic_u32 *slot = slot_of(frames, depth, hash, &number);
     if (!number) {
         struct trace_stack stack = {.depth = depth, .hash = hash};
         memcpy(stack.frame, frames, depth * sizeof *frames);
         if (series_append(&stack_records, &stack, &number))
-            store_release(place, number);
+            store_release(slot, number);
         else
             trace->lost_stacks++;
     }

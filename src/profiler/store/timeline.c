@@ -3,26 +3,26 @@
 
 #include <string.h>
 
-bool timeline_turn(struct timeline *line)
+bool timeline_keeps_next(struct timeline *line)
 {
     if (!line->stride)
         line->stride = 1;
-    return line->turn++ % line->stride == 0;
+    return line->iteration++ % line->stride == 0;
 }
 
 static void thin(struct timeline *line)
 {
     struct series *series = line->series;
     uint32_t count = load_relaxed(&series->count), kept = 0;
-    uint64_t look = 0;
+    uint64_t time = 0;
     bool keep = false; /* the first one goes first */
     for (uint32_t number = 1; number <= count; number++) {
         char *record = series_at(series, number);
         uint64_t at;
         memcpy(&at, record, sizeof at);
-        if (number == 1 || at != look)
+        if (number == 1 || at != time)
             keep = number == 1 || !keep;
-        look = at;
+        time = at;
         if (!keep)
             continue;
         line->double_weight(record);

@@ -14,11 +14,11 @@ struct timeline {
     struct series *series;
     void (*double_weight)(void *record);
     uint32_t stride; /* looks of which one is kept */
-    uint32_t turn;
+    uint32_t iteration;
 };
 
 /* Whether this look is kept. */
-bool timeline_turn(struct timeline *);
+bool timeline_keeps_next(struct timeline *);
 
 void timeline_add(struct timeline *, const void *record);
 

@@ -20,7 +20,7 @@ enum {
 };
 
 struct trace_header *trace;
-struct atomic_u32 confined;
+struct atomic_u32 system_calls_forbidden;
 
 static char file_path[PATH_BYTES + 8];
 static int descriptor = -1;
@@ -112,7 +112,7 @@ static uint64_t within_limits(uint64_t bytes)
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         limit.rlim_cur < bytes)
         bytes = limit.rlim_cur;
-    const uint64_t most = (uint64_t)FILE_CHUNKS * TRACE_CHUNK;
+    const uint64_t most = (uint64_t)TRACE_FILE_CHUNKS * TRACE_CHUNK;
     if (bytes > most)
         bytes = most;
     return bytes / TRACE_CHUNK * TRACE_CHUNK;
@@ -143,8 +143,7 @@ static bool create(const char *path)
 static bool map(uint64_t bytes)
 {
     for (; bytes >= 16 * TRACE_CHUNK; bytes = bytes / 2 / TRACE_CHUNK * TRACE_CHUNK) {
-        void *at =
-            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
         if (at == MAP_FAILED)
             continue;
         mapped = bytes;
@@ -155,7 +154,7 @@ static bool map(uint64_t bytes)
     return false;
 }
 
-bool file_claim(const char *path, uint64_t bytes_limit)
+bool trace_file_create(const char *path, uint64_t bytes_limit)
 {
     if (strlen(path) >= PATH_BYTES || !create(path))
         return false;
@@ -177,14 +176,14 @@ bool file_claim(const char *path, uint64_t bytes_limit)
     return false;
 }
 
-void file_announce(void)
+void trace_file_publish_header(void)
 {
     uint64_t magic;
     memcpy(&magic, TRACE_MAGIC, sizeof magic);
     store_release((struct atomic_u64 *)(void *)trace->magic, magic);
 }
 
-void file_forget(void)
+void trace_file_forget(void)
 {
     if (!trace)
         return;
@@ -207,7 +206,7 @@ static void report_full(uint32_t reason)
              file_path);
 }
 
-bool file_is_nearly_full(void)
+bool trace_file_is_nearly_full(void)
 {
     uint32_t most = (uint32_t)(mapped / TRACE_CHUNK);
     if (trace->chunks > most - most / 8)
@@ -215,7 +214,7 @@ bool file_is_nearly_full(void)
     return trace->full;
 }
 
-bool file_is_half_full(void)
+bool trace_file_is_half_full(void)
 {
     return trace->full || trace->chunks > mapped / TRACE_CHUNK / 2;
 }
@@ -229,7 +228,7 @@ static uint32_t grow(uint32_t count)
         report_full(2);
         return 0;
     }
-    if (load_relaxed(&confined))
+    if (load_relaxed(&system_calls_forbidden))
         return 0;
     if (within_limits(offset + bytes) < offset + bytes) { /* lowered since */
         report_full(2);
@@ -242,7 +241,7 @@ static uint32_t grow(uint32_t count)
     return number;
 }
 
-void file_hoard(void)
+void trace_file_reserve(void)
 {
     brief_lock(&growing);
     uint32_t number = grow(HOARD);
@@ -258,14 +257,14 @@ void file_hoard(void)
 static uint32_t take_reserve(enum trace_kind kind)
 {
     bool spare = kind == TRACE_LOCKS || kind == TRACE_COUNTS || kind == TRACE_FREE;
-    if (!reserve_left || (spare && !load_relaxed(&confined)))
+    if (!reserve_left || (spare && !load_relaxed(&system_calls_forbidden)))
         return 0;
     reserve_left--;
     return reserve_first++;
 }
 
-struct trace_chunk *file_chunks(enum trace_kind kind, uint32_t record_bytes,
-                                uint32_t count)
+struct trace_chunk *trace_file_add_chunks(enum trace_kind kind, uint32_t record_bytes,
+                                          uint32_t count)
 {
     struct trace_chunk *chunk = NULL;
     brief_lock(&growing);
@@ -273,7 +272,7 @@ struct trace_chunk *file_chunks(enum trace_kind kind, uint32_t record_bytes,
     if (!number && count == 1)
         number = take_reserve(kind);
     if (number) {
-        chunk = file_at(number);
+        chunk = trace_file_chunk(number);
         chunk->record_bytes = record_bytes;
         chunk->follow = count - 1;
         store_release((struct atomic_u32 *)(void *)&chunk->kind, kind);
@@ -284,7 +283,7 @@ struct trace_chunk *file_chunks(enum trace_kind kind, uint32_t record_bytes,
     return chunk;
 }
 
-uint32_t file_chunk_number(const struct trace_chunk *chunk)
+uint32_t trace_file_chunk_number(const struct trace_chunk *chunk)
 {
     return (uint32_t)(((const unsigned char *)chunk - (unsigned char *)trace) /
                       TRACE_CHUNK);

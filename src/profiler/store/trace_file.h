@@ -15,41 +15,41 @@
 
 #include <stddef.h>
 
-enum { FILE_CHUNKS = 1 << 16 }; /* at most: 4 GiB */
+enum { TRACE_FILE_CHUNKS = 1 << 16 }; /* at most: 4 GiB */
 
 /* Set when no system call but to map memory may be made any more (seccomp_mode.h). */
-extern struct atomic_u32 confined RECORD_HIDDEN;
+extern struct atomic_u32 system_calls_forbidden RECORD_HIDDEN;
 
 /* The file's begin, or NULL while nothing is recorded. */
 extern struct trace_header *trace RECORD_HIDDEN;
 
 /* Makes path, or path.2, path.3 ... if that is taken, and maps it. Chunk 0 is there and
  * zeroed, but for limit and session. */
-bool file_claim(const char *path, uint64_t bytes_limit);
+bool trace_file_create(const char *path, uint64_t bytes_limit);
 
 /* The header is valid from here on. */
-void file_announce(void);
+void trace_file_publish_header(void);
 
 /* In a forked child: the parent's file is not ours. */
-void file_forget(void);
+void trace_file_forget(void);
 
 /* `count` chunks in a row, the first with a struct trace_chunk; NULL: no space. */
-struct trace_chunk *file_chunks(enum trace_kind kind, uint32_t record_bytes,
-                                uint32_t count);
-static inline void *file_at(uint32_t chunk)
+struct trace_chunk *trace_file_add_chunks(enum trace_kind kind, uint32_t record_bytes,
+                                          uint32_t count);
+static inline void *trace_file_chunk(uint32_t chunk)
 {
     return (unsigned char *)trace + (size_t)chunk * TRACE_CHUNK;
 }
-uint32_t file_chunk_number(const struct trace_chunk *chunk);
+uint32_t trace_file_chunk_number(const struct trace_chunk *chunk);
 
 /* Takes chunks ahead, for when no more can be allocated. */
-void file_hoard(void);
+void trace_file_reserve(void);
 
 /* True when less than an eighth of the limit is left: what can do without a place in
  * the file should. */
-bool file_is_nearly_full(void);
+bool trace_file_is_nearly_full(void);
 
 /* True when half of the limit is used: what only saves time should not grow. */
-bool file_is_half_full(void);
+bool trace_file_is_half_full(void);
 
 #endif

@@ -9,17 +9,17 @@
 #include <string.h>
 
 enum {
-    PLACE_BYTES = sizeof(struct trace_count),
+    SLOT_BYTES = sizeof(struct trace_count),
     WAYS = 4,
-    GROWTH = 4,       /* times as large */
-    MOST_CHUNKS = 64, /* of one table */
+    GROWTH = 4,        /* times as large */
+    MOST_CHUNKS = 64,  /* of one table */
     MOST_RENEWED = 64, /* threads */
     STALE = 2, /* a bit of the address, which locks do not have: of an earlier lock */
 };
 
 /*
  * A key's place is a product's bits from 32 on. Usually the factor is the golden ratio:
- * locks that lie side by side, of 40 bytes and more, have places of 64 bytes side by
+ * locks that lie side by side, of 40 bytes and more, have slots of 64 bytes side by
  * side, so that a program with an array of thousands does not miss a page's translation
  * at each of them; what lies at equal distances elsewhere is spread out evenly, as in
  * Knuth's multiplicative hashing (The Art of Computer Programming, 6.4). Smaller locks
@@ -27,42 +27,42 @@ enum {
  */
 static const uint64_t LOCAL = 0x19e3779b9, SCATTERING = 0x9e3779b97f4a7c15;
 
-_Static_assert(PLACE_BYTES == 64 && sizeof(struct trace_chunk) == 64,
-               "the header of a chunk is one place of its table");
+_Static_assert(SLOT_BYTES == 64 && sizeof(struct trace_chunk) == 64,
+               "the header of a chunk is one slot of its table");
 
 /* A table in the file; free for now, so that no reader counts what is being moved. */
 static struct trace_chunk *make_table(const struct recording *me, uint32_t chunks)
 {
-    struct trace_chunk *table = file_chunks(TRACE_FREE, PLACE_BYTES, chunks);
+    struct trace_chunk *table = trace_file_add_chunks(TRACE_FREE, SLOT_BYTES, chunks);
     if (!table)
         return NULL;
     table->writer = me->thread;
-    table->used = chunks * (TRACE_CHUNK / PLACE_BYTES) - 1;
+    table->used = chunks * (TRACE_CHUNK / SLOT_BYTES) - 1;
     return table;
 }
 
 /* The top place bit of a local factor is set for odd keys only (readers of rwlocks). */
-static void set_places(struct recording *me, uint64_t bytes)
+static void set_slots(struct recording *me, uint64_t bytes)
 {
     /* Whoever sees the larger mask sees the larger table, too. */
-    store_release((struct atomic_u64 *)(void *)&me->counts_mask, bytes - PLACE_BYTES);
+    store_release((struct atomic_u64 *)(void *)&me->counts_mask, bytes - SLOT_BYTES);
     me->counts_factor = me->scattered ? SCATTERING : LOCAL + (bytes << 31);
 }
 
 /* After the entry in that place has changed. */
 static void tag(const struct recording *me, const struct trace_count *count)
 {
-    const uint64_t place = (uint64_t)((const unsigned char *)count - me->counts);
+    const uint64_t slot = (uint64_t)((const unsigned char *)count - me->counts);
     struct record_tag tag = {0};
-    if (record_place(me, count->address) == place)
+    if (record_slot(me, count->address) == slot)
         tag = (struct record_tag){(uint32_t)count->address, count->lock};
-    me->tags[place / PLACE_BYTES] = tag;
+    me->tags[slot / SLOT_BYTES] = tag;
 }
 
 /* Smaller ones are left behind: other threads may be about to write there. */
 static bool make_tags(struct recording *me, uint64_t bytes)
 {
-    struct record_tag *tags = map_pages(bytes / PLACE_BYTES * sizeof *tags);
+    struct record_tag *tags = map_pages(bytes / SLOT_BYTES * sizeof *tags);
     if (tags)
         me->tags = tags;
     return tags != NULL;
@@ -71,21 +71,21 @@ static bool make_tags(struct recording *me, uint64_t bytes)
 static void use_table(struct recording *me, struct trace_chunk *table)
 {
     me->counts = (unsigned char *)table;
-    set_places(me, (uint64_t)(table->follow + 1) * TRACE_CHUNK);
-    me->shared->counts = file_chunk_number(table);
+    set_slots(me, (uint64_t)(table->follow + 1) * TRACE_CHUNK);
+    me->shared->counts = trace_file_chunk_number(table);
     store_release((struct atomic_u32 *)(void *)&table->kind, TRACE_COUNTS);
 }
 
-bool counts_make(struct recording *me)
+bool lock_counts_create(struct recording *me)
 {
     if (!make_tags(me, TRACE_CHUNK))
         return false;
-    struct trace_chunk *table = file_is_nearly_full() ? NULL : make_table(me, 1);
+    struct trace_chunk *table = trace_file_is_nearly_full() ? NULL : make_table(me, 1);
     if (table) {
         use_table(me, table);
     } else { /* merged into the locks' records at the end */
         me->counts = map_pages(TRACE_CHUNK);
-        set_places(me, TRACE_CHUNK);
+        set_slots(me, TRACE_CHUNK);
         trace->lost_counts++;
     }
     return me->counts != NULL;
@@ -105,24 +105,24 @@ static void give_up(struct trace_count *count)
     memset(count, 0, sizeof *count);
 }
 
-void counts_merge(struct recording *me)
+void lock_counts_merge(struct recording *me)
 {
-    for (uint64_t place = 0; place <= me->counts_mask; place += PLACE_BYTES)
-        if (place && ((struct trace_count *)(void *)(me->counts + place))->address)
-            give_up((void *)(me->counts + place));
-    memset(me->tags, 0, (me->counts_mask / PLACE_BYTES + 1) * sizeof *me->tags);
+    for (uint64_t slot = 0; slot <= me->counts_mask; slot += SLOT_BYTES)
+        if (slot && ((struct trace_count *)(void *)(me->counts + slot))->address)
+            give_up((void *)(me->counts + slot));
+    memset(me->tags, 0, (me->counts_mask / SLOT_BYTES + 1) * sizeof *me->tags);
 }
 
 /* The key's entry if it has one, else the place where it shall be. */
-static struct trace_count *look(const struct recording *me, uintptr_t key)
+static struct trace_count *find_entry(const struct recording *me, uintptr_t key)
 {
-    uint64_t first = record_place(me, key);
+    uint64_t first = record_slot(me, key);
     struct trace_count *free = NULL, *least = NULL;
     for (unsigned way = 0; way < WAYS; way++) {
-        uint64_t place = first ^ way * PLACE_BYTES;
-        if (!place)
+        uint64_t slot = first ^ way * SLOT_BYTES;
+        if (!slot)
             continue;
-        struct trace_count *count = (void *)(me->counts + place);
+        struct trace_count *count = (void *)(me->counts + slot);
         if (count->address == key)
             return count;
         if (count->address == (key | STALE) || (!count->address && !free))
@@ -141,10 +141,10 @@ static void detach_holds(struct recording *me, const struct trace_count *count)
             me->hold[i].count = NULL;
 }
 
-static uint64_t used_places(const struct recording *me)
+static uint64_t used_slots(const struct recording *me)
 {
     uint64_t used = 0;
-    for (uint64_t at = PLACE_BYTES; at <= me->counts_mask; at += PLACE_BYTES)
+    for (uint64_t at = SLOT_BYTES; at <= me->counts_mask; at += SLOT_BYTES)
         used += ((const struct trace_count *)(void *)(me->counts + at))->address != 0;
     return used;
 }
@@ -157,29 +157,29 @@ static bool grow(struct recording *me)
     const uint32_t chunks = (uint32_t)(mask / TRACE_CHUNK) + 1;
     struct trace_chunk *table = NULL;
     me->evictions = 0;
-    me->scattered |= used_places(me) < mask / PLACE_BYTES / 4;
-    if (me->shared->counts && chunks < MOST_CHUNKS && !file_is_half_full())
+    me->scattered |= used_slots(me) < mask / SLOT_BYTES / 4;
+    if (me->shared->counts && chunks < MOST_CHUNKS && !trace_file_is_half_full())
         table = make_table(me, GROWTH * chunks);
-    if (!table || !make_tags(me, GROWTH * (mask + PLACE_BYTES)))
+    if (!table || !make_tags(me, GROWTH * (mask + SLOT_BYTES)))
         return false;
     store_release((struct atomic_u32 *)(void *)&old->kind, TRACE_FREE);
     use_table(me, table);
-    for (uint64_t place = PLACE_BYTES; place <= mask; place += PLACE_BYTES) {
-        struct trace_count *from = (void *)((unsigned char *)old + place);
+    for (uint64_t slot = SLOT_BYTES; slot <= mask; slot += SLOT_BYTES) {
+        struct trace_count *from = (void *)((unsigned char *)old + slot);
         if (!from->address)
             continue;
         if (from->address & STALE) {
             give_up(from);
             continue;
         }
-        struct trace_count *to = look(me, from->address);
+        struct trace_count *to = find_entry(me, from->address);
         if (to->address)
             give_up(to);
         *to = *from;
         tag(me, to);
     }
     for (uint32_t i = 0; i < me->depth; i++) {
-        struct trace_count *count = look(me, me->hold[i].key);
+        struct trace_count *count = find_entry(me, me->hold[i].key);
         me->hold[i].count = count->address == me->hold[i].key ? count : NULL;
     }
     return true;
@@ -188,7 +188,7 @@ static bool grow(struct recording *me)
 /* Many that had to go: the table is too small for what the thread works with. */
 static bool is_small(const struct recording *me)
 {
-    return me->evictions > me->counts_mask / PLACE_BYTES / 2;
+    return me->evictions > me->counts_mask / SLOT_BYTES / 2;
 }
 
 static uint32_t make_known(struct recording *me, uintptr_t address,
@@ -209,31 +209,31 @@ static uint32_t make_known(struct recording *me, uintptr_t address,
 }
 
 static struct trace_count *fill(struct recording *me, struct trace_count *count,
-                                uintptr_t key, const struct record_as *as,
-                                void *caller)
+                                uintptr_t key, const struct record_as *as, void *caller)
 {
     uintptr_t address = record_address(key, as->operation);
     uint32_t number = make_known(me, address, as, caller);
     if (count->address && (count->address & ~(uint64_t)STALE) != key) {
         me->evictions++;
         if (is_small(me) && grow(me))
-            count = look(me, key);
+            count = find_entry(me, key);
     }
     detach_holds(me, count);
     give_up(count);
     count->lock = number;
     count->site =
         number ? registry_locks[number].site : stack_site(stack_of_origin(me, caller));
-    count->private = (uintptr_t)use_find(me, count->site, as->operation, as->lock_kind);
+    count->private =
+        (uintptr_t)site_stats_find(me, count->site, as->operation, as->lock_kind);
     store_release((struct atomic_u64 *)(void *)&count->address, key);
     tag(me, count);
     return count;
 }
 
-struct trace_count *counts_find(struct recording *me, uintptr_t key,
-                                const struct record_as *as, void *caller)
+struct trace_count *lock_counts_find(struct recording *me, uintptr_t key,
+                                     const struct record_as *as, void *caller)
 {
-    struct trace_count *count = look(me, key);
+    struct trace_count *count = find_entry(me, key);
     uintptr_t address = record_address(key, as->operation);
     if (count->address != key || (count->lock && !registry_still(count->lock, address)))
         return fill(me, count, key, as, caller);
@@ -241,25 +241,25 @@ struct trace_count *counts_find(struct recording *me, uintptr_t key,
 }
 
 /* In the table that the thread has, or had a moment ago, which is still there. */
-static uint64_t place_of(const struct recording *thread, uintptr_t key)
+static uint64_t slot_of(const struct recording *thread, uintptr_t key)
 {
     uint64_t mask =
         load_acquire((const struct atomic_u64 *)(const void *)&thread->counts_mask);
     return key * thread->counts_factor >> 32 & mask;
 }
 
-uint64_t counts_seen(const struct recording *thread, uintptr_t key)
+uint64_t lock_counts_seen(const struct recording *thread, uintptr_t key)
 {
-    const struct trace_count *count = (void *)(thread->counts + place_of(thread, key));
+    const struct trace_count *count = (void *)(thread->counts + slot_of(thread, key));
     return count->address == key ? count->acquisitions : 0;
 }
 
 static void make_stale(const struct recording *thread, uintptr_t key)
 {
-    const uint64_t place = place_of(thread, key);
-    struct trace_count *count = (void *)(thread->counts + place);
+    const uint64_t slot = slot_of(thread, key);
+    struct trace_count *count = (void *)(thread->counts + slot);
     struct atomic_u64 *address = (void *)&count->address;
-    struct atomic_u32 *tag = (void *)&thread->tags[place / PLACE_BYTES].key;
+    struct atomic_u32 *tag = (void *)&thread->tags[slot / SLOT_BYTES].key;
     uint64_t expected = key;
     if (load_relaxed(address) != key)
         return;
@@ -269,7 +269,7 @@ static void make_stale(const struct recording *thread, uintptr_t key)
 }
 
 /* The counted path looks at no more than the tag of a key's first place. */
-void counts_renew(struct recording *me, uintptr_t key)
+void lock_counts_renew(struct recording *me, uintptr_t key)
 {
     uint32_t left = MOST_RENEWED;
     make_stale(me, key);

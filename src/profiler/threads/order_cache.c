@@ -17,7 +17,7 @@ enum {
  * as those of two arrays of locks, most are as good as known. */
 struct pairing {
     uintptr_t caller;
-    uint32_t unknown, turn;
+    uint32_t unknown, seen;
 };
 
 struct order_cache {
@@ -59,7 +59,7 @@ static void add(struct known *known)
     known->count = 0;
 }
 
-static struct known *place_in(struct order_cache *cache, uint32_t outer, uint32_t inner)
+static struct known *slot_in(struct order_cache *cache, uint32_t outer, uint32_t inner)
 {
     return &cache->known[lock_order_hash(outer, inner) >> 56];
 }
@@ -110,7 +110,7 @@ static void note(struct recording *me, struct pairing *pairing,
     void *caller = (void *)pairing->caller;
     const uint32_t outer = hold->lock, inner = acquired->lock;
     const bool by_try = acquired->by_try;
-    struct known *known = place_in(me->order, outer, inner);
+    struct known *known = slot_in(me->order, outer, inner);
     if (!is_pair(known, outer, inner)) {
         struct trace_edge *edge = find(me, outer, inner, by_try, caller);
         if (!edge)
@@ -139,13 +139,13 @@ static struct pairing *pairing_of(struct recording *me, void *caller)
 static bool as_good_as_known(struct recording *me, void *caller)
 {
     struct pairing *pairing = pairing_of(me, caller);
-    if (pairing->unknown < MANY || (pairing->turn + 1) % SELDOM == 0)
+    if (pairing->unknown < MANY || (pairing->seen + 1) % SELDOM == 0)
         return false;
-    pairing->turn++;
+    pairing->seen++;
     return true;
 }
 
-bool edges_known(struct recording *me, uint32_t inner, bool by_try, void *caller)
+bool order_is_known(struct recording *me, uint32_t inner, bool by_try, void *caller)
 {
     struct known *found[OUTER_MOST];
     uint32_t pairs = 0, depth = me->depth;
@@ -156,7 +156,7 @@ bool edges_known(struct recording *me, uint32_t inner, bool by_try, void *caller
         uint32_t outer = hold->lock;
         if (!outer || outer == inner)
             return false;
-        found[pairs] = place_in(me->order, outer, inner);
+        found[pairs] = slot_in(me->order, outer, inner);
         if (!is_pair(found[pairs], outer, inner))
             return as_good_as_known(me, caller);
         /* What was only tried has no mode yet. */
@@ -178,7 +178,7 @@ static void note_all(struct recording *me, const struct acquired *acquired,
     if (!me->order || !inner)
         return;
     struct pairing *pairing = pairing_of(me, caller);
-    if (pairing->unknown >= MANY && ++pairing->turn % SELDOM)
+    if (pairing->unknown >= MANY && ++pairing->seen % SELDOM)
         return; /* as in as_good_as_known */
     uint32_t depth = me->depth;
     uint32_t end = depth > OUTER_MOST ? depth - OUTER_MOST : 0;
@@ -189,19 +189,19 @@ static void note_all(struct recording *me, const struct acquired *acquired,
     }
 }
 
-void edges_acquiring(struct recording *me, uint32_t inner, bool reading, void *caller)
+void order_acquiring(struct recording *me, uint32_t inner, bool reading, void *caller)
 {
     const struct acquired acquired = {.lock = inner, .reading = reading};
     note_all(me, &acquired, caller);
 }
 
-void edges_tried(struct recording *me, uint32_t inner, void *caller)
+void order_acquired_by_trylock(struct recording *me, uint32_t inner, void *caller)
 {
     const struct acquired acquired = {.lock = inner, .by_try = true};
     note_all(me, &acquired, caller);
 }
 
-void edges_merge(struct recording *me)
+void order_flush(struct recording *me)
 {
     for (unsigned i = 0; me->order && i < CACHED; i++)
         add(&me->order->known[i]);

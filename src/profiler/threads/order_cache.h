@@ -13,17 +13,17 @@
 
 /* Before a lock is acquired while others are held (me->hold), or waited for; `reading`:
  * a rwlock, by a reader. */
-void edges_acquiring(struct recording *me, uint32_t inner, bool reading, void *caller);
+void order_acquiring(struct recording *me, uint32_t inner, bool reading, void *caller);
 
 /* The same for an acquisition, perhaps by a trylock that has succeeded, of which
  * nothing new is to be learned: false, and nothing is counted, when a pair is not known
  * to the thread, and should be looked at. */
-bool edges_known(struct recording *me, uint32_t inner, bool by_try, void *caller);
+bool order_is_known(struct recording *me, uint32_t inner, bool by_try, void *caller);
 
 /* The same, by a trylock that has succeeded. */
-void edges_tried(struct recording *me, uint32_t inner, void *caller);
+void order_acquired_by_trylock(struct recording *me, uint32_t inner, void *caller);
 
 /* Adds what the thread has counted to the records. */
-void edges_merge(struct recording *me);
+void order_flush(struct recording *me);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "profiler/threads/recordings.h"
 
-enum { OWN_MOST = 1 << 13 }; /* ticks; what takes longer was interrupted */
+enum { OVERHEAD_MOST = 1 << 13 }; /* ticks; what takes longer was interrupted */
 
 struct calibrated {
     uint32_t unseen_ticks;  /* of a timed lock and unlock; see own.h */
@@ -29,22 +29,22 @@ static inline uint64_t calibrated_ticks(uint64_t measured, uint32_t added)
     return measured > added ? measured - added : 0;
 }
 
-static inline uint64_t own_part(uint64_t took)
+static inline uint64_t overhead_part(uint64_t took)
 {
-    return took < OWN_MOST ? took : OWN_MOST;
+    return took < OVERHEAD_MOST ? took : OVERHEAD_MOST;
 }
 
 /* Ticks, put back by what stacks have taken so far. */
-static inline uint64_t own_begins(const struct recording *me)
+static inline uint64_t overhead_begins(const struct recording *me)
 {
     return ticks() - me->stack_ticks;
 }
 
 /* What it took since, without stacks. */
-static inline uint64_t own_until(const struct recording *me, uint64_t began,
-                                 uint64_t now)
+static inline uint64_t overhead_until(const struct recording *me, uint64_t began,
+                                      uint64_t now)
 {
-    return own_part(now - me->stack_ticks - began);
+    return overhead_part(now - me->stack_ticks - began);
 }
 
 #endif

@@ -21,8 +21,8 @@ enum {
 
 struct thread_counter {
     const struct perf_event_mmap_page *page; /* or NULL */
-    int file;    /* or -1 */
-    uint64_t id; /* the kernel's, to know the file again */
+    int file;                                /* or -1 */
+    uint64_t id;                             /* the kernel's, to know the file again */
     uint32_t random;
     uint32_t last; /* section that began, of `from`; 0 is for none */
     uint64_t from[UNDER_WAY + 1];
@@ -71,7 +71,8 @@ static bool value_of(const struct thread_counter *counter, uint64_t *value)
 {
     if (counter->page && counter_read_through(counter->page, read_counter, value))
         return true;
-    return counter->file >= 0 && !load_relaxed(&confined) && is_ours(counter) &&
+    return counter->file >= 0 && !load_relaxed(&system_calls_forbidden) &&
+           is_ours(counter) &&
            raw_syscall(SYS_read, counter->file, (long)value, sizeof *value, 0, 0, 0) ==
                (long)sizeof *value;
 }
@@ -94,8 +95,8 @@ static bool attach(struct thread_counter *counter, int file)
     counter->file = fcntl(file, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
     close(file);
     return counter->file >= 0 &&
-           raw_syscall(SYS_ioctl, counter->file, PERF_EVENT_IOC_ID,
-                       (long)&counter->id, 0, 0, 0) == 0;
+           raw_syscall(SYS_ioctl, counter->file, PERF_EVENT_IOC_ID, (long)&counter->id,
+                       0, 0, 0) == 0;
 }
 
 static void detach(struct thread_counter *counter)
@@ -136,7 +137,7 @@ static long choose(const char *wanted)
     return opened;
 }
 
-void counters_prepare(const char *wanted, bool filtered)
+void perf_counters_prepare(const char *wanted, bool filtered)
 {
     struct thread_counter trial = {.file = -1};
     chosen = NULL;
@@ -156,9 +157,9 @@ void counters_prepare(const char *wanted, bool filtered)
     detach(&trial);
 }
 
-void counters_thread_begins(struct recording *me)
+void perf_counters_thread_begins(struct recording *me)
 {
-    if (!chosen || load_relaxed(&confined))
+    if (!chosen || load_relaxed(&system_calls_forbidden))
         return;
     struct thread_counter *counter = me->counter;
     if (!counter)
@@ -175,9 +176,9 @@ void counters_thread_begins(struct recording *me)
     }
 }
 
-void counters_thread_ends(struct recording *me)
+void perf_counters_thread_ends(struct recording *me)
 {
-    if (!me->counter || load_relaxed(&confined))
+    if (!me->counter || load_relaxed(&system_calls_forbidden))
         return;
     detach(me->counter);
     munmap(me->counter, sizeof *me->counter);
@@ -185,7 +186,7 @@ void counters_thread_ends(struct recording *me)
 }
 
 /* Pages are not inherited, files are. */
-void counters_forget(void)
+void perf_counters_forget(void)
 {
     for (struct recording *one = recordings_first(); one; one = one->next)
         if (one->counter && one->counter->file >= 0 && is_ours(one->counter))
@@ -200,13 +201,13 @@ static uint32_t contended_share(void)
 
 static bool is_due(struct thread_counter *counter, const struct record_hold *hold)
 {
-    if (hold->paced)
+    if (hold->sampled)
         return true;
     counter->random = counter->random * 1664525u + 1013904223u; /* Knuth's LCG */
     return (counter->random >> 16) % contended_share() == 0;
 }
 
-void counters_section_begins(struct recording *me, struct record_hold *hold)
+void perf_counters_section_begins(struct recording *me, struct record_hold *hold)
 {
     struct thread_counter *counter = me->counter;
     uint64_t value;
@@ -215,16 +216,16 @@ void counters_section_begins(struct recording *me, struct record_hold *hold)
     counter->last = counter->last % UNDER_WAY + 1;
     counter->from[counter->last] = value;
     hold->section = (uint8_t)counter->last;
-    hold->own += reading_ticks;
+    hold->overhead += reading_ticks;
 }
 
-void counters_section_ends(struct recording *me, const struct record_hold *hold)
+void perf_counters_section_ends(struct recording *me, const struct record_hold *hold)
 {
     const struct thread_counter *counter = me->counter;
     uint64_t value;
     if (!counter || !value_of(counter, &value))
         return;
-    const uint64_t weight = hold->paced ? hold->weight : contended_share();
+    const uint64_t weight = hold->sampled ? hold->weight : contended_share();
     hold->use->cache_misses += (value - counter->from[hold->section]) * weight;
     hold->use->counted_sections += weight;
 }

@@ -18,17 +18,17 @@
 
 /* When recording begins; `wanted`: settings.counter. `filtered`: a seccomp filter is
  * there already, which may kill for a call that it does not know. */
-void counters_prepare(const char *wanted, bool filtered);
+void perf_counters_prepare(const char *wanted, bool filtered);
 
 /* The calling thread's event. */
-void counters_thread_begins(struct recording *me);
-void counters_thread_ends(struct recording *me);
+void perf_counters_thread_begins(struct recording *me);
+void perf_counters_thread_ends(struct recording *me);
 
 /* A forked child has no such events. */
-void counters_forget(void);
+void perf_counters_forget(void);
 
 /* Around a timed hold; `counter` of the thread is not NULL. */
-void counters_section_begins(struct recording *me, struct record_hold *hold);
-void counters_section_ends(struct recording *me, const struct record_hold *hold);
+void perf_counters_section_begins(struct recording *me, struct record_hold *hold);
+void perf_counters_section_ends(struct recording *me, const struct record_hold *hold);
 
 #endif

@@ -12,26 +12,27 @@
 
 #include "profiler/threads/recordings.h"
 
-extern uint64_t switches_long_ticks RECORD_HIDDEN;  /* 100 us */
-extern uint64_t switches_fresh_ticks RECORD_HIDDEN; /* 500 us */
+extern uint64_t preemption_long_ticks RECORD_HIDDEN;  /* 100 us */
+extern uint64_t preemption_fresh_ticks RECORD_HIDDEN; /* 500 us */
 
-void switches_prepare(void);
-void switches_read(struct recording *me, uint64_t now);
-void switches_judge_long(struct recording *me, uint64_t released);
+void preemption_prepare(void);
+void preemption_read(struct recording *me, uint64_t now);
+void preemption_judge_long(struct recording *me, uint64_t released);
 
 /* True when that took a system call. */
-static inline bool switches_refresh(struct recording *me, uint64_t now)
+static inline bool preemption_refresh(struct recording *me, uint64_t now)
 {
-    if (now - me->switches_at <= switches_fresh_ticks)
+    if (now - me->involuntary_read_at <= preemption_fresh_ticks)
         return false;
-    switches_read(me, now);
+    preemption_read(me, now);
     return true;
 }
 
-static inline void switches_judge(struct recording *me, uint64_t got, uint64_t released)
+static inline void preemption_judge(struct recording *me, uint64_t got,
+                                    uint64_t released)
 {
-    if (released - got > switches_long_ticks)
-        switches_judge_long(me, released);
+    if (released - got > preemption_long_ticks)
+        preemption_judge_long(me, released);
 }
 
 #endif

@@ -8,17 +8,17 @@
 bool record_hands_over;
 
 /* Waiters by a hash of the lock's address: most look-ups end here, in the cache. */
-enum { PLACES = 1024 };
-static struct atomic_u32 waiting_at[PLACES];
+enum { SLOTS = 1024 };
+static struct atomic_u32 waiting_at[SLOTS];
 
-static struct atomic_u32 *place_of(uintptr_t address)
+static struct atomic_u32 *slot_of(uintptr_t address)
 {
-    return &waiting_at[(address * 0x9e3779b97f4a7c15u >> 32) % PLACES];
+    return &waiting_at[(address * 0x9e3779b97f4a7c15u >> 32) % SLOTS];
 }
 
 bool record_is_waited_for(const void *object)
 {
-    return load_relaxed(place_of((uintptr_t)object)) != 0;
+    return load_relaxed(slot_of((uintptr_t)object)) != 0;
 }
 
 void waits_forget(void)
@@ -47,7 +47,7 @@ void wait_for_lock(struct recording *me, const struct record_hold *hold,
 {
     me->waited_for = hold->lock;
     if (record_hands_over) {
-        me->waits_at = place_of(record_address(hold->key, operation));
+        me->waits_at = slot_of(record_address(hold->key, operation));
         fetch_add_relaxed(me->waits_at, 1);
         fetch_add_relaxed(&registry_locks[hold->lock].waiting, 1);
     }

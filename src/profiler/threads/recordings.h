@@ -15,7 +15,7 @@ enum {
 struct record_hold {
     uintptr_t key;
     bool timed, contended;
-    bool paced; /* timed because its turn had come (pace.h) */
+    bool sampled;    /* timed because its turn had come (pace.h) */
     uint8_t section; /* in which cache misses are counted, or 0 (counters.h) */
     uint32_t lock;
     uint32_t weight; /* acquisitions that it stands for */
@@ -24,7 +24,7 @@ struct record_hold {
     struct trace_use *use;
     uint64_t asked, got; /* ticks, of timed ones */
     uint64_t handover;   /* ticks since the release before, if it waited for that */
-    uint64_t own;        /* ticks that the recorder took before it, of timed ones */
+    uint64_t overhead;   /* ticks that the recorder took before it, of timed ones */
 };
 
 /* Sums of earlier threads with the same record. */
@@ -50,7 +50,7 @@ struct record_tag {
 
 /* A thread's own memory. The first line is what the counted path reads. */
 struct recording {
-    unsigned char *counts;   /* places of 64 bytes; see counts.h */
+    unsigned char *counts;   /* slots of 64 bytes; see counts.h */
     struct record_tag *tags; /* one for each */
     uint64_t counts_mask;    /* of offsets in it */
     uint64_t counts_factor;
@@ -65,9 +65,9 @@ struct recording {
     uint32_t drawn;  /* the period when the next one was drawn */
     uint32_t random;
     uint32_t window_timed;
-    uint64_t window_began; /* ns of the thread's CPU time */
-    uint64_t window_ticks; /* that timing took since */
-    int32_t skip;          /* left, while the thread is inside */
+    uint64_t window_began;               /* ns of the thread's CPU time */
+    uint64_t window_ticks;               /* that timing took since */
+    int32_t skip;                        /* left, while the thread is inside */
     uint64_t section_ended, timed_until; /* ticks */
     struct trace_use *failing; /* the last trylock's, and its failures in a row */
     uint32_t failing_run;
@@ -77,20 +77,21 @@ struct recording {
     struct recording *next_gone; /* of those that ended */
     struct recording_base base;
 
-    uint64_t switches_seen, switches_at; /* involuntary ones, and when they were read */
+    uint64_t involuntary_seen,
+        involuntary_read_at; /* involuntary ones, and when they were read */
 
-    uint32_t waited_for; /* a lock among whose waiters it is counted */
+    uint32_t waited_for;         /* a lock among whose waiters it is counted */
     struct atomic_u32 *waits_at; /* where they are counted by address, or NULL: none */
-    uint64_t evictions; /* from the table of counts, since it grew */
-    bool scattered;     /* see counts.c */
-    struct uses_table *uses;
+    uint64_t evictions;          /* from the table of counts, since it grew */
+    bool scattered;              /* see counts.c */
+    struct site_stats_table *uses;
     struct stack_cache *stacks;
     struct order_cache *order;
-    uint64_t stack_ticks; /* spent on stacks */
-    struct trace_use *waiting_use; /* of the wait under way */
-    int cpu;                       /* at the last timed operation */
-    struct thread_counter *counter; /* of cache misses, or NULL */
-    struct record_seen seen_outer, seen_inner; /* the sampler's */
+    uint64_t stack_ticks;                          /* spent on stacks */
+    struct trace_use *waiting_use;                 /* of the wait under way */
+    int cpu;                                       /* at the last timed operation */
+    struct thread_counter *counter;                /* of cache misses, or NULL */
+    struct record_seen seen_outer, seen_inner;     /* the sampler's */
     struct trace_weight weight[STACK_PROFILE_OWN]; /* not yet in the file */
 };
 
@@ -101,8 +102,8 @@ struct record_here {
     uint32_t watching;    /* 0: no recorded hold can end here */
     uint32_t inside;
     uint32_t ended;
-    uint32_t careful; /* acquisitions that look closer; see record_looks_closer */
-    struct recording *own; /* also while inside */
+    uint32_t careful; /* acquisitions that look closer; see record_inspects_closely */
+    struct recording *recording; /* also while inside */
 };
 extern __thread struct record_here record_here
     __attribute__((tls_model("initial-exec"))) RECORD_HIDDEN;
@@ -118,7 +119,7 @@ static inline uintptr_t record_address(uintptr_t key, enum trace_operation opera
 }
 
 /* The place of a key in the thread's table of counts, as an offset. */
-static inline uint64_t record_place(const struct recording *me, uintptr_t key)
+static inline uint64_t record_slot(const struct recording *me, uintptr_t key)
 {
     return key * me->counts_factor >> 32 & me->counts_mask;
 }
@@ -129,7 +130,7 @@ static inline uint64_t record_place(const struct recording *me, uintptr_t key)
  * when its lock is acquired, and written at the thread's next acquisition, or when the
  * recorder has something else to do.
  */
-static inline void record_settle(struct recording *me)
+static inline void record_flush_pending(struct recording *me)
 {
     const uintptr_t pending = me->pending;
     if (!pending)

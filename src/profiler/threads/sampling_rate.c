@@ -4,12 +4,12 @@
 #include "profiler/store/clock.h"
 
 struct calibrated calibrated;
-struct pace pace = {.share = PACE_FULL_SHARE};
+struct sampling sampling = {.share = SAMPLING_FULL_SHARE};
 
-void pace_set(bool sampled)
+void sampling_set_mode(bool sampled)
 {
-    pace.sampled = sampled;
-    pace.share = sampled ? PACE_SAMPLED_SHARE : PACE_FULL_SHARE;
+    sampling.sampled_mode = sampled;
+    sampling.share = sampled ? SAMPLING_SAMPLED_SHARE : SAMPLING_FULL_SHARE;
 }
 
 static uint64_t cpu_ns(void)
@@ -23,9 +23,9 @@ static uint64_t cpu_ns(void)
 static void judge(struct recording *me)
 {
     const uint64_t began = ticks(), now = cpu_ns();
-    const uint64_t least = ticks_to_ns(me->window_ticks) * pace.share;
+    const uint64_t least = ticks_to_ns(me->window_ticks) * sampling.share;
     const uint64_t elapsed = now - me->window_began;
-    if (elapsed < least && me->period < PACE_LONGEST)
+    if (elapsed < least && me->period < SAMPLING_LONGEST)
         me->period *= 2;
     else if (elapsed > 4 * least && me->period > 1)
         me->period /= 2;
@@ -33,28 +33,28 @@ static void judge(struct recording *me)
     me->window_timed = 0;
     if (!trace->sampler_hz) /* nobody else renews it */
         clock_read(&trace->latest);
-    me->window_ticks = own_part(ticks() - began);
+    me->window_ticks = overhead_part(ticks() - began);
     me->shared->own_ticks += me->window_ticks;
 }
 
-void pace_adapt(struct recording *me, uint64_t took)
+void sampling_adapt(struct recording *me, uint64_t took)
 {
     me->window_ticks += took;
-    if (++me->window_timed >= PACE_WINDOW && !load_relaxed(&confined))
+    if (++me->window_timed >= SAMPLING_WINDOW && !load_relaxed(&system_calls_forbidden))
         judge(me);
 }
 
-uint32_t pace_take(struct recording *me)
+uint32_t sampling_take(struct recording *me)
 {
     uint32_t weight = me->drawn;
     me->shared->counted += weight - 1;
-    me->shared->own_ticks += (weight - 1) * pace.counted_sixteenths / 16;
+    me->shared->own_ticks += (weight - 1) * sampling.counted_sixteenths / 16;
     me->drawn = me->period;
     me->random ^= me->random << 13; /* xorshift (Marsaglia 2003) */
     me->random ^= me->random >> 17;
     me->random ^= me->random << 5;
     uint32_t interval = 1 + me->random % (2 * me->period - 1); /* `period` on average */
-    if (pace.sampled)
+    if (sampling.sampled_mode)
         me->skip = (int32_t)interval - 1;
     else
         me->until_timed = interval;

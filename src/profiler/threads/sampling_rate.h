@@ -14,26 +14,26 @@
 #include "profiler/threads/overhead.h"
 
 enum {
-    PACE_WINDOW = 32,         /* timed operations between two looks at the period */
-    PACE_LONGEST = 1 << 14,   /* period */
+    SAMPLING_WINDOW = 32,       /* timed operations between two looks at the period */
+    SAMPLING_LONGEST = 1 << 14, /* period */
     /* Timing may take one part in so many of the time. */
-    PACE_FULL_SHARE = 256,
-    PACE_SAMPLED_SHARE = 512,
+    SAMPLING_FULL_SHARE = 256,
+    SAMPLING_SAMPLED_SHARE = 512,
 };
 
-struct pace {
+struct sampling {
     uint64_t share;
     uint64_t counted_sixteenths; /* of a tick, that one that is only counted takes */
-    bool sampled;
+    bool sampled_mode;
 };
-extern struct pace pace RECORD_HIDDEN;
+extern struct sampling sampling RECORD_HIDDEN;
 
-void pace_set(bool sampled);
+void sampling_set_mode(bool sampled);
 
 /* Whether this uncontended acquisition is to be timed; the thread is not inside. */
-static inline bool pace_is_due(struct recording *me)
+static inline bool sampling_is_due(struct recording *me)
 {
-    if (pace.sampled)
+    if (sampling.sampled_mode)
         return record_here.skip <= 0;
     if (me->until_timed > 1) {
         me->until_timed--;
@@ -44,19 +44,20 @@ static inline bool pace_is_due(struct recording *me)
 
 /* It is: how many it stands for. The next is drawn at once, so that those that are
  * made before this one is over have the same chance. The thread is inside. */
-uint32_t pace_take(struct recording *me);
+uint32_t sampling_take(struct recording *me);
 
 /* Behind it, when it has taken so many ticks. */
-void pace_adapt(struct recording *me, uint64_t took);
+void sampling_adapt(struct recording *me, uint64_t took);
 
 /* The recorder is done with a timed operation, whose lock's part ended at `since`. */
-static inline void own_ends(struct recording *me, const struct record_hold *hold,
-                            uint64_t since)
+static inline void overhead_ends(struct recording *me, const struct record_hold *hold,
+                                 uint64_t since)
 {
-    uint64_t took = hold->own + own_part(ticks() - since) + calibrated.unseen_ticks;
+    uint64_t took =
+        hold->overhead + overhead_part(ticks() - since) + calibrated.unseen_ticks;
     me->shared->own_ticks += took;
-    if (hold->paced)
-        pace_adapt(me, took);
+    if (hold->sampled)
+        sampling_adapt(me, took);
 }
 
 #endif

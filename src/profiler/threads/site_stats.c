@@ -8,65 +8,65 @@
  * 0's table is under `merging`. A merged use keeps its record in the file, which the
  * next that the thread needs takes over.
  */
-struct uses_table {
-    uint32_t places; /* a power of two */
+struct site_stats_table {
+    uint32_t slots; /* a power of two */
     uint32_t used;
     struct trace_use *use[];
 };
 
-enum { FIRST_PLACES = 64, USES_MOST = 1 << 20 };
+enum { FIRST_SLOTS = 64, SITE_STATS_MOST = 1 << 20 };
 
-SERIES(use_records, TRACE_USES, struct trace_use, USES_MOST);
+SERIES(site_stats_records, TRACE_USES, struct trace_use, SITE_STATS_MOST);
 
 static struct atomic_u32 merging;
-static struct uses_table *merged; /* thread 0's */
-static struct trace_use nowhere;  /* what is written here is lost */
+static struct site_stats_table *merged; /* thread 0's */
+static struct trace_use nowhere;        /* what is written here is lost */
 
 /* Records whose thread was merged, under `sparing`. */
 static struct trace_use *spare[1024];
 static uint32_t spares;
 static struct atomic_u32 sparing;
 
-void uses_forget(void)
+void site_stats_forget(void)
 {
     merged = NULL; /* a few pages, left behind */
     spares = 0;
     store_relaxed(&merging, 0);
     store_relaxed(&sparing, 0);
-    series_forget(&use_records);
+    series_forget(&site_stats_records);
 }
 
-static struct uses_table *make_table(uint32_t places)
+static struct site_stats_table *make_table(uint32_t slots)
 {
-    struct uses_table *table =
-        map_pages(sizeof *table + places * sizeof(struct trace_use *));
+    struct site_stats_table *table =
+        map_pages(sizeof *table + slots * sizeof(struct trace_use *));
     if (table)
-        table->places = places;
+        table->slots = slots;
     return table;
 }
 
-static struct trace_use **place_of(struct uses_table *table, uint32_t site,
-                                   uint32_t operation, uint32_t lock_kind)
+static struct trace_use **slot_of(struct site_stats_table *table, uint32_t site,
+                                  uint32_t operation, uint32_t lock_kind)
 {
     uint32_t at = (site * 8 + operation) * 2654435761u >> 8;
     for (;; at++) {
-        struct trace_use **place = &table->use[at & (table->places - 1)];
-        if (!*place || ((*place)->site == site && (*place)->operation == operation &&
-                        (*place)->lock_kind == lock_kind))
-            return place;
+        struct trace_use **slot = &table->use[at & (table->slots - 1)];
+        if (!*slot || ((*slot)->site == site && (*slot)->operation == operation &&
+                       (*slot)->lock_kind == lock_kind))
+            return slot;
     }
 }
 
-/* Twice the places, or false. The smaller table is left behind. */
-static bool grow(struct uses_table **table)
+/* Twice the slots, or false. The smaller table is left behind. */
+static bool grow(struct site_stats_table **table)
 {
-    struct uses_table *next = make_table(2 * (*table)->places);
+    struct site_stats_table *next = make_table(2 * (*table)->slots);
     if (!next)
         return false;
-    for (uint32_t i = 0; i < (*table)->places; i++) {
+    for (uint32_t i = 0; i < (*table)->slots; i++) {
         struct trace_use *use = (*table)->use[i];
         if (use)
-            *place_of(next, use->site, use->operation, use->lock_kind) = use;
+            *slot_of(next, use->site, use->operation, use->lock_kind) = use;
     }
     next->used = (*table)->used;
     *table = next;
@@ -90,7 +90,7 @@ static struct trace_use *make_use(const struct trace_use *like)
     uint32_t number;
     struct trace_use *use = take_spare(like);
     if (!use)
-        use = series_append(&use_records, like, &number);
+        use = series_append(&site_stats_records, like, &number);
     if (use)
         return use;
     trace->lost_uses++;
@@ -102,29 +102,30 @@ static struct trace_use *make_use(const struct trace_use *like)
     return use;
 }
 
-static struct trace_use *find(struct uses_table **table, const struct trace_use *like)
+static struct trace_use *find(struct site_stats_table **table,
+                              const struct trace_use *like)
 {
     if (!*table)
-        *table = make_table(FIRST_PLACES);
+        *table = make_table(FIRST_SLOTS);
     if (!*table)
         return NULL;
-    struct trace_use **place =
-        place_of(*table, like->site, like->operation, like->lock_kind);
-    if (*place)
-        return *place;
-    if (4 * (*table)->used >= 3 * (*table)->places) {
+    struct trace_use **slot =
+        slot_of(*table, like->site, like->operation, like->lock_kind);
+    if (*slot)
+        return *slot;
+    if (4 * (*table)->used >= 3 * (*table)->slots) {
         if (!grow(table))
             return NULL;
-        place = place_of(*table, like->site, like->operation, like->lock_kind);
+        slot = slot_of(*table, like->site, like->operation, like->lock_kind);
     }
-    *place = make_use(like);
-    (*table)->used += *place != NULL;
-    return *place;
+    *slot = make_use(like);
+    (*table)->used += *slot != NULL;
+    return *slot;
 }
 
-struct trace_use *use_find(struct recording *me, uint32_t site,
-                           enum trace_operation operation,
-                           enum trace_lock_kind lock_kind)
+struct trace_use *site_stats_find(struct recording *me, uint32_t site,
+                                  enum trace_operation operation,
+                                  enum trace_lock_kind lock_kind)
 {
     const struct trace_use like = {
         .thread = me->thread,
@@ -184,8 +185,8 @@ static void add_use(struct trace_use *to, const struct trace_use *from)
 /* Empties a record, so that its sums are in the file once. */
 static void retire(struct trace_use *use)
 {
-    memset(&use->acquisitions, 0, sizeof *use - offsetof(struct trace_use,
-                                                         acquisitions));
+    memset(&use->acquisitions, 0,
+           sizeof *use - offsetof(struct trace_use, acquisitions));
     use->thread = 0;
     brief_lock(&sparing);
     if (spares < sizeof spare / sizeof spare[0])
@@ -193,12 +194,12 @@ static void retire(struct trace_use *use)
     brief_unlock(&sparing);
 }
 
-void uses_merge(struct recording *me)
+void site_stats_merge(struct recording *me)
 {
     if (!me->uses)
         return;
     brief_lock(&merging);
-    for (uint32_t i = 0; i < me->uses->places; i++) {
+    for (uint32_t i = 0; i < me->uses->slots; i++) {
         struct trace_use *use = me->uses->use[i];
         if (!use)
             continue;

@@ -7,13 +7,13 @@
 
 /* Never NULL: when there is no place left in the file, the threads' own memory or,
  * last, one that all share has to do. */
-struct trace_use *use_find(struct recording *me, uint32_t site,
-                           enum trace_operation operation,
-                           enum trace_lock_kind lock_kind);
+struct trace_use *site_stats_find(struct recording *me, uint32_t site,
+                                  enum trace_operation operation,
+                                  enum trace_lock_kind lock_kind);
 
 /* Adds all to those of thread 0, and keeps the records for the next owner of `me`. */
-void uses_merge(struct recording *me);
+void site_stats_merge(struct recording *me);
 
-void uses_forget(void);
+void site_stats_forget(void);
 
 #endif

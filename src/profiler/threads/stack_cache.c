@@ -27,8 +27,8 @@ void stacks_begin_thread(struct recording *me)
         memset(me->stacks, 0, sizeof *me->stacks);
 }
 
-static struct known *place_in(struct stack_cache *cache, uintptr_t caller,
-                              uintptr_t stack_pointer)
+static struct known *slot_in(struct stack_cache *cache, uintptr_t caller,
+                             uintptr_t stack_pointer)
 {
     uint64_t hash = (caller ^ stack_pointer << 7) * 0x9e3779b97f4a7c15u;
     struct known *known = &cache->known[(uint32_t)(hash >> 40) % CACHED];
@@ -49,11 +49,11 @@ static uint32_t take(struct recording *me, void *caller, bool exactly)
     if (!me->stacks)
         return 0;
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    struct known *exact = place_in(me->stacks, (uintptr_t)caller, here);
+    struct known *exact = slot_in(me->stacks, (uintptr_t)caller, here);
     if (exact->stack && stack_proof_holds(&exact->proof))
         return exact->stack;
     uint64_t began = ticks();
-    struct known *similar = place_in(me->stacks, (uintptr_t)caller, 0);
+    struct known *similar = slot_in(me->stacks, (uintptr_t)caller, 0);
     if (!exactly && similar->stack && !within_budget(me, began))
         return similar->stack;
     uintptr_t frames[TRACE_FRAMES];
@@ -61,7 +61,7 @@ static uint32_t take(struct recording *me, void *caller, bool exactly)
     uint32_t depth = stack_unwind_proven(caller, frames, TRACE_FRAMES, &proof);
     uint32_t stack = stack_intern(frames, depth);
     similar->stack = stack;
-    exact = place_in(me->stacks, (uintptr_t)caller, here); /* both may share a place */
+    exact = slot_in(me->stacks, (uintptr_t)caller, here); /* both may share a place */
     exact->stack = stack;
     exact->proof = proof;
     uint64_t took = ticks() - began;

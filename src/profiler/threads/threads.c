@@ -58,7 +58,7 @@ void threads_forget(void)
 
 static void name_thread(struct trace_thread *thread)
 {
-    if (load_relaxed(&confined))
+    if (load_relaxed(&system_calls_forbidden))
         return;
     char name[16] = "";
     prctl(PR_GET_NAME, name);
@@ -85,8 +85,8 @@ static struct recording *take_gone(void)
 static void reuse(struct recording *me)
 {
     struct trace_thread *shared = me->shared;
-    counts_merge(me);
-    uses_merge(me);
+    lock_counts_merge(me);
+    site_stats_merge(me);
     stacks_begin_thread(me);
     shared->tid = current_thread();
     shared->reused++;
@@ -117,7 +117,7 @@ static struct recording *make(void)
         return NULL;
     name_thread(&record);
     me->shared = series_append(&thread_records, &record, &me->thread);
-    if (!me->shared || !counts_make(me)) {
+    if (!me->shared || !lock_counts_create(me)) {
         munmap(me, sizeof *me);
         return NULL;
     }
@@ -145,8 +145,8 @@ struct recording *thread_register(void)
     me->ended = false;
     me->window_began = me->window_ticks = 0;
     me->timed_until = ticks();
-    counters_thread_begins(me);
-    record_here.own = me;
+    perf_counters_thread_begins(me);
+    record_here.recording = me;
     if (have_key)
         pthread_setspecific(at_end, me);
     return me;
@@ -154,7 +154,7 @@ struct recording *thread_register(void)
 
 void thread_account(struct recording *me)
 {
-    if (load_relaxed(&confined))
+    if (load_relaxed(&system_calls_forbidden))
         return;
     struct trace_thread *shared = me->shared;
     const struct recording_base *base = &me->base;
@@ -167,8 +167,8 @@ void thread_account(struct recording *me)
         shared->major_faults = base->major_faults + (uint64_t)usage.ru_majflt;
     }
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0)
-        shared->cpu_ns = base->cpu_ns + (uint64_t)cpu.tv_sec * 1000000000u +
-                         (uint64_t)cpu.tv_nsec;
+        shared->cpu_ns =
+            base->cpu_ns + (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
 }
 
 void thread_end(struct recording *me)
@@ -176,12 +176,12 @@ void thread_end(struct recording *me)
     if (!trace || me->ended)
         return;
     record_here = (struct record_here){.skip = RECORD_NEVER, .ended = 1};
-    record_settle(me);
+    record_flush_pending(me);
     before_end(me);
-    edges_merge(me);
+    order_flush(me);
     thread_account(me);
-    counters_thread_ends(me);
-    weights_flush(me->weight);
+    perf_counters_thread_ends(me);
+    stack_profile_flush(me->weight);
     if (me->waits_at) /* cancelled */
         wait_for_lock_ends(me);
     me->ended = true;
