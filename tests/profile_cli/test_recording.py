@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 from conftest import RUN_HASP, native_program
+from waiting import has_ended, wait_until
 
 from hasp.profile.build import load
 from hasp.recording import files
+from hasp.top.snapshot import Snapshot, take
 
 HANG = ("--hang-after", "0.3s")
 
@@ -26,12 +28,18 @@ def hangs() -> Path:
 
 
 def wait_for_trace(path: Path) -> files.Trace:
-    """The trace, once there is something in it."""
-    deadline = time.monotonic() + 20
-    while (trace := files.head(path)) is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return trace
+    """The trace, as soon as the recorder has written its header."""
+    return wait_until(lambda: files.head(path))
+
+
+def acquisitions(path: Path) -> int:
+    """The acquisitions recorded so far."""
+    return sum(sums.acquisitions for sums in take(path).sites.values())
+
+
+def waiting(snapshot: Snapshot) -> int:
+    """The number of threads that are waiting for a lock."""
+    return sum(1 for thread in snapshot.threads if thread.waiting_for)
 
 
 def start(folder: Path, *words: object) -> subprocess.Popen[str]:
@@ -85,14 +93,15 @@ def test_a_hang_that_ends_is_told_once_and_nothing_is_killed(hasp, hangs, tmp_pa
 
 @pytest.mark.slow
 def test_a_program_that_works_or_is_stopped_does_not_hang(hangs, tmp_path):
-    hasp = start(tmp_path, "profile", *HANG, "--", hangs, "works")
-    pid = wait_for_trace(tmp_path / "hasp.trace").pid
-    time.sleep(0.5)
-    os.kill(pid, signal.SIGSTOP)
-    time.sleep(0.7)
-    os.kill(pid, signal.SIGCONT)
-    time.sleep(0.2)
-    os.kill(pid, signal.SIGTERM)
+    hasp = start(tmp_path, "profile", "--hang-after", "2s", "--", hangs, "works")
+    trace = wait_for_trace(tmp_path / "hasp.trace")
+    wait_until(lambda: acquisitions(trace.path) > 200)
+    os.kill(trace.pid, signal.SIGSTOP)
+    time.sleep(3)  # longer than --hang-after
+    before = acquisitions(trace.path)
+    os.kill(trace.pid, signal.SIGCONT)
+    wait_until(lambda: acquisitions(trace.path) > before + 100)
+    os.kill(trace.pid, signal.SIGTERM)
     _, errors = hasp.communicate(timeout=30)
     assert hasp.returncode == -signal.SIGTERM
     assert "nothing has moved" not in errors
@@ -101,15 +110,15 @@ def test_a_program_that_works_or_is_stopped_does_not_hang(hangs, tmp_path):
 @pytest.mark.slow
 def test_sigquit_asks_and_the_program_goes_on(hangs, tmp_path):
     hasp = start(tmp_path, "profile", "--", hangs, "opposite")
-    pid = wait_for_trace(tmp_path / "hasp.trace").pid
-    time.sleep(0.3)
+    trace = wait_for_trace(tmp_path / "hasp.trace")
+    wait_until(lambda: waiting(take(trace.path)) == 2)
     hasp.send_signal(signal.SIGQUIT)
     assert hasp.stderr is not None
     line = hasp.stderr.readline()
-    assert f"who waits for whom in process {pid}" in line
+    assert f"who waits for whom in process {trace.pid}" in line
     assert "deadlock" in hasp.stderr.readline()
-    assert files.head(tmp_path / "hasp.trace").running
-    os.kill(pid, signal.SIGKILL)
+    assert files.head(trace.path).running
+    os.kill(trace.pid, signal.SIGKILL)
     hasp.communicate(timeout=30)
     assert hasp.returncode == -signal.SIGKILL
 
@@ -117,7 +126,7 @@ def test_sigquit_asks_and_the_program_goes_on(hangs, tmp_path):
 def test_after_sigkill_the_trace_is_whole(hangs, tmp_path):
     hasp = start(tmp_path, "profile", "--", hangs, "works")
     trace = wait_for_trace(tmp_path / "hasp.trace")
-    time.sleep(0.5)
+    wait_until(lambda: acquisitions(trace.path) > 20)
     os.kill(trace.pid, signal.SIGKILL)
     _, errors = hasp.communicate(timeout=30)
     assert hasp.returncode == -signal.SIGKILL
@@ -142,7 +151,10 @@ def test_processes_of_a_shell_are_recorded_one_by_one(hasp, hangs, tmp_path):
 
 @pytest.mark.slow
 def test_a_daemon_that_outlives_the_program_is_named(hasp, hangs, tmp_path):
-    script = f"setsid {hangs} works > /dev/null 2>&1 < /dev/null & sleep 0.3"
+    script = (
+        f"setsid {hangs} works > /dev/null 2>&1 < /dev/null & "
+        "until [ -s hasp.trace ]; do sleep 0.02; done"
+    )
     finished = hasp("profile", "--", "sh", "-c", script, cwd=tmp_path)
     pid = wait_for_trace(tmp_path / "hasp.trace").pid
     os.kill(pid, signal.SIGKILL)
@@ -175,7 +187,7 @@ def test_top_in_plain_tables(hasp, hangs, tmp_path):
 def test_top_of_a_program_that_is_recorded_leaves_it_alone(hasp, hangs, tmp_path):
     profile = start(tmp_path, "profile", "--", hangs, "opposite")
     trace = wait_for_trace(tmp_path / "hasp.trace")
-    time.sleep(0.3)
+    wait_until(lambda: waiting(take(trace.path)) == 2)
     words = ("top", "--once", "--interval", "0.2s", "hasp.trace")
     finished = hasp(*words, cwd=tmp_path)
     assert finished.returncode == 0
@@ -193,10 +205,7 @@ def test_top_that_is_killed_takes_its_program_along(hangs, tmp_path):
     pid = wait_for_trace(tmp_path / "hasp.trace").pid
     top.kill()
     top.communicate(timeout=30)
-    deadline = time.monotonic() + 10
-    while Path(f"/proc/{pid}").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: has_ended(pid))
 
 
 def test_top_ends_with_the_program_s_status(hasp, tmp_path):

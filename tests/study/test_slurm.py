@@ -8,11 +8,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 
 import pytest
 from study import slurm_cluster
+from waiting import wait_until
 
 from hasp.cli.main import main
 from hasp.study.samples import create_or_open
@@ -107,10 +107,7 @@ def arrays(store):
 
 
 def wait_for_runs(store, count):
-    limit = time.monotonic() + 30
-    while len(entries(store)) < count:
-        assert time.monotonic() < limit
-        time.sleep(0.05)
+    wait_until(lambda: len(entries(store)) >= count)
 
 
 def complete(store, configurations=4):
@@ -196,8 +193,7 @@ def test_a_job_that_is_killed_costs_one_run_at_most(long_plan, store, cluster):
     wait_for_runs(store, 2)
     (array,) = arrays(store)
     cluster.run("scancel", "--signal=KILL", "--full", array)
-    while cluster.run("squeue", "-h", "-o%T").split():
-        time.sleep(0.2)
+    wait_until(lambda: not cluster.run("squeue", "-h", "-o%T").split())
     before = len(entries(store))
     assert before < 8
     assert run(long_plan, store) == 0
