@@ -166,6 +166,21 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
+def escaped(text: str) -> str:
+    """Return the text with control characters escaped as in Python.
+
+    Names of programs, threads and files may hold anything; a terminal would obey it.
+    """
+    return "".join(one if one.isprintable() else _escape(one) for one in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, kept by surrogateescape
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
 def note(message: str) -> None:
     """Print one line of Hasp's own on stderr."""
     print(f"hasp: {printable(message)}", file=sys.stderr, flush=True)

@@ -7,19 +7,27 @@ import csv
 import gzip
 import io
 import json
+import os
 import shutil
 import subprocess
 from dataclasses import replace
 from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 
+import numpy as np
 import profile_samples
 import pytest
 from profile_samples import SAMPLES, hot_lock, many_locks, stack
+from trace_samples import BEGIN, SECOND, Synthetic
 
+from hasp.profile.build import load
 from hasp.profile.distribution import Distribution
 from hasp.profile.model import Operation, WaiterSample, Weight
 from hasp.report.profile.figures import METRICS
+from hasp.symbols.modules import modules_of
+from hasp.trace import format
+from hasp.trace.format import ChunkKind
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +185,7 @@ def test_chrome_trace(report):
 def test_a_holder_over_several_looks_is_one_slice(report):
     number = hot_lock().sites[0].locks[0].number
     ms = 1_000_000
-    looks = [(0, 2), (10, 2), (20, 2), (30, 3), (90, 3), (100, 0)]
+    looks = [(10, 2), (20, 2), (30, 2), (40, 3), (100, 3), (110, 0)]
     samples = tuple(WaiterSample(at * ms, number, 1, who, 1) for at, who in looks)
     _, out, _ = report(replace(hot_lock(), waiters=samples), "--chrome-trace", "-")
     found = [
@@ -190,7 +198,7 @@ def test_a_holder_over_several_looks_is_one_slice(report):
 def test_waiters_fall_to_none_between_looks(report):
     number = hot_lock().sites[0].locks[0].number
     ms = 1_000_000
-    looks = [0, 10, 20, 90, 100]
+    looks = [10, 20, 30, 100, 110]
     samples = tuple(WaiterSample(at * ms, number, 2, 0, 1) for at in looks)
     _, out, _ = report(replace(hot_lock(), waiters=samples), "--chrome-trace", "-")
     counted = [
@@ -278,3 +286,48 @@ def test_go_reads_pprof(report, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=800)
     assert done.returncode == 0, done.stderr
     assert "db_put" in done.stdout and "88.89%" in done.stdout
+
+
+EVIL = b"\x1b[31m<script><b>&\xff\"'\n"  # a name that Linux allows
+
+
+def test_control_characters_in_names_are_escaped_in_every_form(report, tmp_path):
+    """Names of programs, threads and files may hold anything but a zero."""
+    trace = Synthetic()
+    trace.set_header(
+        command=np.void((b"./" + EVIL + b"\0").ljust(4096, b"\0")),
+        executable=b"/tmp/" + EVIL,
+    )
+    base = 0x400000
+    trace.add(
+        *(ChunkKind.MODULES,), begin=base, end=base * 2, bias=base, path=b"/tmp/" + EVIL
+    )
+    site = trace.stack(base + 0x10)
+    lock = trace.lock(site=site, address=64, first_stack=site)
+    trace.thread(name=EVIL[:15], tid=9)
+    trace.use({"wait": [SECOND // 2]}, site=site, thread=1, acquisitions=9, contended=1)
+    trace.add(*(ChunkKind.WAITERS,), ticks=BEGIN + SECOND // 2, lock=lock, weight=1)
+    trace.add(*(ChunkKind.WEIGHTS,), lock=lock, stack=site, waits=1, wait_ticks=9)
+    profile = load(trace.write(tmp_path / "hasp.trace"))
+    assert profile.sites[0].place.startswith("\\x1b[31m")
+    forms = ("--json", "--csv", "--markdown", "--html", "--speedscope")
+    for form in (*forms, "--chrome-trace", "--threads"):
+        status, out, _ = report(profile, form, *(["-"] if form != "--threads" else []))
+        assert status == 0
+        assert "\x1b" not in out
+        assert "<script><b>" not in out or form != "--html"
+        assert "\\x1b[31m" in out.replace("\\\\", "\\") or form == "--speedscope"
+        out.encode()
+        if form in ("--json", "--speedscope", "--chrome-trace"):
+            json.loads(out)
+
+
+def test_a_program_with_such_a_name_has_its_symbols(tmp_path):
+    """The file is opened by its bytes, not by what is shown of them."""
+    records = np.zeros(1, format.MODULE)
+    records[0]["begin"], records[0]["end"] = 1, 2
+    records[0]["path"] = os.fsencode(tmp_path) + b"/\x07\xff"
+    (module,) = modules_of(records).modules
+    Path(module.path).touch()
+    assert [os.fsencode(each.name) for each in tmp_path.iterdir()] == [b"\x07\xff"]
+    assert module.name == "\\x07\\xff"

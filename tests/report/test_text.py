@@ -33,7 +33,9 @@ def test_the_verdict_comes_first_and_the_warnings_last(report):
     assert lines[-1] == "warning: 12 stacks were lost"
     table = next(place for place, line in enumerate(lines) if "taken" in line)
     assert table > 3
-    assert "Recording took 0.4 % of the CPU time" in words(out)
+    assert "Recording took 160 ms of CPU time, 0.4 % of the program's time" in words(
+        out
+    )
 
 
 def test_the_table_has_the_figures(report):

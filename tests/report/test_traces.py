@@ -115,6 +115,7 @@ def test_broken_traces_are_refused_or_shown_with_a_doubt(size, trace, tmp_path, 
         assert "cut.trace" in err and len(err.splitlines()) >= 2  # with a remedy
     else:
         assert status == 0
+        assert out.startswith("this trace is damaged")
         assert "cut off" in " ".join(out.split())
 
 

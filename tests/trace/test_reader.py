@@ -118,6 +118,33 @@ def test_damaged_headers_are_refused_with_their_offset(good: Path) -> None:
     assert "offset 16" in refused(good).message
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("cpus", 44_290, "44,290 CPUs"),
+        ("cpus", 0, "0 CPUs"),
+        ("nodes", 2**31, "2,147,483,648 NUMA nodes"),
+        ("chunks", 0, "0 chunks"),
+        ("mode", 7, "recording mode"),
+        ("ended", 9, "ended"),
+    ],
+)
+def test_a_header_with_impossible_numbers_is_refused(
+    good: Path, field: str, value: int, words: str
+) -> None:
+    patch(good, field, value.to_bytes(4, "little"))
+    message = refused(good).message
+    assert "header is damaged" in message
+    assert words in message
+
+
+def test_a_header_that_counts_too_few_chunks_is_a_doubt(good: Path) -> None:
+    patch(good, "chunks", (1).to_bytes(4, "little"))
+    assert "header" in Trace(good).doubts[0]
+    patch(good, "ended", bytes(4))  # a running program may have added them meanwhile
+    assert Trace(good).doubts == []
+
+
 @pytest.mark.parametrize("length", [9, 5000])
 def test_a_trace_cut_in_its_header_is_refused(good: Path, length: int) -> None:
     good.write_bytes(good.read_bytes()[:length])

@@ -117,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
     from hasp.report.profile.difference import difference
     from hasp.report.profile.difference_text import document, print_difference
     from hasp.report.profile.source import open_profile
-    from hasp.report.profile.verdict import is_empty
+    from hasp.report.profile.verdict import empty_words, is_empty
 
     words = traces_of(arguments)
     if arguments.json:
@@ -127,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
     sides = [[open_profile(path) for path in side] for side in (before, after)]
     for path, profile in zip((*before, *after), (*sides[0], *sides[1]), strict=True):
         if is_empty(profile):
-            note(f"{path}: the program used no lock")
+            note(f"{path}: {empty_words(profile)}")
     found = difference(sides[0], sides[1])
     if arguments.json:
         write_json([document(found)], arguments.json)

@@ -19,6 +19,7 @@ from hasp.profile.lock_sums import LockSums
 from hasp.profile.model import Event, Profile
 from hasp.profile.order import cycles
 from hasp.profile.overhead import overhead_of
+from hasp.profile.pending import pending_doubt, pending_of
 from hasp.profile.records import Converter
 from hasp.profile.sites import Sites, Stacks
 from hasp.profile.uses import UseReader
@@ -73,8 +74,9 @@ def site_names(
     trace: Trace, symbolizer: Symbolizer
 ) -> dict[tuple[LockKind, int], str]:
     """The names of a trace's sites alone, by kind and by the stack of the origin."""
-    sums = LockSums(trace, clock_of(trace.header, []))
-    return Sites(trace, sums, Stacks(trace, symbolizer)).names()
+    pending = pending_of(trace)
+    sums = LockSums(trace, clock_of(trace.header, []), pending)
+    return Sites(trace, sums, Stacks(trace, symbolizer), pending).names()
 
 
 def symbolizer_of(trace: Trace) -> Symbolizer:
@@ -91,16 +93,20 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
     doubts = list(doubts_of(header))
     clock = clock_of(header, doubts)
     stacks = Stacks(trace, symbolizer)
-    sums = LockSums(trace, clock)
-    sites = Sites(trace, sums, stacks)
+    pending = pending_of(trace)
+    sums = LockSums(trace, clock, pending)
+    sites = Sites(trace, sums, stacks, pending)
     convert = Converter(clock, stacks)
-    threads = trace.numbered(ChunkKind.THREADS)
+    threads = pending.threads
     lives = lives_of(threads, int(header["latest"]["ticks"]))
     sections = threads["section_ticks"].sum(dtype=float)
-    uses = trace.all(ChunkKind.USES)
+    uses = np.concatenate([trace.all(ChunkKind.USES), pending.uses])
     uses = uses[np.isin(uses["operation"], ACQUIRING)]
     unseen, waited = (clock.ns(uses[name].sum(dtype=float)) for name in WAITS)
     doubts += unseen_doubt(unseen, waited, clock.ns(lives))
+    doubts += pending_doubt(
+        clock.ns(pending.wait_ticks), clock.ns(pending.hold_ticks), clock.ns(lives)
+    )
     edges = trace.all(ChunkKind.EDGES)
     found = Profile(
         command=_arguments(header["command"]),
@@ -121,7 +127,9 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
             *convert.events(trace.all(ChunkKind.EVENTS)),
             *_inversions(edges, sites, stacks, doubts),
         ),
-        weights=convert.weights(trace.all(ChunkKind.WEIGHTS)),
+        weights=convert.weights(
+            np.concatenate([trace.all(ChunkKind.WEIGHTS), pending.weights])
+        ),
         waiters=convert.waiters(trace.all(ChunkKind.WAITERS)),
         moments=convert.moments(trace.all(ChunkKind.MOMENTS)),
         overhead=overhead_of(header, threads, clock.ns_per_tick, clock.ns(lives)),
@@ -134,8 +142,10 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         counter_absent=counter.absent(header),
         lock_sites=sites.of.tolist(),
     )
-    every = (*doubts, *trace.doubts, *symbolizer.doubts)
-    return replace(found, warnings=tuple(dict.fromkeys(every)))
+    every = (*trace.doubts, *doubts, *symbolizer.doubts)
+    return replace(
+        found, warnings=tuple(dict.fromkeys(every)), damaged=bool(trace.doubts)
+    )
 
 
 def _inversions(

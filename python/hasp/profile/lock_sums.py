@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hasp.profile.clock import Clock
 from hasp.profile.lazy import Lazy
 from hasp.profile.model import Kind, Lock
+from hasp.profile.pending import Pending
 from hasp.trace.format import ChunkKind, LockFlag, LockKind, Records
 from hasp.trace.reader import Trace
 
@@ -43,22 +44,20 @@ class Waiters(NamedTuple):
 class LockSums:
     """The trace's locks, what threads did with each, and how many waited."""
 
-    def __init__(self, trace: Trace, clock: Clock) -> None:
+    def __init__(self, trace: Trace, clock: Clock, pending: Pending) -> None:
         self.clock = clock
         self.records: Records = trace.numbered(ChunkKind.LOCKS)
         self.known = np.isin(self.records["kind"], [int(kind) for kind in LockKind])
         self.sums = {name: self.records[name].astype(np.float64) for name in SUMMED}
-        self._add_tables(trace)
+        self._add_tables(trace, pending)
         self.waiters = waiters_of(trace, len(self.records))
 
-    def _add_tables(self, trace: Trace) -> None:
+    def _add_tables(self, trace: Trace, pending: Pending) -> None:
         length = len(self.records)
-        parts = []
+        parts = [pending.counts]
         for chunk in trace.each(ChunkKind.COUNTS):
             lock = chunk.records["lock"]
             parts.append(chunk.records[(lock != 0) & (lock < length)])
-        if not parts:
-            return
         # All threads at once: a column for each of them would have all locks in it.
         table = np.concatenate(parts)
         for name in SUMMED:

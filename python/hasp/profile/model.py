@@ -242,6 +242,7 @@ class Overhead:
     counted_ns: float  # for one operation that is counted, all of it in the cache
     timed_ns: float  # and for one that is timed
     stack_ns: float
+    spent_ns: int = 0  # CPU time that it took in all
 
 
 @dataclass(frozen=True)
@@ -312,6 +313,7 @@ class Profile:
     locks_destroyed: int
     warnings: Sequence[str]  # doubts in words: what was lost, cut or not measured
     others: Sequence[str] = ()  # traces of the same run's other processes
+    damaged: bool = False  # parts of the trace could not be read
     looks: int = 0  # how often the sampler looked who waits
     counter: str | None = None  # what `cache_misses` of uses are: cache misses, ...
     counter_absent: str | None = None  # why there is none, in words

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hasp.profile.clock import LONGEST_NS
 from hasp.profile.model import Overhead
 from hasp.trace.format import Records
 
@@ -29,14 +30,18 @@ def own_ns(header: np.void, threads: Records, ns_per_tick: float) -> float:
 def overhead_of(
     header: np.void, threads: Records, ns_per_tick: float, lives_ns: float
 ) -> Overhead:
-    """Its share of the CPU time, where that is known, else of the threads' lives.
+    """Return what recording cost in CPU time, and its share of the program's time.
 
-    Threads that sleep would make it look smaller than what the others feel.
+    That is the CPU time of all threads where it is known, or the duration of the run if
+    it is longer: a program that sleeps is not slowed down meanwhile. Without CPU times
+    it is the sum of the threads' lifetimes.
     """
     spent = own_ns(header, threads, ns_per_tick)
     ran = threads["cpu_ns"].sum(dtype=float) + float(header["sampler_ns"])
-    whole = ran if threads["cpu_ns"].any() else lives_ns
+    run = int(header["latest"]["ticks"]) - int(header["begin"]["ticks"])
+    whole = max(ran, run * ns_per_tick) if threads["cpu_ns"].any() else lives_ns
     share = min(spent / whole, 1.0) if whole else 0.0
-    return Overhead(
-        share, *(int(header[f"{cost}_cost_ps"]) / 1000 for cost in COSTS.values())
+    counted, timed, stack = (
+        int(header[f"{cost}_cost_ps"]) / 1000 for cost in COSTS.values()
     )
+    return Overhead(share, counted, timed, stack, round(min(spent, LONGEST_NS)))

@@ -17,6 +17,7 @@ from hasp.plan.model import MOST_FRAMES
 from hasp.profile.lock_sums import KINDS, LockSums, Places
 from hasp.profile.model import Kind, Origin, Site, Spot, Stack
 from hasp.profile.naming import Name, name_of
+from hasp.profile.pending import Pending
 from hasp.profile.uses import HOLDING, ThreadUses, UseReader
 from hasp.symbols.symbolizer import Datum, Symbolizer
 from hasp.trace.format import ChunkKind, LockKind, Records
@@ -64,10 +65,12 @@ class Stacks:
 class Sites:
     """All sites of a trace; `of` is the site's number by lock number, 0 for none."""
 
-    def __init__(self, trace: Trace, sums: LockSums, stacks: Stacks) -> None:
+    def __init__(
+        self, trace: Trace, sums: LockSums, stacks: Stacks, pending: Pending
+    ) -> None:
         self.sums = sums
         self.stacks = stacks
-        self._uses = trace.all(ChunkKind.USES)
+        self._uses = np.concatenate([trace.all(ChunkKind.USES), pending.uses])
         self._drafts = self._merge()
         self.of = np.zeros(len(sums.records), np.uint32)
         for number, draft in enumerate(self._drafts, 1):

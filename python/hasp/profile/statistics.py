@@ -9,6 +9,7 @@ import numpy as np
 
 from hasp.profile.clock import clock_of
 from hasp.profile.model import Use, sum_of
+from hasp.profile.pending import pending_of
 from hasp.profile.uses import HOLDING, OPERATIONS, UseReader
 from hasp.trace.format import ChunkKind, LockKind
 from hasp.trace.reader import Trace
@@ -31,9 +32,9 @@ class LockStatistics:
 
 
 def statistics_of(trace: Trace) -> LockStatistics:
-    """From the uses alone, which is fast: no stack is resolved."""
+    """Read the records of use alone, which is fast: no stack is resolved."""
     reader = UseReader(clock_of(trace.header, []))
-    records = trace.all(ChunkKind.USES)
+    records = np.concatenate([trace.all(ChunkKind.USES), pending_of(trace).uses])
     records = records[np.isin(records["lock_kind"], [int(kind) for kind in LOCKS])]
     total = sum_of(
         reader.use(records[records["operation"] == theirs], ours)

@@ -67,18 +67,21 @@ def read(traces: Sequence[files.Trace]) -> list[tuple[files.Trace, Profile]]:
 def _tell_first(
     trace: files.Trace, profile: Profile, *, hung: bool, with_report: bool
 ) -> None:
-    from hasp.report.profile.verdict import EMPTY, is_empty, verdict
+    from hasp.report.profile.verdict import empty_words, is_empty, verdict
 
     if is_empty(profile):
-        note(EMPTY)
+        note(empty_words(profile))
     elif with_report:
         _print_report(profile)
     elif not hung:  # how time was spent until then says nothing of the hang
         note(verdict(profile).sentence)
+    from hasp.report.profile.words import share, time
+
     path = shown(trace.path)
     note(
-        f"{path}: {_process(trace, profile)}; own cost "
-        f"{100 * profile.overhead.share:.1f} %; see `hasp report {path}`"
+        f"{path}: {_process(trace, profile)}; recording took "
+        f"{time(profile.overhead.spent_ns)} of CPU time "
+        f"({share(profile.overhead.share, ' ')}); see `hasp report {path}`"
     )
 
 

@@ -40,6 +40,6 @@ def render(package: str, title: str, data: Mapping[str, Any], **values: Any) -> 
 
 
 def embedded(data: Mapping[str, Any]) -> str:
-    """JSON that cannot end the script element that it stands in."""
+    """Return JSON without `<`, which could end the script element around it."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("</", "<\\/").replace("<!--", "<\\u0021--")
+    return text.replace("<", "\\u003c")

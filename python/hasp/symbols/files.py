@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from hasp.output import escaped
 from hasp.symbols.elf import Elf, read_elf
 from hasp.symbols.modules import Module
 
@@ -29,16 +30,16 @@ class ModuleFiles:
 
 def files_of(module: Module) -> ModuleFiles:
     """The files, of which the first may have line numbers."""
-    path = Path(module.path)
+    path, shown = Path(module.path), escaped(module.path)
     if not module.path.startswith("/"):
         return ModuleFiles((), None)  # the vDSO, or a path too long to be kept whole
     binary = read_elf(path)
     doubt = None
     if binary is None:
-        doubt = f"{path} is not here any more: its addresses have no names"
+        doubt = f"{shown} is not here any more: its addresses have no names"
     elif module.build_id and binary.build_id != module.build_id:
         doubt = (
-            f"{path} is not the file that ran (its build-id is another): its addresses "
+            f"{shown} is not the file that ran (its build-id differs): its addresses "
             "have no names"
         )
         binary = None

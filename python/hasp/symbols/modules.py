@@ -9,8 +9,9 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
+from hasp.output import escaped
 from hasp.trace.format import Records
-from hasp.trace.reader import text
+from hasp.trace.reader import path_text
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,8 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The file's name."""
-        return PurePosixPath(self.path).name or "program"
+        """The file's name, safe to print."""
+        return escaped(PurePosixPath(self.path).name) or "program"
 
     def offset(self, address: int) -> int:
         """The address in the file."""
@@ -69,7 +70,7 @@ def modules_of(records: Records) -> ModuleMap:
                 int(record["end"]),
                 int(record["bias"]),
                 np.asarray(record["build_id"][:length]).tobytes().hex(),
-                text(record["path"]),
+                path_text(record["path"]),
             )
         )
     return ModuleMap(found)

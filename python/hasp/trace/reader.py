@@ -18,12 +18,24 @@ from typing import NamedTuple
 import numpy as np
 
 from hasp.errors import HaspError
+from hasp.output import escaped
 from hasp.trace import format
 from hasp.trace.format import RECORDS, ChunkKind, Records
 
 RECORD_IT_AGAIN = "record it again with `hasp profile`, or copy it again"
 WHICH_FILE = "give the file that `hasp profile` wrote, hasp.trace if not named"
 SMALLEST_CHUNK, LARGEST_CHUNK = 1 << 13, 1 << 26  # bytes; the header fits in one
+# The values that a recorder on Linux can write; anything else is damage.
+PLAUSIBLE = {
+    "chunks": (1, 1 << 26, "chunks"),
+    "pid": (1, 1 << 22, "as its process id"),
+    "cpus": (1, 1 << 13, "CPUs"),
+    "nodes": (1, 1 << 10, "NUMA nodes"),
+    "mode": (1, 2, "as its recording mode"),
+    "sampler_hz": (0, 1000, "samples a second"),
+    "ended": (0, 2, "as the way in which it ended"),
+    "full": (0, 2, "as the reason for which it is full"),
+}
 
 
 class Chunk(NamedTuple):
@@ -93,6 +105,13 @@ class Trace:
                 f"the trace's header is damaged: chunks of {chunk} bytes",
                 RECORD_IT_AGAIN,
             )
+        for name, (least, most, words) in PLAUSIBLE.items():
+            if not least <= header[name] <= most:
+                raise self._refusal(
+                    place[name][1],
+                    f"the trace's header is damaged: {int(header[name]):,} {words}",
+                    RECORD_IT_AGAIN,
+                )
         return header
 
     def _count_chunks(self) -> int:
@@ -103,7 +122,17 @@ class Trace:
                 f"{self.path} is cut off: it has {len(self._bytes)} of "
                 f"{written * self.chunk_bytes} bytes; what is missing is not counted"
             )
+        elif self.header["ended"] and self._has_records(written, there):
+            self.doubts.append(
+                f"the header of {self.path} is damaged: it counts {written} of {there} "
+                "chunks; the others are left out"
+            )
         return min(written, there)
+
+    def _has_records(self, begin: int, end: int) -> bool:
+        """Whether there are records in the chunks that the header does not count."""
+        heads = (self._head(number) for number in range(begin, end))
+        return any(head["kind"] in RECORDS and head["used"] for head in heads)
 
     @cached_property
     def _chunks(self) -> dict[ChunkKind, list[Chunk]]:
@@ -192,9 +221,17 @@ def _record(raw: bytes, dtype: np.dtype[np.void]) -> np.void:
 
 
 def text(raw: bytes | np.bytes_) -> str:
-    """A name in a trace: up to its first zero, printable."""
-    readable = bytes(raw).split(b"\0")[0].decode(errors="replace")
-    return "".join(c if c.isprintable() else "\ufffd" for c in readable)
+    """Return a name in a trace, up to its first zero, safe to print.
+
+    What cannot be printed is escaped as in Python: `\\x1b`.
+    """
+    name = bytes(raw).split(b"\0")[0].decode(errors="backslashreplace")
+    return escaped(name)
+
+
+def path_text(raw: bytes | np.bytes_) -> str:
+    """Return a path in a trace, to open it: `escaped` makes it fit to be shown."""
+    return os.fsdecode(bytes(raw).split(b"\0")[0])
 
 
 def _open(path: Path) -> tuple[bytes, mmap.mmap]:

@@ -120,12 +120,18 @@ def _waiters(samples: list[WaiterSample], name: str, tick: float) -> Iterator[Ev
     """A counter; a lock for which nobody waits has no sample, so the counter falls."""
     end: float | None = None
     for sample in samples:
-        if end is not None and sample.at_ns - end > tick / 2:
+        start = _start(sample, tick)
+        if end is not None and start - end > tick / 2:
             yield _counter(name, LOCKS, end, {"waiters": 0})
-        yield _counter(name, LOCKS, sample.at_ns, {"waiters": sample.waiters})
-        end = sample.at_ns + tick * sample.weight
+        yield _counter(name, LOCKS, max(start, end or 0), {"waiters": sample.waiters})
+        end = sample.at_ns
     if end is not None:
         yield _counter(name, LOCKS, end, {"waiters": 0})
+
+
+def _start(sample: WaiterSample, tick: float) -> float:
+    """When the time began that a sample represents: it ends with the sample."""
+    return max(0.0, sample.at_ns - tick * sample.weight)
 
 
 def _holders(
@@ -136,15 +142,16 @@ def _holders(
         if not holder:
             continue
         for sample in group:
-            start = float(sample.at_ns)
-            end = start + tick * sample.weight
+            start, end = _start(sample, tick), float(sample.at_ns)
             if runs and runs[-1][0] == holder and start - runs[-1][2] < tick / 2:
                 runs[-1] = (holder, runs[-1][1], end)
             else:
                 runs.append((holder, start, end))
-    for place, (holder, start, end) in enumerate(runs):
+    last = 0.0
+    for holder, begin, end in runs:
         # A sample may be a little late; slices of a track must not overlap.
-        until = min(end, runs[place + 1][1]) if place + 1 < len(runs) else end
+        start = max(begin, last)
+        last = end
         yield {
             "ph": "X",
             "name": names.thread(holder),
@@ -152,5 +159,5 @@ def _holders(
             "pid": LOCKS,
             "tid": track,
             "ts": _us(start),
-            "dur": _us(until) - _us(start),
+            "dur": _us(end) - _us(start),
         }

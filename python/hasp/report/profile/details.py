@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hasp.errors import HaspError
-from hasp.output import console, table
+from hasp.output import console, escaped, table
 from hasp.profile.distribution import Distribution
 from hasp.profile.model import Profile, Site
 from hasp.report.profile.figures import IDLE_KINDS, TIMES, Row, chosen, idle_rows, rows
@@ -18,7 +18,6 @@ from hasp.report.profile.words import (
     few,
     listed,
     plural,
-    printable,
     share,
     short_time,
     time,
@@ -143,7 +142,7 @@ def print_threads(profile: Profile, top: int | None) -> None:
         end = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
         lived = max(0, end - thread.began_ns)
         form.add_row(
-            printable(f"{thread.number} {thread.name}".strip()),
+            escaped(f"{thread.number} {thread.name}".strip()),
             short_time(lived, 3),
             *(
                 share(part / lived if lived else None)

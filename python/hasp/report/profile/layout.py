@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from hasp.report.profile.words import printable
+from hasp.output import escaped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,7 +53,7 @@ def lines(
     above.append("─" * len(_line([""] * len(widths), widths, keep=True)))
     below: list[str] = []
     for row in rows:
-        name = printable(row[0])
+        name = escaped(row[0])
         if len(name) > widths[0]:
             below += wrap(shortened(name, LINES * width - 2), width)
             name = ""

@@ -10,7 +10,7 @@ from datetime import datetime
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from hasp.output import console
+from hasp.output import console, escaped
 from hasp.profile.model import Overhead, Profile
 from hasp.report.profile.figures import Metric, Row, idle_rows, rows, statistic
 from hasp.report.profile.findings import (
@@ -27,7 +27,6 @@ from hasp.report.profile.words import (
     few,
     listed,
     plural,
-    printable,
     share,
     short_time,
     time,
@@ -120,7 +119,7 @@ class Again:
 def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
     """A paragraph; its further lines begin below the first word."""
     blank = " " * len(indent)
-    text = printable(text)
+    text = escaped(text)
     lines = wrap(text, out.width, initial_indent=indent, subsequent_indent=blank)
     out.print("\n".join(lines), style=style or None, soft_wrap=True)
 
@@ -256,10 +255,11 @@ def print_findings(
 def overhead_words(overhead: Overhead) -> str:
     """What the tool itself cost."""
     return (
-        f"Recording took {share(overhead.share, ' ')} of the CPU time, as far as it "
-        f"sees itself (with all in the cache: {time(overhead.counted_ns)} for a "
-        f"counted acquisition, {time(overhead.timed_ns)} for a timed one, "
-        f"{time(overhead.stack_ns)} for a stack)."
+        f"Recording took {time(overhead.spent_ns)} of CPU time, "
+        f"{share(overhead.share, ' ')} of the program's time (with warm caches: "
+        f"{time(overhead.counted_ns)} for a counted acquisition, "
+        f"{time(overhead.timed_ns)} for a timed one, {time(overhead.stack_ns)} for a "
+        "stack)."
     )
 
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 import numpy
 
-from hasp.profile.model import Profile
+from hasp.profile.model import Profile, WaiterSample
 from hasp.report.profile.findings import Names
 
 BINS = 240
@@ -28,19 +29,18 @@ def timeline(profile: Profile, names: Names) -> dict[str, Any]:
     width = tick * max(1, math.ceil(duration / tick / BINS))
     bins = math.ceil(duration / width)
     waiting: dict[int, numpy.ndarray[Any, numpy.dtype[numpy.float64]]] = {}
-    holders: dict[int, dict[int, Counter[int]]] = {}
+    holders: dict[int, dict[int, dict[int, float]]] = {}  # time by thread
     for sample in profile.waiters:
         site = names.site(sample.lock)
         if site is None:
             continue
         if site.number not in waiting:
             waiting[site.number] = numpy.zeros(bins)
-            holders[site.number] = defaultdict(Counter)
-        place = min(bins - 1, max(0, int(sample.at_ns / width)))
-        # The time that the sample stands for, in which so many threads waited.
-        waiting[site.number][place] += sample.waiters * sample.weight * tick
-        if sample.holder:
-            holders[site.number][place][sample.holder] += sample.weight
+            holders[site.number] = defaultdict(lambda: defaultdict(float))
+        for place, part_ns in _spread(sample, tick, width, bins):
+            waiting[site.number][place] += sample.waiters * part_ns
+            if sample.holder:
+                holders[site.number][place][sample.holder] += part_ns
     busiest = sorted(waiting, key=lambda number: -waiting[number].sum())[:MOST_SITES]
     return {
         "bin_ns": width,
@@ -51,12 +51,30 @@ def timeline(profile: Profile, names: Names) -> dict[str, Any]:
         ],
         "holders": [
             [
-                one.most_common(1)[0][0] if (one := holders[number].get(place)) else 0
+                max(one, key=one.__getitem__)
+                if (one := by_bin.get(place))
+                else 0
                 for place in range(bins)
             ]
-            for number in busiest
+            for by_bin in (holders[number] for number in busiest)
         ],
     }
+
+
+def _spread(
+    sample: WaiterSample, tick: float, width: float, bins: int
+) -> Iterator[tuple[int, float]]:
+    """The bins that a sample covers, with the time in each.
+
+    A sample represents the time since the previous one: the sampler may have been
+    late, or slept longer, and old samples are thinned out.
+    """
+    end = min(float(sample.at_ns), bins * width)
+    begin = max(0.0, end - sample.weight * tick)
+    for place in range(int(begin / width), min(int(end / width), bins - 1) + 1):
+        part = min(end, (place + 1) * width) - max(begin, place * width)
+        if part > 0:
+            yield place, part
 
 
 def moments(profile: Profile) -> dict[str, list[Any]]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hasp.errors import HaspError
@@ -59,10 +59,11 @@ class Verdict:
 
 
 EMPTY = (
-    "The program used no lock: it called no function of pthread mutexes, rwlocks, "
+    "the program used no lock: it called no function of pthread mutexes, rwlocks, "
     "spinlocks, condition variables or barriers while more than one thread ran."
 )
-DOUBTFUL = "No lock is in this trace, or in what could be read of it."
+DOUBTFUL = "no lock is in this trace, or in what could be read of it."
+DAMAGED = "this trace is damaged, and parts of it are missing here: "
 
 
 def is_empty(profile: Profile) -> bool:
@@ -72,11 +73,23 @@ def is_empty(profile: Profile) -> bool:
 
 def empty_words(profile: Profile) -> str:
     """Why there is no lock: an incomplete trace proves nothing."""
+    if profile.damaged:
+        return DAMAGED + DOUBTFUL
     return DOUBTFUL if profile.warnings else EMPTY
 
 
 def verdict(profile: Profile) -> Verdict:
-    """Of a profile: the advisor's, behind what stands in any report."""
+    """Return the advisor's verdict, after the evidence that any report has.
+
+    The sentence of a damaged trace begins with a warning.
+    """
+    found = _verdict(profile)
+    if profile.damaged and not is_empty(profile):
+        return replace(found, sentence=DAMAGED + found.sentence)
+    return found
+
+
+def _verdict(profile: Profile) -> Verdict:
     if is_empty(profile):
         return Verdict(empty_words(profile), ())
     hang = waiting(profile)

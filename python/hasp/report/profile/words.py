@@ -73,11 +73,6 @@ def quantity(value: float | None, unit: str) -> str:
     return share(value, " ") if unit == "share" else count(value)
 
 
-def printable(text: str) -> str:
-    """Without what would steer a terminal: names in a trace may hold anything."""
-    return "".join(one if one.isprintable() or one == "\n" else "?" for one in text)
-
-
 def plural(number: int, noun: str, nouns: str | None = None) -> str:
     """`1 thread`, `12 threads`."""
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""What recording cost, and of what it is a share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from trace_samples import SECOND, Synthetic
+
+from hasp.profile.build import load
+from hasp.profile.model import Overhead
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "hasp.trace"
+
+
+@pytest.fixture
+def program() -> Synthetic:
+    """Two threads of a second each."""
+    made = Synthetic()
+    made.thread()
+    made.thread()
+    return made
+
+
+def read(program: Synthetic, path: Path) -> Overhead:
+    return load(program.write(path)).overhead
+
+
+def test_the_tools_own_cost_is_what_it_measured(program: Synthetic, path: Path) -> None:
+    program.set_header(sampler_ns=50_000_000)
+    program.thread(own_ticks=100_000_000, cpu_ns=1_750_000_000, counted=1_000_000)
+    program.thread(own_ticks=50_000_000, cpu_ns=200_000_000)
+    overhead = read(program, path)
+    assert overhead.share == pytest.approx(0.1)
+    assert overhead.spent_ns == 200_000_000
+
+
+def test_the_own_cost_of_older_traces_is_calibration_times_counts(
+    program: Synthetic, path: Path
+) -> None:
+    program.thread(counted=1_000_000, timed=10_000, stacks=10)
+    overhead = read(program, path)
+    spent = 1_000_000 * 4 + 10_000 * 50 + 10 * 1000  # ns
+    assert overhead.share == pytest.approx(spent / (3 * SECOND))
+    assert (overhead.counted_ns, overhead.timed_ns, overhead.stack_ns) == (4, 50, 1000)
+
+
+def test_the_tools_own_cost_is_a_share_of_the_time_that_threads_ran(
+    program: Synthetic, path: Path
+) -> None:
+    program.thread(counted=1_000_000, cpu_ns=2_000_000_000)
+    program.thread(cpu_ns=0)  # it slept
+    assert read(program, path).share == pytest.approx(0.002)
+
+
+def test_a_blocked_program_is_not_told_that_recording_took_its_time(
+    program: Synthetic, path: Path
+) -> None:
+    """Its threads used next to no CPU time, so any cost was nearly all of that."""
+    program.thread(own_ticks=9_000_000, cpu_ns=10_000_000)
+    assert read(program, path).share == pytest.approx(0.009)
