@@ -51,9 +51,7 @@ def timeline(profile: Profile, names: Names) -> dict[str, Any]:
         ],
         "holders": [
             [
-                max(one, key=one.__getitem__)
-                if (one := by_bin.get(place))
-                else 0
+                max(one, key=one.__getitem__) if (one := by_bin.get(place)) else 0
                 for place in range(bins)
             ]
             for by_bin in (holders[number] for number in busiest)
