@@ -103,7 +103,7 @@ def test_figures_and_their_ratio(cli, script):
     assert found["mcs"]["median"] == 50
     assert found["mcs"]["unit"] == "ops/s"
     bounds = [found["mcs"][f"ratio_{name}"] for name in ("to_glibc", "low", "high")]
-    assert bounds == [0.5, 0.5, 0.5]
+    assert bounds == pytest.approx([0.5, 0.5, 0.5])
     assert found["mcs"]["verdict"] == "worse"
     assert found["futex"]["verdict"] == "same"
     assert found["glibc"]["verdict"] == "reference"
@@ -314,6 +314,25 @@ def test_a_command_that_does_not_work_natively(cli, script, words, body, reason)
     assert finished.returncode == 2
     assert "does not work without Hasp" in finished.stderr
     assert reason in finished.stderr
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_no_lock_is_blamed_for_a_command_that_fails_natively(cli, seed):
+    finished = cli(
+        *("compare", "--locks", "mcs,futex", "--warmup", 0, "--seed", seed, "--"),
+        "false",
+    )
+    assert finished.returncode == 2
+    assert "does not work without Hasp: exit status 1" in finished.stderr
+    assert "mcs" not in finished.stderr and "futex" not in finished.stderr
+
+
+def test_a_command_that_also_fails_natively(cli, script, tmp_path):
+    program = script(f'[ "$HASP_LOCK" ] || mkdir {tmp_path}/a || mkdir {tmp_path}/b')
+    finished = cli("compare", "--locks", "mcs", "--runs", 3, "--", program)
+    assert finished.returncode == 1
+    words = " ".join(finished.stdout.split())
+    assert "the command also failed without Hasp, in 2 of 4 runs" in words
 
 
 def test_a_prepare_that_fails(cli, script):

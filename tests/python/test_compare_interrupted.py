@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Ctrl-C leaves of a comparison."""
+"""Comparisons that are interrupted or killed."""
 
 from __future__ import annotations
 
@@ -17,33 +17,28 @@ from .conftest import RUN_HASP
 from .test_compare import alive
 
 
-def interrupted(environment, folder, program, number, *words):
-    """A comparison that is interrupted in its fourth run."""
+def started(environment, folder, program, errors=subprocess.PIPE):
+    """A comparison whose program has made a file `hanging`."""
+    options = ("--locks", "mcs", "--runs", "9", "--warmup", "0", "--json", "out.jsonl")
     process = subprocess.Popen(
-        [
-            *(
-                sys.executable,
-                "-c",
-                RUN_HASP,
-                "compare",
-                "--locks",
-                "mcs",
-                "--runs",
-                "9",
-            ),
-            *("--warmup", "0", "--json", "out.jsonl", *words, "--", str(program)),
-        ],
+        [sys.executable, "-c", RUN_HASP, "compare", *options, "--", str(program)],
         env=environment,
         cwd=folder,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=errors,
         text=True,
     )
     deadline = time.monotonic() + 40
     while not (folder / "hanging").exists():
-        assert process.poll() is None, process.stderr.read()
+        assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    return process
+
+
+def interrupted(environment, folder, program, number):
+    """The exit status and the output of a comparison that gets a signal."""
+    process = started(environment, folder, program)
     process.send_signal(number)
     output, errors = process.communicate(timeout=30)
     return process.returncode, output, errors
@@ -80,3 +75,22 @@ def test_an_interruption_before_the_first_result(environment, script, tmp_path):
     assert (status, output) == (130, "")
     assert "Traceback" not in errors
     assert alive(stay) == []
+
+
+def test_a_killed_comparison_with_a_slow_program_leaves_no_folder(
+    environment, script, tmp_path
+):
+    place = tmp_path / "temporary"
+    place.mkdir()
+    program = script("touch hanging; until [ -e goon ]; do sleep 0.05; done")
+    environment = {**environment, "TMPDIR": str(place)}
+    # The program's helper keeps stderr open, so a pipe would not end with the command.
+    process = started(environment, tmp_path, program, errors=subprocess.DEVNULL)
+    process.kill()
+    process.communicate(timeout=30)
+    assert len(list(place.iterdir())) == 1
+    (tmp_path / "goon").touch()
+    deadline = time.monotonic() + 40
+    while list(place.iterdir()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

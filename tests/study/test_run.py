@@ -13,6 +13,7 @@ import time
 import pytest
 from study.plans import PLAN, SECOND, entries, study
 
+from hasp.errors import HaspError
 from hasp.study.campaign import load
 from hasp.study.carry_out import Carrying, Progress, configurations, cpus_for
 from hasp.study.journal import Entry, Journal
@@ -203,6 +204,18 @@ def test_the_order_is_random_but_the_plan_s_own(plan, tmp_path):
         return found
 
     assert order() == order()
+
+
+def test_locks_may_be_a_list(plan):
+    text = plan.read_text()
+    before = load(plan)
+    plan.write_text(text.replace('locks = "glibc,futex"', 'locks = ["futex", "glibc"]'))
+    assert load(plan).programs[0].plan.locks == ("glibc", "futex")
+    assert load(plan).digest == before.digest, "the same runs"
+    for wrong in ("[3]", "[]", '["moon"]'):
+        plan.write_text(text.replace('"glibc,futex"', wrong))
+        with pytest.raises(HaspError, match="plan.toml:5: program speed: locks: "):
+            load(plan)
 
 
 def test_pinning_takes_as_many_cpus_as_threads():

@@ -136,7 +136,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "command": (str,),
     "workload": (str,),
     "knobs": (dict,),
-    "locks": (str,),
+    "locks": (str, list),
     "plans": (list,),
     "threads": (list,),
     "nodes": (list,),
@@ -277,9 +277,7 @@ def _plan(said: Said, plan_files: tuple[PlanFile, ...]) -> Plan:
     if (said.get("server") is None) != (said.get("ready") is None):
         key = "server" if "server" in said else "ready"
         said.fail(key, "`server` and `ready` belong together", "add the other")
-    chosen = [
-        lock.name for lock in said.made("locks", select, said.get("locks", "all"))
-    ]
+    chosen = _locks(said)
     chosen.sort(key=lambda lock: lock != REFERENCE)
     for key in ("command", "server"):
         if key in said:
@@ -304,6 +302,16 @@ def _plan(said: Said, plan_files: tuple[PlanFile, ...]) -> Plan:
         else None,
         unit=unit,
     )
+
+
+def _locks(said: Said) -> list[str]:
+    """The names of its locks, which are text as for --locks, or a list of such words."""
+    words = said.get("locks", "all")
+    if isinstance(words, list):
+        if not all(isinstance(word, str) for word in words):
+            said.fail("locks", f"{words!r} is not a list of names", 'e.g. ["mcs"]')
+        words = ",".join(words)
+    return [lock.name for lock in said.made("locks", select, words)]
 
 
 def _repetition(said: Said) -> Repetition:

@@ -72,7 +72,11 @@ def adopt_orphans() -> None:
 class Launcher:
     """A small process that starts one program at a time (see launcher.py)."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str) -> None:
+        """`folder` holds the output of its programs.
+
+        It is deleted after the last program has ended if this process was killed.
+        """
         self._child: Child | None = None
         self._ended: Usage | None = None  # how the last child ended, once it has
         request_reader, self._requests = os.pipe()
@@ -80,7 +84,7 @@ class Launcher:
         with uninterrupted():
             self._pid = os.posix_spawn(
                 sys.executable,
-                [sys.executable, "-I", "-S", str(LAUNCHER)],
+                [sys.executable, "-I", "-S", str(LAUNCHER), folder],
                 {},
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, request_reader, 0),

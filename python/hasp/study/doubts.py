@@ -43,6 +43,7 @@ def doubts(study: Study, rows: list[Row]) -> list[Doubt]:
     found: list[Doubt] = []
     for check in (
         _interrupted,
+        _failing_command,
         _few_runs,
         _too_short,
         _host,
@@ -69,6 +70,20 @@ def _interrupted(study: Study, rows: list[Row]) -> list[Doubt]:
     if not study.interrupted:
         return []
     return [Doubt(INTERRUPTED, "interrupted: this is what was measured before")]
+
+
+def _failing_command(study: Study, rows: list[Row]) -> list[Doubt]:
+    """Failures of the reference, which no lock is to blame for."""
+    struck = [row for row in rows if row.is_reference and row.failures]
+    if not struck:
+        return []
+    failed = sum(sum(row.failures.values()) for row in struck)
+    words = (
+        f"the command also failed without Hasp, in {failed} of "
+        f"{sum(row.attempts for row in struck)} runs, so failures under a lock may not "
+        "be the lock's; make the command repeatable, for example with --prepare"
+    )
+    return [Doubt("failing_command", words)]
 
 
 def _few_runs(study: Study, rows: list[Row]) -> list[Doubt]:

@@ -119,4 +119,9 @@ if __name__ == "__main__":
     try:
         main()
     except BrokenPipeError:
-        sys.exit(0)  # the parent has gone
+        pass  # the parent has gone
+    finally:
+        # A parent that ends in order kills this process first, and tidies up itself.
+        import shutil  # costs memory, which does not matter any more
+
+        shutil.rmtree(sys.argv[1], ignore_errors=True)

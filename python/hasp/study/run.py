@@ -93,8 +93,8 @@ class Runner:
     def __enter__(self) -> Runner:
         adopt_orphans()
         self._folder = tempfile.TemporaryDirectory(prefix="hasp-compare-")
-        self._load_launcher = Launcher()
-        self._server_launcher = Launcher()
+        self._load_launcher = Launcher(self._folder.name)
+        self._server_launcher = Launcher(self._folder.name)
         self.floor_bytes = self._load_launcher.floor_bytes
         return self
 
@@ -127,9 +127,18 @@ class Runner:
                 if run.outcome != record.OK:
                     self._failures[cell] += 1
                     self._refuse_if_reference(run)
+                    self._try_reference(cell.threads)
                 elif cell.lock == REFERENCE:
                     self._reference_passed.add(cell.threads)
                 yield run
+
+    def _try_reference(self, threads: int | None) -> None:
+        """Before a lock is blamed for a failure, see that the command works at all."""
+        if threads not in self._reference_passed:
+            run = self.run(0, Cell(REFERENCE, threads))
+            if run.outcome != record.OK:
+                self._refuse_if_reference(run)
+            self._reference_passed.add(threads)
 
     def _refuse_if_reference(self, run: Run) -> None:
         if run.lock != REFERENCE or run.threads in self._reference_passed:
