@@ -214,7 +214,7 @@ def test_locks_may_be_a_list(plan):
     assert load(plan).digest == before.digest, "the same runs"
     for wrong in ("[3]", "[]", '["moon"]'):
         plan.write_text(text.replace('"glibc,futex"', wrong))
-        with pytest.raises(HaspError, match="plan.toml:5: program speed: locks: "):
+        with pytest.raises(HaspError, match=r"plan\.toml:5: program speed: locks: "):
             load(plan)
 
 

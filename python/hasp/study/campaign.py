@@ -305,7 +305,7 @@ def _plan(said: Said, plan_files: tuple[PlanFile, ...]) -> Plan:
 
 
 def _locks(said: Said) -> list[str]:
-    """The names of its locks, which are text as for --locks, or a list of such words."""
+    """The names of its locks: text as for --locks, or a list of such words."""
     words = said.get("locks", "all")
     if isinstance(words, list):
         if not all(isinstance(word, str) for word in words):
