@@ -51,7 +51,7 @@ help: ## Show this list
 setup: packages-build $(VENV)/hasp.stamp ## Create .venv with the `hasp` command in it
 
 demo: setup packages-demo ## RocksDB: which lock hurts, which of a dozen serves best (minutes)
-	$(BIN)/python -m hasp.demo $(DEMO)
+	$(BIN)/python -m hasp.lab.demo $(DEMO)
 
 test: MESON_TESTS := --no-suite slow
 test: packages-test build ## Everything that fits in ten minutes on two cores
@@ -61,11 +61,12 @@ test-all: packages-test-all build ## All tests: servers, sanitizers, clang, aarc
 	tools/build-variants
 	$(RUN_TESTS) -m "" $(PYTEST)
 
-lint: setup ## Check layers, sizes, format and types
+lint: setup ## Check layers, imports, sizes, format and types
 	$(BIN)/python tools/check_layers.py
 	$(BIN)/python tools/check_sizes.py
 	$(BIN)/python tools/check_format.py
 	$(BIN)/ruff check .
+	PYTHONPATH=python $(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 
 format: setup ## Reformat the sources (C where clang-format is installed)

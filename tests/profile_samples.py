@@ -12,11 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from hasp.profile.distribution import NOTHING, Distribution
-from hasp.profile.model import (
+from hasp.profile.model.distribution import NOTHING, Distribution
+from hasp.profile.model.profile import (
     Edge,
     Event,
-    Frame,
     Kind,
     Lock,
     Moment,
@@ -24,14 +23,14 @@ from hasp.profile.model import (
     Overhead,
     Profile,
     Site,
-    Stack,
     Thread,
     Use,
     WaiterSample,
     Weight,
     sum_of,
 )
-from hasp.trace.format import BUCKETS, bucket_edges, bucket_of
+from hasp.profile.symbols.frame import Frame, Stack
+from hasp.profile.trace.format import BUCKETS, bucket_edges, bucket_of
 
 SECOND = 1_000_000_000
 DURATION = 10 * SECOND

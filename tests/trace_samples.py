@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from hasp.trace import format
-from hasp.trace.format import RECORDS, ChunkKind, Records
+from hasp.profile.trace import format
+from hasp.profile.trace.format import RECORDS, ChunkKind, Records
 
 NUMBERED = (ChunkKind.THREADS, ChunkKind.LOCKS, ChunkKind.STACKS, ChunkKind.MODULES)
 SECOND = 1_000_000_000

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from include_cycles import include_cycles
 from sources import C_SUFFIXES, Finding, files, parse_root, report
 
 # A part may include itself and these.
@@ -141,14 +142,12 @@ def check_file(root: Path, path: Path) -> Iterator[Finding]:
 
 def main() -> int:
     root = parse_root(__doc__)
-    return report(
-        root,
-        (
-            finding
-            for path in files(root, ["src"], C_SUFFIXES)
-            for finding in check_file(root, path)
-        ),
-    )
+    found = [
+        finding
+        for path in files(root, ["src"], C_SUFFIXES)
+        for finding in check_file(root, path)
+    ]
+    return report(root, [*found, *include_cycles(root)])
 
 
 if __name__ == "__main__":

@@ -13,12 +13,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from function_lengths import functions
 from sources import C_SUFFIXES, PYTHON_SUFFIXES, Finding, files, parse_root, report
 
 FOLDERS = ("src", "include", "python", "tools", "tests")
 LOCK_LINES = (60, 250)
 WARN_LINES = 400
 MOST_LINES = 600
+FUNCTION_LINES = 60
 
 # What makes a header of src/locks an algorithm: it defines a trylock of its own.
 LOCK_OPERATION = re.compile(
@@ -67,6 +69,18 @@ def check_file(root: Path, path: Path) -> Iterator[Finding]:
         )
 
 
+def check_functions(root: Path, path: Path) -> Iterator[Finding]:
+    for function in functions(path, path.read_text(encoding="utf-8")):
+        if function.lines > FUNCTION_LINES:
+            yield Finding(
+                path,
+                function.line,
+                f"{function.name} has {function.lines} lines, at most"
+                f" {FUNCTION_LINES}: split it",
+                fatal=False,
+            )
+
+
 def main() -> int:
     root = parse_root(__doc__)
     stale = [
@@ -79,7 +93,7 @@ def main() -> int:
     found = [
         finding
         for path in files(root, FOLDERS, C_SUFFIXES + PYTHON_SUFFIXES)
-        for finding in check_file(root, path)
+        for finding in (*check_file(root, path), *check_functions(root, path))
     ]
     return report(root, stale + found)
 

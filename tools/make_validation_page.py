@@ -17,15 +17,15 @@ DATA = ROOT / "docs/data/validation.jsonl"
 PAGE = ROOT / "docs/validation.md"
 sys.path.insert(0, str(ROOT / "python"))
 
-from hasp.simulate.validation.claim import KINDS  # noqa: E402
-from hasp.simulate.validation.scope import (  # noqa: E402
+from hasp.lab.simulate.validation.claim import KINDS  # noqa: E402
+from hasp.lab.simulate.validation.scope import (  # noqa: E402
     CLAIMS,
     OUT_OF_SCOPE,
     Score,
     as_shipped,
     scores,
 )
-from hasp.simulate.validation.verdicts import from_record  # noqa: E402
+from hasp.lab.simulate.validation.verdicts import from_record  # noqa: E402
 
 HEAD = """\
 # What the simulator agrees with

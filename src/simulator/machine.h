@@ -4,7 +4,7 @@
  *
  * One `key value...` a line, integers only, in cycles unless said otherwise; a line
  * that starts with # is a comment. Every key stands exactly once (`between_places` once
- * for each place, `latency` once for each of the 30 pairs). python/hasp/machines writes
+ * for each place, `latency` once for each of the 30 pairs). python/hasp/lab/simulate/machines writes
  * it from TOML.
  *
  *   name TEXT              of the machine, up to the end of the line

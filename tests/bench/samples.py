@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from hasp.bench.cases import Case
-from hasp.bench.runner import Sample
-from hasp.bench.schedule import Samples
-from hasp.native import LockInfo
+from hasp.lab.bench.cases import Case
+from hasp.lab.bench.runner import Sample
+from hasp.lab.bench.schedule import Samples
+from hasp.locks.native import LockInfo
 
 
 def make_case(name: str = "uncontended", **changes: object) -> Case:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from hasp.bench.cases import GLIBC
-from hasp.bench.overhead.cases import FULL, MODES, OVERHEADS, SAMPLED
-from hasp.bench.overhead.figures import Figure, figures_of, load
-from hasp.bench.rows import make_rows
-from hasp.bench.runner import FAILED, Sample
-from hasp.bench.schedule import Samples
 from hasp.cli.main import main
+from hasp.lab.bench.cases import GLIBC
+from hasp.lab.bench.overhead.cases import FULL, MODES, OVERHEADS, SAMPLED
+from hasp.lab.bench.overhead.figures import Figure, figures_of, load
+from hasp.lab.bench.rows import make_rows
+from hasp.lab.bench.runner import FAILED, Sample
+from hasp.lab.bench.schedule import Samples
 
 Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
 PAIR, SERVER = OVERHEADS[0], OVERHEADS[-1]

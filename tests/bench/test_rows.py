@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from bench.samples import collect, make_case, make_lock
 
-from hasp.bench.judge import judge, limit_of
-from hasp.bench.records import row_of
-from hasp.bench.rows import make_rows
-from hasp.bench.runner import COLLAPSE, FAILED, HANG, OK, Sample
-from hasp.bench.targets import RATIO
-from hasp.native import LockInfo
-from hasp.output import json_line
-from hasp.plots.locks import draw
+from hasp.base.output import json_line
+from hasp.lab.bench.figure import draw
+from hasp.lab.bench.judge import judge, limit_of
+from hasp.lab.bench.records import row_of
+from hasp.lab.bench.rows import make_rows
+from hasp.lab.bench.runner import COLLAPSE, FAILED, HANG, OK, Sample
+from hasp.lab.bench.targets import RATIO
+from hasp.locks.native import LockInfo
 
 ROUNDS = 7
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from bench.samples import make_case
 
-from hasp.bench.cases import BATON, FLOOR, GLIBC, Case
-from hasp.bench.runner import COLLAPSE, HANG, Sample
-from hasp.bench.schedule import Samples, groups_of, run_rounds, subjects_of
+from hasp.lab.bench.cases import BATON, FLOOR, GLIBC, Case
+from hasp.lab.bench.runner import COLLAPSE, HANG, Sample
+from hasp.lab.bench.schedule import Samples, groups_of, run_rounds, subjects_of
 
 
 class Bench:

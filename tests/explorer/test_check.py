@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from hasp import native
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
+from hasp.locks import native
 
 HASP = [sys.executable, "-m", "hasp", "check"]
 

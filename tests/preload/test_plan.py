@@ -12,8 +12,8 @@ from elftools.elf.elffile import ELFFile
 from lock_list import records
 from preload import matrix
 
-from hasp.plan.flatten import flatten
-from hasp.plan.model import Entry, Module, Place, Plan
+from hasp.locks.site_plan.flatten import flatten
+from hasp.locks.site_plan.model import Entry, Module, Place, Plan
 
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from trace_samples import SECOND, Synthetic
 
-from hasp.profile.build import load
-from hasp.profile.model import Overhead
+from hasp.profile.model.build import load
+from hasp.profile.model.profile import Overhead
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from trace_samples import BEGIN, SECOND, Synthetic
 
-from hasp.profile.build import load
-from hasp.profile.model import Operation, Profile
-from hasp.profile.statistics import statistics_of
-from hasp.trace import format
-from hasp.trace.format import ChunkKind, End, LockKind
-from hasp.trace.reader import Trace
+from hasp.profile.model.build import load
+from hasp.profile.model.profile import Operation, Profile
+from hasp.profile.model.totals import statistics_of
+from hasp.profile.trace import format
+from hasp.profile.trace.format import ChunkKind, End, LockKind
+from hasp.profile.trace.reader import Trace
 
 HOLD_BEGINS = BEGIN + SECOND // 10
 WAIT_BEGINS = BEGIN + SECOND // 2

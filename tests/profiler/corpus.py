@@ -12,7 +12,7 @@ import tomli
 from lock_list import BUILD
 
 if TYPE_CHECKING:
-    from hasp.advisor.verdict import Verdict
+    from hasp.profile.diagnosis.verdict import Verdict
 
 FOLDER = Path(__file__).parents[1] / "programs" / "bottlenecks"
 PROGRAM = BUILD / "tests" / "programs" / "bottlenecks" / "bottleneck"

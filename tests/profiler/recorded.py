@@ -12,8 +12,8 @@ from typing import Any
 from lock_list import BUILD
 from preload import matrix
 
-from hasp.trace.format import ChunkKind, EventKind, LockKind, Operation
-from hasp.trace.reader import Trace
+from hasp.profile.trace.format import ChunkKind, EventKind, LockKind, Operation
+from hasp.profile.trace.reader import Trace
 
 PROGRAMS = BUILD / "tests" / "programs" / "profile"
 LIBRARY = BUILD / "src" / "preload" / "profile" / "libhasp-profile.so"

@@ -8,9 +8,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from hasp import interpose
-from hasp.profile.build import load
-from hasp.profile.model import Profile
+from hasp.launch import interpose
+from hasp.profile.model.build import load
+from hasp.profile.model.profile import Profile
 
 
 def environment(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hasp.advisor.features import Features, SiteFeatures
+from hasp.profile.diagnosis.features import Features, SiteFeatures
 
 
 def features(run: dict[str, Any], free_ns: float, cpus: int, nodes: int) -> Features:

@@ -13,11 +13,11 @@ import pytest
 from profiler.corpus import Row, advice_of, rows
 from profiler.recording import profile_of
 
-from hasp import native
-from hasp.advisor.features import Features
-from hasp.advisor.judge import judge
-from hasp.advisor.measure import features
-from hasp.advisor.rules import load as load_rules
+from hasp.locks import native
+from hasp.profile.diagnosis.features import Features
+from hasp.profile.diagnosis.judge import judge
+from hasp.profile.diagnosis.measure import features
+from hasp.profile.diagnosis.rules import load as load_rules
 
 TRIES = 3
 # Below this share of the CPU time that its threads wanted, a program shows what the

@@ -19,9 +19,9 @@ from profiler.test_recorder import (
     used,
 )
 
-from hasp import system_calls
-from hasp.profile.build import load
-from hasp.trace.format import Counter
+from hasp.base import system_calls
+from hasp.profile.model.build import load
+from hasp.profile.trace.format import Counter
 
 __all__ = ["folder"]  # the fixture
 

@@ -15,7 +15,7 @@ from profiler.test_recorder import (
     settings,
 )
 
-from hasp.trace.format import End
+from hasp.profile.trace.format import End
 
 __all__ = ["folder"]  # the fixture
 USUAL = ("exits_at_once", "replaced")

@@ -9,7 +9,7 @@ import pytest
 from preload import matrix
 from profiler.recorded import Recorded, record
 
-from hasp.trace.format import ChunkKind, EdgeMode, LockFlag, LockKind, Operation
+from hasp.profile.trace.format import ChunkKind, EdgeMode, LockFlag, LockKind, Operation
 
 pytestmark = pytest.mark.timeout(2 * matrix.TIME_LIMIT)
 

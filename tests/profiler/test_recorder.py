@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from lock_list import BUILD
 
-from hasp.trace.format import ChunkKind, End, LockKind, Operation, Records
-from hasp.trace.reader import Trace
+from hasp.profile.trace.format import ChunkKind, End, LockKind, Operation, Records
+from hasp.profile.trace.reader import Trace
 
 PROGRAM = BUILD / "tests" / "profiler" / "recorded"
 UNUSUAL = PROGRAM.with_name("unusual")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import native_program
 
-from hasp.profile.build import load
-from hasp.profile.model import Kind, Operation, Profile, Site, Use
+from hasp.profile.model.build import load
+from hasp.profile.model.profile import Kind, Operation, Profile, Site, Use
 
 RUN = ("--seconds=0.3", "--warm-up-ns=10000000", "--timeout=30")
 

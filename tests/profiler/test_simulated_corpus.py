@@ -12,9 +12,9 @@ import pytest
 from profiler.corpus import Simulated, advice_of, simulated_rows
 from profiler.simulated import features
 
-from hasp import native
-from hasp.advisor.judge import judge
-from hasp.advisor.rules import load
+from hasp.locks import native
+from hasp.profile.diagnosis.judge import judge
+from hasp.profile.diagnosis.rules import load
 
 MACHINE, CPUS, NODES = "a-64", 64, 8
 

@@ -18,11 +18,11 @@ from profiler.test_recorder import (
     used,
 )
 
-from hasp.profile.build import load
-from hasp.profile.waiting import waiting
-from hasp.top.snapshot import take
-from hasp.trace.format import ChunkKind, Operation
-from hasp.trace.reader import Trace
+from hasp.profile.model.build import load
+from hasp.profile.model.snapshot import take
+from hasp.profile.model.waiting import waiting
+from hasp.profile.trace.format import ChunkKind, Operation
+from hasp.profile.trace.reader import Trace
 
 __all__ = ["folder"]  # the fixture
 

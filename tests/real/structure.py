@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hasp.advisor import advise
-from hasp.profile.model import Kind, Operation, Profile, Site
+from hasp.profile.diagnosis import advise
+from hasp.profile.model.profile import Kind, Operation, Profile, Site
 
 GOLDEN = Path(__file__).with_name("golden")
 LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)

@@ -14,9 +14,9 @@ import pytest
 from real.programs import need
 from waiting import wait_until
 
-from hasp.demo import rocksdb
+from hasp.lab.demo import rocksdb
 
-COMMAND = [sys.executable, "-m", "hasp.demo"]
+COMMAND = [sys.executable, "-m", "hasp.lab.demo"]
 
 
 def start(*words: object, **extra: str) -> subprocess.Popen[str]:

@@ -18,9 +18,9 @@ from real import test_batch, test_servers
 from real.programs import Launcher, Lock
 from real.structure import GOLDEN, Facts, differences, facts
 
-from hasp import native
-from hasp.profile.build import load
-from hasp.profile.model import Profile
+from hasp.locks import native
+from hasp.profile.model.build import load
+from hasp.profile.model.profile import Profile
 
 GLIBC = Lock("glibc", parks=True)
 SOURCE = re.compile(r"\w\.(c|cc|h)\b")  # a file of the program's

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hasp.machines import flat, machine
+from hasp.lab.simulate.machines import flat, machine
 
 Flatten = Callable[..., Path]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import native_program
 
-from hasp.machines.flat import flatten
-from hasp.machines.machine import load
+from hasp.lab.simulate.machines.flat import flatten
+from hasp.lab.simulate.machines.machine import load
 
 # Each protocol, and several threads in a core under two of them.
 MACHINES = ("opteron-48", "xeon-80", "niagara-64", "tilera-36", "i7-4770", "epyc-2x64")

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from hasp.errors import HaspError
-from hasp.machines.flat import flatten
-from hasp.machines.machine import load
-from hasp.native import engine
-from hasp.simulate.job import Job
-from hasp.simulate.pool import run_jobs
-from hasp.simulate.scenario import differences, find, names, read, run
+from hasp.base.errors import HaspError
+from hasp.lab.simulate.job import Job
+from hasp.lab.simulate.machines.flat import flatten
+from hasp.lab.simulate.machines.machine import load
+from hasp.lab.simulate.pool import run_jobs
+from hasp.lab.simulate.scenario import differences, find, names, read, run
+from hasp.locks.native import engine
 
 HASP = [sys.executable, "-m", "hasp", "simulate"]
 

@@ -7,10 +7,10 @@ import os
 
 import pytest
 
-from hasp.energy import perf_events, powercap
-from hasp.energy.meter import Counter, Meter
+from hasp.base.energy import perf_events, powercap
+from hasp.base.energy.meter import Counter, Meter
+from hasp.compare.run_record import OK, Run
 from hasp.study.metrics import metrics_of, with_derived
-from hasp.study.record import OK, Run
 
 
 def zone(root, name, kind, energy_uj, limit=262_143_328_850):

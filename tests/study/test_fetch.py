@@ -13,7 +13,7 @@ import threading
 import pytest
 from study.printed import reference
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 from hasp.study import fetching
 from hasp.study.fetching import PUBLISHED, Published, chosen, fetch
 from hasp.study.samples import create_or_open

@@ -7,9 +7,9 @@ import json
 
 import numpy
 
-from hasp.report.study.page import as_data
-from hasp.report.study.summary import Summary
 from hasp.statistics.grid import POINTS, Grid
+from hasp.study.report.page import as_data
+from hasp.study.report.summary import Summary
 
 PROGRAMS, LOCKS, SIZES = 200, 43, (1, 2, 4, 8, 16, 32, 64, 80)
 

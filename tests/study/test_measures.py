@@ -10,9 +10,9 @@ import pytest
 from conftest import native_program
 from study.plans import PLAN, SECOND, entries, study
 
-from hasp.energy import powercap
+from hasp.base.energy import powercap
+from hasp.compare import run as run_module
 from hasp.study import carry_out
-from hasp.study import run as run_module
 from hasp.study.campaign import load
 from hasp.study.metrics import with_derived
 

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import pytest
 
 from hasp.cli.main import main
+from hasp.compare.noise import noise_of
+from hasp.compare.run_record import FAILED, OK, Run
 from hasp.study import carry_out
 from hasp.study.campaign import load
 from hasp.study.carry_out import Carrying, configurations
 from hasp.study.journal import Journal
-from hasp.study.noise import noise_of
-from hasp.study.record import FAILED, OK, Run
 
 PLAN = """\
 schema = 1

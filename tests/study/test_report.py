@@ -21,7 +21,7 @@ from pages import (
 )
 
 from hasp.cli.main import main
-from hasp.report.study.origin import origins
+from hasp.study.report.origin import origins
 
 LOCKS = {"mcs": 1.0, "clh": 0.98, "ttas": 0.4}
 PROGRAMS = ("db", "web", "</script><b>odd")

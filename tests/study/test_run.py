@@ -13,11 +13,11 @@ import time
 import pytest
 from study.plans import PLAN, SECOND, entries, study
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
+from hasp.compare.settings import Cell
 from hasp.study.campaign import load
 from hasp.study.carry_out import Carrying, Progress, configurations, cpus_for
 from hasp.study.journal import Entry, Journal
-from hasp.study.plan import Cell
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import numpy
 import pytest
 from scipy import stats
 
+from hasp.base.errors import HaspError
 from hasp.cli.main import main
-from hasp.errors import HaspError
 from hasp.statistics.grid import Grid
 from hasp.statistics.interval import ratio_of_means
 from hasp.study.catalogue import TABLES

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
+from hasp.base.errors import HaspError
 from hasp.cli.main import main
-from hasp.errors import HaspError
-from hasp.native import engine
+from hasp.locks.native import engine
 
 PLAN = """\
 schema = 1

@@ -9,9 +9,9 @@ import signal
 
 import pytest
 
-from hasp import host
+from hasp.base import host
+from hasp.base.errors import Interrupted
 from hasp.cli.main import main
-from hasp.errors import Interrupted
 from hasp.study.campaign import load
 from hasp.study.journal import Entry
 from hasp.study.samples import create_or_open

@@ -7,7 +7,7 @@ import dataclasses
 
 import pytest
 
-from hasp import host
+from hasp.base import host
 from hasp.cli.main import main
 from hasp.study.campaign import load
 from hasp.study.journal import Entry, Journal

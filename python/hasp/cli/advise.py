@@ -8,19 +8,19 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hasp.base.errors import EXIT_FINDING, HaspError
+from hasp.base.output import STDOUT, add_json_option, check_writable, note
 from hasp.cli.traces import add_trace_options
-from hasp.errors import EXIT_FINDING, HaspError
-from hasp.output import STDOUT, add_json_option, check_writable, note
-from hasp.study.options import add_measuring_options, positive
+from hasp.compare.options import add_measuring_options, positive
 
 if TYPE_CHECKING:
-    from hasp.advisor.forecast import Forecast
-    from hasp.advisor.proof import Proof
-    from hasp.advisor.rules import Rules
-    from hasp.advisor.verdict import Verdict
-    from hasp.profile.model import Profile
-    from hasp.study.plan import Plan as StudyPlan
-    from hasp.study.store import Study
+    from hasp.advise.forecast import Forecast
+    from hasp.advise.proof import Proof
+    from hasp.compare.settings import Plan as StudyPlan
+    from hasp.compare.store import Study
+    from hasp.profile.diagnosis.rules import Rules
+    from hasp.profile.diagnosis.verdict import Verdict
+    from hasp.profile.model.profile import Profile
 
 NAME = "advise"
 HELP = "say what to do about a program's locks, and prove it"
@@ -101,7 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge, prove, and write what is asked for."""
-    from hasp.advisor.rules import load
+    from hasp.profile.diagnosis.rules import load
 
     rules = load().set(arguments.set)
     if arguments.rules:
@@ -114,8 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show_rules(rules: Rules, arguments: argparse.Namespace) -> int:
-    from hasp.advisor.report import print_rules, rules_json
-    from hasp.output import write_json
+    from hasp.advise.report import print_rules, rules_json
+    from hasp.base.output import write_json
 
     if arguments.json:
         write_json(rules_json(rules), arguments.json)
@@ -126,7 +126,7 @@ def _show_rules(rules: Rules, arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse what cannot be before anything runs."""
-    from hasp.report.profile.source import trace_behind
+    from hasp.profile.report.source import trace_behind
 
     if arguments.write and not arguments.plan:
         arguments.plan = DEFAULT_PLAN
@@ -137,13 +137,13 @@ def _check(arguments: argparse.Namespace) -> None:
         if name:
             check_writable(name)
     if arguments.simulate:
-        from hasp.machines import machine
+        from hasp.lab.simulate.machines import machine
 
         machine.load(arguments.simulate)
 
 
 def _open(arguments: argparse.Namespace) -> Profile:
-    from hasp.report.profile.source import open_profile
+    from hasp.profile.report.source import open_profile
 
     return open_profile(Path(arguments.trace or DEFAULT_TRACE), arguments.process)
 
@@ -154,7 +154,7 @@ def _judged(
     arguments: argparse.Namespace,
     fewer: Profile | None = None,
 ) -> Verdict:
-    from hasp.advisor import advise
+    from hasp.profile.diagnosis import advise
 
     return advise(profile, rules, arguments.objective, fewer)
 
@@ -170,9 +170,9 @@ class _Answer:
 
 
 def _advise_command(rules: Rules, arguments: argparse.Namespace) -> int:
-    from hasp.advisor.recording import recorded
-    from hasp.study.children import interrupt_on_signals
-    from hasp.study.comparing import plan_of
+    from hasp.advise.recording import recorded
+    from hasp.base.signals import interrupt_on_signals
+    from hasp.compare.comparison import plan_of
 
     plan = plan_of(arguments, ())
     interrupt_on_signals()
@@ -202,12 +202,12 @@ def _proved(
     """Compare the candidates, and judge again with what that has shown."""
     import tempfile
 
-    from hasp import native
-    from hasp.advisor import trial
-    from hasp.advisor.judge import judge
-    from hasp.advisor.planning import plan_of
-    from hasp.advisor.proof import prove
-    from hasp.plan.toml_file import save
+    from hasp.advise import trial
+    from hasp.advise.planning import plan_of
+    from hasp.advise.proof import prove
+    from hasp.locks import native
+    from hasp.locks.site_plan.toml_file import save
+    from hasp.profile.diagnosis.judge import judge
 
     locks = trial.candidates(verdict, rules, arguments.candidates)
     chosen = plan_of(verdict, profile)
@@ -231,7 +231,7 @@ def _proved(
 
 def _interleaved(plan: StudyPlan, verdict: Verdict, study: Study) -> float | None:
     """What memory gains by interleaving, where rules ask for it (E5)."""
-    from hasp.advisor.interleave import interleave_gain
+    from hasp.advise.interleave import interleave_gain
 
     asked = any("interleave_gain" in item.missing for item in verdict.unknown)
     if not asked or study.interrupted:
@@ -241,8 +241,8 @@ def _interleaved(plan: StudyPlan, verdict: Verdict, study: Study) -> float | Non
 
 def _report(answer: _Answer, arguments: argparse.Namespace) -> int:
     """Print or write everything."""
-    from hasp.advisor.report import print_forecast, print_proof, print_verdict
-    from hasp.output import write_json
+    from hasp.advise.report import print_forecast, print_proof, print_verdict
+    from hasp.base.output import write_json
 
     forecast = _forecast(answer, arguments)
     if arguments.plan:
@@ -266,7 +266,7 @@ def _records(answer: _Answer, forecast: Forecast | None) -> list[dict[str, Any]]
     if answer.proof:
         record["proof"] = answer.proof.as_json()
     if forecast:
-        from hasp.advisor.forecast import as_json
+        from hasp.advise.forecast import as_json
 
         record["forecast"] = as_json(forecast)
     return [record]
@@ -276,10 +276,10 @@ def _forecast(answer: _Answer, arguments: argparse.Namespace) -> Forecast | None
     """Simulate the worst site; None when that is not asked for, or there is none."""
     if not arguments.simulate:
         return None
-    from hasp.advisor.forecast import forecast
-    from hasp.advisor.rules import load
-    from hasp.advisor.trial import candidates
-    from hasp.machines import machine
+    from hasp.advise.forecast import forecast
+    from hasp.advise.trial import candidates
+    from hasp.lab.simulate.machines import machine
+    from hasp.profile.diagnosis.rules import load
 
     named = machine.load(arguments.simulate)
     if not answer.verdict.sites:
@@ -293,8 +293,8 @@ def _forecast(answer: _Answer, arguments: argparse.Namespace) -> Forecast | None
 
 
 def _write_plan(answer: _Answer, name: str) -> None:
-    from hasp.advisor.planning import plan_of, unplanned
-    from hasp.plan.toml_file import save
+    from hasp.advise.planning import plan_of, unplanned
+    from hasp.locks.site_plan.toml_file import save
 
     plan = plan_of(answer.verdict, answer.profile)
     for site in unplanned(answer.verdict, answer.profile):

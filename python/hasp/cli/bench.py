@@ -8,9 +8,9 @@ import shlex
 import sys
 from pathlib import Path
 
-from hasp.errors import HaspError
-from hasp.output import add_json_option
-from hasp.selection import ALL, add_locks_option
+from hasp.base.errors import HaspError
+from hasp.base.output import add_json_option
+from hasp.locks.selection import ALL, add_locks_option
 
 NAME = "bench"
 HELP = "measure the locks themselves, or what profiling costs"
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _profile(arguments: argparse.Namespace) -> int:
-    from hasp.bench.overhead.session import Options, measure_profiling, show_again
+    from hasp.lab.bench.overhead.profile import Options, measure_profiling, show_again
 
     for option in ("locks", "plot"):
         if getattr(arguments, option) not in (None, ALL):
@@ -105,8 +105,8 @@ def _profile(arguments: argparse.Namespace) -> int:
 
 
 def _run_locks(arguments: argparse.Namespace) -> int:
-    from hasp.bench.session import Options, measure_locks, show_again
-    from hasp.selection import select
+    from hasp.lab.bench.locks import Options, measure_locks, show_again
+    from hasp.locks.selection import select
 
     options = Options(
         locks=select(arguments.locks),

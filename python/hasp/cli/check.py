@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import argparse
 
-from hasp.durations import duration_argument
-from hasp.output import add_json_option
-from hasp.selection import add_locks_option
+from hasp.base.durations import duration_argument
+from hasp.base.output import add_json_option
+from hasp.locks.selection import add_locks_option
 
 NAME = "check"
 HELP = "model-check the locks: all schedules, weak memory, lost wake-ups"
@@ -76,9 +76,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, and print what was found even when interrupted."""
-    from hasp.check.session import Options, check_locks, list_clients
-    from hasp.output import check_writable
-    from hasp.selection import select
+    from hasp.base.output import check_writable
+    from hasp.lab.check.run import Options, check_locks, list_clients
+    from hasp.locks.selection import select
 
     if arguments.json:
         check_writable(arguments.json)

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hasp.errors import EXIT_FINDING, EXIT_REFUSED, HaspError, Interrupted
-from hasp.output import STDOUT, add_json_option, check_writable
-from hasp.selection import add_locks_option
-from hasp.study.options import add_measuring_options
+from hasp.base.errors import EXIT_FINDING, EXIT_REFUSED, HaspError, Interrupted
+from hasp.base.output import STDOUT, add_json_option, check_writable
+from hasp.compare.options import add_measuring_options
+from hasp.locks.selection import add_locks_option
 
 if TYPE_CHECKING:
-    from hasp.study.store import Study, Writer
+    from hasp.compare.store import Study, Writer
 
 NAME = "compare"
 HELP = "compare the locks on a program, in interleaved runs"
@@ -84,12 +84,12 @@ def run(arguments: argparse.Namespace) -> int:
     _check_outputs(arguments)
     if arguments.source:
         return _show_again(arguments)
-    from hasp import native
-    from hasp.selection import select
-    from hasp.study.children import interrupt_on_signals
-    from hasp.study.comparing import carry_out, new_study, plan_of
-    from hasp.study.run import Runner
-    from hasp.study.store import Writer
+    from hasp.base.signals import interrupt_on_signals
+    from hasp.compare.comparison import carry_out, new_study, plan_of
+    from hasp.compare.run import Runner
+    from hasp.compare.store import Writer
+    from hasp.locks import native
+    from hasp.locks.selection import select
 
     if not arguments.command:
         raise HaspError(
@@ -134,8 +134,8 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
 
 
 def _finish_json(study: Study, writer: Writer) -> None:
-    from hasp.study.doubts import doubts
-    from hasp.study.summary import as_json, power, summarise
+    from hasp.compare.doubts import doubts
+    from hasp.compare.summary import as_json, power, summarise
 
     rows = summarise(study)
     warnings = [
@@ -148,9 +148,9 @@ def _finish_json(study: Study, writer: Writer) -> None:
 
 def _report(study: Study, arguments: argparse.Namespace) -> int:
     """Print the tables and write the files; 1 when a lock failed."""
-    from hasp.report import comparison
-    from hasp.study.doubts import doubts
-    from hasp.study.summary import summarise
+    from hasp.compare import report as comparison
+    from hasp.compare.doubts import doubts
+    from hasp.compare.summary import summarise
 
     rows = summarise(study)
     found = doubts(study, rows)
@@ -160,7 +160,7 @@ def _report(study: Study, arguments: argparse.Namespace) -> int:
     if arguments.markdown:
         _write(arguments.markdown, comparison.markdown(study, rows, found))
     if arguments.plot:
-        from hasp.plots.comparison import draw
+        from hasp.compare.figure import draw
 
         draw(study, rows, Path(arguments.plot))
     if arguments.json != STDOUT:
@@ -177,7 +177,7 @@ def _write(destination: str, text: str) -> None:
 
 def _show_again(arguments: argparse.Namespace) -> int:
     """The tables and files of a study that was made earlier."""
-    from hasp.study.store import load
+    from hasp.compare.store import load
 
     if arguments.command:
         raise HaspError(

@@ -36,7 +36,7 @@ def script(shell: str) -> str:
     import shtab
 
     from hasp.cli.main import whole_parser
-    from hasp.native import locks
+    from hasp.locks.native import locks
 
     names = [lock.name for lock in locks()]
     parser = whole_parser()

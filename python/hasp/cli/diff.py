@@ -7,9 +7,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from hasp.base.errors import EXIT_FINDING, HaspError
+from hasp.base.output import STDOUT, check_writable, note, write_json
 from hasp.cli.report import top
-from hasp.errors import EXIT_FINDING, HaspError
-from hasp.output import STDOUT, check_writable, note, write_json
 
 NAME = "diff"
 HELP = "compare two traces, or groups of them, lock by lock"
@@ -113,11 +113,11 @@ def _files(word: str) -> list[Path]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print, and judge."""
-    from hasp.report.profile.change_conditions import change_condition
-    from hasp.report.profile.difference import difference
-    from hasp.report.profile.difference_text import document, print_difference
-    from hasp.report.profile.source import open_profile
-    from hasp.report.profile.verdict import empty_words, is_empty
+    from hasp.profile.report.change_conditions import change_condition
+    from hasp.profile.report.difference import difference
+    from hasp.profile.report.difference_text import document, print_difference
+    from hasp.profile.report.headline import empty_words, is_empty
+    from hasp.profile.report.source import open_profile
 
     words = traces_of(arguments)
     if arguments.json:

@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hasp.errors import EXIT_FINDING
-from hasp.output import STDOUT, add_json_option
+from hasp.base.errors import EXIT_FINDING
+from hasp.base.output import STDOUT, add_json_option
 
 if TYPE_CHECKING:
     from hasp.doctor import Finding
@@ -44,8 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Look, and report."""
     from dataclasses import asdict
 
-    from hasp import interpose, output
-    from hasp.doctor import machine
+    from hasp.base import output
+    from hasp.doctor import host as machine
+    from hasp.launch import interpose
 
     _take_back_program(arguments)
     found: list[Finding] = []
@@ -78,7 +79,7 @@ def _take_back_program(arguments: argparse.Namespace) -> None:
 def _print(found: list[Finding]) -> None:
     from rich.text import Text
 
-    from hasp.output import console, table
+    from hasp.base.output import console, table
 
     out = console()
     topics = dict.fromkeys(finding.topic for finding in found)

@@ -7,10 +7,10 @@ import argparse
 from dataclasses import asdict
 from itertools import groupby
 
-from hasp.errors import HaspError
-from hasp.native import WRAPPER, LockInfo
-from hasp.output import add_json_option
-from hasp.selection import PROPERTIES, add_locks_option
+from hasp.base.errors import HaspError
+from hasp.base.output import add_json_option
+from hasp.locks.native import WRAPPER, LockInfo
+from hasp.locks.selection import PROPERTIES, add_locks_option
 
 NAME = "list"
 HELP = "list the locks, their properties and what to beware of"
@@ -75,7 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the table, the details, or the JSON lines."""
-    from hasp import output
+    from hasp.base import output
 
     chosen = choose(arguments)
     if arguments.json:
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def choose(arguments: argparse.Namespace) -> list[LockInfo]:
     """The locks that the options leave."""
-    from hasp.selection import families, family_word, select
+    from hasp.locks.selection import families, family_word, select
 
     chosen = select(",".join(arguments.names) or arguments.locks)
     wanted: list[str] = arguments.properties or []
@@ -137,7 +137,7 @@ def by_family(chosen: list[LockInfo]) -> list[tuple[str, list[LockInfo]]]:
 
 def print_table(chosen: list[LockInfo]) -> None:
     """The locks as a table of 80 columns, with the warnings in words below."""
-    from hasp import output
+    from hasp.base import output
 
     console = output.console()
     table = output.table()
@@ -216,7 +216,7 @@ def other_names(lock: LockInfo) -> list[str]:
 
 def print_details(chosen: list[LockInfo]) -> None:
     """All that is known about each lock, a block of lines each."""
-    from hasp import output
+    from hasp.base import output
 
     console = output.console()
     for number, lock in enumerate(chosen):

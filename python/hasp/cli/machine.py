@@ -7,8 +7,8 @@ import argparse
 import shlex
 import sys
 
-from hasp.host import cpu_list
-from hasp.output import add_json_option
+from hasp.base.host import cpu_list
+from hasp.base.output import add_json_option
 
 NAME = "machine"
 HELP = "measure this machine's cache coherence, atomics, messages and switches"
@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, and show what was measured even when interrupted."""
-    from hasp.machine.measure import Options, measure
+    from hasp.lab.host.command import Options, measure
 
     return measure(
         Options(

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
 
-from hasp.errors import EXIT_INTERRUPTED, EXIT_REFUSED, HaspError, Interrupted
-from hasp.output import complain
+from hasp.base.errors import EXIT_INTERRUPTED, EXIT_REFUSED, HaspError, Interrupted
+from hasp.base.output import complain
 
 # The verbs, grouped and ordered as in `hasp --help` and the README. Each is the module
 # of that name in this package, imported only when it is asked for, because `hasp run`

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import argparse
 
-from hasp.durations import duration_argument
-from hasp.errors import HaspError
-from hasp.recording import target
+from hasp.base.durations import duration_argument
+from hasp.base.errors import HaspError
+from hasp.profile.record import target
 
 NAME = "profile"
 HELP = "run a program and record what it does with its locks"
@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Record the program, and end as it did."""
-    from hasp.recording.session import Session
+    from hasp.profile.record.recording import Session
 
     if not arguments.command:
         raise HaspError(

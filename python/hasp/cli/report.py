@@ -7,13 +7,13 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from hasp.base.errors import EXIT_FINDING
+from hasp.base.output import STDOUT, note
 from hasp.cli.traces import add_trace_options
-from hasp.errors import EXIT_FINDING
-from hasp.output import STDOUT, note
 
 if TYPE_CHECKING:
-    from hasp.profile.model import Profile
-    from hasp.report.profile.conditions import Condition, ProgramCondition
+    from hasp.profile.model.profile import Profile
+    from hasp.profile.report.conditions import Condition, ProgramCondition
 
 NAME = "report"
 HELP = "show what `hasp profile` recorded: which lock hurts, and why"
@@ -100,10 +100,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the trace, or write it in other forms."""
-    from hasp.report.profile.conditions import condition
-    from hasp.report.profile.figures import metric
-    from hasp.report.profile.outputs import outputs, write
-    from hasp.report.profile.source import open_profile, trace_named
+    from hasp.profile.report.conditions import condition
+    from hasp.profile.report.figures import metric
+    from hasp.profile.report.outputs import outputs, write
+    from hasp.profile.report.source import open_profile, trace_named
 
     conditions = [condition(text) for text in arguments.fail_if]
     order = metric(arguments.sort)
@@ -118,11 +118,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(profile: Profile, arguments: argparse.Namespace) -> None:
-    from hasp.output import console
-    from hasp.report.profile import details
-    from hasp.report.profile.figures import metric
-    from hasp.report.profile.text import Choice, print_report, say
-    from hasp.report.profile.verdict import empty_words, is_empty
+    from hasp.base.output import console
+    from hasp.profile.report import details
+    from hasp.profile.report.figures import metric
+    from hasp.profile.report.headline import empty_words, is_empty
+    from hasp.profile.report.text import Choice, print_report, say
 
     most: int | None = arguments.top
     if is_empty(profile):
@@ -146,8 +146,8 @@ def _print(profile: Profile, arguments: argparse.Namespace) -> None:
 
 
 def _judge(profile: Profile, conditions: list[Condition | ProgramCondition]) -> int:
-    from hasp.report.profile.conditions import Condition, ProgramCondition, unmet
-    from hasp.report.profile.figures import rows
+    from hasp.profile.report.conditions import Condition, ProgramCondition, unmet
+    from hasp.profile.report.figures import rows
 
     found = rows(profile)
     of_sites = [one for one in conditions if isinstance(one, Condition)]

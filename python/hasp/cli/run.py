@@ -7,7 +7,7 @@ import argparse
 import os
 import signal
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 
 NAME = "run"
 HELP = "run a program under a lock"
@@ -46,7 +46,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Replace this process by the program; returns only by an error."""
-    from hasp import executable, interpose, native
+    from hasp.launch import executable, interpose
+    from hasp.locks import native
 
     command: list[str] = arguments.command
     if not command:

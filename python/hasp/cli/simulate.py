@@ -7,11 +7,11 @@ import argparse
 import shlex
 import sys
 
-from hasp.durations import duration_argument
-from hasp.output import add_json_option
-from hasp.selection import add_locks_option
-from hasp.simulate.counts import counts_argument
-from hasp.simulate.placement import DEFAULT, PLACEMENTS
+from hasp.base.durations import duration_argument
+from hasp.base.output import add_json_option
+from hasp.lab.simulate.counts import counts_argument
+from hasp.lab.simulate.placement import DEFAULT, PLACEMENTS
+from hasp.locks.selection import add_locks_option
 
 NAME = "simulate"
 HELP = "run the locks on a simulated machine, of 48 cores or 1,000"
@@ -125,20 +125,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, and print what was simulated even when interrupted."""
-    from hasp.errors import HaspError
-    from hasp.machines import machine
-    from hasp.selection import select
-    from hasp.simulate.listing import print_listing
-    from hasp.simulate.session import Options, simulate
+    from hasp.base.errors import HaspError
+    from hasp.lab.simulate.listing import print_listing
+    from hasp.lab.simulate.machines import machine
+    from hasp.lab.simulate.options import Options
+    from hasp.lab.simulate.simulation import simulate
+    from hasp.locks.selection import select
 
     if arguments.list:
         return print_listing(arguments.json)
     if arguments.scenario:
-        from hasp.simulate import scenario
+        from hasp.lab.simulate import scenario
 
         return scenario.check(arguments.scenario, arguments.update, arguments.jobs)
     if arguments.validate:
-        from hasp.simulate.validation.session import validate
+        from hasp.lab.simulate.validation.run import validate
 
         return validate(arguments.machine, arguments.jobs, arguments.json)
     if not arguments.machine:
@@ -167,7 +168,7 @@ def run(arguments: argparse.Namespace) -> int:
         command=shlex.join(["hasp", *sys.argv[1:]]),
     )
     if arguments.native:
-        from hasp.simulate.beside import beside_native
+        from hasp.lab.simulate.beside import beside_native
 
         return beside_native(options)
     return simulate(options)

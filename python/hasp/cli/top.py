@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hasp.durations import duration_argument
-from hasp.errors import HaspError
-from hasp.output import check_writable, complain, note
-from hasp.recording import target
+from hasp.base.durations import duration_argument
+from hasp.base.errors import HaspError
+from hasp.base.output import check_writable, complain, note
+from hasp.profile.record import target
 
 if TYPE_CHECKING:
-    from hasp.top.source import Source
+    from hasp.profile.live.source import Source
 
 NAME = "top"
 HELP = "watch a program's locks while it runs"
@@ -113,7 +113,7 @@ def _trace_to_watch(words: list[str]) -> Path | None:
 
 def _source(arguments: argparse.Namespace, otherwise: int | None) -> Source:
     """The program, started; its output goes to a file, or `otherwise`, or is kept."""
-    from hasp.top.source import Attached, Started
+    from hasp.profile.live.source import Attached, Started
 
     trace = _trace_to_watch(arguments.command)
     if trace is not None:
@@ -126,8 +126,8 @@ def _source(arguments: argparse.Namespace, otherwise: int | None) -> Source:
 
 
 def _print(arguments: argparse.Namespace, tables: int) -> int:
-    from hasp.top import plain
-    from hasp.top.columns import order_of
+    from hasp.profile.live import plain
+    from hasp.profile.live.columns import order_of
 
     source = _source(arguments, sys.stderr.fileno())
     try:
@@ -144,8 +144,8 @@ def _print(arguments: argparse.Namespace, tables: int) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from hasp.top.app import TopApp
-    from hasp.top.columns import order_of
+    from hasp.profile.live.app import TopApp
+    from hasp.profile.live.columns import order_of
 
     source = _source(arguments, None)
     try:
@@ -157,7 +157,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 def _leave(source: Source) -> int:
     """The exit status, and what is said when nothing was to be seen."""
-    from hasp.recording import conclusion
+    from hasp.profile.record import conclusion
 
     status = source.status()
     traces = source.traces()

@@ -10,14 +10,15 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from hasp import host, native
+from hasp.base import host
+from hasp.base.elf.sections import read_elf
+from hasp.base.errors import HaspError
+from hasp.base.sizes import format_size
 from hasp.doctor import FINE, LACK, NOTE, Finding
-from hasp.errors import HaspError
-from hasp.recording import files
-from hasp.sizes import format_size
-from hasp.symbols.elf import read_elf
-from hasp.symbols.files import DEBUG_ROOT, files_of
-from hasp.symbols.modules import Module
+from hasp.locks import native
+from hasp.profile.record import files
+from hasp.profile.symbols.files import DEBUG_ROOT, files_of
+from hasp.profile.symbols.modules import Module
 
 TOPIC = "profiling"
 ROOM = 256 << 20  # bytes: what one trace may take unless --limit says less

@@ -12,10 +12,11 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 
-from hasp import interpose, native
+from hasp.base.errors import HaspError
 from hasp.doctor import FINE, LACK, NOTE, Finding, profiling
-from hasp.errors import HaspError
-from hasp.executable import Program, examine, find
+from hasp.launch import interpose
+from hasp.launch.executable import Program, examine, find
+from hasp.locks import native
 
 TOPIC = "program"
 # Parts of the C library, whose own locks are not for anyone to replace.

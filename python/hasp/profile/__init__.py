@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What a profile says: the model that reports, the advisor and the live view share."""
+"""Which lock hurts: recording, the model of a trace, diagnosis and reports."""

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hasp.durations import format_duration
-from hasp.profile.unseen import unseen_wait
-from hasp.trace.format import (
+from hasp.base.durations import format_duration
+from hasp.profile.model.unseen import unseen_wait
+from hasp.profile.trace.format import (
     COUNT,
     USE,
     WEIGHT,
@@ -25,7 +25,7 @@ from hasp.trace.format import (
     Records,
     bucket_of,
 )
-from hasp.trace.reader import Trace
+from hasp.profile.trace.reader import Trace
 
 IDLE = (Operation.WAIT, Operation.BARRIER)
 WAITS = (Operation.LOCK, Operation.READ, Operation.WRITE, Operation.RELOCK, *IDLE)

@@ -17,20 +17,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from hasp.errors import HaspError
-from hasp.executable import find
-from hasp.host import node_cpus
-from hasp.interpose import original_environment
+from hasp.base.errors import HaspError
+from hasp.base.host import node_cpus
+from hasp.compare import run_record as record
+from hasp.compare.noise import noise_of
+from hasp.compare.recorder import Recorder
+from hasp.compare.run import FAILURES_UNTIL_GIVEN_UP, Runner
+from hasp.compare.run_record import Run
+from hasp.compare.settings import Cell, Plan, shell_words
+from hasp.launch.executable import find
+from hasp.launch.interpose import original_environment
 from hasp.statistics.narrow import half_width
-from hasp.study import record, shapes
-from hasp.study.campaign import THROUGHPUT, Campaign, Program
+from hasp.study import shapes
+from hasp.study.campaign import THROUGHPUT, Campaign
 from hasp.study.journal import Entry, Journal
 from hasp.study.metrics import metrics_of
-from hasp.study.noise import noise_of
-from hasp.study.plan import Cell, Plan, shell_words
-from hasp.study.record import Run
-from hasp.study.recorder import Recorder
-from hasp.study.run import FAILURES_UNTIL_GIVEN_UP, Runner
+from hasp.study.program import Program
 
 TRACE_LIMIT = 64 << 20  # bytes of one process's trace; only its sums are read
 NODES = "nodes"

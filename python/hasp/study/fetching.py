@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 from hasp.study.importing import import_csv
 from hasp.study.samples import Store
 

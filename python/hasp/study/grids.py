@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy
 import numpy.typing
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 from hasp.statistics.grid import Array, Grid
 from hasp.statistics.narrow import half_widths
 

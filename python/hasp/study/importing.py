@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 from hasp.study.samples import COLUMNS, Store
 
 if TYPE_CHECKING:

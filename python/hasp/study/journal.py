@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 from hasp.study.metrics import with_derived
 
 
@@ -30,7 +30,7 @@ class Entry:
     lock: str
     threads: int
     block: int
-    outcome: str  # of hasp.study.record
+    outcome: str  # of hasp.compare.run_record
     detail: str
     values: dict[str, float]  # metric -> value, as measured
     wall_s: float

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The library of programs to study: real ones that Debian has, and shapes with knobs.
 
-A real program is a file in `hasp/library/`: which packages it takes, what it shows, and
+A real program is a file in `programs/`: which packages it takes, what it shows, and
 behind the heading `[program]` what a plan says of it, word for word. A shape is a
 workload that takes its locks as applications of the lock study do.
 """
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hasp.document import Document
-from hasp.errors import HaspError
-from hasp.simulate.job import Workload
+from hasp.base.document import Document
+from hasp.base.errors import HaspError
+from hasp.lab.simulate.job import Workload
 from hasp.study import shapes
 
-FOLDER = Path(__file__).resolve().parent.parent / "library"
+FOLDER = Path(__file__).resolve().parent / "programs"
 HEADING = "\n[program]\n"
 REAL, SHAPE = "real", "shape"
 GROUPS = ("all", "installed", REAL, SHAPE)

@@ -6,10 +6,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from hasp.study import recorder
+from hasp.compare import recorder
+from hasp.compare.run_record import Run
+from hasp.compare.settings import Metric
 from hasp.study.campaign import THROUGHPUT
-from hasp.study.plan import Metric
-from hasp.study.record import Run
 
 CPU_S, PEAK_BYTES, ENERGY_J = "cpu_s", "peak_bytes", "energy_j"
 CPU_PER_WORK = "cpu_s_per_op"

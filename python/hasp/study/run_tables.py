@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 from hasp.statistics.collapse import collapsed
 from hasp.statistics.contest import contest, holm
 from hasp.statistics.grid import Grid

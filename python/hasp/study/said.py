@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
-from hasp.document import Document
-from hasp.errors import HaspError
+from hasp.base.document import Document
+from hasp.base.errors import HaspError
 
 Made = TypeVar("Made")
 

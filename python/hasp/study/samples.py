@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 
 if TYPE_CHECKING:
     import polars

@@ -12,14 +12,14 @@ import dataclasses
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from hasp.errors import HaspError
-from hasp.native import program as native_program
-from hasp.simulate.job import Workload, described_by
-from hasp.simulate.session import workload_of
-from hasp.study.plan import THREADS_MARK, Metric, Plan
+from hasp.base.errors import HaspError
+from hasp.compare.settings import THREADS_MARK, Metric, Plan
+from hasp.lab.simulate.job import Workload, described_by
+from hasp.lab.simulate.simulation import workload_of
+from hasp.locks.native import program as native_program
 
 if TYPE_CHECKING:
-    from hasp.study.campaign import Program
+    from hasp.study.program import Program
 
 ENGINE = "hasp-shapes"
 SECONDS = 1.0  # that a run is measured, where the plan does not say

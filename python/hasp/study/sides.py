@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 from hasp.study.differences import Comparison, compare
 from hasp.study.samples import open_store
 

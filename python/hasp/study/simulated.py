@@ -12,19 +12,21 @@ import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from hasp.errors import HaspError, Interrupted
-from hasp.machines import machine as machines
-from hasp.machines.machine import Machine
-from hasp.native import REFERENCE, lock
-from hasp.output import note
-from hasp.simulate.job import OK, Job, Record
-from hasp.simulate.pool import run_jobs
-from hasp.simulate.session import Options, flattened, plan
+from hasp.base.errors import HaspError, Interrupted
+from hasp.base.output import note
+from hasp.lab.simulate.job import OK, Job, Record
+from hasp.lab.simulate.machines import machine as machines
+from hasp.lab.simulate.machines.machine import Machine
+from hasp.lab.simulate.options import Options
+from hasp.lab.simulate.pool import run_jobs
+from hasp.lab.simulate.simulation import flattened, plan
+from hasp.locks.native import REFERENCE, lock
 from hasp.study import shapes
-from hasp.study.campaign import THROUGHPUT, Campaign, Program
+from hasp.study.batch import journal_of, publish
+from hasp.study.campaign import THROUGHPUT, Campaign
 from hasp.study.journal import Entry, Journal
+from hasp.study.program import Program
 from hasp.study.samples import create_or_open
-from hasp.study.session import journal_of, publish
 
 PREFIX = "simulated:"
 WARM_UP_NS, DURATION_NS = 200_000, 2_000_000
@@ -53,7 +55,7 @@ def machine_of(place: str) -> Machine:
 
 def carry_out(campaign: Campaign, folder: Path, place: str, given: str | None) -> int:
     """Simulate what is left of the plan; Ctrl-C leaves a store to go on with."""
-    from hasp.study.children import interrupt_on_signals
+    from hasp.base.signals import interrupt_on_signals
 
     machine = machine_of(place)
     if campaign.size_unit != "threads":

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 from hasp.statistics import sensitivity, standing, superiority
 from hasp.statistics.correlation import correlations
 from hasp.statistics.grid import POINTS, Grid

@@ -7,13 +7,13 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Collection
 
-from hasp.output import note
-from hasp.study import record
+from hasp.base.output import note
+from hasp.base.progress import Display
+from hasp.compare import run_record as record
+from hasp.compare.settings import Cell
 from hasp.study.campaign import Campaign
 from hasp.study.carry_out import Configuration, Progress, to_run
-from hasp.study.display import Display
 from hasp.study.journal import Entry
-from hasp.study.plan import Cell
 
 
 class Watch(Display):

@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from hasp.base.output import add_json_option
 from hasp.cli.study_actions.common import SCHEMA, add_store_option
-from hasp.output import add_json_option
 
 HELP = "put a CSV file of runs into a store"
 
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Import CSV files, each of them whole or not at all."""
-    from hasp.output import note, write_json
+    from hasp.base.output import note, write_json
     from hasp.study.importing import import_csv
     from hasp.study.samples import create_or_open
 

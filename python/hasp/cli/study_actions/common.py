@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hasp.durations import three_digits
+from hasp.base.durations import three_digits
 
 if TYPE_CHECKING:
     from hasp.study.tables import Table
@@ -31,7 +31,7 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
 
 def show(table: Table, json: str | None, *, as_csv: bool = False) -> None:
     """Print a table as JSON lines, as CSV, or for people."""
-    from hasp import output
+    from hasp.base import output
 
     if json:
         records = (
@@ -53,7 +53,7 @@ def _print(table: Table) -> None:
     """
     from textwrap import wrap
 
-    from hasp import output
+    from hasp.base import output
 
     out = output.console()
     rows = [[_words(cell) for cell in row] for row in table.rows]

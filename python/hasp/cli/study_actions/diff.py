@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from hasp.base.output import add_json_option
 from hasp.cli.study_actions.common import SCHEMA, show
-from hasp.output import add_json_option
 
 HELP = "what is different between two stores"
 
@@ -41,10 +41,10 @@ def _count(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """What changed between two stores, for each machine and metric of both."""
-    from hasp import output
-    from hasp.errors import EXIT_FINDING
-    from hasp.report.study import difference
+    from hasp.base import output
+    from hasp.base.errors import EXIT_FINDING
     from hasp.study.differences import WORSE
+    from hasp.study.report import difference
     from hasp.study.sides import comparisons
 
     found = comparisons(

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import argparse
 
+from hasp.base.output import add_json_option
 from hasp.cli.study_actions.common import SCHEMA, add_store_option
-from hasp.output import add_json_option
 
 HELP = "download the published runs of the lock study into a store"
 
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Download what the store lacks, and check it."""
-    from hasp.output import note, write_json
+    from hasp.base.output import note, write_json
     from hasp.study.fetching import SOURCE, chosen, fetch
     from hasp.study.samples import create_or_open
 

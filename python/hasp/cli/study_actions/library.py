@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from hasp.output import add_json_option
+from hasp.base.output import add_json_option
 
 HELP = "programs to study: list them, or write a plan of them"
 SCHEMA = "hasp.study.library/1"
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List, or write."""
-    from hasp import output
+    from hasp.base import output
     from hasp.study import library, shapes
 
     every = library.entries()

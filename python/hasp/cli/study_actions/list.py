@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import argparse
 
+from hasp.base.output import add_json_option
 from hasp.cli.study_actions.common import add_store_option, show
-from hasp.output import add_json_option
 
 HELP = "what a store holds"
 COLUMNS = ["machine", "runs", "size_unit", "metrics", "source", "added"]

@@ -13,8 +13,8 @@ configure = add_plan_options
 
 def run(arguments: argparse.Namespace) -> int:
     """What is left to do, program by program."""
+    from hasp.study.batch import show
     from hasp.study.campaign import load
-    from hasp.study.session import show
 
     show(load(arguments.plan), arguments.store, arguments.machine)
     return 0

@@ -7,11 +7,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hasp.base.output import add_json_option
 from hasp.cli.study_actions.common import SCHEMA, add_store_option
-from hasp.output import add_json_option
 
 if TYPE_CHECKING:
-    from hasp.report.study.summary import Summary
+    from hasp.study.report.summary import Summary
 
 HELP = "what a store shows, and as a page"
 
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _formats(text: str) -> list[str]:
-    from hasp.plots.study import FORMATS
+    from hasp.study.report.figures import FORMATS
 
     words = text.split(",")
     if not {*words} <= {*FORMATS}:
@@ -48,10 +48,10 @@ def _formats(text: str) -> list[str]:
 
 def run(arguments: argparse.Namespace) -> int:
     """The verdict in words, and the whole report as a page."""
-    from hasp import output
-    from hasp.report.study.page import as_data, render
-    from hasp.report.study.summary import metrics_of, summarise
-    from hasp.report.study.text import markdown, print_verdicts
+    from hasp.base import output
+    from hasp.study.report.page import as_data, render
+    from hasp.study.report.summary import metrics_of, summarise
+    from hasp.study.report.text import markdown, print_verdicts
     from hasp.study.samples import open_store
 
     for destination in (arguments.html, arguments.markdown):
@@ -93,18 +93,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write_parts(summaries: list[Summary], arguments: argparse.Namespace) -> list[Path]:
     """The LaTeX tables and the figures of each machine and metric; returns these."""
-    from hasp.errors import HaspError
+    from hasp.base.errors import HaspError
 
     figures: list[Path] = []
     try:
         if arguments.latex:
-            from hasp.report.study.text import latex
+            from hasp.study.report.text import latex
 
             arguments.latex.mkdir(parents=True, exist_ok=True)
             for summary in summaries:
                 latex(summary, arguments.latex)
         if arguments.figures:
-            from hasp.plots.study import draw_all
+            from hasp.study.report.figures import draw_all
 
             arguments.figures.mkdir(parents=True, exist_ok=True)
             for summary in summaries:
@@ -126,7 +126,7 @@ def _write_parts(summaries: list[Summary], arguments: argparse.Namespace) -> lis
 
 def _write(path: Path, text: str) -> None:
     """Write a file, or say why not."""
-    from hasp.errors import HaspError
+    from hasp.base.errors import HaspError
 
     try:
         path.write_text(text, encoding="utf-8")

@@ -12,7 +12,7 @@ HELP = "carry a plan out, or go on with it"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The plan, the store, and where it runs."""
-    from hasp.study.slurm.settings import add_options
+    from hasp.study.slurm_settings import add_options
 
     add_plan_options(parser)
     parser.add_argument(
@@ -26,6 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry it out; Ctrl-C leaves a store that can be used and gone on with."""
     from hasp.study.campaign import load
-    from hasp.study.places import carry_out
+    from hasp.study.executors import carry_out
 
     return carry_out(load(arguments.plan), arguments)

@@ -6,15 +6,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from hasp.errors import HaspError
-from hasp.study.slurm.files import (
-    DONE,
-    INTERRUPTED,
-    REFUSED,
-    RUNNING,
-    Files,
-    Task,
-)
+from hasp.base.errors import HaspError
+from hasp.study.slurm.files import DONE, INTERRUPTED, REFUSED, RUNNING, Files, Task
 from hasp.study.slurm.queue import Job
 
 # Ends that are nobody's fault: what is left goes on in another array.

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 from hasp.study.samples import file_name
 
 RUNNING, DONE, INTERRUPTED, REFUSED = "running", "done", "interrupted", "refused"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from hasp.host import Host
+from hasp.base.host import Host
 
 # What a model's name says that does not tell it from others.
 NOISE = re.compile(r"\((R|TM|C)\)|\bCPU\b|\bProcessor\b|\d+-Core|@.*$", re.IGNORECASE)

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 
 COMMANDS = ("sbatch", "squeue", "scancel", "srun")
 ENDED = {

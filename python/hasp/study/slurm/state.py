@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hasp.study.batch import journals_of
 from hasp.study.campaign import Campaign
 from hasp.study.carry_out import Progress, configurations, to_record
 from hasp.study.journal import Entry, read
 from hasp.study.samples import Store
-from hasp.study.session import journals_of
 from hasp.study.slurm.files import Files, Task
 
 

@@ -16,11 +16,11 @@ import contextlib
 import io
 import math
 
-from hasp.errors import HaspError
+from hasp.base.errors import HaspError
 from hasp.study.slurm import task
 from hasp.study.slurm.files import Files
 from hasp.study.slurm.queue import last_line
-from hasp.study.slurm.settings import Settings, parse_sbatch
+from hasp.study.slurm_settings import Settings, parse_sbatch
 
 
 def submit(

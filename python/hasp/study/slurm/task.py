@@ -19,15 +19,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hasp import host
-from hasp.errors import HaspError, Interrupted
-from hasp.study import record
-from hasp.study.campaign import Campaign, Program
+from hasp.base import host
+from hasp.base.errors import HaspError, Interrupted
+from hasp.base.signals import interrupt_on_signals
+from hasp.compare import run_record as record
+from hasp.study.batch import journals_of
+from hasp.study.campaign import Campaign
 from hasp.study.carry_out import Carrying, Configuration
-from hasp.study.children import interrupt_on_signals
 from hasp.study.journal import Entry, Journal
+from hasp.study.program import Program
 from hasp.study.samples import open_store
-from hasp.study.session import journals_of
 from hasp.study.slurm.files import DONE, INTERRUPTED, REFUSED, Files, Task
 from hasp.study.slurm.naming import kind_of, name_of_kind
 

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from hasp.output import note
+from hasp.base.output import note
 from hasp.study.journal import Entry
 from hasp.study.slurm.queue import Job, Unanswered
 from hasp.study.slurm.state import State

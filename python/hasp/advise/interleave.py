@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""What a program gains when its memory is spread over all NUMA nodes (E5).
+
+That is the study's own test for memory as the bottleneck ("Lock - Unlock: Is That
+All?", 8.1.4: pca gains 44 %): runs with and without `numactl --interleave=all`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+
+from hasp.advise.proof import better, samples
+from hasp.base.output import note
+from hasp.compare import run_record as record
+from hasp.compare.comparison import new_study
+from hasp.compare.run import Runner
+from hasp.compare.settings import Plan
+from hasp.launch import interpose
+from hasp.locks.native import REFERENCE
+
+NUMACTL = "numactl"
+SPREAD = (NUMACTL, "--interleave=all")
+
+
+def interleave_gain(plan: Plan, nodes: int) -> float | None:
+    """How much better, as a share; 0 where that is not sure, None where not tried."""
+    if nodes < 2:
+        return None
+    if shutil.which(NUMACTL, path=interpose.original_environment().get("PATH")) is None:
+        note(f"{NUMACTL} is not here, so whether memory is the bottleneck is not tried")
+        return None
+    note("comparing with the memory interleaved over all nodes")
+    most = max(plan.threads, key=lambda count: count or 0)
+    usual = dataclasses.replace(plan, locks=(REFERENCE,), threads=(most,))
+    cell = usual.cells[0]
+    plans = (usual, _spread(usual))
+    found = tuple(map(new_study, plans))
+    with Runner(plans[0]) as here, Runner(plans[1]) as everywhere:
+        pairs = list(zip((here, everywhere), found, strict=True))
+        for block in range(1 - plan.warmup, plan.runs + 1):
+            for runner, study in pairs if block % 2 else reversed(pairs):
+                run = runner.run(block, cell)
+                if run.outcome != record.OK:
+                    note(f"it does not work with {' '.join(SPREAD)}: {run.detail}")
+                    return None
+                study.runs.append(run)
+    near, far = (samples(study, cell) for study in found)
+    ratio = better(far, near, less_is_better=found[0].primary.lower_is_better)
+    sure = ratio is not None and ratio.low is not None and ratio.low > 1
+    return ratio.value - 1 if ratio and sure else 0.0
+
+
+def _spread(plan: Plan) -> Plan:
+    """The same with the program's memory interleaved, or the server's."""
+    if plan.server is None:
+        return dataclasses.replace(plan, command=(*SPREAD, *plan.command))
+    return dataclasses.replace(plan, server=f"{' '.join(SPREAD)} {plan.server}")

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""The plan that follows from a verdict: a lock for each site that should have one."""
+
+from __future__ import annotations
+
+from hasp.locks import native
+from hasp.locks.site_plan.model import Entry, Module, Plan
+from hasp.profile.diagnosis.verdict import Verdict
+from hasp.profile.model.profile import Origin, Profile, Spot
+
+
+def plan_of(verdict: Verdict, profile: Profile) -> Plan:
+    """An entry for each origin of each site with a recommendation.
+
+    All other mutexes keep the lock that the program ran under; glibc's is `futex` here,
+    which is bit-compatible with it.
+    """
+    sites = {site.number: site for site in profile.sites}
+    entries = [
+        entry_of(advised.name, advised.recommendation, origin)
+        for advised in verdict.sites
+        if advised.recommendation
+        for origin in sites[advised.site].origins
+    ]
+    ran_under = profile.lock
+    if not ran_under or native.lock(ran_under).is_reference:
+        ran_under = native.default_lock().name
+    return Plan(tuple(entries), ran_under)
+
+
+def entry_of(site: str, lock: str, origin: Origin) -> Entry:
+    """What a plan says of the locks of that origin; of a global, by its address."""
+    if origin.address:
+        spot = origin.address
+        return Entry.lying_at(site, lock, _module(spot), spot.offset)
+    frames = [(_module(spot), spot.offset) for spot in origin.frames]
+    return Entry.made_at(site, lock, frames)
+
+
+def _module(spot: Spot) -> Module:
+    return Module(spot.module, spot.build_id)
+
+
+def unplanned(verdict: Verdict, profile: Profile) -> list[str]:
+    """Sites with a recommendation that no plan can hold: their origin is unknown."""
+    sites = {site.number: site for site in profile.sites}
+    return [
+        advised.name
+        for advised in verdict.sites
+        if advised.recommendation and not sites[advised.site].origins
+    ]

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: MIT
+"""Whether measurement agrees with the rules (E10): best, harmful, or cannot tell.
+
+"Best" is within 5 % of the fastest and "harmful" more than 15 % behind it, as in the
+lock study (sections 5.2.2 and Table 12). Both are said only where the whole confidence
+interval says so: a lock whose interval lies on both sides of a limit is not judged.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from hasp.compare.settings import Cell
+from hasp.compare.store import Study
+from hasp.locks.native import PLAN, REFERENCE
+from hasp.profile.diagnosis.rules import Rules
+from hasp.statistics import Ratio, ratio_of_medians
+from hasp.statistics.ratio import FEWEST_PAIRS as FEWEST_RUNS
+
+BEST = "best"
+BEHIND = "behind"
+HARMFUL = "harmful"
+CANNOT_TELL = "cannot tell"
+FAILED = "failed"
+NOT_MEASURED = "not measured"
+
+
+def shown(cell: Cell) -> Cell:
+    """The cell as people should see it: a plan without the folders of its file."""
+    return replace(cell, lock="plan") if cell.lock.startswith(PLAN) else cell
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far one lock is behind the fastest, at one number of threads."""
+
+    cell: Cell
+    median: float | None
+    behind: Ratio | None  # 1.1: 10 % behind; None for the fastest, and for failures
+    verdict: str
+
+    @property
+    def name(self) -> str:
+        """The lock's, or `plan`."""
+        return shown(self.cell).lock
+
+    def as_json(self) -> dict[str, Any]:
+        """One record."""
+        return {
+            "lock": self.name,
+            "threads": self.cell.threads,
+            "median": self.median,
+            "behind": None if self.behind is None else asdict(self.behind),
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the comparison says of the advice."""
+
+    standings: tuple[Standing, ...]
+    agreement: str  # agree, disagree, or cannot tell
+    words: tuple[str, ...]
+    lock_variation: float | None  # E0
+    fewer_threads_gain: float | None  # E5
+
+    def as_json(self) -> dict[str, Any]:
+        """One record."""
+        return {
+            **asdict(self),
+            "standings": [item.as_json() for item in self.standings],
+        }
+
+
+def prove(
+    study: Study, recommended: str | None, rules: Rules, present: str = REFERENCE
+) -> Proof:
+    """Judge the recommended lock (None: the `present` one) by a study."""
+    standings = [
+        standing
+        for threads in study.plan.threads
+        for standing in _standings(study, threads, rules)
+    ]
+    most = max(study.plan.threads, key=lambda count: count or 0)
+    at_most = [item for item in standings if item.cell.threads == most]
+    agreement, words = _agreement(at_most, recommended, present, rules)
+    gain = _fewer_threads(study, standings, most)
+    if gain is not None:
+        words.append(gain.words(rules))
+    return Proof(
+        standings=tuple(standings),
+        agreement=agreement,
+        words=tuple(words),
+        lock_variation=_variation(at_most),
+        fewer_threads_gain=gain.value if gain else None,
+    )
+
+
+def samples(study: Study, cell: Cell) -> dict[int, float]:
+    """The good samples of the primary measure, by block."""
+    measure = study.primary
+    return {
+        run.block: value
+        for run in study.runs
+        if run.cell == cell
+        and run.measured
+        and (value := run.value(measure)) is not None
+    }
+
+
+def better(
+    mine: Mapping[int, float], its: Mapping[int, float], *, less_is_better: bool
+) -> Ratio | None:
+    """How many times better `mine` is than `its`, paired by block."""
+    blocks = sorted(mine.keys() & its.keys())
+    if not blocks:
+        return None
+    own = [mine[block] for block in blocks]
+    others = [its[block] for block in blocks]
+    return (
+        ratio_of_medians(others, own)
+        if less_is_better
+        else ratio_of_medians(own, others)
+    )
+
+
+def _behind(study: Study, cell: Cell, other: Cell) -> Ratio | None:
+    """How many times worse a cell is than another."""
+    return better(
+        samples(study, other),
+        samples(study, cell),
+        less_is_better=study.primary.lower_is_better,
+    )
+
+
+def _standings(study: Study, threads: int | None, rules: Rules) -> list[Standing]:
+    cells = [Cell(lock, threads) for lock in study.plan.locks]
+    medians = {
+        cell: statistics.median(found.values())
+        for cell in cells
+        if (found := samples(study, cell))
+    }
+    tried = {run.cell for run in study.runs}
+    if not medians:
+        return [_unmeasured(cell, tried) for cell in cells]
+    choose = min if study.primary.lower_is_better else max
+    fastest = choose(medians, key=lambda cell: medians[cell])
+    result = []
+    for cell in cells:
+        if cell not in medians:
+            result.append(_unmeasured(cell, tried))
+        elif cell == fastest:
+            enough = len(samples(study, cell)) >= FEWEST_RUNS
+            verdict = BEST if enough else CANNOT_TELL
+            result.append(Standing(cell, medians[cell], None, verdict))
+        else:
+            behind = _behind(study, cell, fastest)
+            result.append(Standing(cell, medians[cell], behind, _judged(behind, rules)))
+    return result
+
+
+def _unmeasured(cell: Cell, tried: set[Cell]) -> Standing:
+    return Standing(cell, None, None, FAILED if cell in tried else NOT_MEASURED)
+
+
+def _judged(behind: Ratio | None, rules: Rules) -> str:
+    if behind is None or behind.low is None or behind.high is None:
+        return CANNOT_TELL
+    if behind.blocks < FEWEST_RUNS:
+        return CANNOT_TELL  # the interval of fewer covers less than it says
+    best, harmful = 1 + rules.limit("best"), 1 + rules.limit("harmful")
+    if behind.high <= best:
+        return BEST
+    if behind.low > harmful:
+        return HARMFUL
+    return BEHIND if behind.low > best else CANNOT_TELL
+
+
+def _agreement(
+    standings: Sequence[Standing],
+    recommended: str | None,
+    present: str,
+    rules: Rules,
+) -> tuple[str, list[str]]:
+    """Whether the recommended lock is among the best."""
+    name = recommended or present
+    found = {item.cell.lock: item for item in standings}
+    own = found.get(name)
+    what = f"the rules say {name}" if recommended else f"the rules say: keep {name}"
+    if own is None or own.median is None:
+        return CANNOT_TELL, [f"{what}; it could not be measured"]
+    fastest = next((item for item in standings if item.median and not item.behind), own)
+    best = f"{100 * rules.limit('best'):.0f} %"
+    words = []
+    if own.verdict == BEST:
+        agreement = "agree"
+        words.append(f"rule and measurement agree: {name} is within {best} of the best")
+    elif own.verdict == CANNOT_TELL and own is fastest:
+        agreement = CANNOT_TELL
+        words.append(
+            f"{what}; it was the fastest, but so few runs prove nothing; "
+            "use more --runs"
+        )
+    elif own.verdict == CANNOT_TELL:
+        agreement = CANNOT_TELL
+        words.append(
+            f"{what}; the measurement cannot tell: {name} and {fastest.name} are "
+            "too close for these runs; use more --runs, or longer ones"
+        )
+    else:
+        agreement = "disagree"
+        degree = "harmful: far" if own.verdict == HARMFUL else "not the best:"
+        words.append(
+            f"rule and measurement disagree: {name} is {degree} behind "
+            f"{fastest.name}; believe the measurement"
+        )
+    harmful = [item.name for item in standings if item.verdict == HARMFUL]
+    if harmful:
+        words.append(f"harmful here: {', '.join(harmful)}")
+    plan = next((item for item in standings if item.name == "plan"), None)
+    if plan is not None and plan.median is not None:
+        words.append(f"the plan is {_plan_words(plan)}")
+    return agreement, words
+
+
+def _plan_words(plan: Standing) -> str:
+    return {
+        BEST: "among the best",
+        BEHIND: "behind the best",
+        HARMFUL: "far behind the best",
+        CANNOT_TELL: "too close to the best to tell",
+    }[plan.verdict]
+
+
+def _variation(standings: Sequence[Standing]) -> float | None:
+    """Standard deviation over the locks per mean (LS 5.1.1)."""
+    medians = [item.median for item in standings if item.median is not None]
+    if len(medians) < 3 or not statistics.fmean(medians):
+        return None
+    return statistics.stdev(medians) / statistics.fmean(medians)
+
+
+@dataclass(frozen=True)
+class _Fewer:
+    """The best cell with fewer threads beside the best one with the most."""
+
+    fewer: Cell
+    most: Cell
+    ratio: Ratio  # how many times better the former is
+
+    @property
+    def value(self) -> float:
+        return self.ratio.value - 1
+
+    def words(self, rules: Rules) -> str:
+        limit = 1 + rules.limit("fewer-threads")
+        low, high = self.ratio.low, self.ratio.high
+        percent = f"{100 * self.value:.0f} %"
+        fewer, most = shown(self.fewer).words, shown(self.most).words
+        if self.ratio.blocks < FEWEST_RUNS:
+            low = high = None
+        if low is not None and low > limit:
+            return (
+                f"fewer threads beat another lock: {fewer} is {percent} "
+                f"better than {most}, the best at the most threads"
+            )
+        if high is not None and high <= limit:
+            return f"fewer threads are no better: {most} is the best"
+        return f"whether {fewer} is better than {most} the measurement cannot tell"
+
+
+def _fewer_threads(
+    study: Study, standings: Sequence[Standing], most: int | None
+) -> _Fewer | None:
+    """Set the best of fewer threads against the best at the most."""
+    measured = [item for item in standings if item.median is not None]
+    smaller = [item for item in measured if item.cell.threads != most]
+    largest = [item for item in measured if item.cell.threads == most]
+    if not smaller or not largest:
+        return None
+    sign = 1 if study.primary.lower_is_better else -1
+    first = min(smaller, key=lambda item: sign * (item.median or 0.0)).cell
+    last = min(largest, key=lambda item: sign * (item.median or 0.0)).cell
+    ratio = _behind(study, last, first)
+    return _Fewer(first, last, ratio) if ratio else None

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""A verdict on the terminal, and the rules as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from hasp.base.output import console, table
+from hasp.profile.diagnosis.rules import Condition, Rule, Rules
+from hasp.profile.diagnosis.unmeasured import unmeasured_lines
+from hasp.profile.diagnosis.verdict import SiteVerdict, Verdict
+from hasp.profile.diagnosis.words import quantity
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hasp.advise.forecast import Forecast
+    from hasp.advise.proof import Proof
+    from hasp.compare.store import Study
+
+MOST_SITES = 5
+RULES_SCHEMA = "hasp.rules/1"
+
+
+def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
+    """A paragraph; its further lines begin below the first word."""
+    blank = " " * len(indent)
+    lines = wrap(text, out.width, initial_indent=indent, subsequent_indent=blank)
+    out.print("\n".join(lines), style=style or None, soft_wrap=True)
+
+
+def print_verdict(verdict: Verdict) -> None:
+    """The sentence, the rules behind it, what to do at each site, what is unknown."""
+    out = console()
+    say(out, capital(verdict.sentence) + ".", style="bold")
+    if verdict.evidence:
+        heading(out, "rules that fired")
+        for line in verdict.evidence:
+            say(out, line, "- ")
+    for site in verdict.sites[:MOST_SITES]:
+        _print_site(site, out)
+    more = len(verdict.sites) - MOST_SITES
+    if more > 0:
+        out.print()
+        say(out, f"{more} more sites are in --json")
+    advice = [*verdict.hints, *verdict.cautions]
+    if advice:
+        heading(out, "the program")
+        for line in advice:
+            say(out, line, "- ")
+    if verdict.unknown:
+        heading(out, "rules that could not be judged, for want of a measure")
+        for line in unmeasured_lines(verdict.unknown):
+            say(out, line, "- ")
+
+
+def capital(text: str) -> str:
+    """With a capital letter where it begins with a word."""
+    return text[:1].upper() + text[1:]
+
+
+def heading(out: Console, text: str) -> None:
+    """A heading, after an empty line."""
+    out.print()
+    out.print(text, style="bold")
+
+
+def _print_site(site: SiteVerdict, out: Console) -> None:
+    heading(out, site.name)
+
+    def line(name: str, words: str) -> None:
+        if words:
+            say(out, words, f"  {name:14}")
+
+    line("trouble", ", ".join(site.bottlenecks) or "none that another lock cures")
+    if site.keep:
+        line("keep", site.keep.removeprefix("keep "))
+    else:
+        line("take", site.recommendation or "what it has")
+    line("or", ", ".join(site.alternatives))
+    for kind in site.avoid:
+        line("avoid", kind)
+    for hint in site.hints:
+        line("without lock", hint)
+    for caution in site.cautions:
+        line("but", caution)
+    for conflict in site.conflicts:
+        line("gave way", conflict)
+
+
+def print_rules(rules: Rules) -> None:
+    """Every rule with its conditions, thresholds and source."""
+    out = console()
+    for rule in rules.rules:
+        say(out, rule.title, f"{rule.id}  ", style="bold")
+        for word, conditions in (("if", rule.all), ("and one of", rule.any)):
+            for condition in conditions:
+                say(out, condition_words(condition, rules), f"    {word} ")
+        for consequence in consequences(rule):
+            say(out, consequence, "    then ")
+        say(out, rule.source, "    source: ")
+    for combination in rules.combinations:
+        having = " and ".join(combination.having)
+        say(out, combination.why, f"{combination.id}  ", style="bold")
+        what = ", ".join(combination.only) or "all advice"
+        dropped = ", ".join(combination.drops)
+        say(out, f"{having}: {what} of {dropped} is set aside", "    if ")
+        say(out, combination.source, "    source: ")
+    heading(out, "thresholds (change one with --set NAME=VALUE)")
+    for threshold in rules.thresholds.values():
+        value = quantity(threshold.value, threshold.unit)
+        words = f"{threshold.about} ({threshold.basis}: {threshold.source})"
+        say(out, words, f"  {threshold.name} = {value}: ")
+
+
+def condition_words(condition: Condition, rules: Rules) -> str:
+    """`waiters_share >= high-from (0.16)`."""
+    limit = f"{rules.limit(condition.threshold):g}"
+    words = f"{condition.measure} {condition.comparison} {condition.threshold}"
+    return f"{words} ({limit})"
+
+
+def consequences(rule: Rule) -> Sequence[str]:
+    """What a rule does, in its own vocabulary."""
+    found = [advice.words for advice in rule.advice]
+    if rule.bottleneck:
+        found.insert(0, f"bottleneck {rule.bottleneck}")
+    if rule.order:
+        found.append(f"order {', '.join(rule.order)}")
+    for word, text in (("hint", rule.hint), ("caution", rule.caution)):
+        if text:
+            found.append(f"{word}: {text}")
+    if rule.keep:
+        found.append(f"keep the lock, whatever other rules advise: {rule.keep}")
+    if rule.stop:
+        found.append("stop: locks are not the bottleneck")
+    return found
+
+
+def rules_json(rules: Rules) -> list[dict[str, object]]:
+    """The same as records: thresholds, then rules."""
+    records: list[dict[str, object]] = [
+        {
+            "schema": RULES_SCHEMA,
+            "kind": "threshold",
+            "name": item.name,
+            "value": item.value,
+            "unit": item.unit,
+            "basis": item.basis,
+            "source": item.source,
+            "about": item.about,
+        }
+        for item in rules.thresholds.values()
+    ]
+    records += [
+        {
+            "schema": RULES_SCHEMA,
+            "kind": "rule",
+            "id": rule.id,
+            "title": rule.title,
+            "all": [condition_words(item, rules) for item in rule.all],
+            "any": [condition_words(item, rules) for item in rule.any],
+            "consequences": list(consequences(rule)),
+            "source": rule.source,
+        }
+        for rule in rules.rules
+    ]
+    return records
+
+
+def print_proof(study: Study, proof: Proof) -> None:
+    """The comparison's table, and what it says of the advice."""
+    from hasp.advise.proof import shown
+    from hasp.compare.doubts import doubts
+    from hasp.compare.report import headline, interval, quantity, times
+    from hasp.compare.summary import summarise
+
+    out = console()
+    heading(out, "proof: interleaved runs")
+    out.print(headline(study), soft_wrap=True)
+    measure = study.primary
+    sweep = len(study.plan.threads) > 1
+    unit = f", {measure.unit}" if measure.unit not in ("", "s", "bytes") else ""
+    form = table(title=f"{measure.name}{unit}; times worse than the fastest")
+    for name in ("threads", "lock") if sweep else ("lock",):
+        form.add_column(name, no_wrap=True)
+    for name in ("median", "worse", "95 % interval"):
+        form.add_column(name, justify="right", no_wrap=True)
+    form.add_column("verdict")
+    for standing in proof.standings:
+        place = [str(standing.cell.threads)] if sweep else []
+        form.add_row(
+            *place,
+            standing.name,
+            quantity(standing.median, measure.unit),
+            times(standing.behind) or ("1.00" if standing.median else ""),
+            interval(standing.behind),
+            standing.verdict,
+        )
+    out.print(form)
+    out.print()
+    for line in proof.words:
+        say(out, capital(line) + ".")
+    for doubt in doubts(study, summarise(study)):
+        words = doubt.words
+        for cell in study.plan.cells:
+            words = words.replace(cell.lock, shown(cell).lock)
+        say(out, f"warning: {words}")
+
+
+def print_forecast(forecast: Forecast) -> None:
+    """Simulated results, said to be so in every line."""
+    from hasp.advise.forecast import words
+
+    out = console()
+    heading(out, "forecast (simulated)")
+    for line in words(forecast):
+        say(out, line, "- ")

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""A TOML file whose errors name the file, the line and the key."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NoReturn
+
+import tomli
+
+from hasp.base.errors import HaspError
+
+Keys = tuple[str, ...]
+
+
+class Document:
+    """What a TOML file says, and where it says it."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path = path
+        self.text = text
+        try:
+            self.data: dict[str, Any] = tomli.loads(text)
+        except (tomli.TOMLDecodeError, RecursionError) as problem:
+            raise HaspError(f"{path}: {problem}", "correct the TOML there") from None
+
+    @classmethod
+    def read(cls, path: Path) -> Document:
+        """The file at `path`."""
+        try:
+            return cls(path, path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as problem:
+            words = getattr(problem, "strerror", None) or "it is not UTF-8"
+            raise HaspError(
+                f"{path} cannot be read: {words}", "name a readable TOML file"
+            ) from None
+
+    def get(self, keys: Keys) -> Any:
+        """The value there, or None."""
+        return _at(self.data, keys)
+
+    def line_of(self, keys: Keys) -> int:
+        """The line on which a key, or the nearest table around it, begins.
+
+        No grammar of its own: the key's line is the first one with which the text up to
+        there parses and holds the key; a value of several lines begins behind the last
+        shorter text that parses. Slow, and only used for errors.
+        """
+        while keys and self.get(keys) is None:
+            keys = keys[:-1]
+        lines = self.text.splitlines(keepends=True)
+        begin = 0
+        for end in range(1, len(lines) + 1):
+            try:
+                data = tomli.loads("".join(lines[:end]))
+            except tomli.TOMLDecodeError:
+                continue
+            if _at(data, keys) is not None:
+                return begin + 1
+            begin = end
+        return 1
+
+    def line_in_list(self, name: str, number: int, key: str = "") -> int:
+        """The line of a key in the nth `[[name]]`; of its head if it has no such key.
+
+        line_of knows tables, but not lists of them. Keys are taken where they begin a
+        line, which they need not in TOML, but do in every file that people write.
+        """
+        lines = self.text.splitlines()
+        head = re.compile(rf"\s*\[\[\s*{re.escape(name)}\s*\]\]")
+        heads = [place for place, line in enumerate(lines) if head.match(line)]
+        if number >= len(heads):
+            return 1
+        end = heads[number + 1] if number + 1 < len(heads) else len(lines)
+        word = re.escape(key)
+        wanted = re.compile(
+            rf'\s*(?:"?{word}"?\s*[.=]|\[\s*{re.escape(name)}\s*\.\s*"?{word}"?\s*[.\]])'
+        )
+        for place in range(heads[number], end):
+            if key and wanted.match(lines[place]):
+                return place + 1
+        return heads[number] + 1
+
+    def fail(self, keys: Keys, message: str, remedy: str) -> NoReturn:
+        """Refuse the file for what stands, or is missing, at `keys`."""
+        where = f"{self.path}:{self.line_of(keys)}"
+        raise HaspError(f"{where}: {'.'.join(keys)}: {message}", remedy)
+
+
+def _at(data: Any, keys: Keys) -> Any:
+    for key in keys:
+        if not isinstance(data, dict) or key not in data:
+            return None
+        data = data[key]
+    return data

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""ELF files: sections, build ids, demangled names."""

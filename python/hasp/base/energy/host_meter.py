@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+"""Finds the energy counters of this host."""
+
+from __future__ import annotations
+
+from hasp.base.energy import perf_events, powercap
+from hasp.base.energy.meter import Meter
+
+
+def find() -> Meter | None:
+    """This host's meter; None where there is none, or none for us."""
+    return powercap.find() or perf_events.find()

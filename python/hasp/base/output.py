@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""What all verbs print with: tables of 80 columns, JSON lines, and the colour rules.
+
+Colour appears on a terminal only, and never when NO_COLOR is set. `rich` is imported
+when a table is printed, because `hasp run` must not pay for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from hasp.base.errors import HaspError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+COLUMNS = 80
+STDOUT = "-"
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def colour_wanted(stream: IO[str]) -> bool:
+    """Whether to colour what goes to `stream`."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """A rich console: as wide as the terminal but at most 100, else 80 columns."""
+    target = stream or sys.stdout
+    colour = colour_wanted(target)
+    result = _console_class()(
+        file=target,
+        force_terminal=colour,
+        no_color=not colour,
+        color_system="standard" if colour else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=False,
+        width=None if target.isatty() else COLUMNS,
+    )
+    if result.width > 100:
+        result.width = 100
+    return result
+
+
+@cache
+def _console_class() -> type[Console]:
+    from rich.console import Console
+
+    class SafeConsole(Console):
+        """A console that shows control characters, and leaves a broken pipe to main."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(printable(text), **options)
+
+    return SafeConsole
+
+
+def table(*, title: str = "", caption: str = "") -> Table:
+    """An empty table in Hasp's style: no frame, a rule below the headings."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(
+        title=title or None,
+        caption=caption or None,
+        title_justify="left",
+        caption_justify="left",
+        title_style="bold",
+        caption_style="",
+        header_style="bold",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """The `--json [FILE]` that every verb has."""
+    parser.add_argument(
+        "--json",
+        nargs="?",
+        const=STDOUT,
+        metavar="FILE",
+        help="one JSON object a line, to FILE, or to stdout when FILE is absent or -",
+    )
+
+
+def json_line(record: Mapping[str, Any]) -> str:
+    """One record as one line; what JSON cannot say (infinite, not a number) is null."""
+    text = json.dumps(_finite(record), ensure_ascii=False, separators=(",", ":"))
+    # Words of a command line may be any bytes; JSON is UTF-8.
+    return text.encode(errors="replace").decode()
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and (value != value or value in (1e999, -1e999)):
+        return None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def write_json(records: Iterable[Mapping[str, Any]], destination: str) -> None:
+    """Write records as lines to a file, or to stdout for `-`."""
+    text = "".join(f"{json_line(record)}\n" for record in records)
+    if destination == STDOUT:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        check_writable(destination)
+        Path(destination).write_text(text, encoding="utf-8")
+
+
+def check_writable(destination: str) -> None:
+    """Refuse an output file that cannot be written, before any work is done for it.
+
+    Also refuses to replace an executable file: in `--json ./program` the name is far
+    more likely the program that was meant to be run.
+    """
+    path = Path(destination)
+    if destination == STDOUT:
+        return
+    if path.is_dir():
+        raise HaspError(f"{path} is a folder", "name a file in it")
+    if path.is_file() and os.access(path, os.X_OK) and path.stat().st_mode & 0o111:
+        raise HaspError(
+            f"{path} is an executable file, and would be replaced by output",
+            "write `--` between the options and the program, or name another file",
+        )
+    if path.exists():
+        writable = os.access(path, os.W_OK)
+    else:
+        writable = path.parent.is_dir() and os.access(path.parent, os.W_OK)
+    if not writable:
+        raise HaspError(
+            f"{path} cannot be written",
+            "name a file in a folder that exists and that you may write to",
+        )
+
+
+def printable(text: str) -> str:
+    """Return `text` with control characters escaped, line feeds and tabs excepted.
+
+    File names and thread names may contain sequences that steer a terminal.
+    """
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+
+
+def escaped(text: str) -> str:
+    """Return the text with control characters escaped as in Python.
+
+    Names of programs, threads and files may hold anything; a terminal would obey it.
+    """
+    return "".join(one if one.isprintable() else _escape(one) for one in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, kept by surrogateescape
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def note(message: str) -> None:
+    """Print one line of Hasp's own on stderr."""
+    print(f"hasp: {printable(message)}", file=sys.stderr, flush=True)
+
+
+def complain(error: HaspError) -> None:
+    """Print an error and its remedy on stderr."""
+    bold, plain = ("\033[1;31m", "\033[0m") if colour_wanted(sys.stderr) else ("", "")
+    print(f"{bold}hasp:{plain} {printable(error.message)}", file=sys.stderr)
+    if error.remedy:
+        print(f"      {printable(error.remedy)}", file=sys.stderr)
+    sys.stderr.flush()

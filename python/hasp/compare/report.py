@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""A comparison as tables: for the terminal, as Markdown, and every run as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hasp.base.durations import format_duration, three_digits
+from hasp.base.output import console, table
+from hasp.compare.doubts import Doubt
+from hasp.compare.run_record import CPU, MEMORY, WALL, Measure
+from hasp.compare.settings import THREADS_MARK
+from hasp.compare.store import Study
+from hasp.compare.summary import WORTH_FINDING, Power, Row, power
+from hasp.locks.native import REFERENCE
+from hasp.statistics import Ratio
+from hasp.statistics.simultaneous import POWER
+
+REFERENCE_NOTE = "reference"
+FLOOR_MARGIN = 1.1
+CSV_FIELDS = (
+    *("block", "warmup", "lock", "threads", "outcome", "detail", "exit_code"),
+    *("wall_s", "user_s", "system_s", "peak_bytes", "switches", "preemptions"),
+    *("load_user_s", "load_system_s", "load_peak_bytes", "steal", "throttled"),
+    *("other_s", "other_load", "heated", "energy_j"),
+)
+STYLES = {"better": "green", "worse": "red"}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table before it has a form."""
+
+    title: str
+    headings: tuple[str, ...]
+    lines: list[tuple[str, ...]]
+    texts: int = 1  # how many of the first columns are words; the rest are numbers
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """A value as people read it, with its unit where that scales."""
+    if value is None:
+        return "-"
+    if unit == "s":
+        return format_duration(value)
+    if unit == "bytes":
+        for size, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+            if value >= size:
+                return f"{three_digits(value / size)} {name}"
+        return f"{value:.0f} B"
+    return f"{value:,.0f}" if abs(value) >= 1000 else three_digits(value)
+
+
+def times(ratio: Ratio | None) -> str:
+    """A ratio as text; empty when there is none."""
+    return "" if ratio is None else ratio_text(ratio.value)
+
+
+def ratio_text(value: float) -> str:
+    """A ratio: two decimals, three below 0.1, fewer from 10."""
+    if value == float("inf"):
+        return "inf"
+    if 0 < value < 0.0995:
+        return f"{value:.3f}"
+    return f"{value:.2f}" if value < 9.995 else three_digits(value)
+
+
+def interval(ratio: Ratio | None) -> str:
+    """The bounds of a ratio."""
+    if ratio is None or ratio.low is None or ratio.high is None:
+        return ""
+    return f"{ratio_text(ratio.low)} - {ratio_text(ratio.high)}"
+
+
+def grids(study: Study, rows: list[Row]) -> list[Grid]:
+    """A table per figure of the program (or the wall time), then the resources."""
+    return [
+        *(_figure_grid(study, rows, measure) for measure in study.judged),
+        _resource_grid(study, rows),
+    ]
+
+
+def _place(study: Study, row: Row) -> tuple[str, ...]:
+    if len(study.plan.threads) == 1:
+        return (row.cell.lock,)
+    return (str(row.cell.threads), row.cell.lock)
+
+
+def _place_headings(study: Study) -> tuple[str, ...]:
+    return ("lock",) if len(study.plan.threads) == 1 else ("threads", "lock")
+
+
+def _figure_grid(study: Study, rows: list[Row], measure: Measure) -> Grid:
+    better = "lower" if measure.lower_is_better else "higher"
+    shown_unit = "" if measure.unit in ("", "s", "bytes") else f", {measure.unit}"
+    lines = []
+    for row in rows:
+        entry = row.entry(measure)
+        place = _place(study, row)
+        if not entry.samples:
+            lines.append((*place, _short_trouble(row), "", "", "", ""))
+            continue
+        verdict = REFERENCE_NOTE if row.is_reference else entry.verdict
+        lines.append(
+            (
+                *place,
+                quantity(entry.median, measure.unit),
+                times(entry.ratio) or "1.00",
+                interval(entry.ratio),
+                str(len(entry.samples)),
+                f"{verdict} !" if row.failures else verdict,
+            )
+        )
+    return Grid(
+        f"{measure.name}{shown_unit} ({better} is better)",
+        (
+            *_place_headings(study),
+            "median",
+            "ratio",
+            "95 % interval",
+            "runs",
+            "verdict",
+        ),
+        lines,
+        texts=len(_place_headings(study)),
+    )
+
+
+def _resource_grid(study: Study, rows: list[Row]) -> Grid:
+    lines = []
+    for row in rows:
+        if not row.measured:
+            continue
+        cells: list[str] = []
+        for measure in (WALL, CPU, MEMORY):
+            entry = row.entry(measure)
+            text, ratio = quantity(entry.median, measure.unit), times(entry.ratio)
+            floor = FLOOR_MARGIN * study.peak_floor_bytes
+            if measure == MEMORY and (entry.median or 0) < floor:
+                # Smaller than what starts it, so neither size nor ratio is known.
+                cells += [f"< {quantity(floor, measure.unit)}", ""]
+            else:
+                cells += [text, ratio or "1.00"]
+        lines.append((*_place(study, row), *cells))
+    whose = "the server's" if study.plan.server else "all its processes"
+    return Grid(
+        f"wall time, CPU time and peak memory ({whose}), and ratios to {REFERENCE}",
+        (
+            *_place_headings(study),
+            *("wall", "ratio", "CPU", "ratio", "memory", "ratio"),
+        ),
+        lines,
+        texts=len(_place_headings(study)),
+    )
+
+
+def _short_trouble(row: Row) -> str:
+    return " and ".join(row.failures) or "not measured"
+
+
+def remarks(study: Study, rows: list[Row], doubts: list[Doubt]) -> list[str]:
+    """The lines after the tables: failures in full, power, and warnings."""
+    lines = [f"{row.cell.words}: {row.trouble}" for row in rows if row.trouble]
+    lines += [words for one in power(study, rows) if (words := power_words(one))]
+    lines += [f"warning: {doubt.words}" for doubt in doubts]
+    return lines
+
+
+def power_words(power: Power) -> str:
+    """The detectable difference in words; empty if the runs are too few for any."""
+    if power.detectable is None:
+        return ""
+    verdicts = "1 verdict" if power.verdicts == 1 else f"{power.verdicts} verdicts"
+    target = f"{100 * WORTH_FINDING:.0f} %"
+    words = (
+        f"power ({power.measure.name}): {power.runs} runs and {verdicts} find a "
+        f"difference of {percent(power.detectable)} in {POWER:.0%} of comparisons"
+    )
+    if power.detectable <= WORTH_FINDING:
+        return words
+    if power.runs_needed is None:
+        return f"{words}; {target} needs steadier runs or fewer locks"
+    return f"{words}; {target} needs --runs {power.runs_needed} or fewer locks"
+
+
+def percent(share: float) -> str:
+    """A relative difference as a percentage, or as a factor from 1000 % on."""
+    if share >= 10:
+        return f"a factor of {three_digits(1 + share)}"
+    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def _quoted(word: str) -> str:
+    """A word of a command line, quoted if it must be; the mark in it need not."""
+    return shlex.quote(word.replace(THREADS_MARK, "THREADS")).replace(
+        "THREADS", THREADS_MARK
+    )
+
+
+def headline(study: Study) -> str:
+    """What was compared, in a line."""
+    plan = study.plan
+    command = " ".join(map(_quoted, plan.command))
+    subject = f"{plan.server} (load: {command})" if plan.server else command
+    if len(plan.threads) == 1:
+        subject = plan.substitute(subject, plan.cells[0])
+    # A word may be any bytes; tables and pictures are text.
+    subject = subject.encode(errors="replace").decode()
+    return f"{subject}\n{_where(study)}"
+
+
+def _where(study: Study) -> str:
+    host = study.host
+    quota = host.get("cpu_quota")
+    limited = f", quota {quota:g}" if quota else ""
+    return (
+        f"{host['cpus_allowed']} CPUs{limited} ({host['cpu_model']}), Linux "
+        f"{host['kernel']}, {host['libc']}, Hasp {study.version}"
+    )
+
+
+def print_comparison(study: Study, rows: list[Row], doubts: list[Doubt]) -> None:
+    """The tables on stdout."""
+    out = console()
+    out.print(headline(study))
+    for grid in grids(study, rows):
+        out.print()
+        form = table(title=grid.title)
+        for place, heading in enumerate(grid.headings):
+            numeric = place >= grid.texts and heading != "verdict"
+            form.add_column(
+                heading,
+                justify="right" if numeric else "left",
+                no_wrap=place < grid.texts or numeric,
+            )
+        for line in grid.lines:
+            style = STYLES.get(line[-1].rstrip(" !?"))
+            if out.no_color or style is None:
+                form.add_row(*line)
+            else:
+                from rich.text import Text
+
+                form.add_row(*line[:-1], Text(line[-1], style=style))
+        out.print(form)
+    lines = remarks(study, rows, doubts)
+    if lines:
+        out.print()
+    for text in lines:
+        out.print(text)
+
+
+def markdown(study: Study, rows: list[Row], doubts: list[Doubt]) -> str:
+    """The same tables as Markdown."""
+    subject, _, where = headline(study).partition("\n")
+    parts = [f"`{subject}`", where]
+    for grid in grids(study, rows):
+        rule = [
+            ":--" if place < grid.texts else "--:"
+            for place in range(len(grid.headings))
+        ]
+        lines = [grid.headings, tuple(rule), *grid.lines]
+        parts.append(f"**{grid.title}**")
+        parts.append("\n".join(_markdown_line(line) for line in lines))
+    parts += [f"- {_escaped(line)}" for line in remarks(study, rows, doubts)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _markdown_line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def csv_text(study: Study) -> str:
+    """One row per run, warm-up ones included, the program's figures last."""
+    names = [metric.name for metric in study.plan.metrics]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*CSV_FIELDS, *names])
+    for run in study.runs:
+        record = run.as_json()
+        figures = [run.figures.get(name) for name in names]
+        writer.writerow([*(record[name] for name in CSV_FIELDS), *figures])
+    return text.getvalue()

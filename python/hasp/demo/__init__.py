@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""The demonstration: a real RocksDB under a dozen locks (`python -m hasp.demo`)."""

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""The cases that `hasp-bench-locks` can measure."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from dataclasses import dataclass
+
+from hasp.base.errors import HaspError
+from hasp.base.process import capture
+from hasp.locks import native
+
+PROGRAM = "hasp-bench-locks"
+GLIBC = native.REFERENCE
+FLOOR = "floor"  # an inlined test-and-set byte: the least that exclusion can cost
+BATON = "baton"  # the subject of the reference case, which no lock takes part in
+BATON_RING = "baton_ring"
+STARTUP = "startup"
+# The baton ring is the reference of this case, with as many threads.
+OVERSUBSCRIBED = "oversubscribed"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case with one number of threads: one group of rows in a report."""
+
+    name: str
+    threads: int
+    unit: str
+    lower_is_better: bool
+    seconds: float  # how long a measurement takes
+    has_floor: bool
+    uses_lock: bool
+    summary: str
+
+
+def known_cases() -> list[Case]:
+    """Every case, in the order of reports."""
+    path = native.program(PROGRAM)
+    listing = capture([str(path), "--list"], os.environ, timeout=10)
+    if listing is None or listing.status != 0:
+        raise HaspError(
+            f"{path} does not run, so nothing can be measured",
+            "install Hasp again for this machine (`pip install .`)",
+        )
+    found = []
+    for line in listing.stdout.splitlines():
+        record = json.loads(line)
+        found += [
+            Case(
+                name=record["case"],
+                threads=threads,
+                unit=record["unit"],
+                lower_is_better=record["better"] == "lower",
+                seconds=record["seconds"],
+                has_floor=record["floor"],
+                uses_lock=record["lock"],
+                summary=record["summary"],
+            )
+            for threads in record["threads"]
+        ]
+    return found
+
+
+def select_cases(text: str | None) -> list[Case]:
+    """The cases of a comma-separated list of names; None is all.
+
+    The baton ring comes along with the case that it is the reference of.
+    """
+    cases = known_cases()
+    if text is None:
+        return cases
+    words = {word.strip() for word in text.split(",") if word.strip()}
+    names = [case.name for case in cases]
+    for word in sorted(words):
+        if word not in names:
+            near = difflib.get_close_matches(word, names, n=2)
+            offer = f"did you mean {' or '.join(near)}? " if near else ""
+            known = ", ".join(dict.fromkeys(names))
+            raise HaspError(f"there is no case {word!r}", f"{offer}cases: {known}")
+    if not words:
+        raise HaspError("no case is selected", "leave --cases out to measure all")
+    if OVERSUBSCRIBED in words:
+        words.add(BATON_RING)
+    return [case for case in cases if case.name in words]

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""The figure of `hasp bench locks`: every lock's ratio to glibc, a panel for each case.
+
+The locks stand in their families, in each by the first panel's ratio, so that the eye
+can follow one lock through all panels. A tick marks what the lock should reach.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hasp.base.figures import COLOURS, UNCERTAIN, metadata, settings, ticks
+from hasp.lab.bench.cases import BATON, GLIBC, Case
+from hasp.lab.bench.judge import limit_of
+from hasp.lab.bench.rows import Row
+from hasp.lab.bench.runner import FAILED, HANG
+from hasp.lab.bench.targets import BATON_RATIO, RATIO
+from hasp.locks.native import LockInfo
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# What tells most about a lock; without any of these, the first cases that there are.
+PANELS = ("uncontended", "contended", "oversubscribed", "trylock_hammer")
+PANELS_MOST = 6
+TARGET_COLOUR = "#0072b2"
+# Ratios beyond these stand at the edge, as an arrow: the rest must stay readable.
+LEAST, MOST = 0.004, 120.0
+
+NARROW = 6.0  # an axis that spans less than this factor gets these marks
+FINE_TICKS = [0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.0, 2.5, 3.0]
+
+Lines = list[tuple[str, str]]  # from top to bottom: family, lock
+
+
+def draw(
+    rows: Sequence[Row],
+    locks: Sequence[LockInfo],
+    path: Path,
+    words: str,
+    *,
+    biased: bool,
+) -> None:
+    """Write the figure to `path`, in the format of its suffix."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    cases = panels_of(rows)
+    lines = lines_of(rows, locks, cases)
+    by_name = {lock.name: lock for lock in locks}
+    families = len({family for family, _ in lines})
+    height = 1.9 + 0.19 * (len(lines) + 0.9 * families)
+    size = (2.0 + 2.75 * len(cases), max(3.2, height))
+    with rc_context(settings(9)):
+        figure = Figure(figsize=size, layout="constrained")
+        panels = figure.subplots(1, len(cases), squeeze=False, sharey=True)[0]
+        places = places_of(lines)
+        for axes, case in zip(panels, cases, strict=True):
+            of_case = {row.lock: row for row in rows if row.case == case}
+            _panel(axes, case, of_case, places, by_name, biased)
+        _label_locks(panels[0], places)
+        _legend(figure, columns=5 if len(cases) > 2 else 3)
+        title = textwrap.shorten(words, int(size[0] * 15), placeholder=" ...")
+        figure.suptitle(
+            f"Locks beside glibc's mutex: ratios with 95 % intervals\n{title}",
+            fontsize=10,
+            x=0.01,
+            ha="left",
+        )
+        figure.savefig(path, dpi=130, metadata=metadata(path))
+
+
+def panels_of(rows: Sequence[Row]) -> list[Case]:
+    """The cases to draw, in the order of PANELS."""
+    cases = list(dict.fromkeys(row.case for row in rows if row.ratio is not None))
+    chosen = [
+        case
+        for name in PANELS
+        for case in cases
+        if case.name == name and not (name == "uncontended" and case.threads == 1)
+    ]
+    return (chosen or cases)[:PANELS_MOST]
+
+
+def lines_of(
+    rows: Sequence[Row], locks: Sequence[LockInfo], cases: Sequence[Case]
+) -> Lines:
+    """The locks by family, in each from the cheapest to the dearest."""
+    first = {row.lock: row for row in rows if cases and row.case == cases[0]}
+    measured = {row.lock for row in rows} - {BATON}
+    families = {lock.name: lock.category for lock in locks}
+    order = list(dict.fromkeys(lock.category for lock in locks))
+
+    def key(name: str) -> tuple[int, float, str]:
+        row = first.get(name)
+        ratio = row.ratio.value if row and row.ratio else math.inf
+        if not cases[0].lower_is_better:
+            ratio = -ratio
+        family = families.get(name)
+        return (order.index(family) if family else -1, ratio, name)
+
+    names = sorted(measured - {GLIBC}, key=key)
+    return [(families.get(name, "for comparison"), name) for name in names]
+
+
+def places_of(lines: Lines) -> dict[str, float]:
+    """Where each line stands on the vertical axis; families have a gap between them.
+
+    A family's heading is in it, too, as `family:`.
+    """
+    places: dict[str, float] = {}
+    place, before = 0.0, ""
+    for family, name in lines:
+        if family != before:
+            place -= 0.3
+            places[f"{family}:"] = place
+            place -= 1.0
+            before = family
+        places[name] = place
+        place -= 1.0
+    return places
+
+
+def _label_locks(axes: Axes, places: dict[str, float]) -> None:
+    axes.set_yticks(list(places.values()), list(places))
+    for label in axes.get_yticklabels():
+        if label.get_text().endswith(":"):
+            label.set_fontweight("bold")
+    axes.set_ylim(min(places.values()) - 0.7, 0.3)
+
+
+def _panel(
+    axes: Axes,
+    case: Case,
+    rows: dict[str, Row],
+    places: dict[str, float],
+    locks: dict[str, LockInfo],
+    biased: bool,
+) -> None:
+    low, high = _extent(list(rows.values()))
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    shown = ticks(low, high) if high / low > NARROW else FINE_TICKS
+    shown = [tick for tick in shown if low <= tick <= high]
+    axes.set_xticks(shown, [f"{tick:g}" for tick in shown])
+    axes.minorticks_off()
+    axes.tick_params(axis="x", labelsize=8)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="#e4e4e4", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.axvline(1.0, color="#202020", linewidth=1.1)
+    for name, place in places.items():
+        if name.endswith(":"):
+            axes.axhspan(place - 0.5, place + 0.5, color="#f2f2f2", linewidth=0)
+            continue
+        axes.axhline(place, color="#efefef", linewidth=0.6, zorder=0)
+        row = rows.get(name)
+        if row is not None and name != GLIBC:
+            _dot(axes, place, row, locks.get(name), biased)
+    threads = "1 thread" if case.threads == 1 else f"{case.threads} threads"
+    better = "lower" if case.lower_is_better else "higher"
+    axes.set_title(
+        f"{case.name}\n{threads}, {better} is better", fontsize=9.5, loc="left"
+    )
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+
+
+def _extent(rows: Sequence[Row]) -> tuple[float, float]:
+    values = [0.8, 1.25]
+    for row in rows:
+        if row.ratio is not None and 0 < row.ratio.value < math.inf:
+            values.append(min(max(row.ratio.value, LEAST), MOST))
+            # Ends of intervals, but for those that would squeeze all the rest.
+            for end in (row.ratio.low, row.ratio.high):
+                if end is not None and row.ratio.value / 3 < end < row.ratio.value * 3:
+                    values.append(min(max(end, LEAST), MOST))
+    return min(values) / 1.35, max(values) * 1.35
+
+
+def _dot(
+    axes: Axes, place: float, row: Row, lock: LockInfo | None, biased: bool
+) -> None:
+    low, high = axes.get_xlim()
+    target, missed = _target(row, lock, biased)
+    if target is not None:
+        axes.plot([target], [place], "|", color=TARGET_COLOUR, markersize=9, mew=1.8)
+    ratio = row.ratio
+    if row.outcome in (HANG, FAILED) or ratio is None or ratio.value <= 0:
+        edge = high if row.case.lower_is_better else low
+        axes.annotate(
+            row.outcome,
+            (edge, place),
+            color=COLOURS["worse"],
+            fontsize=7.5,
+            fontweight="bold",
+            va="center",
+            ha="right" if row.case.lower_is_better else "left",
+        )
+        return
+    colour = _colour(row)
+    value = min(max(ratio.value, low * 1.08), high / 1.08)
+    if ratio.low is not None and ratio.high is not None:
+        ends = [min(max(bound, low), high) for bound in (ratio.low, ratio.high)]
+        axes.plot(ends, [place, place], color=colour, linewidth=1.6)
+    marker = "o"
+    if ratio.value < low or ratio.value > high:
+        marker = "<" if ratio.value < low else ">"
+    axes.plot(
+        [value],
+        [place],
+        marker,
+        color=colour,
+        markersize=5,
+        markeredgecolor="#000000" if missed else colour,
+        markeredgewidth=1.2,
+    )
+
+
+def _colour(row: Row) -> str:
+    ratio = row.ratio
+    if ratio is None or not (ratio.above or ratio.below):
+        return UNCERTAIN
+    good = ratio.below if row.case.lower_is_better else ratio.above
+    return COLOURS["better" if good else "worse"]
+
+
+def _target(row: Row, lock: LockInfo | None, biased: bool) -> tuple[float | None, bool]:
+    """The ratio to glibc's that this lock should reach, and whether it does not."""
+    if lock is None or row.ratio is None:
+        return None, False
+    limit = limit_of(row, lock, RATIO, biased=biased)
+    if limit is None:
+        baton = limit_of(row, lock, BATON_RATIO, biased=biased)
+        if baton is None or not row.baton_ratio or row.baton_ratio.value <= 0:
+            return None, False
+        # The same mark on this axis: how far the ring gets, beside glibc's.
+        limit = baton * row.ratio.value / row.baton_ratio.value
+    if row.case.lower_is_better:
+        return limit, row.ratio.value > limit
+    return limit, row.ratio.value < limit
+
+
+def _legend(figure: Any, columns: int) -> None:
+    from matplotlib.lines import Line2D
+
+    def dot(colour: str, words: str, edge: str = "") -> Line2D:
+        return Line2D(
+            [],
+            [],
+            marker="o",
+            linestyle="",
+            color=colour,
+            markeredgecolor=edge or colour,
+            label=words,
+        )
+
+    figure.legend(
+        handles=[
+            dot(COLOURS["better"], "better than glibc"),
+            dot(COLOURS["worse"], "worse"),
+            dot(UNCERTAIN, "cannot tell"),
+            Line2D(
+                [],
+                [],
+                marker="|",
+                linestyle="",
+                color=TARGET_COLOUR,
+                markersize=9,
+                markeredgewidth=1.8,
+                label="what it should reach",
+            ),
+            dot("#ffffff", "black edge: does not reach it", edge="#000000"),
+        ],
+        loc="outside lower left",
+        ncols=columns,
+        frameon=False,
+        fontsize=8.5,
+    )

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: MIT
+"""The whole of `hasp bench locks`: plan, measure with progress, report."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hasp import version
+from hasp.base import host, output
+from hasp.base.durations import format_duration
+from hasp.base.errors import EXIT_FINDING, EXIT_FINE, HaspError, Interrupted
+from hasp.base.signals import interrupt_on_signals
+from hasp.lab.bench.cases import BATON, FLOOR, GLIBC, Case, select_cases
+from hasp.lab.bench.judge import Verdict, judge
+from hasp.lab.bench.neighbours import Neighbours
+from hasp.lab.bench.progress import Progress
+from hasp.lab.bench.rows import Row, make_rows
+from hasp.lab.bench.runner import COLLAPSE, OK, Runner
+from hasp.lab.bench.schedule import Samples, expected_seconds, run_rounds
+from hasp.locks.native import LockInfo
+
+# Rounds and seconds, when --runs does not say. Six rounds are the least for which a
+# 95 % interval of medians can be right; more only make it narrower.
+QUICK_ROUNDS = 9
+QUICK_SECONDS = 19.0  # for each lock, at least two: 50 with start, hangs, statistics
+QUICK_SECONDS_MOST = 90.0
+QUICK_SECONDS_MANY = 4.0  # for each lock, where that is more: two rounds of all cases
+ROUNDS = 15
+SECONDS = 300.0
+SECONDS_MANY = 20.0  # for each lock, where that is more: ten rounds of all cases
+MUTEXES = 100_000
+QUICK_MUTEXES = 20_000
+FEW_ROUNDS = 6
+BUSY_SHARE = 0.1  # of the CPUs; a quiet machine has less than 0.02
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asked for."""
+
+    locks: list[LockInfo]
+    cases: str | None
+    quick: bool
+    runs: int | None
+    check_targets: bool
+    json: str | None
+    plot: str | None
+    command: str
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """How rows were measured."""
+
+    others_cpu_share: float | None
+    biased: bool  # whether the default lock may release with a plain store here
+    command: str
+    host: dict[str, Any]
+
+    def record(self) -> dict[str, Any]:
+        """Its fields in each row of a file."""
+        return {
+            "others_cpu_share": self.others_cpu_share,
+            "biased": self.biased,
+            "version": version(),
+            "command": self.command,
+            "host": self.host,
+        }
+
+
+def measure_locks(options: Options) -> int:
+    """Run the benchmark and print its report; the exit status."""
+    check_outputs(options)
+    cases = select_cases(options.cases)
+    locks = [lock.name for lock in options.locks if lock.name != GLIBC]
+    runner = Runner(locks, QUICK_MUTEXES if options.quick else MUTEXES)
+    rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
+    limit = None if options.runs else limit_seconds(options.quick, len(locks))
+    say_how_long(cases, locks, rounds, limit)
+
+    samples = Samples()
+    neighbours = Neighbours()
+    status = EXIT_FINE
+    progress = Progress()
+    interrupt_on_signals()
+    try:
+        progress.show(run_rounds(runner.measure, cases, locks, rounds, limit, samples))
+    except Interrupted as interruption:
+        status = interruption.exit_status
+    finally:
+        progress.clear()
+    if status:
+        output.note("interrupted; what follows was measured until then")
+
+    in_order = {lock.name for lock in options.locks if lock.parks and lock.fifo}
+    rows = make_rows(samples, cases, locks, in_order)
+    how = Circumstances(
+        others_cpu_share=neighbours.share(),
+        biased=release_is_biased(runner, locks),
+        command=options.command,
+        host=host.facts().as_json(),
+    )
+    found = report(rows, options, how)
+    for remark in remarks(rows, how.others_cpu_share):
+        output.note(remark)
+    return status or found
+
+
+def show_again(options: Options, source: Path) -> int:
+    """The tables, the figure and the verdicts of an earlier run."""
+    from hasp.lab.bench.records import load
+
+    check_outputs(options)
+    results = load(source)
+    chosen = {lock.name for lock in options.locks}
+    kept = [
+        row
+        for row in results.rows
+        if row.lock in chosen or row.lock in (GLIBC, FLOOR, BATON)
+    ]
+    if options.cases is not None:
+        names = {case.name for case in select_cases(options.cases)}
+        kept = [row for row in kept if row.case.name in names]
+    if not kept:
+        raise HaspError(f"{source} has no such row", "leave --locks or --cases out")
+    how = Circumstances(
+        others_cpu_share=results.others_cpu_share,
+        biased=results.biased,
+        command=results.command,
+        host=results.host,
+    )
+    return report(kept, options, how)
+
+
+def check_outputs(options: Options) -> None:
+    """Refuse what cannot be written before anything is measured."""
+    for name in (options.json, options.plot):
+        if name:
+            output.check_writable(name)
+    if options.plot and Path(options.plot).suffix not in (".png", ".svg"):
+        raise HaspError(
+            f"--plot {options.plot}: the format is not known",
+            "let the name end in .png or .svg",
+        )
+
+
+def limit_seconds(quick: bool, locks: int) -> float:
+    """How long a run without --runs may take."""
+    if not quick:
+        return max(SECONDS, SECONDS_MANY * locks)
+    few = min(QUICK_SECONDS * max(2, locks), QUICK_SECONDS_MOST)
+    return max(few, QUICK_SECONDS_MANY * locks)
+
+
+def say_how_long(
+    cases: list[Case], locks: list[str], rounds: int, limit: float | None
+) -> None:
+    """The estimated time, before anything is measured."""
+    seconds = rounds * expected_seconds(cases, locks)
+    words = f"about {format_duration(round(seconds))}"
+    if limit is not None and seconds > limit:
+        words = f"ends after {format_duration(round(limit))}"
+    if limit is None:
+        words += ", longer where locks collapse"
+    output.note(
+        f"{counted(len(locks) + 1, 'lock')} in {counted(len(cases), 'case')}, at most "
+        f"{counted(rounds, 'round')}: {words}"
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 lock`, `2 locks`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def report(rows: list[Row], options: Options, how: Circumstances) -> int:
+    """JSON lines where they were asked for; tables unless those go to stdout.
+
+    Returns the exit status: 1 when a target that should be checked is missed.
+    """
+    from hasp.lab.bench.report import print_rows, print_summary, print_verdicts
+
+    verdicts: list[Verdict] = []
+    if options.check_targets:
+        verdicts = judge(rows, options.locks, biased=how.biased)
+    if options.json:
+        circumstances = how.record()
+        output.write_json(
+            ({**row.record(), **circumstances} for row in rows), options.json
+        )
+    if options.plot:
+        from hasp.lab.bench.figure import draw
+
+        words = (
+            f"{how.host.get('cpus_allowed', '?')} CPUs, "
+            f"{how.host.get('cpu_model', 'unknown')}; at most "
+            f"{counted(max(row.runs for row in rows), 'round')}"
+        )
+        draw(rows, options.locks, Path(options.plot), words, biased=how.biased)
+    # The verdicts are for people in any case, and must not end up among JSON lines.
+    json_on_stdout = options.json == output.STDOUT
+    console = output.console(sys.stderr if json_on_stdout else sys.stdout)
+    if not json_on_stdout:
+        print_rows(console, rows)
+        print_summary(console, rows)
+    if options.check_targets:
+        print_verdicts(console, verdicts)
+    missed = any(not verdict.met for verdict in verdicts)
+    return EXIT_FINDING if missed else EXIT_FINE
+
+
+def remarks(rows: list[Row], others: float | None) -> Iterable[str]:
+    """What to keep in mind about this measurement."""
+    few = [
+        row for row in rows if row.runs < FEW_ROUNDS and row.outcome in (OK, COLLAPSE)
+    ]
+    if few:
+        yield (
+            f"{len(few)} of {len(rows)} rows rest on fewer than {FEW_ROUNDS} runs: "
+            "their intervals are too narrow; name fewer locks or cases, or more --runs"
+        )
+    if others is not None and others > BUSY_SHARE:
+        yield (
+            f"other programs had {others:.0%} of these CPUs meanwhile: figures with "
+            "several running threads are doubtful"
+        )
+
+
+def release_is_biased(runner: Runner, locks: list[str]) -> bool:
+    """Whether the default lock may release with a plain store here (libhasp tells)."""
+    if not locks:
+        return True
+    environment = {**runner.environments[locks[0]], "HASP_VERBOSE": "1"}
+    told = subprocess.run(
+        [runner.program, "--help"], env=environment, capture_output=True, check=False
+    )
+    return b"bias=off" not in told.stderr

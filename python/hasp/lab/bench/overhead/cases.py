@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""The programs whose slowdown is measured, and how much of it is allowed, as data."""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+from dataclasses import dataclass
+
+from hasp.base.errors import HaspError
+from hasp.lab.bench.cases import Case
+
+FULL, SAMPLED = "full", "sample"  # how it is profiled
+MODES = (FULL, SAMPLED)
+
+# With this many multiplications beside it, lock and unlock are about a third of a loop
+# of 40 ns: still far more locking than any program does that has something to do.
+BESIDE = 26
+
+LOOP_SECONDS = 0.2
+SERVER_SECONDS = 2.0  # and as much again to start and end it
+
+MEMCACHED = "memcached"
+MEMCACHED_CPU = "memcached_cpu"
+PACKAGES = {"memcached": "memcached", "memcaslap": "libmemcached-tools"}
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """A case, what it runs, and the slowdown that each mode may cause."""
+
+    case: Case
+    arguments: tuple[str, ...]  # of hasp-bench-locks; () for a server
+    most: dict[str, float] | None  # mode -> slowdown; None: reported, not judged
+
+
+def _loop(
+    name: str,
+    threads: int,
+    summary: str,
+    arguments: tuple[str, ...],
+    most: dict[str, float] | None,
+    *,
+    unit: str = "ns",
+) -> Overhead:
+    case = Case(name, threads, unit, unit == "ns", LOOP_SECONDS, False, True, summary)
+    return Overhead(case, (*arguments, f"--threads={threads}"), most)
+
+
+_PAIR = ("uncontended",)
+_BESIDE = (*_PAIR, f"--beside={BESIDE}")
+_LOOP_TARGET = {FULL: 1.3, SAMPLED: 1.05}
+_SERVER_TARGET = {FULL: 1.03, SAMPLED: 1.01}
+
+OVERHEADS = (
+    _loop("pair", 2, "lock and unlock, nothing else", _PAIR, _LOOP_TARGET),
+    # glibc leaves the atomic operations out there: the pair takes a third of the time,
+    # and the recorder's nanoseconds are a larger share.
+    _loop("pair", 1, "the same, alone in the process", _PAIR, None),
+    _loop("beside", 2, "lock, unlock, some work: 40 ns", _BESIDE, _LOOP_TARGET),
+    _loop("beside", 1, "the same, alone in the process", _BESIDE, None),
+    _loop(
+        *("contended", 2, "one short critical section", ("contended",), None),
+        unit="acquisitions/s",
+    ),
+    Overhead(
+        Case(
+            *(MEMCACHED, 4, "requests/s", False, 2 * SERVER_SECONDS, False, True),
+            "memcached under memcaslap: what clients get",
+        ),
+        (),
+        _SERVER_TARGET,
+    ),
+)
+# From the same runs; other programs on the same CPUs hardly change it.
+CPU_CASE = Case(
+    *(MEMCACHED_CPU, 4, "us", True, 0.0, False, True),
+    "the same: CPU time of the server for each request",
+)
+CPU_OVERHEAD = Overhead(CPU_CASE, (), _SERVER_TARGET)
+
+
+def select(text: str | None) -> list[Overhead]:
+    """Those of a comma-separated list of names; None is all that can run here."""
+    missing = [program for program in PACKAGES if shutil.which(program) is None]
+    if text is None:
+        return [overhead for overhead in OVERHEADS if overhead.arguments or not missing]
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    names = dict.fromkeys(overhead.case.name for overhead in OVERHEADS)
+    for word in words:
+        if word not in names:
+            near = difflib.get_close_matches(word, names, n=2)
+            offer = f"did you mean {' or '.join(near)}? " if near else ""
+            raise HaspError(
+                f"there is no case {word!r}", f"{offer}cases: {', '.join(names)}"
+            )
+    if not words:
+        raise HaspError("no case is selected", "leave --cases out to measure all")
+    if MEMCACHED in words and missing:
+        packages = " ".join(PACKAGES[program] for program in missing)
+        raise HaspError(f"{missing[0]} is not installed", f"apt-get install {packages}")
+    return [overhead for overhead in OVERHEADS if overhead.case.name in words]

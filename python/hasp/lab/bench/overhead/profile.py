@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""The whole of `hasp bench profile`: measure with progress, report."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hasp import version
+from hasp.base import host, output
+from hasp.base.durations import format_duration
+from hasp.base.errors import EXIT_FINDING, EXIT_FINE, HaspError, Interrupted
+from hasp.base.signals import interrupt_on_signals
+from hasp.lab.bench.locks import BUSY_SHARE, FEW_ROUNDS, counted
+from hasp.lab.bench.neighbours import Neighbours
+from hasp.lab.bench.overhead.cases import (
+    CPU_CASE,
+    CPU_OVERHEAD,
+    MEMCACHED,
+    MODES,
+    OVERHEADS,
+    select,
+)
+from hasp.lab.bench.overhead.figures import Figure, figures_of, load
+from hasp.lab.bench.overhead.measure import Runner
+from hasp.lab.bench.overhead.report import print_figures, print_targets
+from hasp.lab.bench.progress import Progress
+from hasp.lab.bench.rows import make_rows
+from hasp.lab.bench.schedule import Samples, expected_seconds, run_rounds
+
+ROUNDS = 15
+QUICK_ROUNDS = 6  # the fewest for which a 95 % interval of medians can be right
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asked for."""
+
+    cases: str | None
+    quick: bool
+    runs: int | None
+    check_targets: bool
+    json: str | None
+    command: str
+
+
+def measure_profiling(options: Options) -> int:
+    """Run all cases, profiled and not, in turn, and print what that cost."""
+    if options.json:
+        output.check_writable(options.json)
+    overheads = select(options.cases)
+    if options.cases is None and len(overheads) < len(OVERHEADS):
+        output.note("without memcached: apt-get install memcached libmemcached-tools")
+    cases = [overhead.case for overhead in overheads]
+    rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
+    seconds = rounds * expected_seconds(cases, MODES)
+    output.note(
+        f"{counted(len(cases), 'case')} without, with full and with sampled profiling, "
+        f"{counted(rounds, 'round')}: about {format_duration(round(seconds))}"
+    )
+    samples = Samples()
+    neighbours = Neighbours()
+    status = EXIT_FINE
+    progress = Progress()
+    interrupt_on_signals()
+    with tempfile.TemporaryDirectory(prefix="hasp-bench-") as folder:
+        runner = Runner(overheads, Path(folder), samples)
+        try:
+            progress.show(
+                run_rounds(runner.measure, cases, MODES, rounds, None, samples)
+            )
+        except Interrupted as interruption:
+            status = interruption.exit_status
+        finally:
+            progress.clear()
+    if status:
+        output.note("interrupted; what follows was measured until then")
+    if any(case.name == MEMCACHED for case in cases):
+        overheads = [*overheads, CPU_OVERHEAD]
+        cases = [*cases, CPU_CASE]
+    rows = make_rows(samples, cases, MODES)
+    figures = figures_of(rows, overheads, runner.told)
+    others = neighbours.share()
+    how = {
+        "others_cpu_share": others,
+        "version": version(),
+        "command": options.command,
+        "host": host.facts().as_json(),
+    }
+    found = _report(figures, options, how)
+    if any(figure.runs < FEW_ROUNDS for figure in figures):
+        output.note(f"fewer than {FEW_ROUNDS} rounds: the intervals are too narrow")
+    if others is not None and others > BUSY_SHARE:
+        output.note(
+            f"other programs had {others:.0%} of these CPUs meanwhile: figures with "
+            "several running threads are doubtful"
+        )
+    return status or found
+
+
+def show_again(options: Options, source: Path) -> int:
+    """The tables and the verdicts of an earlier run."""
+    found = load(source)
+    if options.cases is not None:
+        names = {word.strip() for word in options.cases.split(",")}
+        found = [pair for pair in found if pair[0].case in names]
+    if not found:
+        raise HaspError(f"{source} has no such row", "leave --cases out")
+    if options.json:
+        output.write_json((record for _, record in found), options.json)
+    return _shown([figure for figure, _ in found], options)
+
+
+def _report(figures: list[Figure], options: Options, how: dict[str, Any]) -> int:
+    if options.json:
+        output.write_json(({**f.record(), **how} for f in figures), options.json)
+    return _shown(figures, options)
+
+
+def _shown(figures: list[Figure], options: Options) -> int:
+    # The verdicts are for people in any case, and must not end up among JSON lines.
+    json_on_stdout = options.json == output.STDOUT
+    console = output.console(sys.stderr if json_on_stdout else sys.stdout)
+    if not json_on_stdout:
+        print_figures(console, figures)
+    if not options.check_targets:
+        return EXIT_FINE
+    print_targets(console, figures)
+    missed = any(figure.met is False for figure in figures)
+    return EXIT_FINDING if missed else EXIT_FINE

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""One measurement: the native program under one lock, within a limit that holds."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hasp.lab.bench.cases import BATON, FLOOR, GLIBC, PROGRAM, Case
+from hasp.launch import interpose
+from hasp.locks import native
+
+GRACE_SECONDS = 0.5  # for threads to end after the measured time
+# On top of measuring and grace: the program's own watchdog has up to 8 s.
+KILL_MARGIN_SECONDS = 10.0
+
+OK = "ok"
+COLLAPSE = "collapse"  # it works, but far too slowly
+HANG = "hang"  # nothing moves any more
+FAILED = "failed"  # there is no figure
+OUTCOMES = (OK, COLLAPSE, HANG, FAILED)  # from good to bad
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one measurement gave; a figure that it did not give is None."""
+
+    value: float | None
+    fairness: float | None = None
+    starvation_ms: float | None = None
+    outcome: str = OK
+    reason: str = ""
+
+
+class Runner:
+    """Measures under locks, each with the environment that `hasp run` would give it."""
+
+    def __init__(self, locks: Sequence[str], mutexes: int) -> None:
+        self.program = str(native.program(PROGRAM))
+        self.mutexes = mutexes
+        base = interpose.original_environment()
+        native_environment = interpose.environment(GLIBC, base, [self.program])
+        self.environments: dict[str, Mapping[str, str]] = dict.fromkeys(
+            (GLIBC, FLOOR, BATON), native_environment
+        )
+        for lock in locks:
+            self.environments[lock] = interpose.environment(lock, base, [self.program])
+
+    def measure(self, case: Case, subject: str) -> Sample:
+        """One run of a case; never raises because of what the lock does."""
+        command = [self.program, case.name]
+        command += [f"--threads={case.threads}", f"--seconds={case.seconds}"]
+        command += [f"--grace={GRACE_SECONDS}", f"--mutexes={self.mutexes}"]
+        command += ["--floor"] if subject == FLOOR else []
+        limit = case.seconds + GRACE_SECONDS + KILL_MARGIN_SECONDS
+        return run_once(command, self.environments[subject], limit)
+
+
+def run_once(
+    command: Sequence[str], environment: Mapping[str, str], limit: float
+) -> Sample:
+    """What the native program says of one case, or what went wrong."""
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # so that all of it can be killed
+    )
+    try:
+        output, complaints = _communicate(process, limit)
+    except subprocess.TimeoutExpired:
+        return Sample(None, outcome=HANG, reason=f"killed after {limit:.1f} s")
+    finally:
+        _end(process)
+    return _sample_of(process.returncode, output, complaints)
+
+
+def _communicate(process: subprocess.Popen[bytes], limit: float) -> tuple[bytes, bytes]:
+    """What the process writes until its end, within the limit.
+
+    A machine that was suspended has used up the limit without running anything: so a
+    little more follows, in which a process that is not stuck ends.
+    """
+    try:
+        return process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        return process.communicate(timeout=1.0)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Leave nothing of a measurement behind, however it ended."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for stream in (process.stdout, process.stderr):
+        if stream:
+            stream.close()
+    process.wait()
+
+
+def _sample_of(return_code: int, output: bytes, complaints: bytes) -> Sample:
+    if return_code < 0:
+        name = signal.strsignal(-return_code) or f"signal {-return_code}"
+        return Sample(None, outcome=FAILED, reason=f"died: {name.lower()}")
+    try:
+        record: dict[str, Any] = json.loads(output)
+    except ValueError:
+        said = complaints.decode(errors="replace").strip().splitlines()
+        words = f": {said[-1]}" if said else ""
+        return Sample(
+            None, outcome=FAILED, reason=f"exit status {return_code}{words}"[:160]
+        )
+    return Sample(
+        value=record["value"],
+        fairness=record["fairness"],
+        starvation_ms=record["starvation_ms"],
+        outcome=record["outcome"],
+        reason=record["reason"],
+    )

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""Runs `hasp-explore`, some locks at a time, and collects what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
+from hasp.base.output import STDOUT, note, write_json
+from hasp.lab.check.report import print_clients, print_results
+from hasp.locks import native
+from hasp.locks.native import LockInfo
+
+Record = dict[str, Any]
+ENGINE = "hasp-explore"
+
+
+@dataclass
+class Options:
+    """What to check, and how far."""
+
+    locks: list[LockInfo]
+    client: str
+    preemptions: int | None  # None: any number
+    seconds: float
+    jobs: int | None
+    json: str | None
+
+
+@dataclass
+class _Work:
+    """What the threads that feed the engines share."""
+
+    options: Options
+    waiting: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
+    results: queue.SimpleQueue[Record | str | None] = field(
+        default_factory=queue.SimpleQueue
+    )
+    running: set[subprocess.Popen[str]] = field(default_factory=set)
+    stopped: bool = False
+
+
+def _clients() -> list[Record]:
+    listing = subprocess.run(
+        [native.engine(ENGINE), "--list-clients"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [json.loads(line) for line in listing.stdout.splitlines()]
+
+
+def list_clients(destination: str | None) -> int:
+    """Print what is checked of a lock."""
+    records = _clients()
+    if destination:
+        write_json(records, destination)
+    else:
+        print_clients(records)
+    return 0
+
+
+def check_locks(options: Options) -> int:
+    """Check all locks, print the report, and return the exit status."""
+    from hasp.base.signals import interrupt_on_signals
+
+    if not options.locks:
+        raise HaspError(
+            "glibc's mutex is not ours to check", "`hasp list` names the locks"
+        )
+    names = [record["client"] for record in _clients()]
+    if options.client not in ("all", *names):
+        raise HaspError(
+            f"there is no client {options.client!r}", f"clients: {', '.join(names)}"
+        )
+    records: list[Record] = []
+    interrupt_on_signals()
+    try:
+        for record in _results(options):
+            records.append(record)
+    except Interrupted:
+        _report(options, records)
+        raise
+    return _report(options, records)
+
+
+def _report(options: Options, records: list[Record]) -> int:
+    order = {lock.name: place for place, lock in enumerate(options.locks)}
+    records.sort(key=lambda record: order[record["lock"]])
+    if options.json:
+        write_json(records, options.json)
+    if options.json != STDOUT:
+        print_results(records)
+    wrong = any(record["verdict"] != "ok" for record in records)
+    return EXIT_FINDING if wrong else 0
+
+
+def _results(options: Options) -> Iterator[Record]:
+    """Each record as soon as it is there; progress goes to stderr."""
+    work = _Work(options)
+    for lock in options.locks:
+        work.waiting.put(lock.name)
+    jobs = min(options.jobs or len(os.sched_getaffinity(0)), len(options.locks))
+    feeders = [threading.Thread(target=_feed, args=(work,)) for _ in range(jobs)]
+    for feeder in feeders:
+        feeder.start()
+    try:
+        yield from _collect(work, jobs)
+    finally:
+        work.stopped = True
+        for process in list(work.running):
+            process.terminate()
+        for feeder in feeders:
+            feeder.join()
+
+
+def _collect(work: _Work, jobs: int) -> Iterator[Record]:
+    done, total = 0, len(work.options.locks)
+    while jobs:
+        result = work.results.get()
+        if result is None:
+            jobs -= 1
+        elif isinstance(result, str):
+            done += 1
+            if sys.stderr.isatty():
+                print(f"\r\033[K{done}/{total} {result}", end="", file=sys.stderr)
+        else:
+            if result["verdict"] != "ok":
+                note(f"{result['lock']}, {result['client']}: {result['verdict']}")
+            yield result
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+
+
+def _feed(work: _Work) -> None:
+    while not work.stopped:
+        try:
+            name = work.waiting.get_nowait()
+        except queue.Empty:
+            break
+        _check_one(work, name)
+        work.results.put(name)
+    work.results.put(None)
+
+
+def _check_one(work: _Work, name: str) -> None:
+    options = work.options
+    bound = "all" if options.preemptions is None else str(options.preemptions)
+    command = [
+        native.engine(ENGINE),
+        "--lock",
+        name,
+        "--client",
+        options.client,
+        "--quiet",
+    ]
+    command += ["--preemptions", bound, "--time-limit", str(options.seconds)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        work.running.add(process)
+        assert process.stdout
+        for line in process.stdout:
+            if line.endswith("\n"):
+                work.results.put(json.loads(line))
+    work.running.discard(process)
+    if process.returncode not in (0, EXIT_FINDING) and not work.stopped:
+        crashed = f"the checker ended with status {process.returncode}"
+        work.results.put(_failure(name, options.client, crashed))
+
+
+def _failure(lock: str, client: str, detail: str) -> Record:
+    return {
+        "schema": "hasp.check/1",
+        "lock": lock,
+        "client": client,
+        "threads": 0,
+        "preemptions": None,
+        "complete": False,
+        "interrupted": False,
+        "states": 0,
+        "iterations": 0,
+        "seconds": 0.0,
+        "verdict": "crash",
+        "detail": detail,
+        "counterexample": [],
+    }

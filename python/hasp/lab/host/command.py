@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""`hasp machine` from its options to its exit status."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hasp import version
+from hasp.base import host, output
+from hasp.base.durations import format_duration
+from hasp.base.errors import EXIT_FINE, HaspError, Interrupted
+from hasp.base.interference import interference
+from hasp.base.signals import interrupt_on_signals
+from hasp.lab.host import doubts
+from hasp.lab.host.doubts import Doubt
+from hasp.lab.host.measurement import SCHEMA, Session
+from hasp.lab.host.rows import Results
+from hasp.lab.host.target import Row, Target, ThisMachine, simulated
+
+ROUNDS, QUICK_ROUNDS = 25, 5
+LIMIT, QUICK_LIMIT = 110.0, 20.0  # seconds
+# Memory to chase pointers through: more than any cache, and at most a quarter of it.
+CHASE_MOST, CHASE_MOST_QUICK = 1 << 30, 1 << 28
+CHASE_OF_MEMORY = 4
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for."""
+
+    quick: bool = False
+    cpus: tuple[int, ...] | None = None
+    plot: str | None = None
+    csv: str | None = None
+    toml: str | None = None
+    source: str | None = None
+    simulate: str | None = None
+    json: str | None = None
+    command: str = "hasp machine"
+
+
+def measure(options: Options) -> int:
+    """Measure, or read what was measured, and show it."""
+    _check_outputs(options)
+    if options.source:
+        _show(load(Path(options.source)), options)
+        return EXIT_FINE
+    with _target(options) as target:
+        rows, status = _measured(target, options)
+    if not rows:
+        output.note("interrupted before anything was measured")
+        return status
+    _show(rows, options)
+    return status
+
+
+def _check_outputs(options: Options) -> None:
+    for name in (options.json, options.plot, options.csv, options.toml):
+        if name:
+            output.check_writable(name)
+    if options.plot and Path(options.plot).suffix not in (".png", ".svg"):
+        raise HaspError(
+            f"--plot {options.plot}: the format is not known",
+            "let the name end in .png or .svg",
+        )
+    if options.toml and options.simulate:
+        raise HaspError(
+            "--toml writes what was measured, not what was simulated",
+            "leave out --toml or --simulate",
+        )
+
+
+@contextlib.contextmanager
+def _target(options: Options) -> Iterator[Target]:
+    if options.simulate:
+        with simulated(options.simulate) as machine:
+            yield machine
+        return
+    refuse_the_impossible(options.cpus, host.facts())
+    yield ThisMachine(options.cpus)
+
+
+def refuse_the_impossible(cpus: Sequence[int] | None, facts: host.Host) -> None:
+    """Say so before measuring what cannot be measured here."""
+    allowed = sorted(os.sched_getaffinity(0))
+    forbidden = [cpu for cpu in cpus or () if cpu not in allowed]
+    if forbidden:
+        raise HaspError(
+            f"--cpus: CPU {forbidden[0]} may not be used by this process",
+            f"it may use {','.join(map(str, allowed))}; `taskset -p $$` shows the mask",
+        )
+    if facts.cpu_quota is not None and facts.cpu_quota < 1:
+        raise HaspError(
+            f"the CPU quota here is {facts.cpu_quota:g} CPUs: every figure would be "
+            "that of a thread that waits for its quota",
+            "measure outside this container, or give it one CPU and more",
+        )
+    wanted = len(cpus or allowed)
+    if facts.cpu_quota is not None and facts.cpu_quota < min(wanted, 2):
+        output.note(
+            f"the CPU quota is {facts.cpu_quota:g} CPUs: two threads at once will be "
+            "stopped now and then"
+        )
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {allowed[0]})
+        os.sched_setaffinity(0, before)
+    except OSError as problem:
+        raise HaspError(
+            f"threads cannot be kept on a CPU here ({problem.strerror})",
+            "a sandbox forbids sched_setaffinity: measure outside of it",
+        ) from None
+
+
+def _measured(target: Target, options: Options) -> tuple[list[Row], int]:
+    """The rows, and the exit status: that of an interruption, or 0."""
+    facts = host.facts()
+    chase_most = CHASE_MOST_QUICK if options.quick else CHASE_MOST
+    session = Session(
+        target,
+        QUICK_ROUNDS if options.quick else ROUNDS,
+        min(chase_most, facts.memory_bytes // CHASE_OF_MEMORY),
+    )
+    limit = QUICK_LIMIT if options.quick else LIMIT
+    if target.simulated:
+        limit = float("inf")
+    seconds = min(session.seconds(), limit)
+    count = len(target.topology.cpus)
+    noun = "CPU" if count == 1 else "CPUs"
+    if not target.simulated:
+        output.note(f"{count} {noun}: about {format_duration(round(seconds + 1))}")
+    before = interference()
+    status = EXIT_FINE
+    interrupt_on_signals()
+    progress = Progress()
+    began = time.monotonic()
+    try:
+        for number, step in session.steps():
+            # The first round is worth waiting for: without it something is missing.
+            if number and time.monotonic() - began > limit:
+                break
+            progress.show(step.words, time.monotonic() - began, seconds)
+            step.run()
+    except Interrupted as interruption:
+        status = interruption.exit_status
+    finally:
+        progress.clear()
+    if status:
+        output.note("interrupted; what follows was measured until then")
+    more: list[Doubt] = []
+    if not target.simulated:
+        more += doubts.of_means(getattr(target, "real_time", False), count)
+        more += doubts.of_load(facts.load_average, facts.cpus)
+        more += doubts.of_interference(interference() - before)
+    rows = Results(session).rows(more)
+    if not rows:
+        return [], status
+    return [host_row(session, facts, options.command), *rows], status
+
+
+def host_row(session: Session, facts: host.Host, command: str) -> Row:
+    """What was measured, where, how."""
+    return {
+        "schema": SCHEMA,
+        "kind": "host",
+        "machine": session.machine,
+        "simulated": session.target.simulated,
+        "cycles_per_second": session.cycles_per_second,
+        "real_time": getattr(session.target, "real_time", False),
+        "version": version(),
+        "command": command,
+        "host": facts.as_json(),
+    }
+
+
+def load(path: Path) -> list[Row]:
+    """The rows of a file that --json wrote."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        rows: list[Row] = [json.loads(line) for line in lines]
+        fits = bool(rows) and all(row["schema"] == SCHEMA for row in rows)
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise HaspError(
+            f"{path} cannot be read as results ({problem})",
+            "name a file that `hasp machine --json FILE` wrote",
+        ) from None
+    if not fits or rows[0]["kind"] != "host":
+        raise HaspError(
+            f"{path} has no results of `hasp machine` in it ({SCHEMA})",
+            "name a file that `hasp machine --json FILE` wrote",
+        )
+    return rows
+
+
+def _show(rows: list[Row], options: Options) -> None:
+    from hasp.lab.host import csv_file, report, toml_file
+
+    if options.json:
+        output.write_json(rows, options.json)
+    if options.csv:
+        csv_file.write(rows, Path(options.csv))
+    if options.toml:
+        toml_file.write(rows, Path(options.toml))
+    if options.plot:
+        from hasp.lab.host.figure import draw
+
+        draw(rows, Path(options.plot))
+    if options.json == output.STDOUT:
+        return
+    report.show(output.console(sys.stdout), rows)
+
+
+class Progress:
+    """One line on stderr: rewritten on a terminal, else now and then a new one."""
+
+    def __init__(self) -> None:
+        self.live = sys.stderr.isatty()
+        self.width = 0
+        self.tenth = 0
+
+    def show(self, words: str, elapsed: float, total: float) -> None:
+        """Say what is being done, and how much time is left."""
+        left = "not much"
+        if total - elapsed > 1:
+            left = format_duration(round(total - elapsed))
+        if self.live:
+            line = f"hasp: {left} left: {words}"[: output.COLUMNS - 1]
+            print(f"\r{line:<{self.width}}", end="", file=sys.stderr, flush=True)
+            self.width = len(line)
+        elif elapsed > 10 * (self.tenth + 1):
+            self.tenth = int(elapsed / 10)
+            output.note(f"{left} left: {words}")
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self.live and self.width:
+            print(f"\r{'':{self.width}}\r", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""All figures as CSV: a line each, the same columns for all kinds."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from hasp.lab.host.target import Row
+
+KINDS = ("pair", "line", "crowd", "load", "wait", "atomic", "message", "energy")
+# What tells a figure from others of its kind, then the figure.
+NAMES = (
+    *("kind", "operation", "pattern", "name", "level", "way", "state", "relation"),
+    *("cpu", "holder", "sharers", "threads", "bytes", "cycles", "ns"),
+    *("spread_cycles", "low_cycles", "high_cycles", "samples", "outliers"),
+    *("lost_overlap", "throughput_mops", "watts", "absent"),
+)
+
+
+def write(rows: Sequence[Row], path: Path) -> None:
+    """Write the file."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, NAMES, extrasaction="ignore", restval="")
+        writer.writeheader()
+        writer.writerows(row for row in rows if row["kind"] in KINDS)

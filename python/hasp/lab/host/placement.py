@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""This host's CPUs as places and distances, which is how a machine file has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hasp.lab.host.rows import of_kind
+from hasp.lab.host.target import Row
+from hasp.lab.host.topology import CORE, OTHER, nearness
+
+SAME_CORE, SAME_DIE = "same_core", "same_die"
+
+
+@dataclass(frozen=True)
+class Places:
+    """CPUs that share a last-level cache are a place; all of a place are alike."""
+
+    cpus: tuple[tuple[int, ...], ...]  # of each place, the system's numbers
+    threads_per_core: int
+    nodes: int
+    distances: tuple[str, ...]  # from near to far
+    relation: dict[str, str]  # of each distance: the measured one that stands for it
+    between: tuple[tuple[int, ...], ...]
+    even: bool  # False: the places differ, so one place stands for all
+
+
+def places_of(rows: Sequence[Row]) -> Places:
+    """From the rows of CPUs and of pairs."""
+    cpus = of_kind(rows, "cpu")
+    relation = _relations(rows)
+    threads = _threads_per_core(cpus)
+    groups = _groups(cpus)
+    even = len({len(group) for group in groups}) == 1 and threads > 0
+    if not even or len(groups[0]) % threads:
+        threads, groups, even = 1, [[row["cpu"] for row in cpus]], False
+    names: dict[str, str] = {}
+    inner = [
+        name for (one, other), name in relation.items() if _same(groups, one, other)
+    ]
+    if threads > 1:
+        names[SAME_CORE] = CORE
+    near = sorted(set(inner) - ({CORE} if threads > 1 else set()), key=nearness)
+    if near or len(groups) == 1:
+        names[SAME_DIE] = near[-1] if near else CORE
+    outer = {
+        name for (one, other), name in relation.items() if not _same(groups, one, other)
+    }
+    for name in sorted(outer, key=nearness):
+        names[_slug(name)] = name
+    order = list(names)
+    known = {relation_name: order.index(slug) for slug, relation_name in names.items()}
+    own = 1 if threads > 1 else 0
+    between = tuple(
+        tuple(
+            own if one is other else known[relation[_pair(one[0], other[0])]]
+            for other in groups
+        )
+        for one in groups
+    )
+    nodes = len({row["node"] for row in cpus})
+    return Places(
+        tuple(map(tuple, groups)),
+        threads,
+        nodes if len(groups) % nodes == 0 else 1,
+        tuple(order),
+        names,
+        between,
+        even,
+    )
+
+
+def _pair(one: int, other: int) -> tuple[int, int]:
+    return (min(one, other), max(one, other))
+
+
+def _relations(rows: Sequence[Row]) -> dict[tuple[int, int], str]:
+    return {
+        _pair(row["cpu"], row["holder"]): row["relation"]
+        for row in of_kind(rows, "pair")
+    }
+
+
+def _threads_per_core(cpus: Sequence[Row]) -> int:
+    """0 when cores differ."""
+    counts: dict[object, int] = {}
+    for row in cpus:
+        key = row["cpu"] if row["core"] is None else row["core"]
+        counts[key] = counts.get(key, 0) + 1
+    return counts.popitem()[1] if len(set(counts.values())) == 1 else 0
+
+
+def _groups(cpus: Sequence[Row]) -> list[list[int]]:
+    """CPUs by last-level cache, or by package; threads of a core are neighbours."""
+    found: dict[object, list[Row]] = {}
+    for row in cpus:
+        shared = row["caches"][-1]["cpus"] if row["caches"] else []
+        key: object = tuple(shared) if len(shared) > 1 else row["package"]
+        found.setdefault(key, []).append(row)
+    return [
+        [
+            row["cpu"]
+            for row in sorted(group, key=lambda row: (row["core"] or 0, row["cpu"]))
+        ]
+        for group in sorted(found.values(), key=lambda group: group[0]["node"] or 0)
+    ]
+
+
+def _same(groups: Sequence[Sequence[int]], one: int, other: int) -> bool:
+    return any(one in group and other in group for group in groups)
+
+
+def _slug(relation: str) -> str:
+    words = relation.replace(",", "").replace(f"{OTHER} distance", "distance").split()
+    return "_".join(words)

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: MIT
+"""The measured host as a machine file, in the schema of docs/machines.md.
+
+What was measured says so; what a host cannot tell is an estimate, and is listed as one
+with its derivation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from hasp.base.errors import HaspError
+from hasp.lab.host.placement import Places, places_of
+from hasp.lab.host.rows import of_kind
+from hasp.lab.host.target import Row
+
+# The file's names of operations, and ours.
+OPERATIONS = {
+    "load": "load",
+    "store": "store",
+    "compare_exchange": "cas",
+    "fetch_add": "fai",
+    "test_and_set": "tas",
+    "exchange": "swap",
+}
+STATES = ("modified", "owned", "exclusive", "shared", "invalid")
+# Two CPUs cannot show a line that two others share. These stand in for it.
+STAND_INS = {
+    "load": ("exclusive", "no third CPU: as from the only other CPU that has the line"),
+    "other": ("shared_mine", "no third CPU: as if the own copy were one of the two"),
+}
+# Server processors, a core: for hosts without energy counters.
+ACTIVE_MW, BASE_MW = 5000, 30000
+PAUSING_SHARE, PARKED_SHARE = 0.9, 0.25
+TRANSFER_LOCAL_PJ, TRANSFER_REMOTE_PJ = 2000, 20000
+PROTOCOLS = {"GenuineIntel": "mesif-inclusive", "AuthenticAMD": "moesi-directory"}
+PROTOCOL = "moesi-directory"
+
+
+class _Text:
+    """Tables of the file, and what is estimated in them."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.estimates: dict[str, str] = {}
+
+    def table(self, name: str, source: str | None) -> None:
+        self.lines += ["", f"[{name}]"]
+        if source:
+            self.lines.append(f'source = "{source}"')
+
+    def figure(self, key: str, value: float | None, least: int = 0) -> None:
+        if value is not None:
+            self.lines.append(f"{key} = {max(least, round(value))}")
+
+
+def write(rows: Sequence[Row], path: Path) -> None:
+    """Write the file."""
+    path.write_text(text_of(rows), encoding="utf-8")
+
+
+def text_of(rows: Sequence[Row]) -> str:
+    """The file's text."""
+    first = rows[0]
+    if not of_kind(rows, "pair"):
+        raise HaspError(
+            "a machine file needs at least two CPUs to be measured",
+            "leave out --toml, or measure with more CPUs",
+        )
+    places = places_of(rows)
+    body = _Text()
+    body.table("clock", "MEASURED, against the system's clock")
+    body.figure("mhz", first["cycles_per_second"] / 1e6, 1)
+    _topology(body, places)
+    _protocol(body, first)
+    _local(body, rows)
+    _sharers(body, rows)
+    for name, operation in OPERATIONS.items():
+        _latency(body, rows, places, name, operation)
+    _scheduler(body, rows, first["cycles_per_second"])
+    _power(body, rows, places)
+    model = first["host"]["cpu_model"]
+    count = sum(map(len, places.cpus))
+    head = [
+        "# SPDX-License-Identifier: MIT",
+        f"# Written by `{first['command']}`, Hasp {first['version']}.",
+        f"# CPUs are numbered place by place: {_numbering(places)}.",
+        "schema = 1",
+        f"title = {_quoted(f'{model}, {count} CPUs, as measured')}",
+        "",
+        "[sources]",
+        f"MEASURED = {_quoted(_source(first))}",
+        "",
+        "[estimates]",
+        *(f"{_quoted(key)} = {_quoted(why)}" for key, why in body.estimates.items()),
+    ]
+    return "\n".join([*head, *body.lines]) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _source(first: Row) -> str:
+    host = first["host"]
+    how = "in real time" if first["real_time"] else "without real time"
+    return (
+        f"hasp machine {first['version']}, {how}, on {host['cpu_model']}, "
+        f"Linux {host['kernel']}, {host['architecture']}"
+    )
+
+
+def _numbering(places: Places) -> str:
+    groups = [",".join(map(str, group)) for group in places.cpus]
+    return "; ".join(groups[:4]) + ("; ..." if len(groups) > 4 else "")
+
+
+def _topology(body: _Text, places: Places) -> None:
+    body.table("topology", "MEASURED, and what hwloc says of the host")
+    body.figure("cpus", sum(map(len, places.cpus)))
+    body.figure("threads_per_core", places.threads_per_core)
+    body.figure("places", len(places.cpus))
+    body.figure("numa_nodes", places.nodes)
+    body.lines.append(f"distances = {json.dumps(list(places.distances))}")
+    if len(places.cpus) > 1:
+        body.lines.append("between_places = [")
+        body.lines += [f"  {list(row)}," for row in places.between]
+        body.lines.append("]")
+    if not places.even:
+        body.estimates["topology"] = (
+            "cores or caches of the host are not all alike, or hwloc does not know "
+            "them: one place for all"
+        )
+
+
+def _protocol(body: _Text, first: Row) -> None:
+    model = first["host"]["cpu_model"]
+    vendor = "GenuineIntel" if "Intel" in model else "AuthenticAMD"
+    kind = PROTOCOLS[vendor] if vendor == "GenuineIntel" or "AMD" in model else PROTOCOL
+    body.table("protocol", None)
+    body.lines.append(f'kind = "{kind}"')
+    body.estimates["protocol"] = "not measured: what the vendor's processors mostly do"
+
+
+def _own(rows: Sequence[Row], operation: str, state: str = "mine") -> float | None:
+    for row in of_kind(rows, "line"):
+        if (row["operation"], row["state"]) == (operation, state):
+            return None if row["absent"] else float(row["cycles"])
+    return None
+
+
+def _local(body: _Text, rows: Sequence[Row]) -> None:
+    loads = {row["level"]: row["cycles"] for row in of_kind(rows, "load")}
+    body.table("local", "MEASURED, chases of pointers, and operations on an own line")
+    l1 = loads.get("L1")
+    if l1 is None:
+        l1 = 4.0
+        body.estimates["local.l1"] = "not measured: four cycles"
+    body.figure("l1", l1, 1)
+    body.figure("l2", loads.get("L2"), 1)
+    llc = loads.get("LLC", loads.get("L2"))
+    if llc is None:
+        llc = _cell(rows, None, "load", "exclusive") or 10 * l1
+        body.estimates["local.llc"] = "not measured: as a line of another CPU"
+    body.figure("llc", llc, 1)
+    ram = loads.get("RAM")
+    if ram is None:
+        ram = _cell(rows, None, "load", "invalid") or 5 * llc
+        body.estimates["local.ram"] = "not measured: as a line that was evicted"
+    body.figure("ram", ram, 1)
+    body.figure("atomic", _own(rows, "cas"), 1)
+    body.figure("store", _own(rows, "store"))
+    pause = [row["cycles"] for row in of_kind(rows, "wait") if row["name"] == "pause"]
+    body.figure("pause", pause[0] if pause else None, 1)
+
+
+def _sharers(body: _Text, rows: Sequence[Row]) -> None:
+    crowds = {
+        row["sharers"]: row["cycles"]
+        for row in of_kind(rows, "crowd")
+        if row["operation"] == "store"
+    }
+    few, many = min(crowds, default=0), max(crowds, default=0)
+    if many > few:
+        body.table(
+            "sharers", f"MEASURED, a store to a line of {few} and {many} sharers"
+        )
+        slope = 1000 * (crowds[many] - crowds[few]) / (many - few)
+    else:
+        body.table("sharers", None)
+        slope = 0.0
+        body.estimates["sharers"] = "too few CPUs to see a difference"
+    body.figure("store_millicycles", slope)
+
+
+def _cell(
+    rows: Sequence[Row], relation: str | None, operation: str, state: str
+) -> float | None:
+    """The mean over both directions, where both were measured."""
+    found = [
+        row["cycles"]
+        for row in of_kind(rows, "line")
+        if (row["operation"], row["state"]) == (operation, state)
+        and row["relation"] == (relation or row["relation"])
+        and not row["absent"]
+    ]
+    return sum(found) / len(found) if found else None
+
+
+def _latency(
+    body: _Text, rows: Sequence[Row], places: Places, name: str, operation: str
+) -> None:
+    body.table(f"latency.{name}", f"MEASURED, {operation}")
+    for state in STATES:
+        cells = {
+            distance: _cell(rows, places.relation[distance], operation, state)
+            for distance in places.distances
+        }
+        if any(cell is None for cell in cells.values()) and state == "shared":
+            other, why = STAND_INS["load" if operation == "load" else "other"]
+            cells = {
+                distance: _cell(rows, places.relation[distance], operation, other)
+                for distance in places.distances
+            }
+            body.estimates[f"latency.{name}.{state}"] = why
+        if any(cell is None for cell in cells.values()):
+            continue  # another row stands in for it: docs/machines.md
+        row = ", ".join(
+            f"{distance} = {max(1, round(cell or 0))}"
+            for distance, cell in cells.items()
+        )
+        body.lines.append(f"{state} = {{ {row} }}")
+
+
+def _scheduler(body: _Text, rows: Sequence[Row], rate: float) -> None:
+    waits = {row["name"]: row["cycles"] for row in of_kind(rows, "wait")}
+    if not waits:
+        return
+    body.table("scheduler", "MEASURED, the calls in a switch included")
+    if "slice" in waits:
+        body.figure("slice_us", waits["slice"] / rate * 1e6, 1)
+    if "switch" in waits:
+        body.figure("switch", waits["switch"] / 2)
+    body.figure("futex_wake", waits.get("wake"))
+
+
+def _power(body: _Text, rows: Sequence[Row], places: Places) -> None:
+    watts = {row["way"]: row["watts"] for row in of_kind(rows, "energy")}
+    cores = sum(map(len, places.cpus)) / places.threads_per_core
+    transfers = "a line of 512 bits, about 4 pJ a bit on a die and 40 off it"
+    if {"active", "pausing", "parked"} <= set(watts):
+        body.table("power", "MEASURED, energy counters of all packages")
+        base = watts["parked"] * (1 - PARKED_SHARE)
+        figures = {
+            "active_mw": 1000 * (watts["active"] - base) / cores,
+            "pausing_mw": 1000 * (watts["pausing"] - base) / cores,
+            "parked_mw": 1000 * (watts["parked"] - base) / cores,
+            "base_mw": 1000 * base,
+        }
+        body.estimates["power.base_mw"] = "three quarters of what parked CPUs leave"
+        body.estimates["power.transfer_local_pj"] = transfers
+        body.estimates["power.transfer_remote_pj"] = transfers
+    else:
+        body.table("power", None)
+        body.estimates["power"] = (
+            f"no energy counters on the host: {ACTIVE_MW} mW a core, a waiting one "
+            f"nine tenths, a parked one a quarter; {transfers}"
+        )
+        figures = {
+            "active_mw": ACTIVE_MW,
+            "pausing_mw": ACTIVE_MW * PAUSING_SHARE,
+            "parked_mw": ACTIVE_MW * PARKED_SHARE,
+            "base_mw": BASE_MW,
+        }
+    for key, value in figures.items():
+        body.figure(key, value)
+    body.figure("transfer_local_pj", TRANSFER_LOCAL_PJ)
+    body.figure("transfer_remote_pj", TRANSFER_REMOTE_PJ)

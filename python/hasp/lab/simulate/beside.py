@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""The same runs on this host and on its simulation, side by side.
+
+The workloads are one program compiled twice. Natively it runs in short bursts, in
+rounds of random order. A burst in which some worker went without an operation for much
+longer than the lock explains is dropped, by rule and counted: its thread had lost its
+CPU, and the others ran undisturbed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from hasp.base import output
+from hasp.base.durations import three_digits
+from hasp.base.errors import HaspError, Interrupted
+from hasp.base.output import STDOUT, note, write_json
+from hasp.base.signals import interrupt_on_signals
+from hasp.lab.simulate.job import OK, Job, Record
+from hasp.lab.simulate.options import Options
+from hasp.lab.simulate.pool import run_jobs
+from hasp.lab.simulate.simulation import flattened, plan
+from hasp.locks import native
+from hasp.statistics.ratio import Ratio, ratio_of_medians
+
+SCHEMA = "hasp.simulate.native/1"
+PROGRAM = "hasp-workloads"
+BURST_NS, WARM_UP_NS = 3_000_000, 300_000
+LONGEST_GAP_NS = 300_000  # less than a slice, more than any queue of a few threads
+ROUNDS = 30
+FACTOR = 1.5
+
+
+@dataclass
+class Row:
+    """One lock at one number of threads."""
+
+    job: Job
+    simulated: float
+    native: list[float] = field(default_factory=list)
+    dropped: int = 0
+
+    @property
+    def ratio(self) -> Ratio | None:
+        """Simulated over native; None if no burst was kept."""
+        if not self.native:
+            return None
+        return ratio_of_medians([self.simulated] * len(self.native), self.native)
+
+
+def _measure(row: Row, cpus: list[int]) -> None:
+    words = [str(native.program(PROGRAM)), "--workload", row.job.workload]
+    if row.job.lock is not None:
+        words += ["--lock", row.job.lock]
+    words += ["--threads", str(row.job.threads), "--timeout", "20"]
+    words += ["--cpus", ",".join(map(str, cpus[: row.job.threads]))]
+    words += ["--warm-up-ns", str(WARM_UP_NS), "--duration-ns", str(BURST_NS)]
+    words += [f"{name}={value}" for name, value in row.job.knobs]
+    ended = subprocess.run(words, capture_output=True, text=True)
+    if ended.returncode:
+        raise HaspError(ended.stderr.strip(), f"it was: {' '.join(words)}")
+    record = json.loads(ended.stdout)
+    if record["longest_gap_ns"] > LONGEST_GAP_NS:
+        row.dropped += 1
+    else:
+        row.native.append(record["throughput_mops"])
+
+
+def _rows(jobs: Iterable[Job], records: Iterable[Record]) -> list[Row]:
+    simulated = {(job["lock"], job["threads"]): job for job in records}
+    rows = []
+    for job in jobs:
+        record = simulated[job.lock, job.threads]
+        if record["outcome"] != OK:
+            raise HaspError(f"{job.lock}: {record['detail']}", "leave that lock out")
+        rows.append(Row(job, record["throughput_mops"]))
+    return rows
+
+
+def beside_native(options: Options) -> int:
+    """Simulate, measure, and print both with their ratios."""
+    cpus = sorted(os.sched_getaffinity(0))
+    counts = options.threads or [count for count in (1, 2) if count <= len(cpus)]
+    if max(counts) > len(cpus):
+        raise HaspError(
+            f"this host has {len(cpus)} CPUs, too few for {max(counts)} threads",
+            "leave that number out of --threads",
+        )
+    options = replace(options, threads=counts, seeds=options.seeds[:1])
+    with flattened(options.machine) as machine_file:
+        jobs = plan(options, machine_file)
+        rows = _rows(jobs, list(run_jobs(jobs, options.jobs)))
+    interrupt_on_signals()
+    shuffle = random.Random(0)
+    try:
+        for _ in range(ROUNDS):
+            for row in shuffle.sample(rows, len(rows)):
+                _measure(row, cpus)
+    except Interrupted:
+        _report(options, rows)
+        raise
+    return _report(options, rows)
+
+
+def _record(row: Row) -> Record:
+    ratio = row.ratio
+    return {
+        "schema": SCHEMA,
+        "workload": row.job.workload,
+        "knobs": dict(row.job.knobs),
+        "lock": row.job.lock,
+        "threads": row.job.threads,
+        "simulated_mops": row.simulated,
+        "native_mops": median(row.native) if row.native else None,
+        "ratio": ratio.value if ratio else None,
+        "ratio_low": ratio.low if ratio else None,
+        "ratio_high": ratio.high if ratio else None,
+        "bursts": len(row.native),
+        "bursts_dropped": row.dropped,
+    }
+
+
+def _report(options: Options, rows: list[Row]) -> int:
+    records = [_record(row) for row in rows]
+    if options.json:
+        write_json(records, options.json)
+    if options.json == STDOUT:
+        return 0
+    console = output.console()
+    knobs = "".join(f", {name} {value}" for name, value in options.knobs.items())
+    console.print(f"{options.machine.name}, simulated, beside this host", style="bold")
+    console.print(f"Million operations a second, {options.workload}{knobs}:")
+    table = output.table()
+    for heading in ("lock", "threads", "simulated", "native", "ratio", "95 %", "kept"):
+        table.add_column(heading, justify="left" if heading == "lock" else "right")
+    for row, record in zip(rows, records, strict=True):
+        ratio = row.ratio
+        bounded = ratio is not None and ratio.low is not None and ratio.high is not None
+        table.add_row(
+            row.job.lock or row.job.workload,
+            str(row.job.threads),
+            three_digits(row.simulated),
+            three_digits(record["native_mops"]) if row.native else "-",
+            f"{ratio.value:.2f}" if ratio else "-",
+            f"{ratio.low:.2f}-{ratio.high:.2f}" if ratio and bounded else "-",
+            f"{len(row.native)} of {len(row.native) + row.dropped}",
+        )
+    console.print(table)
+    known = [row.ratio.value for row in rows if row.ratio is not None]
+    within = sum(1 / FACTOR <= value <= FACTOR for value in known)
+    console.print(f"Within a factor of {FACTOR}: {within} of {len(rows)}.")
+    if len(known) < len(rows):
+        note("this host is too busy: of some rows no burst was kept")
+    return 0

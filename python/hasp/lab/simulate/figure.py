@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""The figure of a simulation: throughput over threads, a curve for each lock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from hasp.base.figures import CURVE_COLOURS, MARKERS, metadata, settings, ticks
+from hasp.compare.figure import LOG_RANGE, SUFFIXES
+from hasp.lab.simulate.job import OK, Record
+from hasp.lab.simulate.machines.machine import Machine
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["SUFFIXES", "draw"]
+
+LINES = ("-", "--", ":")  # when there are more locks than colours
+
+
+def draw(
+    machine: Machine, workload: str, records: Sequence[Record], path: Path
+) -> None:
+    """Write the figure to `path`, in the format of its suffix."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    done = [record for record in records if record["outcome"] == OK]
+    with rc_context(settings(9.5)):
+        figure = Figure(figsize=(8.0, 4.8), layout="constrained")
+        axes = figure.subplots()
+        _axes(axes, done)
+        for number, (name, own) in enumerate(_by_name(done)):
+            _curve(axes, number, name, own)
+        _mark_places(axes, machine, max(record["threads"] for record in done))
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+        figure.suptitle(
+            f"Simulated, not measured: {workload} on {machine.name}\n{machine.title}",
+            fontsize=9.5,
+            x=0.01,
+            ha="left",
+        )
+        figure.savefig(path, dpi=150, metadata=metadata(path))
+
+
+def _by_name(records: list[Record]) -> list[tuple[str, list[Record]]]:
+    groups = groupby(records, key=lambda record: record["lock"] or record["workload"])
+    return [(name, list(own)) for name, own in groups]
+
+
+def _axes(axes: Axes, records: list[Record]) -> None:
+    values = [record["throughput_mops"] for record in records]
+    low, high = min(values), max(values)
+    if low > 0 and high / low > LOG_RANGE:
+        low, high = low / 1.3, high * 1.3
+        axes.set_yscale("log")
+        marks = ticks(low, high)
+        axes.set_yticks(marks, [f"{mark:g}" for mark in marks])
+        axes.minorticks_off()
+        axes.set_ylim(low, high)
+    else:
+        axes.set_ylim(0, high * 1.08)
+    counts = sorted({record["threads"] for record in records})
+    axes.set_xlim(0, max(counts) * 1.02)
+    axes.set_xlabel("threads")
+    axes.set_ylabel("million operations a second")
+    axes.grid(color="#e4e4e4", linewidth=0.8)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _curve(axes: Axes, number: int, name: str, records: list[Record]) -> None:
+    """Medians over the seeds, with the range shaded."""
+    counts = sorted({record["threads"] for record in records})
+    values = [
+        [record["throughput_mops"] for record in records if record["threads"] == count]
+        for count in counts
+    ]
+    colour = CURVE_COLOURS[number % len(CURVE_COLOURS)]
+    line = LINES[number // len(CURVE_COLOURS) % len(LINES)]
+    marker = MARKERS[number % len(MARKERS)]
+    middle = [median(own) for own in values]
+    axes.plot(
+        counts, middle, line, color=colour, marker=marker, markersize=4.5, label=name
+    )
+    lows, highs = [min(own) for own in values], [max(own) for own in values]
+    axes.fill_between(counts, lows, highs, color=colour, alpha=0.15, linewidth=0)
+
+
+def _mark_places(axes: Axes, machine: Machine, most: int) -> None:
+    """A line where threads begin to need another place."""
+    topology = machine.topology
+    if topology.cpus_per_place == 1 or topology.placement != "fill":
+        return
+    for edge in range(topology.cpus_per_place, most, topology.cpus_per_place):
+        axes.axvline(edge, color="#c8c8c8", linewidth=0.8, linestyle=":", zorder=0)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""One run of `hasp-simulate`, and what came out of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from hasp.base.errors import EXIT_FINDING, HaspError
+from hasp.locks import native
+
+ENGINE = "hasp-simulate"
+PUBLISHED_ENGINE = "hasp-simulate-published"  # with locks of papers instead of Hasp's
+SCHEMA = "hasp.simulate/1"
+OK, FAILED = "ok", "failed"
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that decides a run: the same job gives the same bytes."""
+
+    machine: str  # its flattened file
+    workload: str  # with its shorthand: n-locks:512
+    lock: str | None
+    threads: int
+    cpus: tuple[int, ...] | None  # None: the simulated scheduler's choice
+    seed: int
+    warm_up_ns: int
+    duration_ns: int
+    knobs: tuple[tuple[str, str], ...] = ()
+    engine: str = ENGINE
+
+    @property
+    def command(self) -> list[str]:
+        """The words to run."""
+        words = [
+            native.engine(self.engine),
+            "--machine",
+            self.machine,
+            "--workload",
+            self.workload,
+        ]
+        if self.lock is not None:
+            words += ["--lock", self.lock]
+        words += ["--threads", str(self.threads), "--seed", str(self.seed)]
+        words += ["--cpus", ",".join(map(str, self.cpus)) if self.cpus else "any"]
+        words += ["--warm-up-ns", str(self.warm_up_ns)]
+        words += ["--duration-ns", str(self.duration_ns)]
+        return words + [f"{name}={value}" for name, value in self.knobs]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload as the engine describes it."""
+
+    name: str
+    summary: str
+    takes_lock: bool
+    threads_least: int
+    threads_most: int
+    shorthand: str | None
+    unpinned: bool
+    knobs: dict[str, dict[str, Any]]
+    shape_of: str  # applications of the lock study that use their locks so, or ""
+
+    def refuse_threads(self, counts: Iterable[int], remedy: str) -> None:
+        """Refuse numbers of threads that it does not take."""
+        for count in counts:
+            if not self.threads_least <= count <= self.threads_most:
+                raise HaspError(
+                    f"{self.name} takes {self.threads_least} to "
+                    f"{self.threads_most} threads, not {count}",
+                    remedy,
+                )
+
+
+@cache
+def workloads() -> tuple[Workload, ...]:
+    """All of them."""
+    return described_by(native.engine(ENGINE))
+
+
+def described_by(program: str) -> tuple[Workload, ...]:
+    """The workloads of that program, as it lists them."""
+    listing = subprocess.run(
+        [program, "--list"], capture_output=True, text=True, check=True
+    )
+    found = []
+    for line in listing.stdout.splitlines():
+        record = json.loads(line)
+        found.append(
+            Workload(
+                name=record["workload"],
+                summary=record["summary"],
+                takes_lock=record["lock"],
+                threads_least=record["threads_least"],
+                threads_most=record["threads_most"],
+                shorthand=record["shorthand"],
+                unpinned=bool(record.get("unpinned")),
+                knobs={knob["name"]: knob for knob in record["knobs"]},
+                shape_of=record.get("shape_of", ""),
+            )
+        )
+    return tuple(found)
+
+
+def finished(job: Job, status: int, stdout: str, stderr: str) -> Record:
+    """The record of a run that has ended; one that was refused is an error.
+
+    A deadlock or a broken lock is a result: the record then says `failed` and why.
+    """
+    prefix = f"{job.engine}: "
+    said = "\n".join(line.removeprefix(prefix) for line in stderr.strip().splitlines())
+    if status == 0:
+        record = json.loads(stdout)
+        return {"schema": SCHEMA, "outcome": OK, **record}
+    if status == EXIT_FINDING:
+        return {
+            "schema": SCHEMA,
+            "outcome": FAILED,
+            "workload": job.workload.partition(":")[0],
+            "lock": job.lock,
+            "threads": job.threads,
+            "seed": job.seed,
+            "detail": said,
+        }
+    if status == 2:
+        message = said.removesuffix(f"; see {job.engine} --help")
+        raise HaspError(
+            message or "the simulator refused", "see `hasp simulate --list`"
+        )
+    raise HaspError(
+        f"{job.engine} ended with status {status}" + (f": {said}" if said else ""),
+        f"this is a fault of Hasp; the command was: {' '.join(job.command)}",
+    )

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+"""A machine to simulate, as its file describes it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hasp.base.document import Document, Keys
+from hasp.base.errors import HaspError
+from hasp.lab.simulate.machines import topology
+from hasp.lab.simulate.machines.schema import (
+    CONSTANTS,
+    FIGURES,
+    MOST_CYCLES,
+    OPERATIONS,
+    PROTOCOLS,
+    SCHEMA,
+    STANDS_IN,
+    STATES,
+    TOP_KEYS,
+    TRANSACTIONS,
+    Figure,
+    tables,
+)
+from hasp.lab.simulate.machines.topology import Topology
+
+FOLDER = Path(__file__).resolve().parent
+SUFFIX = ".toml"
+CONSTANTS_FILE = FOLDER / f"model{SUFFIX}"
+ESTIMATE = "estimate"
+
+Row = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Everything that the simulator knows of a machine."""
+
+    name: str
+    title: str
+    path: Path
+    topology: Topology
+    protocol: str
+    latencies: dict[tuple[str, str], Row]  # operation, state: by the file's distances
+    figures: dict[tuple[str, str], int]  # table, key
+    transactional: bool
+    sources: dict[str, str]
+    estimates: dict[str, str]  # dotted key: how it was derived
+
+    @property
+    def mhz(self) -> int:
+        """Cycles of a microsecond."""
+        return self.figures["clock", "mhz"]
+
+
+def names() -> list[str]:
+    """The machines that come with Hasp."""
+    files = FOLDER.glob(f"*{SUFFIX}")
+    return sorted(path.stem for path in files if path != CONSTANTS_FILE)
+
+
+def find(word: str) -> Path:
+    """The file that a word of the command line means: a name, or a path."""
+    if word in names():
+        return FOLDER / f"{word}{SUFFIX}"
+    path = Path(word)
+    if path.is_file():
+        return path
+    if "/" in word or word.endswith(SUFFIX):
+        raise HaspError(f"there is no file {word}", "`hasp machine` can write one")
+    near = difflib.get_close_matches(word, names(), n=2, cutoff=0.4)
+    offer = f"did you mean {' or '.join(near)}? " if near else ""
+    raise HaspError(
+        f"there is no machine called {word!r}",
+        f"{offer}known are {', '.join(names())}, or a file of `hasp machine`",
+    )
+
+
+def load(word: str) -> Machine:
+    """The machine of that name, or in that file."""
+    path = find(word)
+    return read(Document.read(path), Document.read(CONSTANTS_FILE))
+
+
+def read(document: Document, constants: Document) -> Machine:
+    """The machine that a file describes; errors name file, line and key."""
+    if document.get(("schema",)) != SCHEMA:
+        remedy = f"write schema = {SCHEMA}, or use the version of Hasp that wrote it"
+        document.fail(("schema",), "missing or another version", remedy)
+    _refuse_unknown(document)
+    sources = _texts(document, "sources")
+    estimates = _texts(document, "estimates", required=False)
+    for dotted in estimates:
+        if document.get(tuple(dotted.split("."))) is None:
+            key = ("estimates", dotted)
+            document.fail(key, "names nothing in this file", "name a table or a key")
+    for table in _tables_with_figures(document):
+        _check_source(document, table, sources, estimates)
+    transactional = document.get(("transactions",)) is not None
+    wanted = (*FIGURES, *(TRANSACTIONS if transactional else ()))
+    figures = {figure.keys: _figure(document, figure) for figure in wanted}
+    for figure in CONSTANTS:
+        own = document.get(figure.keys) is not None
+        figures[figure.keys] = _figure(document if own else constants, figure)
+    places = topology.read(document)
+    title = document.get(("title",))
+    if not isinstance(title, str):
+        document.fail(("title",), "missing", "say in a line which machine this is")
+    return Machine(
+        name=document.path.stem,
+        title=title,
+        path=document.path,
+        topology=places,
+        protocol=_choice(document, ("protocol", "kind"), PROTOCOLS),
+        latencies=_latencies(document, places.distances),
+        figures=figures,
+        transactional=transactional,
+        sources=sources,
+        estimates=estimates,
+    )
+
+
+def _refuse_unknown(document: Document) -> None:
+    known = tables()
+    for table, content in document.data.items():
+        if table in TOP_KEYS:
+            continue
+        if table not in known:
+            near = difflib.get_close_matches(table, [*known, *TOP_KEYS], n=1)
+            document.fail(
+                (table,), "unknown table", f"known: {', '.join(near or known)}"
+            )
+        for key in content if isinstance(content, dict) else ():
+            if key != "source" and key not in known[table]:
+                remedy = f"known keys of [{table}]: {', '.join(sorted(known[table]))}"
+                document.fail((table, key), "unknown key", remedy)
+
+
+def _texts(document: Document, table: str, required: bool = True) -> dict[str, str]:
+    value: Any = document.get((table,))
+    if value is None and not required:
+        return {}
+    if not isinstance(value, dict) or not value:
+        remedy = f"write [{table}] with a line of text for each"
+        document.fail((table,), "missing", remedy)
+    for key, text in value.items():
+        if not isinstance(text, str) or not text.strip():
+            document.fail((table, key), "must be text", "write it in quotes")
+    return dict(value)
+
+
+def _tables_with_figures(document: Document) -> list[Keys]:
+    plain = [(table,) for table in (*tables(), "topology", "protocol")]
+    rows = [("latency", operation) for operation in OPERATIONS]
+    return [keys for keys in (*plain, *rows) if document.get(keys) is not None]
+
+
+def _check_source(
+    document: Document, table: Keys, sources: dict[str, str], estimates: dict[str, str]
+) -> None:
+    """Each table says where its figures come from, or is listed as an estimate."""
+    source = document.get((*table, "source"))
+    if source is None and ".".join(table) in estimates:
+        return
+    remedy = (
+        f"begin it with one of {', '.join(sources)}, or derive it under [estimates]"
+    )
+    if not isinstance(source, str):
+        document.fail((*table, "source"), "missing", remedy)
+    name = re.match(r"\w*", source)
+    if not name or name[0] not in sources:
+        document.fail((*table, "source"), f"unknown source {source!r}", remedy)
+
+
+def _figure(document: Document, figure: Figure) -> int:
+    value = document.get(figure.keys)
+    if value is None and figure.default:
+        return _figure(document, Figure(figure.table, figure.default, "", figure.least))
+    return _number(document, figure.keys, value, figure.least, figure.most)
+
+
+def _number(document: Document, keys: Keys, value: Any, least: int, most: int) -> int:
+    if value is None:
+        document.fail(keys, "missing", "write a whole number")
+    if not isinstance(value, int) or isinstance(value, bool):
+        document.fail(keys, f"{value!r} is no whole number", "write a whole number")
+    if not least <= value <= most:
+        sign = "negative" if value < 0 else "out of bounds"
+        remedy = f"write a number from {least} to {most}"
+        document.fail(keys, f"{value} is {sign}", remedy)
+    return value
+
+
+def _choice(document: Document, keys: Keys, choices: tuple[str, ...]) -> str:
+    value = document.get(keys)
+    if value not in choices:
+        words = "missing" if value is None else f"unknown value {value!r}"
+        document.fail(keys, words, f"one of {', '.join(choices)}")
+    return str(value)
+
+
+def _latencies(
+    document: Document, distances: tuple[str, ...]
+) -> dict[tuple[str, str], Row]:
+    rows: dict[tuple[str, str], Row] = {}
+    for operation in document.get(("latency",)) or {}:
+        if operation not in OPERATIONS:
+            remedy = f"one of {', '.join(OPERATIONS)}"
+            document.fail(("latency", operation), "unknown operation", remedy)
+    for operation in OPERATIONS:
+        table: Any = document.get(("latency", operation))
+        if not isinstance(table, dict):
+            remedy = f"write [latency.{operation}]"
+            document.fail(("latency", operation), "missing", remedy)
+        for state in table:
+            if state not in (*STATES, "source"):
+                remedy = f"one of {', '.join(STATES)}"
+                document.fail(("latency", operation, state), "unknown state", remedy)
+        for state in STATES:
+            if state in table:
+                row = _row(document, ("latency", operation, state), distances)
+                rows[operation, state] = row
+        for state in STATES:
+            if (operation, state) not in rows:
+                rows[operation, state] = _stand_in(document, rows, operation, state)
+    return rows
+
+
+def _stand_in(
+    document: Document, rows: dict[tuple[str, str], Row], operation: str, state: str
+) -> Row:
+    """The row for a state that the file does not price by itself."""
+    other = rows.get((operation, STANDS_IN.get(state, "")))
+    if other is None and state == "invalid":
+        other = rows.get(("load", "invalid"))
+    if other is None:
+        key = ("latency", operation, state)
+        document.fail(key, "missing", "give its cycles for each distance")
+    return other
+
+
+def _row(document: Document, keys: Keys, distances: tuple[str, ...]) -> Row:
+    value: Any = document.get(keys)
+    remedy = f"give cycles for each of {', '.join(distances)}"
+    if not isinstance(value, dict):
+        document.fail(keys, "must be a table of cycles", remedy)
+    for name in value:
+        if name not in distances:
+            document.fail((*keys, name), "unknown distance", remedy)
+    cells = []
+    for name in distances:
+        cells.append(_number(document, (*keys, name), value.get(name), 1, MOST_CYCLES))
+    return tuple(cells)

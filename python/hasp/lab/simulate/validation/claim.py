@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""A published claim, and when a simulated figure agrees with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hasp.lab.simulate.validation.lab import Lab
+
+TOLERANCE = 0.25  # of a numeric claim
+TIE = 0.05  # orders that are closer are ties, and counted apart
+
+# What kind of evidence an agreement is; never summed without being shown apart.
+BY_TABLE = "by-table"  # the machine file has the figure, or its parts
+FITTED = "fitted"  # a constant was chosen by this very claim
+PREDICTED = "predicted"  # neither
+ORDERING = "ordering"  # which of two is larger
+KINDS = (BY_TABLE, FITTED, PREDICTED, ORDERING)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was simulated for a claim, in the unit of the claim."""
+
+    value: float
+    low: float = 0.0  # over seeds; 0: as value
+    high: float = 0.0
+    words: str = ""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range over the seeds."""
+        return self.low or self.value, self.high or self.value
+
+
+@dataclass(frozen=True)
+class Order:
+    """What should be larger, and what smaller."""
+
+    larger: float
+    smaller: float
+    words: str = ""
+
+    @property
+    def margin(self) -> float:
+        """By how much it is larger; negative when it is not."""
+        return self.larger / self.smaller - 1.0 if self.smaller else float("inf")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says, and the experiment that answers it."""
+
+    id: str
+    machine: str
+    kind: str
+    says: str
+    measure: Callable[[Lab], Measured | Order]
+    least: float = 0.0  # of what is published; an exact figure has least = most
+    most: float = 0.0
+    unit: str = ""
+    loose: bool = False  # the bounds are generous already: no tolerance on top
+    group: str = "SSYNC"
+    of_locks: bool = False  # asked of the published form of a lock, and of Hasp's own
+
+    @property
+    def paper(self) -> str:
+        """What is published, as a reader would write it."""
+        if self.kind == ORDERING or self.least == self.most == 0:
+            return self.says
+        if self.least == self.most:
+            return f"{figure(self.least)} {self.unit}".strip()
+        return f"{figure(self.least)} to {figure(self.most)} {self.unit}".strip()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim with its answer; `agrees` is None for a tie.
+
+    A claim about locks is answered by their published forms; `shipped` is what Hasp's
+    own locks answer.
+    """
+
+    claim: Claim
+    simulated: str
+    agrees: bool | None
+    why: str
+    deviation: float | None = field(default=None)  # of numeric ones, as a share
+    shipped: Verdict | None = None
+
+
+def figure(value: float) -> str:
+    """Four digits, and no exponent."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def judge(claim: Claim, answer: Measured | Order) -> Verdict:
+    """Whether the simulated answer agrees with the claim."""
+    if isinstance(answer, Order):
+        agrees = None if abs(answer.margin) < TIE else answer.margin > 0
+        simulated = f"{figure(answer.larger)} against {figure(answer.smaller)}"
+        return Verdict(claim, simulated, agrees, answer.words)
+    slack = 0.0 if claim.loose else TOLERANCE
+    good = claim.least * (1 - slack) <= answer.value <= claim.most * (1 + slack)
+    nearest = min(max(answer.value, claim.least), claim.most)
+    low, high = answer.bounds
+    simulated = figure(answer.value)
+    if high - low > TIE * answer.value:
+        simulated += f" ({figure(low)} to {figure(high)})"
+    return Verdict(
+        claim,
+        f"{simulated} {claim.unit}".strip(),
+        good,
+        answer.words,
+        answer.value / nearest - 1.0 if nearest else None,
+    )

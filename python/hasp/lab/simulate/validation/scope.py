@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""All claims, those that the simulator cannot speak to, and the levels to reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from hasp.lab.simulate.validation import (
+    atomics,
+    contention,
+    handovers,
+    latencies,
+    messages,
+    rcl,
+)
+from hasp.lab.simulate.validation.claim import ORDERING, PREDICTED, Claim, Verdict
+
+
+def _of_locks(claims: Iterable[Claim]) -> Iterable[Claim]:
+    return (replace(claim, of_locks=True) for claim in claims)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    *latencies.CLAIMS,
+    *atomics.CLAIMS,
+    *_of_locks(contention.CLAIMS),
+    *_of_locks(handovers.CLAIMS),
+    *messages.CLAIMS,
+    *_of_locks(rcl.CLAIMS),
+)
+
+# Of S14 to S53 and the lock study's costs; said so that nobody has to look for them.
+OUT_OF_SCOPE = {
+    "S26": (
+        "a ratio of two ticket locks with back-off, both of them bistable: 1.6 with 12 "
+        "simulated cores, 0.8 with 48"
+    ),
+    "S45": "says how an experiment was set up",
+    "S48": "says how an experiment was set up",
+    "S49, S50 on the Tilera": "its messages go over the hardware network",
+    "S51": "the Tilera's hardware network is not modelled",
+    "S52": "the Tilera's hardware network is not modelled",
+    "T29": "the cost of the study's own table of locks, which Hasp does not have",
+    "T46": "migrations of a whole application",
+    "T47": "a whole application with more threads than cores",
+    "fig7c/flat combining": "the lock does not exist here yet",
+    "fig7c/rcl": "the lock does not exist here yet",
+}
+
+
+@dataclass(frozen=True)
+class Level:
+    """How many claims of a group have to agree."""
+
+    name: str
+    must: float  # a share
+    goal: float
+    counts: Callable[[Claim], bool]
+
+
+def _numeric(claim: Claim) -> bool:
+    return claim.kind != ORDERING and claim.group != rcl.GROUP
+
+
+LEVELS = (
+    Level("numeric claims, all kinds", 0.65, 0.80, _numeric),
+    Level(
+        "numeric claims, predicted",
+        0.50,
+        0.70,
+        lambda claim: _numeric(claim) and claim.kind == PREDICTED,
+    ),
+    Level("orderings", 0.70, 0.85, lambda claim: claim.kind == ORDERING),
+    Level(
+        "figure 7c: spinlock, POSIX, MCS",
+        4 / 6,
+        5 / 6,
+        lambda claim: claim.group == rcl.GROUP,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Score:
+    """How a level came out."""
+
+    level: Level
+    agree: int
+    disagree: int
+    ties: int
+
+    @property
+    def share(self) -> float:
+        """Of those that are no ties."""
+        counted = self.agree + self.disagree
+        return self.agree / counted if counted else 0.0
+
+    @property
+    def reached(self) -> str:
+        """`goal`, `must` or `missed`."""
+        if self.share >= self.level.goal - 1e-9:
+            return "goal"
+        return "must" if self.share >= self.level.must - 1e-9 else "missed"
+
+
+def scores(verdicts: Sequence[Verdict]) -> list[Score]:
+    """Every level."""
+    return [score(level, verdicts) for level in LEVELS]
+
+
+def as_shipped(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The answers of Hasp's own locks, where a claim is about locks."""
+    return [verdict.shipped or verdict for verdict in verdicts]
+
+
+def score(level: Level, verdicts: Sequence[Verdict]) -> Score:
+    """How many of its claims agree; what was not answered disagrees."""
+    own = [verdict for verdict in verdicts if level.counts(verdict.claim)]
+    return Score(
+        level,
+        agree=sum(verdict.agrees is True for verdict in own),
+        disagree=sum(verdict.agrees is False for verdict in own),
+        ties=sum(verdict.agrees is None for verdict in own),
+    )

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""Measured programs: started through the launcher, limited in time, stopped for good.
+
+"For good" means the program, its process group, and whatever it started that left the
+group: nothing may run on into the next measurement.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import marshal
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from hasp.base.errors import HaspError
+from hasp.base.signals import uninterrupted
+
+LAUNCHER = Path(__file__).with_name("launcher.py")
+SET_CHILD_SUBREAPER = 36  # of prctl(2)
+GRACE = 2.0  # seconds between asking a program to end and killing it
+
+
+@dataclass(frozen=True)
+class Usage:
+    """How a program ended, and what it and the children it waited for used."""
+
+    exit_code: int  # negative: the signal that killed it
+    wall_s: float
+    user_s: float
+    system_s: float
+    peak_bytes: int
+    switches: int
+    preemptions: int
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants that lose theirs, so that they can be ended."""
+    ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+class Launcher:
+    """A small process that starts one program at a time (see launcher.py)."""
+
+    def __init__(self, folder: str) -> None:
+        """`folder` holds the output of its programs.
+
+        It is deleted after the last program has ended if this process was killed.
+        """
+        self._child: Child | None = None
+        self._ended: Usage | None = None  # how the last child ended, once it has
+        request_reader, self._requests = os.pipe()
+        self._replies, reply_writer = os.pipe()
+        with uninterrupted():
+            self._pid = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-I", "-S", str(LAUNCHER), folder],
+                {},
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, request_reader, 0),
+                    (os.POSIX_SPAWN_DUP2, reply_writer, 1),
+                ],
+                setsid=True,
+                setsigmask=[],
+            )
+            os.close(request_reader)
+            os.close(reply_writer)
+            self.floor_bytes = int(self._receive()["floor_kib"]) * 1024
+
+    def close(self) -> None:
+        """End the launcher, and the program that it started if that still runs."""
+        with uninterrupted():
+            if self._child is not None and self._ended is None:
+                self._child.stop()
+            os.close(self._requests)
+            os.close(self._replies)
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
+
+    def start(
+        self,
+        path: str,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        output: tuple[Path, Path],
+        cpus: Collection[int] = (),
+    ) -> Child:
+        """Start a program with stdout and stderr in files and nothing on stdin.
+
+        It is bound to `cpus`, if any are named.
+        """
+        request = {
+            "path": path,
+            "argv": list(argv),
+            "environment": dict(environment),
+            "stdin": os.devnull,
+            "stdout": str(output[0]),
+            "stderr": str(output[1]),
+            "cpus": sorted(cpus),
+        }
+        data = marshal.dumps(request)
+        with uninterrupted():
+            os.write(self._requests, len(data).to_bytes(4, "little"))
+            for place in range(0, len(data), 65536):
+                os.write(self._requests, data[place : place + 65536])
+            self._ended = None
+            reply = self._receive()
+            if "error" in reply:
+                raise HaspError(
+                    f"{path} cannot be started: {reply['error']}",
+                    "see whether it runs without Hasp",
+                )
+            # An interruption can arrive before the caller has it, so it is kept here.
+            self._child = Child(self, int(reply["pid"]))
+            return self._child
+
+    def _receive(self) -> dict[str, Any]:
+        """The next message, however long it takes."""
+        size = int.from_bytes(self._exactly(4), "little")
+        message: dict[str, Any] = marshal.loads(self._exactly(size))
+        return message
+
+    def _exactly(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            piece = os.read(self._replies, size - len(data))
+            if not piece:
+                raise HaspError(
+                    "the process that starts the measured programs has died",
+                    "see whether the machine ran out of memory, and start again",
+                )
+            data += piece
+        return data
+
+    def usage(self, timeout: float | None) -> Usage | None:
+        """What the program used, once it has ended; None when it has not in time."""
+        if self._ended is None:
+            poller = select.poll()
+            poller.register(self._replies, select.POLLIN)
+            if not poller.poll(None if timeout is None else max(0.0, timeout) * 1000):
+                return None
+            # An interruption must not lose what can be read only once.
+            with uninterrupted():
+                reply = self._receive()
+                self._ended = Usage(
+                    exit_code=os.waitstatus_to_exitcode(reply["wait_status"]),
+                    wall_s=reply["wall_s"],
+                    user_s=reply["user_s"],
+                    system_s=reply["system_s"],
+                    peak_bytes=reply["peak_kib"] * 1024,
+                    switches=reply["switches"],
+                    preemptions=reply["preemptions"],
+                )
+        return self._ended
+
+
+class Child:
+    """A program that runs, or has run."""
+
+    def __init__(self, launcher: Launcher, pid: int) -> None:
+        self._launcher = launcher
+        self.pid = pid
+        self._usage: Usage | None = None
+
+    def wait(self, timeout: float) -> Usage | None:
+        """Its usage when it ends within `timeout` seconds."""
+        if self._usage is None:
+            self._usage = self._launcher.usage(timeout)
+        return self._usage
+
+    def stop(self, grace: float = GRACE) -> Usage:
+        """Ask it and all that it started to end; kill what remains after `grace`."""
+        with uninterrupted():
+            family = self._family()
+            if self._usage is None:
+                self._signal(signal.SIGTERM, family)
+                self.wait(grace)
+            family |= self._family()
+            self._signal(signal.SIGKILL, family)
+            if self._usage is None:
+                self._usage = self._launcher.usage(None)
+            assert self._usage is not None
+            return self._usage
+
+    def _family(self) -> set[psutil.Process]:
+        """Its living descendants, also those that left its process group."""
+        try:
+            return set(psutil.Process(self.pid).children(recursive=True))
+        except psutil.Error:
+            return set()
+
+    def _signal(self, number: int, family: set[psutil.Process]) -> None:
+        # Its process id is free for others once it has been waited for, but its group's
+        # is not while the group has members; an empty group cannot be signalled.
+        with contextlib.suppress(OSError):
+            os.killpg(self.pid, number)
+        for member in family:
+            with contextlib.suppress(psutil.Error):
+                member.send_signal(number)
+
+
+class Strays:
+    """The orphans that appear while it is in use: ended, and what they used counted.
+
+    Daemons that stood before (of a `--prepare`, say) are left alone.
+    """
+
+    def __init__(self) -> None:
+        self._before = set(self._children())
+
+    @staticmethod
+    def _children() -> list[int]:
+        # The kernel's own list, where it keeps one: psutil looks at every process.
+        lists = list(Path("/proc/self/task").glob("*/children"))
+        if not lists:
+            return [child.pid for child in psutil.Process().children()]
+        found: list[int] = []
+        for path in lists:
+            with contextlib.suppress(OSError):
+                found += map(int, path.read_text().split())
+        return found
+
+    def end(self) -> tuple[float, float, int]:
+        """Kill the new ones; seconds of user and system time, and the largest peak."""
+        with uninterrupted():
+            return self._end()
+
+    def _end(self) -> tuple[float, float, int]:
+        user = system = 0.0
+        peak = 0
+        # Killing one may orphan others, which come to us in their turn.
+        deadline = time.monotonic() + GRACE
+        empty = 0
+        # The kernel's list may lack some while others leave it: look until it is empty
+        # twice.
+        while empty < 2 and time.monotonic() < deadline:
+            strays = [pid for pid in self._children() if pid not in self._before]
+            empty = 0 if strays else empty + 1
+            for pid in strays:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(OSError):
+                    _, _, usage = os.wait4(pid, 0)
+                    user += usage.ru_utime
+                    system += usage.ru_stime
+                    peak = max(peak, usage.ru_maxrss * 1024)
+        return user, system, peak

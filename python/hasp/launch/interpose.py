@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""The environment in which a program runs under a lock."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hasp.base import user_cache
+from hasp.base.errors import HaspError
+from hasp.base.process import capture
+from hasp.launch.executable import Program, examine, find
+from hasp.locks import native
+
+LIBRARY = "libhasp.so"
+PROFILER = "libhasp-profile.so"
+TRACE_SETTINGS = (
+    *("HASP_TRACE", "HASP_TRACE_SESSION", "HASP_TRACE_MODE"),
+    *("HASP_TRACE_LIMIT", "HASP_TRACE_LOCK"),
+)
+SETTINGS = (
+    *("HASP_LOCK", "HASP_PARK_NS", "HASP_PLAN", "HASP_PLAN_REPORT"),
+    *TRACE_SETTINGS,
+)
+# These insist on being first, and what they do not see they report as a race. With
+# theirs before ours, they see the calls and pass them on to us.
+SANITIZERS = (
+    *("libtsan.so", "libasan.so", "libhwasan.so"),
+    *("libclang_rt.tsan", "libclang_rt.asan", "libclang_rt.hwasan"),
+)
+SEPARATORS = re.compile(r"[ :]+")
+TRACE_TIME_LIMIT = 20.0  # seconds; it takes milliseconds, but a disk may be slow
+
+
+def original_environment() -> dict[str, str]:
+    """The environment that Hasp was started in.
+
+    In the C locale Python sets LC_CTYPE for itself and whatever it starts (PEP 538); a
+    program under Hasp must not see that.
+    """
+    environment = dict(os.environ)
+    if "LC_CTYPE" in environment:
+        try:
+            block = Path("/proc/self/environ").read_bytes()
+        except OSError:
+            return environment
+        if not any(entry.startswith(b"LC_CTYPE=") for entry in block.split(b"\0")):
+            del environment["LC_CTYPE"]
+    return environment
+
+
+def environment(
+    lock: str,
+    base: Mapping[str, str],
+    command: Sequence[str],
+    trace_settings: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """The environment that puts `command` and its children under `lock`.
+
+    `lock` is a lock's name, or `plan:FILE` for a lock of its own for each site. With
+    `trace_settings` (of TRACE_SETTINGS) they are profiled, too. Raises HaspError when
+    that is impossible: unknown lock, or a program that cannot be interposed. For the
+    reference, unprofiled, the program runs natively, with whatever else `base`
+    preloads.
+    """
+    if lock.startswith(native.PLAN):
+        from hasp.locks.site_plan import apply
+
+        plan = apply.load(lock)
+        used = [native.lock(name) for name in apply.locks_of(plan)]
+    else:
+        plan = None
+        used = [native.lock(lock)]
+    is_native = plan is None and used[0].is_reference
+    result = without_hasp(base)
+    if is_native and trace_settings is None:
+        find(command[0], base)
+        return result
+    program = examine(command[0], base)
+    libraries = []
+    if trace_settings is not None:
+        # Before the locks: it calls the next definition, whoever's that is.
+        libraries.append(native.profiler())
+        result.update(trace_settings)
+    if not is_native:
+        libraries.append(native.library())
+        result["HASP_LOCK"] = used[0].name
+        result.update(_park_settings(used, base))
+    if plan:
+        result.update(apply.settings(plan, files_of(program, result)))
+    result["LD_PRELOAD"] = preload(program, result, libraries)
+    return result
+
+
+def _park_settings(
+    locks: Sequence[native.LockInfo], base: Mapping[str, str]
+) -> dict[str, str]:
+    if "HASP_PARK_NS" in base:
+        return {"HASP_PARK_NS": base["HASP_PARK_NS"]}
+    if any(lock.parks or lock.is_wrapped for lock in locks):
+        from hasp.launch.calibration import park_ns
+
+        cost = park_ns()
+        if cost is not None:
+            return {"HASP_PARK_NS": str(cost)}
+    return {}
+
+
+def files_of(program: Program, environment: Mapping[str, str]) -> dict[str, Path]:
+    """The program's file and those of its libraries, by name."""
+    paths = [program.binary]
+    for line in trace(program, environment).splitlines():
+        path = line.partition(" => ")[2].partition(" (0x")[0]
+        if path.startswith("/"):
+            paths.append(Path(path))
+    return {path.resolve().name: path for path in paths} | {
+        path.name: path for path in paths
+    }
+
+
+def without_hasp(base: Mapping[str, str]) -> dict[str, str]:
+    """`base` without Hasp's libraries and settings: what runs there runs natively."""
+    result = {name: value for name, value in base.items() if name not in SETTINGS}
+    if "LD_PRELOAD" in result:
+        others = _preloaded(result)
+        # Left as it was written, unless something must go.
+        if any(_is_ours(entry) for entry in _entries(result)):
+            result["LD_PRELOAD"] = ":".join(others)
+        if not result["LD_PRELOAD"]:
+            del result["LD_PRELOAD"]
+    return result
+
+
+def _entries(environment: Mapping[str, str]) -> list[str]:
+    return [
+        entry for entry in SEPARATORS.split(environment.get("LD_PRELOAD", "")) if entry
+    ]
+
+
+def _preloaded(environment: Mapping[str, str]) -> list[str]:
+    return [entry for entry in _entries(environment) if not _is_ours(entry)]
+
+
+def _is_ours(path: str) -> bool:
+    return Path(path).name in (LIBRARY, PROFILER)
+
+
+def _is_sanitizer(path: str) -> bool:
+    return Path(path).name.startswith(SANITIZERS)
+
+
+def preload(
+    program: Program, environment: Mapping[str, str], libraries: Sequence[Path]
+) -> str:
+    """The value of LD_PRELOAD for a program, after a check that the loader takes it.
+
+    `libraries` are Hasp's own, in their order.
+    """
+    ours = [str(preloadable(library)) for library in libraries]
+    others = _preloaded(environment)
+    first = [entry for entry in others if _is_sanitizer(entry)]
+    rest = [entry for entry in others if not _is_sanitizer(entry)]
+    loaded = trace(program, {**environment, "LD_PRELOAD": ":".join([*ours, *others])})
+    for library in ours:
+        _refuse_unless_loaded(program, library, loaded)
+    for line in loaded.splitlines():
+        name, _, path = line.strip().partition(" => ")
+        path = path.partition(" (0x")[0]
+        if _is_sanitizer(name) and path.startswith("/"):
+            already = {Path(entry).name for entry in first}
+            first += [path] if Path(path).name not in already else []
+    return ":".join([*first, *ours, *rest])
+
+
+def trace(program: Program, environment: Mapping[str, str]) -> str:
+    """What the program's own loader would load, one library a line; nothing runs.
+
+    The loader is started by name, so this is safe for programs that handle
+    LD_TRACE_LOADED_OBJECTS in their own way; it was seen to be glibc's before.
+    """
+    captured = capture(
+        # A name without a slash would be looked up among the libraries.
+        [str(program.loader), str(program.binary.absolute())],
+        {**environment, "LD_TRACE_LOADED_OBJECTS": "1", "LD_WARN": ""},
+        TRACE_TIME_LIMIT,
+        with_stderr=True,
+    )
+    return captured.stdout if captured else ""
+
+
+def _refuse_unless_loaded(program: Program, ours: str, loaded: str) -> None:
+    complaints = [line.strip() for line in loaded.splitlines() if ours in line]
+    for line in complaints:
+        if "cannot be preloaded" in line or "not found" in line:
+            raise HaspError(
+                f"the loader of {program.binary} does not take Hasp's library: {line}",
+                "install Hasp on the system that the program was built for; its C "
+                "library must not be older than the one Hasp was built with",
+            )
+    if not complaints and program.loader != program.binary:
+        raise HaspError(
+            f"the loader of {program.binary} does not load Hasp's library",
+            f"see whether `LD_PRELOAD={ours} {program.binary.absolute()}` complains",
+        )
+
+
+def preloadable(library: Path) -> Path:
+    """A path for LD_PRELOAD, which cannot hold spaces and colons: a link if need be."""
+    if not SEPARATORS.search(str(library)):
+        return library
+    home = user_cache.folder()
+    if home is None or SEPARATORS.search(str(home)):
+        raise HaspError(
+            f"{library} cannot be preloaded: its path has a space or a colon",
+            "install Hasp in another folder, or let XDG_CACHE_HOME name one without",
+        )
+    version = library.stat()
+    link = home / f"{version.st_dev:x}-{version.st_ino:x}" / library.name
+    link.parent.mkdir(mode=0o700, exist_ok=True)
+    if not link.is_symlink() or link.readlink() != library:
+        temporary = link.with_suffix(f".{os.getpid()}")
+        temporary.symlink_to(library)
+        temporary.replace(link)
+    return link

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""How to tell that a server is ready: the --ready option."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hasp.base.durations import parse_duration
+from hasp.base.errors import HaspError
+
+
+@dataclass(frozen=True)
+class Ready:
+    """How to tell that a server can serve: a port, a file, or a mere delay."""
+
+    kind: str  # tcp, file or delay
+    host: str = ""
+    port: int = 0
+    path: str = ""
+    seconds: float = 0.0
+
+
+def parse_ready(text: str) -> Ready:
+    """The meaning of --ready: tcp:PORT, tcp:HOST:PORT, file:PATH or a duration."""
+    kind, _, rest = text.partition(":")
+    if kind == "tcp":
+        host, _, port = rest.rpartition(":")
+        if port.isdecimal() and 0 < int(port) < 65536:
+            return Ready("tcp", host=host.strip("[]") or "127.0.0.1", port=int(port))
+    elif kind == "file" and rest:
+        return Ready("file", path=rest)
+    elif not rest:
+        try:
+            return Ready("delay", seconds=parse_duration(text))
+        except ValueError:
+            pass
+    raise HaspError(
+        f"--ready {text!r} is not understood",
+        "write tcp:PORT, tcp:HOST:PORT, file:PATH or a time such as 2s",
+    )

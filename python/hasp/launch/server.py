@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Waiting until a server can serve, and seeing that nobody else serves already."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import time
+from pathlib import Path
+
+from hasp.base.errors import HaspError
+from hasp.launch.children import Child
+from hasp.launch.ready import Ready
+
+POLL_INTERVAL = 0.02  # seconds
+RELEASE_TIME = 5.0  # seconds that a port may stay in use after its server ended
+
+
+def _answers(ready: Ready) -> bool:
+    try:
+        with socket.create_connection((ready.host, ready.port), timeout=1.0):
+            return True
+    except OSError:
+        return False
+
+
+def _occupied(ready: Ready) -> bool:
+    """Whether something listens on the port, even if it has stopped answering.
+
+    A listening socket forbids the address to others, also with SO_REUSEADDR, while what
+    is left of closed connections does not.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            ready.host, ready.port, type=socket.SOCK_STREAM
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+        return False
+    except OSError as problem:
+        # Otherwise the address is not ours to try: another host's, or privileged.
+        return problem.errno == errno.EADDRINUSE or _answers(ready)
+
+
+def refuse_if_occupied(ready: Ready) -> None:
+    """Make sure that what becomes ready will be our server, not another one."""
+    if ready.kind == "tcp":
+        deadline = time.monotonic() + RELEASE_TIME
+        while _occupied(ready):
+            if time.monotonic() > deadline:
+                raise HaspError(
+                    f"port {ready.port} of {ready.host} is in use before the server "
+                    "is started",
+                    "stop what listens there (`ss -ltnp` names it), or use another "
+                    "port in --server, --ready and the command",
+                )
+            time.sleep(POLL_INTERVAL)
+    elif ready.kind == "file" and Path(ready.path).exists():
+        raise HaspError(
+            f"{ready.path} exists before the server is started",
+            f"remove it; --prepare 'rm -f {ready.path}' does so before each run",
+        )
+
+
+def wait_until_ready(server: Child, ready: Ready, timeout: float) -> str:
+    """Empty when the server is ready; else why it is not, in words."""
+    deadline = time.monotonic() + timeout
+    if ready.kind == "delay":
+        deadline = time.monotonic() + ready.seconds
+    while True:
+        usage = server.wait(POLL_INTERVAL)
+        if usage is not None:
+            how = ended(usage.exit_code)
+            hint = "; start it in the foreground" if usage.exit_code == 0 else ""
+            return f"the server ended before it was ready ({how}{hint})"
+        if ready.kind == "tcp" and _answers(ready):
+            return ""
+        if ready.kind == "file" and Path(ready.path).exists():
+            return ""
+        if time.monotonic() >= deadline:
+            if ready.kind == "delay":
+                return ""
+            return f"the server was not ready within {timeout:g} s"
+
+
+def ended(exit_code: int) -> str:
+    """How a program ended, in words."""
+    if exit_code >= 0:
+        return f"exit status {exit_code}"
+    import signal
+
+    try:
+        return f"killed by {signal.Signals(-exit_code).name}"
+    except ValueError:
+        return f"killed by signal {-exit_code}"

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""Plans as `hasp.plan.toml` files.
+
+    version = 1
+    default = "futex"                 # for all other mutexes
+
+    [[lock]]
+    site = "db.c:88 &db->mu"          # for people
+    lock = "mcs"
+    kind = "mutex"
+    module = "server"
+    build_id = "9f3c..."              # optional
+    offsets = [0x1234, 0x1300]        # return addresses, the innermost first
+
+In place of `offsets`, a global has `address_offset`, and frames that lie in several
+modules are `frames = [{ module = ..., build_id = ..., offset = ... }, ...]`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NoReturn
+
+from hasp.base.document import Document, Keys
+from hasp.base.errors import HaspError
+from hasp.locks import native
+from hasp.locks.site_plan.model import (
+    MOST_ENTRIES,
+    MOST_FRAMES,
+    MUTEX,
+    Entry,
+    Module,
+    Plan,
+)
+
+VERSION = 1
+LOCK_KEYS = {"site", "lock", "kind", "module", "build_id"}
+WHERE_KEYS = {"offsets", "address_offset", "frames"}
+BUILD_ID = re.compile(r"([0-9a-f]{2}){1,32}")
+HIGHEST_OFFSET = 1 << 47
+
+
+def load(path: Path) -> Plan:
+    """The plan in a file; an error names the file, the line and the key."""
+    document = Document.read(path)
+    return _Reader(document).plan()
+
+
+def save(plan: Plan, path: Path) -> None:
+    """Write the file."""
+    try:
+        path.write_text(text_of(plan), encoding="utf-8")
+    except OSError as problem:
+        raise HaspError(
+            f"{path} cannot be written: {problem.strerror}", "name another file"
+        ) from None
+
+
+def text_of(plan: Plan) -> str:
+    """The file's text."""
+    lines = [
+        "# A lock for each site of a program; `hasp run --plan` applies it.",
+        f"version = {VERSION}",
+        f"default = {_quoted(plan.default)}",
+    ]
+    for entry in plan.entries:
+        lines += ["", "[[lock]]", f"site = {_quoted(entry.site)}"]
+        lines += [f"lock = {_quoted(entry.lock)}", f'kind = "{MUTEX}"']
+        lines += _where(entry)
+    return "\n".join(lines) + "\n"
+
+
+def _where(entry: Entry) -> list[str]:
+    places = entry.places
+    if any(place.module != places[0].module for place in places):
+        frames = ", ".join(
+            f"{{ module = {_quoted(place.module.name)}, build_id = "
+            f"{_quoted(place.module.build_id)}, offset = {place.first:#x} }}"
+            for place in places
+        )
+        return [f"frames = [{frames}]"]
+    module = places[0].module
+    lines = [f"module = {_quoted(module.name)}"]
+    if module.build_id:
+        lines.append(f"build_id = {_quoted(module.build_id)}")
+    if entry.address:
+        return [*lines, f"address_offset = {entry.address.first:#x}"]
+    offsets = ", ".join(f"{place.first:#x}" for place in places)
+    return [*lines, f"offsets = [{offsets}]"]
+
+
+def _quoted(text: str) -> str:
+    """A TOML string."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    plain = (char if char.isprintable() else f"\\U{ord(char):08x}" for char in escaped)
+    return f'"{"".join(plain)}"'
+
+
+class _Reader:
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    def plan(self) -> Plan:
+        document = self.document
+        if document.get(("version",)) != VERSION:
+            document.fail(
+                ("version",), f"must be {VERSION}", "use the Hasp that wrote the plan"
+            )
+        for key in document.data:
+            if key not in ("version", "default", "lock"):
+                document.fail((key,), "not a key of a plan", "remove it")
+        default = native.default_lock().name
+        if document.get(("default",)) is not None:
+            default = self.lock(document.data, ("default",), "default")
+        tables = document.get(("lock",)) or []
+        if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
+            document.fail(("lock",), "not a list of tables", "write [[lock]]")
+        if len(tables) > MOST_ENTRIES:
+            document.fail(
+                ("lock",), f"more than {MOST_ENTRIES} entries", "keep the busiest sites"
+            )
+        return Plan(tuple(self.entry(n, t) for n, t in enumerate(tables)), default)
+
+    def entry(self, number: int, table: dict[str, Any]) -> Entry:
+        for key in table:
+            if key not in LOCK_KEYS | WHERE_KEYS:
+                self.refuse(number, key, "not a key of a lock", "remove it")
+        if table.get("kind", MUTEX) != MUTEX:
+            self.refuse(
+                number, "kind", f"only a {MUTEX} can be exchanged", "remove this entry"
+            )
+        site = self.text(number, table, "site")
+        if not site.isprintable():
+            self.refuse(number, "site", "must be one line of text", "correct it")
+        keys = ("lock",)
+        lock = self.lock(table, keys, "lock", number)
+        where = WHERE_KEYS & table.keys()
+        if len(where) != 1:
+            self.refuse(
+                number,
+                next(iter(where), "site"),
+                "an entry has offsets, address_offset or frames, and one of them",
+                "keep one, or let `hasp advise` write the plan",
+            )
+        if "frames" in where:
+            return Entry.made_at(site, lock, self.frames(number, table["frames"]))
+        module = self.module(number, table, "module")
+        if "address_offset" in where:
+            offset = self.offset(number, "address_offset", table["address_offset"])
+            return Entry.lying_at(site, lock, module, offset)
+        offsets = table["offsets"]
+        self.check_depth(number, "offsets", offsets)
+        return Entry.made_at(
+            site, lock, [(module, self.offset(number, "offsets", o)) for o in offsets]
+        )
+
+    def frames(self, number: int, frames: Any) -> list[tuple[Module, int]]:
+        self.check_depth(number, "frames", frames)
+        for frame in frames:
+            if not isinstance(frame, dict):
+                self.refuse(
+                    number, "frames", "not a list of tables", "write { module = ... }"
+                )
+        return [
+            (
+                self.module(number, frame, "frames"),
+                self.offset(number, "frames", frame.get("offset")),
+            )
+            for frame in frames
+        ]
+
+    def check_depth(self, number: int, key: str, frames: Any) -> None:
+        if not isinstance(frames, list) or not 1 <= len(frames) <= MOST_FRAMES:
+            self.refuse(
+                number, key, f"must be a list of 1 to {MOST_FRAMES}", "keep the first"
+            )
+
+    def module(self, number: int, table: dict[str, Any], key: str) -> Module:
+        name, build_id = table.get("module"), table.get("build_id", "")
+        if (
+            not isinstance(name, str)
+            or "/" in name
+            or not name.isprintable()
+            or not name
+        ):
+            self.refuse(
+                number, key, "module must be a file name", "write it without folders"
+            )
+        if not isinstance(build_id, str) or not BUILD_ID.fullmatch(build_id or "00"):
+            self.refuse(
+                number,
+                "build_id" if "build_id" in table else key,
+                "must be the hexadecimal digits that `file` or `readelf -n` prints",
+                "correct it, or leave it out",
+            )
+        return Module(name, build_id)
+
+    def offset(self, number: int, key: str, value: Any) -> int:
+        if type(value) is not int or not 0 <= value < HIGHEST_OFFSET:
+            self.refuse(
+                number, key, "must be an address in the module's file", "correct it"
+            )
+        return int(value)
+
+    def text(self, number: int, table: dict[str, Any], key: str) -> str:
+        value = table.get(key)
+        if not isinstance(value, str) or not value:
+            self.refuse(number, key, "must be a text", f'write {key} = "..."')
+        return str(value)
+
+    def lock(
+        self, table: dict[str, Any], keys: Keys, key: str, number: int | None = None
+    ) -> str:
+        value = table.get(key)
+        try:
+            if not isinstance(value, str):
+                raise HaspError("must be the name of a lock", "`hasp list` shows them")
+            return native.lock(value).name
+        except HaspError as problem:
+            if number is None:
+                self.document.fail(keys, problem.message, problem.remedy)
+            self.refuse(number, key, problem.message, problem.remedy)
+
+    def refuse(self, number: int, key: str, message: str, remedy: str) -> NoReturn:
+        line = self.document.line_in_list("lock", number, key)
+        raise HaspError(
+            f"{self.document.path}:{line}: lock {number + 1}: {key}: {message}", remedy
+        )

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""From a profile to advice: measures, rules as data, and a verdict in words.
+
+`advise(profile)` is all that a report needs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hasp.profile.diagnosis.rules import Rules
+    from hasp.profile.diagnosis.verdict import Verdict
+    from hasp.profile.model.profile import Profile
+
+
+def advise(
+    profile: Profile,
+    rules: Rules | None = None,
+    objective: str = "throughput",
+    fewer: Profile | None = None,
+) -> Verdict:
+    """The verdict on a profile, with the rules that come with Hasp or with others."""
+    from hasp.locks import native
+    from hasp.profile.diagnosis.judge import judge
+    from hasp.profile.diagnosis.measure import features
+    from hasp.profile.diagnosis.rules import load
+
+    rules = rules or load()
+    measured = features(profile, rules, fewer)
+    return judge(measured, rules, native.locks(), objective)

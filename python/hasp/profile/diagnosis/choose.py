@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""The locks that satisfy the advice for one site, the best first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hasp.locks.native import LockInfo
+from hasp.profile.diagnosis.evaluate import Fired
+from hasp.profile.diagnosis.rules import Advice, Combination, Rules
+
+# What ranks the locks that are left: policy first, then family (E7).
+RANKING = ("E8", "E1", "E2", "E4", "E3", "E5", "E6", "E9")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is left of the list for one site."""
+
+    advice: tuple[tuple[str, Advice], ...]  # with the rule it comes from
+    applied: tuple[Combination, ...]
+    conflicts: tuple[tuple[str, Advice], ...]  # gave way: no lock has all
+    locks: tuple[LockInfo, ...]  # the best first; the reference is not among them
+
+
+def has(lock: LockInfo, quality: str, rules: Rules) -> bool:
+    """Whether a lock has an advised property, by the lock list or by the study."""
+    if lock.name in rules.members.get(quality, ()):
+        return True
+    if quality == "small":
+        return not (lock.waiter_bytes or lock.outside_bytes or lock.node_bytes)
+    if quality == "throttles":
+        return False
+    return bool(getattr(lock, quality))
+
+
+def satisfies(lock: LockInfo, advice: Advice, rules: Rules) -> bool:
+    """Whether a lock follows one piece of advice."""
+    return has(lock, advice.quality, rules) == advice.wanted
+
+
+def choose(fired: Sequence[Fired], rules: Rules, locks: Sequence[LockInfo]) -> Choice:
+    """Filter and rank the locks by the rules that fired for a site.
+
+    Advice is applied one by one, the firm first and then in the reverse of the order in
+    which it gives way; what would leave no lock is not applied but reported.
+    """
+    ids = {item.rule.id for item in fired}
+    applied = [item for item in rules.combinations if set(item.having) <= ids]
+    # What changes the advice silently (a single node) is no conflict when it gives way.
+    advice = _advice(fired, applied)
+    left = [lock for lock in locks if not lock.is_reference]
+    conflicts = []
+    for source, item in sorted(advice, key=lambda pair: _firmness(pair, rules)):
+        kept = [lock for lock in left if satisfies(lock, item, rules)]
+        if kept:
+            left = kept
+        else:
+            conflicts.append((source, item))
+    orders = _orders(fired, applied)
+    return Choice(
+        advice=tuple(pair for pair in advice if pair not in conflicts),
+        applied=tuple(item for item in applied if _changes(item, ids)),
+        conflicts=tuple(conflicts),
+        locks=tuple(sorted(left, key=lambda lock: _rank(lock, orders, rules))),
+    )
+
+
+def _changes(combination: Combination, ids: set[str]) -> bool:
+    stages = {name.partition(".")[0] for name in ids}
+    return any(name in ids or name in stages for name in combination.drops)
+
+
+def _dropped(item: Fired, combination: Combination) -> bool:
+    return item.rule.id in combination.drops or item.rule.stage in combination.drops
+
+
+def _advice(
+    fired: Sequence[Fired], applied: Sequence[Combination]
+) -> list[tuple[str, Advice]]:
+    found: list[tuple[str, Advice]] = []
+    for item in fired:
+        for advice in item.rule.advice:
+            if not any(
+                _dropped(item, combination)
+                and (not combination.only or advice.words in combination.only)
+                for combination in applied
+            ):
+                found.append((item.rule.id, advice))
+    return found
+
+
+def _firmness(pair: tuple[str, Advice], rules: Rules) -> int:
+    """Firm advice first, then what gives way last."""
+    source, advice = pair
+    if advice.firm:
+        return 0
+    stage = source.partition(".")[0]
+    order = rules.relaxed
+    return len(order) - order.index(stage) if stage in order else 1
+
+
+def _orders(
+    fired: Sequence[Fired], applied: Sequence[Combination]
+) -> list[tuple[str, ...]]:
+    standing = [
+        item.rule
+        for item in fired
+        if item.rule.order
+        and not any(_dropped(item, other) and not other.only for other in applied)
+    ]
+    standing.sort(key=lambda rule: RANKING.index(rule.stage))
+    return [rule.order for rule in standing]
+
+
+def _rank(
+    lock: LockInfo, orders: Sequence[tuple[str, ...]], rules: Rules
+) -> tuple[int, ...]:
+    places = [
+        order.index(lock.name) if lock.name in order else len(order)
+        for order in (*orders, rules.order)
+    ]
+    return (*places, lock.index)

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: MIT
+"""From measures to a verdict: which rules fire, and what follows for each site."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hasp.locks.native import LockInfo
+from hasp.profile.diagnosis.choose import Choice, choose, satisfies
+from hasp.profile.diagnosis.evaluate import Evaluation, Fired, evaluate
+from hasp.profile.diagnosis.features import Features, SiteFeatures
+from hasp.profile.diagnosis.rules import Advice, Rule, Rules
+from hasp.profile.diagnosis.verdict import SiteVerdict, Verdict
+from hasp.profile.diagnosis.words import (
+    BOTTLENECKS,
+    QUALITIES,
+    evidence,
+    kept_words,
+    lock_words,
+    no_bottleneck,
+    sentence,
+    taken_words,
+)
+
+ALTERNATIVES = 4  # locks named beside the recommended one
+SAID = 2  # bottlenecks that a sentence names; the evidence has all
+EXAMPLES = 4  # locks named for a property to avoid
+OTHER_LEVEL = {"high": "extreme", "extreme": "high"}
+REPLACEABLE = ("mutex",)  # kinds of lock that Hasp can put another in place of
+
+
+def judge(
+    features: Features,
+    rules: Rules,
+    locks: Sequence[LockInfo],
+    objective: str = "throughput",
+) -> Verdict:
+    """Apply the rules to what was measured."""
+    present = next((lock for lock in locks if lock.name == features.lock), None)
+    if present is not None:
+        features = replace(features, present_parks=float(present.parks))
+    found = evaluate(features, rules, objective)
+    fired: dict[int | None, list[Fired]] = defaultdict(list)
+    for item in found.fired:
+        fired[item.site].append(item)
+    sites = [
+        _site(site, fired[site.site], fired[None], rules, locks, found, features)
+        for site in features.sites
+        if site.site in found.hot
+        or any(item.rule.bottleneck for item in fired[site.site])
+    ]
+    sites.sort(key=_weight, reverse=True)
+    program = [item.rule for item in fired[None]]
+    names = {site.site: site.name for site in features.sites}
+    return Verdict(
+        sentence=_sentence(features, sites, found.locks_matter),
+        evidence=tuple(evidence(found.fired, names)),
+        locks_matter=found.locks_matter and bool(sites),
+        bottlenecks=_distinct([name for site in sites for name in site.bottlenecks]),
+        fired=found.fired,
+        unknown=found.unknown,
+        hints=_distinct([rule.hint for rule in program]),
+        cautions=_distinct([rule.caution for rule in program]),
+        sites=tuple(sites),
+        features=features,
+        objective=objective,
+    )
+
+
+def _distinct(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in words if word))
+
+
+def _sentence(
+    features: Features, sites: Sequence[SiteVerdict], locks_matter: bool
+) -> str:
+    lock = features.lock
+    if not sites:
+        return no_bottleneck(features)
+    first = sites[0]
+    said = first.bottlenecks[:SAID]
+    trouble = ", and ".join(BOTTLENECKS[name] for name in said)
+    if not locks_matter:
+        if first.keep:
+            return no_bottleneck(features)
+        answer = _answer(first, lock)
+        return f"{no_bottleneck(features)}; {trouble} at {first.name}: {answer}"
+    if not trouble:
+        trouble = f"{'now and then' if first.level else 'hardly ever'} somebody waits"
+    return sentence(first.features, first.bottlenecks, trouble, _answer(first, lock))
+
+
+def _weight(site: SiteVerdict) -> tuple[bool, float]:
+    measured = site.features
+    shares = (measured.wait_share, measured.share, measured.operation_share)
+    return bool(site.bottlenecks), max((share or 0.0) for share in shares)
+
+
+def _kept(choice: Choice, fired: Sequence[Fired]) -> str:
+    """Why no other lock is worth it, where a rule says so and none sets that aside."""
+    dropped = {name for item in choice.applied for name in item.drops}
+    reasons = [
+        item.rule.keep
+        for item in fired
+        if item.rule.keep and item.rule.id not in dropped
+    ]
+    return next(iter(reasons), "")
+
+
+def _site(
+    site: SiteFeatures,
+    fired: Sequence[Fired],
+    program: Sequence[Fired],
+    rules: Rules,
+    locks: Sequence[LockInfo],
+    found: Evaluation,
+    features: Features,
+) -> SiteVerdict:
+    choice = choose(fired, rules, locks)
+    loud = [item.rule for item in fired if not item.rule.silent]
+    asked = [pair for pair in choice.advice if not _silent(pair[0], fired)]
+    bottlenecks = _distinct([rule.bottleneck for rule in loud])
+    answerable = site.kind in REPLACEABLE and bool(asked or _ranked(fired))
+    names = [lock.name for lock in choice.locks] if answerable else []
+    cautions = [rule.caution for rule in loud]
+    if bottlenecks and site.kind not in REPLACEABLE:
+        cautions.append(f"Hasp replaces mutexes; this {site.kind} stays glibc's")
+    recommended = names[0] if names else None
+    content = site.site not in found.hot and _content(
+        loud, asked, features.lock, rules, locks
+    )
+    kept = _kept(choice, fired)
+    if kept or content or recommended == features.lock:
+        recommended = None
+    alternatives = names[1 : 1 + ALTERNATIVES] if recommended else []
+    if any(rule.id == "E6.band" for rule in loud) and recommended:
+        alternatives = _both(fired, names, rules, locks, features.nodes)
+    other = _also(fired, program, rules, locks) if recommended else None
+    if other and other.name != recommended and _collapses(recommended, locks):
+        where = "where other programs share the CPUs"
+        if features.present_parks and features.cpus <= rules.limit("few-cpus"):
+            cautions.append(f"{where}, keep {lock_words(features.lock)}")  # E1.enough
+        else:
+            alternatives = [other.name, *(n for n in alternatives if n != other.name)]
+            cautions.append(f"{where}, take {other.name}")
+    return SiteVerdict(
+        site=site.site,
+        name=site.name,
+        kind=site.kind,
+        features=site,
+        level=next((rule.level for rule in loud if rule.level), ""),
+        bottlenecks=bottlenecks,
+        advice=tuple(advice.words for _, advice in asked),
+        recommendation=recommended,
+        keep=kept_words(kept, site, features.lock) if kept else "",
+        alternatives=tuple(alternatives[:ALTERNATIVES]),
+        avoid=_distinct([_avoid(item, rules, locks) for _, item in asked])
+        if answerable
+        else (),
+        why=tuple(rule.title for rule in loud) + _reasons(choice),
+        hints=_distinct([rule.hint for rule in loud]),
+        cautions=_distinct(cautions),
+        conflicts=tuple(
+            f"{advice.words} ({source})" for source, advice in choice.conflicts
+        ),
+    )
+
+
+def _also(
+    fired: Sequence[Fired],
+    program: Sequence[Fired],
+    rules: Rules,
+    locks: Sequence[LockInfo],
+) -> LockInfo | None:
+    """The answer if the rules that the program's rules point to had fired as well."""
+    pointed = {item.rule.also for item in program if item.rule.also}
+    more = [Fired(rule, None, ()) for rule in rules.rules if rule.id in pointed]
+    if not more or any(item.rule in (one.rule for one in more) for item in fired):
+        return None
+    return choose([*fired, *more], rules, locks).locks[0]
+
+
+def _collapses(name: str | None, locks: Sequence[LockInfo]) -> bool:
+    return any(lock.name == name and lock.collapses for lock in locks)
+
+
+def _content(
+    loud: Sequence[Rule],
+    asked: Sequence[tuple[str, Advice]],
+    present: str,
+    rules: Rules,
+    locks: Sequence[LockInfo],
+) -> bool:
+    """Whether the lock that the program has follows the advice, and that will do."""
+    lock = next((lock for lock in locks if lock.name == present), None)
+    quiet = all(rule.quiet or not rule.bottleneck for rule in loud)
+    return (
+        quiet
+        and lock is not None
+        and all(satisfies(lock, advice, rules) for _, advice in asked)
+    )
+
+
+def _silent(source: str, fired: Sequence[Fired]) -> bool:
+    return any(item.rule.id == source and item.rule.silent for item in fired)
+
+
+def _ranked(fired: Sequence[Fired]) -> bool:
+    return any(item.rule.order for item in fired)
+
+
+def _reasons(choice: Choice) -> tuple[str, ...]:
+    return tuple(item.why for item in choice.applied)
+
+
+def _avoid(advice: Advice, rules: Rules, locks: Sequence[LockInfo]) -> str:
+    """What a piece of advice excludes, with examples."""
+    others = [
+        lock.name
+        for lock in locks
+        if not lock.is_reference and not satisfies(lock, advice, rules)
+    ]
+    if not others:
+        return ""
+    shown = ", ".join(others[:EXAMPLES])
+    more = ", ..." if len(others) > EXAMPLES else ""
+    kind = QUALITIES[advice.quality]
+    kind = f"locks that are not {kind}" if advice.wanted else f"{kind} locks"
+    return f"{kind} ({shown}{more})"
+
+
+def _both(
+    fired: Sequence[Fired],
+    names: Sequence[str],
+    rules: Rules,
+    locks: Sequence[LockInfo],
+    nodes: int,
+) -> list[str]:
+    """Inside the hysteresis band, the other level's answer comes second."""
+    level = next((item for item in fired if item.rule.level in OTHER_LEVEL), None)
+    if level is None:
+        return list(names[1 : 1 + ALTERNATIVES])
+    other = OTHER_LEVEL[level.rule.level]
+    found = [
+        rule for rule in rules.rules if rule.level == other and rule.speaks_of(nodes)
+    ]
+    swapped = [
+        Fired(rule, item.site, item.numbers)
+        for item in fired
+        for rule in (found if item is level else (item.rule,))
+    ]
+    answer = [lock.name for lock in choose(swapped, rules, locks).locks]
+    ordered = [answer[0], *names[1:], *answer[1:]]
+    return [name for name in dict.fromkeys(ordered) if name != names[0]][:ALTERNATIVES]
+
+
+def _answer(site: SiteVerdict, lock: str) -> str:
+    """What to do about the worst site."""
+    if site.recommendation:
+        return taken_words(site.recommendation, site.features)
+    if site.keep:
+        return "; ".join([site.keep, *_instead(site)])
+    without = [
+        QUALITIES[words.split(" ")[1]]
+        for words in site.advice
+        if words.startswith(("exclude", "avoid"))
+    ]
+    if without:
+        worse = " and ".join(without)
+        return f"keep {lock_words(lock)}; {worse} locks would be slower"
+    return "; ".join(_instead(site) or [f"keep {lock_words(lock)}"])
+
+
+def _instead(site: SiteVerdict) -> list[str]:
+    """The first thing that would help more than a lock."""
+    return [f"consider: {hint}" for hint in site.hints[:1]]

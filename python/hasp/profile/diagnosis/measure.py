@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: MIT
+"""The measures of a profile: features.py explains each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy
+
+from hasp.profile.diagnosis.features import Features, SiteFeatures
+from hasp.profile.diagnosis.gain import busy, gain
+from hasp.profile.diagnosis.rules import Rules
+from hasp.profile.model.profile import Kind, Lock, Operation, Profile, Site, Thread, Use
+
+LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)  # condvars and barriers only wait
+LOOKED_AT = 1024  # locks of one site: there may be a million
+SAMPLES = 50_000  # of waiters, likewise
+ENOUGH = 100  # samples of one lock's waiters
+PARTS = 10  # of the run, over which contention may vary
+STATIC = "static"  # a lock's flag: no init was seen
+PAGE = 4096  # bytes
+SECOND = 1e9
+
+
+def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Features:
+    """What the rules ask of a profile.
+
+    `fewer` is a profile of the same work with fewer threads, for what grows with them.
+    """
+    active = _active(profile)
+    total_ns, active_ns = _thread_time(profile, active)
+    cpu_ns = _cpu_time(profile)
+    locks = [site for site in profile.sites if site.kind in LOCKS]
+    phases = _phases(profile)
+    acquisitions = sum(use.acquisitions for site in locks if (use := site.total))
+    whole = Whole(total_ns, cpu_ns, acquisitions, phases, active)
+    return Features(
+        cpus=max(1, profile.cpus),
+        nodes=max(1, profile.nodes),
+        sites=tuple(_site(site, profile, rules, whole) for site in locks if site.total),
+        lock=profile.lock,
+        threads=max((moment.threads for moment in profile.moments), default=0),
+        section_share=profile.section_share,
+        active_share=_ratio(
+            sum(thread.section_ns for thread in profile.threads), active_ns
+        ),
+        share_growth=_ratio(profile.section_share, fewer.section_share)
+        if fewer
+        else None,
+        runnable_per_cpu=_wanting(profile),
+        ready_share=busy(profile).ready_share,
+        cpu_granted=_granted(profile, cpu_ns),
+        preempted_hold_share=_ratio(
+            sum(thread.preempted_holds for thread in profile.threads),
+            sum(thread.long_holds for thread in profile.threads),
+        ),
+        migrations_per_s=_ratio(
+            sum(thread.migrations for thread in profile.threads),
+            profile.duration_ns / SECOND,
+        ),
+        fault_share=_fault_share(profile, rules, cpu_ns),
+        counters=float(
+            _counts_misses(profile)
+            and any(use.counted_sections for use in _uses(profile))
+        ),
+    )
+
+
+def _ratio(part: float, whole: float | None) -> float | None:
+    return part / whole if whole else None
+
+
+def _active(profile: Profile) -> dict[int, float]:
+    """How long each thread ran or waited for locks.
+
+    That leaves out sleep elsewhere: a main thread that joins, workers without work.
+    Spinning waits are in the CPU time, so not counted again.
+    """
+    parked = 1 - spinning_share(profile)
+
+    def of(thread: Thread) -> float:
+        return max(thread.cpu_ns + thread.wait_ns * parked, float(thread.section_ns))
+
+    return {thread.number: of(thread) for thread in profile.threads}
+
+
+def _thread_time(profile: Profile, active: Mapping[int, float]) -> tuple[float, float]:
+    """All threads' lives together, and the part in which they were active."""
+    sections = lives = 0.0
+    for thread in profile.threads:
+        ended = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
+        lives += max(0, ended - thread.began_ns)
+        sections += thread.section_ns
+    # A record that several threads used in turn tells the life of the last one only;
+    # the profile's share knows all of them.
+    if profile.section_share:
+        lives = sections / profile.section_share
+    return lives, min(sum(active.values()), max(lives, sections))
+
+
+def _uses(profile: Profile) -> Iterable[Use]:
+    for site in profile.sites:
+        if site.kind in LOCKS:
+            yield from site.uses.values()
+
+
+def _counts_misses(profile: Profile) -> bool:
+    """Whether it is cache misses that were counted: the counter can be chosen."""
+    return "cache misses" in (profile.counter or "")
+
+
+def spinning_share(profile: Profile) -> float:
+    """The share of waits for locks that were on a CPU; 0 where nobody looked."""
+    spinning = parked = 0
+    for use in _uses(profile):
+        spinning += use.samples_spinning
+        parked += use.samples_parked
+    return _ratio(spinning, spinning + parked) or 0.0
+
+
+def _cpu_time(profile: Profile) -> float | None:
+    cpu = sum(thread.cpu_ns for thread in profile.threads)
+    if not cpu and profile.moments:
+        cpu = profile.moments[-1].cpu_ns
+    return float(cpu) if cpu else None
+
+
+def _runnable(profile: Profile) -> tuple[float, float] | None:
+    """Threads that are running or ready, and that wait for locks, on average.
+
+    Over the moments at which any was: what a server does when it is idle says nothing.
+    """
+    looks = [
+        (moment.runnable, moment.waiting)
+        for moment in profile.moments
+        if moment.runnable
+    ]
+    if not looks:
+        return None
+    runnable, waiting = numpy.mean(looks, axis=0)
+    return float(runnable), float(waiting)
+
+
+def _wanting(profile: Profile) -> float | None:
+    """Threads that would run under a spinning lock: those asleep for one would spin.
+
+    Their typical number, a whole one: two threads that are always ready and a third
+    that seldom is are two.
+    """
+    looks = _runnable(profile)
+    if looks is None:
+        return None
+    runnable, waiting = looks
+    wanting = runnable + waiting * (1 - spinning_share(profile))
+    return round(wanting) / max(1, profile.cpus)
+
+
+def _granted(profile: Profile, cpu_ns: float | None) -> float | None:
+    """The CPU time that the threads got of what they wanted and there is."""
+    ready = [moment.runnable or 0 for moment in profile.moments]
+    if cpu_ns is None or not any(ready):
+        return None
+    wanted = float(numpy.mean(numpy.minimum(ready, profile.cpus)))
+    return _ratio(cpu_ns, wanted * profile.duration_ns)
+
+
+def _fault_share(profile: Profile, rules: Rules, cpu_ns: float | None) -> float | None:
+    faults = sum(thread.minor_faults for thread in profile.threads)
+    share = _ratio(faults * rules.limit("page-fault"), cpu_ns)
+    if share is None or not profile.moments or not cpu_ns:
+        return share
+    # Faults are served by the kernel: they cannot take longer than all of it.
+    return min(share, profile.moments[-1].system_ns / cpu_ns)
+
+
+class Whole(NamedTuple):
+    """What the measures of a site are set against."""
+
+    total_ns: float  # all threads' lives
+    cpu_ns: float | None
+    acquisitions: int  # of all locks
+    phases: Mapping[int, list[float]]  # lock -> waiters in each part of the run
+    active: Mapping[int, float]  # thread -> how long it ran or waited, in ns
+
+
+def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatures:
+    use = site.total
+    assert use is not None
+    seconds = profile.duration_ns / SECOND
+    # They come with those that were waited for most first.
+    hottest = max(
+        site.locks[:LOOKED_AT],
+        key=lambda lock: (lock.wait_ns, lock.acquisitions),
+        default=None,
+    )
+    waiters = _waiters(site, hottest, profile)
+    waiters_p95 = hottest.waiters_p95 if hottest else site.waiters_p95
+    hold_p50 = use.hold.quantile(0.5)
+    handover_p50 = use.handover.quantile(0.5)
+    handover = use.handover.mean_ns
+    relocks = site.uses.get(Operation.RELOCK)
+    attempts = use.acquisitions + use.trylock_failures
+    births = _births(site, profile)
+    faulting_ns = births.pages * rules.limit("page-fault")
+    operations = use.acquisitions * rules.limit("uncontended-cost")
+    bounds = gain(site, hottest, profile, whole.active, rules)
+    return SiteFeatures(
+        site=site.number,
+        name=site.name,
+        kind=site.kind.value,
+        share=site.share,
+        wait_share=_ratio(use.wait.total_ns, whole.total_ns),
+        waiters=waiters,
+        waiters_p95=waiters_p95,
+        waiters_p95_share=_per_other_cpu(waiters_p95, profile),
+        waiters_share=_per_other_cpu(waiters, profile),
+        waiters_variation=_variation(whole.phases.get(hottest.number))
+        if hottest
+        else None,
+        contended_share=_ratio(use.contended, use.acquisitions),
+        acquisitions_per_s=_ratio(use.acquisitions, seconds),
+        operation_share=_ratio(operations, whole.cpu_ns),
+        hottest_share=_ratio(hottest.acquisitions, whole.acquisitions)
+        if hottest
+        else None,
+        owner_change_share=_ratio(use.owner_changes, use.acquisitions),
+        hold_p50_ns=hold_p50,
+        hold_p99_ns=use.hold.quantile(0.99),
+        hold_tail=_ratio(use.hold.quantile(0.999) or 0.0, hold_p50),
+        handover_ns=handover,
+        handover_p99_ns=use.handover.quantile(0.99),
+        handover_ratio=None if handover is None else _ratio(handover, handover_p50),
+        blocking_per_s=_ratio(relocks.acquisitions if relocks else 0, seconds),
+        blocking_share=_ratio(relocks.acquisitions if relocks else 0, use.acquisitions),
+        trylock_share=_ratio(use.trylocks, attempts),
+        trylock_failure_share=_ratio(use.trylock_failures, use.trylocks),
+        trylock_failures_per_s=_ratio(use.trylock_failures, seconds),
+        trylock_run=use.longest_failing_run,
+        locks=births.number,
+        creations_per_s=_ratio(births.number, seconds),
+        created_late=births.late,
+        lock_fault_share=_ratio(faulting_ns, profile.duration_ns),
+        lock_fault_ns=faulting_ns,
+        nested_share=_ratio(use.nested, use.acquisitions),
+        misses=use.cache_misses if _counts_misses(profile) else None,
+        read_share=_read_share(site),
+        gain=bounds.most if bounds else None,
+        lock_cpu_share=bounds.cpu_share if bounds else None,
+        free_share=bounds.free_share if bounds else None,
+    )
+
+
+def _waiters(site: Site, hottest: Lock | None, profile: Profile) -> float | None:
+    """Threads that wait for the site's most wanted lock, on average.
+
+    All that was waited, per time, is exactly that mean (Little's law); the sampler's
+    counts serve where waits were not summed for single locks.
+    """
+    if hottest is None:
+        return site.waiters_mean
+    if hottest.wait_ns or not hottest.waiters_mean:
+        return _ratio(hottest.wait_ns, profile.duration_ns)
+    return hottest.waiters_mean
+
+
+def _per_other_cpu(threads: float | None, profile: Profile) -> float | None:
+    """Waiting threads per CPU that the holder leaves to others."""
+    return None if threads is None else threads / max(1, profile.cpus - 1)
+
+
+def _phases(profile: Profile) -> dict[int, list[float]]:
+    """How many waited for each lock in each of PARTS parts of the run."""
+    found: dict[int, list[float]] = {}
+    step = 1 + len(profile.waiters) // SAMPLES
+    number: Counter[int] = Counter()
+    for sample in profile.waiters[::step]:
+        number[sample.lock] += 1
+        part = sample.at_ns * PARTS // max(1, profile.duration_ns)
+        parts = found.setdefault(sample.lock, [0.0] * PARTS)
+        parts[max(0, min(PARTS - 1, part))] += sample.waiters * sample.weight
+    # Of few samples the variation would be that of chance.
+    return {lock: parts for lock, parts in found.items() if number[lock] >= ENOUGH}
+
+
+def _variation(parts: list[float] | None) -> float | None:
+    """How unevenly the waiters of a lock are spread over the run."""
+    if parts is None:
+        return None
+    mean = float(numpy.mean(parts))
+    return float(numpy.std(parts)) / mean if mean else None
+
+
+class Births(NamedTuple):
+    """When and where a site's locks were made."""
+
+    number: int  # how many, those that were made again each time
+    late: float | None  # the share behind the first quarter of the run
+    pages: float  # that they lie on
+
+
+def _births(site: Site, profile: Profile) -> Births:
+    """From some of the locks, evenly chosen, where there are very many.
+
+    A lock that no init was seen of appears when it is first used, which says nothing of
+    when it was made.
+    """
+    step = 1 + len(site.locks) // LOOKED_AT
+    some = site.locks[::step]
+    if not some:
+        return Births(0, None, 0)
+    early = profile.duration_ns / 4
+    lives = [max(1, lock.lives) for lock in some]
+    late = sum(
+        count if lock.born_ns > early and STATIC not in lock.flags else count - 1
+        for lock, count in zip(some, lives, strict=True)
+    )
+    addresses = [lock.address for lock in some]
+    span = (max(addresses) - min(addresses)) / PAGE + 1
+    pages = min(len(site.locks), span)
+    if step == 1:
+        pages = len({address // PAGE for address in addresses})
+    number = round(sum(lives) * len(site.locks) / len(some))
+    return Births(number, late / sum(lives), pages)
+
+
+def _read_share(site: Site) -> float | None:
+    if site.kind is not Kind.RWLOCK:
+        return None
+    reads = site.uses.get(Operation.READ)
+    writes = site.uses.get(Operation.WRITE)
+    read = reads.acquisitions if reads else 0
+    return _ratio(read, read + (writes.acquisitions if writes else 0))

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""What the live view shows on top of its tables: one site in full, and the help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from hasp.base.errors import HaspError
+from hasp.profile.model.build import load
+from hasp.profile.model.profile import Profile, Site
+from hasp.profile.report.details import histogram_lines
+from hasp.profile.report.findings import stack_words
+from hasp.profile.report.words import count, plural, share, time
+
+HELP = """\
+Each line is a site: all locks that one place of the program made.
+
+  waiting   threads that waited for its locks, on average over the interval
+  held      share of the interval in which a lock of it was held (2 locks: up to 200 %)
+  acq/s     acquisitions each second
+  cont      share of them that had to wait
+  now       threads that wait at this moment
+  holder    who holds one at this moment
+  waiters   the last intervals, the most that waited being a full bar
+
+  w h a c   sort by wait, hold, acquisitions, contended share
+  enter     all about the site under the cursor: stacks, times, histograms
+  t         the threads: what each one waits for and holds
+  o         what the program wrote
+  p         the next process, where several are recorded
+  q         quit; a program that was started for this view ends, too
+
+Escape goes back."""
+
+
+class Page(ModalScreen[None]):
+    """Text over the whole screen."""
+
+    CSS = "Page VerticalScroll { background: $surface; padding: 1 2; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter,question_mark", "dismiss", "back", priority=True)
+    ]
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """The text."""
+        with VerticalScroll():
+            yield Static(self._text, id="text", markup=False)
+
+
+class Help(Page):
+    """The keys and the columns."""
+
+    def __init__(self) -> None:
+        super().__init__(HELP)
+
+
+class Details(Page):
+    """One site, of the whole run so far."""
+
+    def __init__(self, trace: Path, name: str, kind: str) -> None:
+        super().__init__(f"{name}: reading the whole trace ...")
+        self._trace = trace
+        self._site = name
+        self._kind = kind
+
+    def on_mount(self) -> None:
+        """Read in a thread: a large trace takes seconds."""
+        self._read()
+
+    @work(thread=True)
+    def _read(self) -> None:
+        try:
+            text = "\n".join(describe(load(self._trace), self._site, self._kind))
+        except HaspError as problem:
+            text = problem.message
+        self.app.call_from_thread(self.query_one("#text", Static).update, text)
+
+
+def describe(profile: Profile, name: str, kind: str) -> Iterator[str]:
+    """A site in lines: counts, where its locks come from, how long things took."""
+    for site in profile.sites:
+        if site.name == name and site.kind.value == kind:
+            yield from _describe(site)
+            return
+    yield f"{name}: its locks have gone from the trace"
+
+
+def _describe(site: Site) -> Iterator[str]:
+    yield f"{site.name} ({site.kind.value}), since the start"
+    use = site.total
+    if use is not None:
+        part = use.contended / use.acquisitions if use.acquisitions else None
+        yield (
+            f"{count(use.acquisitions)} acquisitions, {share(part)} had to wait; "
+            f"{plural(len(site.locks), 'lock')}; "
+            f"{share(site.share)} of all threads' time"
+        )
+    for words, stack in (("created", site.created), ("first used", site.first)):
+        if stack:
+            yield f"\n{words}:"
+            yield from (f"  {line}" for line in stack_words(stack))
+    if use is None:
+        return
+    for words, found in (
+        ("wait", use.wait),
+        ("hold", use.hold),
+        ("handover", use.handover),
+    ):
+        if found.timed:
+            yield (
+                f"\n{words}: p50 {time(found.quantile(0.5))}, "
+                f"p99 {time(found.quantile(0.99))}, longest {time(found.max_ns)}"
+            )
+            yield from histogram_lines(found)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Makes a profile of a trace."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from glob import escape as glob_escape
+from pathlib import Path
+
+import numpy as np
+
+from hasp.base.errors import HaspError
+from hasp.profile.model import counter
+from hasp.profile.model.clock import clock_of
+from hasp.profile.model.doubts import doubts_of, unseen_doubt
+from hasp.profile.model.lives import lives_of
+from hasp.profile.model.lock_sums import LockSums
+from hasp.profile.model.profile import Event, Profile
+from hasp.profile.model.order import cycles
+from hasp.profile.model.overhead import overhead_of
+from hasp.profile.pending import pending_doubt, pending_of
+from hasp.profile.model.records import Converter
+from hasp.profile.model.sites import Sites, Stacks
+from hasp.profile.model.uses import UseReader
+from hasp.profile.symbols import cache
+from hasp.profile.symbols.modules import modules_of
+from hasp.profile.symbols.symbolizer import Symbolizer
+from hasp.profile.trace.format import (ChunkKind, End, LockFlag, LockKind, Mode, Operation, Records)
+from hasp.profile.trace.reader import Trace, text
+
+ACQUIRING = (Operation.LOCK, Operation.READ, Operation.WRITE)
+WAITS = ("unseen_wait_ticks", "wait_ticks")
+ENDED = (End.EXITED, End.REPLACED)
+INVERSION = "order-inversion"
+READERS = "reader-inversion"  # of readers that queue up behind writers
+MORE_CYCLES = "more locks are taken in opposite orders than are listed"
+
+
+def load(path: Path) -> Profile:
+    """The profile of a trace; of a running program, as it is now."""
+    trace = Trace(path)
+    return profile_of(trace, symbolizer_of(trace))
+
+
+def load_keeping_symbols(path: Path) -> Profile:
+    """The same; what its addresses are is written beside it, for reading it elsewhere.
+
+    Where that cannot be written the profile warns of it.
+    """
+    trace = Trace(path)
+    symbolizer = symbolizer_of(trace)
+    profile = profile_of(trace, symbolizer)  # asks for the names of all sites
+    stacks = Stacks(trace, symbolizer)
+    for number in range(1, len(stacks.records)):
+        symbolizer.stack(stacks.addresses(number))
+    try:
+        cache.write(trace, symbolizer)
+    except OSError as problem:
+        doubt = f"{cache.path_of(path)} cannot be written: {problem.strerror}"
+        return replace(profile, warnings=(*profile.warnings, doubt))
+    return profile
+
+
+def site_names(
+    trace: Trace, symbolizer: Symbolizer
+) -> dict[tuple[LockKind, int], str]:
+    """The names of a trace's sites alone, by kind and by the stack of the origin."""
+    pending = pending_of(trace)
+    sums = LockSums(trace, clock_of(trace.header, []), pending)
+    return Sites(trace, sums, Stacks(trace, symbolizer), pending).names()
+
+
+def symbolizer_of(trace: Trace) -> Symbolizer:
+    """What knows the trace's addresses."""
+    began = int(trace.header["begin"]["wall_ns"]) / 1e9
+    found = Symbolizer(modules_of(trace.all(ChunkKind.MODULES)), began)
+    cache.read(trace, found)
+    return found
+
+
+def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
+    """The profile of what a trace holds."""
+    header = trace.header
+    doubts = list(doubts_of(header))
+    clock = clock_of(header, doubts)
+    stacks = Stacks(trace, symbolizer)
+    pending = pending_of(trace)
+    sums = LockSums(trace, clock, pending)
+    sites = Sites(trace, sums, stacks, pending)
+    convert = Converter(clock, stacks)
+    threads = pending.threads
+    lives = lives_of(threads, int(header["latest"]["ticks"]))
+    sections = threads["section_ticks"].sum(dtype=float)
+    uses = np.concatenate([trace.all(ChunkKind.USES), pending.uses])
+    uses = uses[np.isin(uses["operation"], ACQUIRING)]
+    unseen, waited = (clock.ns(uses[name].sum(dtype=float)) for name in WAITS)
+    doubts += unseen_doubt(unseen, waited, clock.ns(lives))
+    doubts += pending_doubt(
+        clock.ns(pending.wait_ticks), clock.ns(pending.hold_ticks), clock.ns(lives)
+    )
+    edges = trace.all(ChunkKind.EDGES)
+    found = Profile(
+        command=_arguments(header["command"]),
+        executable=text(header["executable"]),
+        pid=int(header["pid"]),
+        lock=text(header["lock"]),
+        mode="sampled" if header["mode"] == Mode.SAMPLED else "full",
+        cpus=int(header["cpus"]),
+        nodes=int(header["nodes"]),
+        duration_ns=clock.duration_ns,
+        began=int(header["begin"]["wall_ns"]) / 1e9,
+        ended=header["ended"] in ENDED,
+        section_share=min(float(sections) / lives, 1.0) if lives else 0.0,
+        threads=convert.threads(threads),
+        sites=sites.built(UseReader(clock), clock.ns(lives)),
+        edges=convert.edges(edges),
+        events=(
+            *convert.events(trace.all(ChunkKind.EVENTS)),
+            *_inversions(edges, sites, stacks, doubts),
+        ),
+        weights=convert.weights(
+            np.concatenate([trace.all(ChunkKind.WEIGHTS), pending.weights])
+        ),
+        waiters=convert.waiters(trace.all(ChunkKind.WAITERS)),
+        moments=convert.moments(trace.all(ChunkKind.MOMENTS)),
+        overhead=overhead_of(header, threads, clock.ns_per_tick, clock.ns(lives)),
+        locks_created=int(header["locks_created"]),
+        locks_destroyed=int(header["locks_destroyed"]),
+        warnings=(),
+        others=_others(trace),
+        looks=int(header["looks"]),
+        counter=counter.counted(header),
+        counter_absent=counter.absent(header),
+        lock_sites=sites.of.tolist(),
+    )
+    every = (*trace.doubts, *doubts, *symbolizer.doubts)
+    return replace(
+        found, warnings=tuple(dict.fromkeys(every)), damaged=bool(trace.doubts)
+    )
+
+
+def _inversions(
+    edges: Records, sites: Sites, stacks: Stacks, doubts: list[str]
+) -> list[Event]:
+    """Locks taken in opposite orders, one event for each pair of sites."""
+
+    def of(lock: int) -> int:
+        return int(sites.of[lock])
+
+    found, all_of_them = cycles(edges, len(sites.of), of)
+    kinds = dict.fromkeys(found, INVERSION)
+    writers_first = sites.sums.records["flags"] & LockFlag.WRITERS_FIRST != 0
+    if writers_first.any():
+        more, all_of_these = cycles(edges, len(sites.of), of, writers_first)
+        all_of_them = all_of_them and all_of_these
+        known = {frozenset(cycle) for cycle in found}
+        kinds |= {c: READERS for c in more if frozenset(c) not in known}
+    if not all_of_them:
+        doubts.append(MORE_CYCLES)
+    events = []
+    for cycle, kind in kinds.items():
+        first = edges[cycle[0]]
+        events.append(
+            Event(
+                kind=kind,
+                thread=int(first["thread"]),
+                lock=int(first["outer"]),
+                other=int(first["inner"]),
+                count=int(min(edges[place]["count"] for place in cycle)),
+                at_ns=0,
+                stack=stacks[int(first["stack"])],
+            )
+        )
+    return events
+
+
+def _arguments(raw: np.void) -> tuple[str, ...]:
+    """The command line: arguments that end in a zero each, the last perhaps cut."""
+    return tuple(text(word) for word in raw.tobytes().rstrip(b"\0").split(b"\0"))
+
+
+def _others(trace: Trace) -> tuple[str, ...]:
+    """The traces beside this one that the same `hasp profile` made."""
+    stem = re.sub(r"\.\d+$", "", trace.path.name)
+    number = re.compile(rf"{re.escape(stem)}(\.\d+)?")
+    found = []
+    for path in trace.path.parent.glob(f"{glob_escape(stem)}*"):
+        if not number.fullmatch(path.name) or path.name == trace.path.name:
+            continue
+        try:
+            header = Trace(path).header
+        except HaspError:
+            continue
+        if header["session"] == trace.header["session"]:
+            found.append((int(header["begin"]["monotonic_ns"]), str(path)))
+    return tuple(path for _, path in sorted(found))

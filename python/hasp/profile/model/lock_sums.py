@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""What happened to each lock, in arrays by lock number: a million locks are common."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hasp.profile.model.clock import Clock
+from hasp.profile.model.lazy import Lazy
+from hasp.profile.model.profile import Kind, Lock
+from hasp.profile.pending import Pending
+from hasp.profile.trace.format import ChunkKind, LockFlag, LockKind, Records
+from hasp.profile.trace.reader import Trace
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+KINDS = {
+    LockKind.MUTEX: Kind.MUTEX,
+    LockKind.RWLOCK: Kind.RWLOCK,
+    LockKind.SPINLOCK: Kind.SPINLOCK,
+    LockKind.CONDITION: Kind.CONDITION,
+    LockKind.BARRIER_OBJECT: Kind.BARRIER,
+}
+SUMMED = (
+    *("acquisitions", "contended", "wait_ticks", "hold_ticks"),
+    *("owner_changes", "node_changes"),
+)
+HIGH = 0.95  # the quantile of waiters that is kept
+
+
+class Waiters(NamedTuple):
+    """How many threads waited for each lock, over all looks of the sampler."""
+
+    mean: Floats
+    high: Floats  # the HIGH quantile
+    most: Floats
+
+
+class LockSums:
+    """The trace's locks, what threads did with each, and how many waited."""
+
+    def __init__(self, trace: Trace, clock: Clock, pending: Pending) -> None:
+        self.clock = clock
+        self.records: Records = trace.numbered(ChunkKind.LOCKS)
+        self.known = np.isin(self.records["kind"], [int(kind) for kind in LockKind])
+        self.sums = {name: self.records[name].astype(np.float64) for name in SUMMED}
+        self._add_tables(trace, pending)
+        self.waiters = waiters_of(trace, len(self.records))
+
+    def _add_tables(self, trace: Trace, pending: Pending) -> None:
+        length = len(self.records)
+        parts = [pending.counts]
+        for chunk in trace.each(ChunkKind.COUNTS):
+            lock = chunk.records["lock"]
+            parts.append(chunk.records[(lock != 0) & (lock < length)])
+        # All threads at once: a column for each of them would have all locks in it.
+        table = np.concatenate(parts)
+        for name in SUMMED:
+            self.sums[name] += np.bincount(
+                table["lock"], weights=table[name], minlength=length
+            )
+
+    def lock(self, number: int) -> Lock:
+        """One of them."""
+        record, clock = self.records[number], self.clock
+        sums = {name: int(column[number]) for name, column in self.sums.items()}
+        waiters = self.waiters
+        return Lock(
+            number=number,
+            address=int(record["address"]),
+            kind=KINDS[record["kind"].item()],
+            flags=_flags(int(record["flags"])),
+            born_ns=clock.at(record["born"]),
+            died_ns=clock.at(record["died"]) if record["died"] else None,
+            lives=int(record["lives"]),
+            bytes=int(record["bytes"]),
+            acquisitions=sums["acquisitions"],
+            contended=sums["contended"],
+            wait_ns=clock.ns(sums["wait_ticks"]),
+            hold_ns=clock.ns(sums["hold_ticks"]),
+            owner_changes=sums["owner_changes"],
+            waiters_mean=float(waiters.mean[number]) if waiters else None,
+            waiters_p95=float(waiters.high[number]) if waiters else None,
+            waiters_max=int(waiters.most[number]) if waiters else None,
+        )
+
+    def worst_first(self, numbers: Places) -> Lazy[Lock]:
+        """These locks, those waited for longest first, then the most used."""
+        order = np.lexsort(
+            (
+                *(numbers, -self.sums["acquisitions"][numbers]),
+                -self.sums["wait_ticks"][numbers],
+            )
+        )
+        ordered = numbers[order]
+        return Lazy(len(ordered), lambda place: self.lock(int(ordered[place])))
+
+
+@cache
+def _flags(bits: int) -> frozenset[str]:
+    return frozenset(str(flag.name).lower() for flag in LockFlag if bits & flag.value)
+
+
+def waiters_of(trace: Trace, length: int) -> Waiters | None:
+    """Means, quantiles and maxima by lock number; None if the sampler never looked."""
+    looks = int(trace.header["looks"])
+    if not looks:
+        return None
+    samples = trace.all(ChunkKind.WAITERS)
+    samples = samples[(samples["lock"] != 0) & (samples["lock"] < length)]
+    samples = samples[np.lexsort((-samples["waiters"].astype(int), samples["lock"]))]
+    lock = samples["lock"]
+    waiters, weight = (samples[name].astype(float) for name in ("waiters", "weight"))
+    found = Waiters(*(np.zeros(length) for _ in Waiters._fields))
+    if not len(samples):
+        return found
+    found.mean[:] = np.bincount(lock, waiters * weight, length) / looks
+    begins = np.flatnonzero(np.diff(lock, prepend=0))
+    found.most[lock[begins]] = waiters[begins]
+    # Within a lock the samples fall. The quantile is the first that, with those above
+    # it, covers more than the upper share of all looks; if none does, most looks saw
+    # nobody waiting.
+    sums = np.cumsum(weight)
+    before = np.repeat(sums[begins] - weight[begins], np.diff(begins, append=len(lock)))
+    covers = sums - before > (1 - HIGH) * looks
+    found.high[lock[begins]] = np.maximum.reduceat(np.where(covers, waiters, 0), begins)
+    return found

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""The small records of a trace as members of a profile."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hasp.profile.model.clock import Clock
+from hasp.profile.model.lazy import Lazy
+from hasp.profile.model.profile import (
+    Edge,
+    Event,
+    Moment,
+    Operation,
+    Thread,
+    WaiterSample,
+    Weight,
+)
+from hasp.profile.model.sites import Stacks
+from hasp.profile.model.unseen import unseen_wait
+from hasp.profile.model.uses import OPERATIONS
+from hasp.profile.trace import format
+from hasp.profile.trace.format import EdgeMode, EventKind, Records
+from hasp.profile.trace.reader import text
+
+OUTER_READ = EdgeMode.OUTER_READ | EdgeMode.BOTH_READ
+INNER_READ = EdgeMode.INNER_READ | EdgeMode.BOTH_READ
+
+
+class Converter:
+    """Knows the clock and the stacks."""
+
+    def __init__(self, clock: Clock, stacks: Stacks) -> None:
+        self.clock = clock
+        self.stacks = stacks
+
+    def threads(self, records: Records) -> tuple[Thread, ...]:
+        """Those that have a record, `records` being by number."""
+        found = np.flatnonzero((records["tid"] != 0) | (records["began"] != 0))
+        return tuple(self._thread(number, records[number]) for number in found.tolist())
+
+    def _thread(self, number: int, record: np.void) -> Thread:
+        clock = self.clock
+        alive = not record["ended"]
+        waiting = int(record["waiting_for"]) if alive else 0
+        operation = int(record["waiting_to"])
+        since, stack = record["waiting_since"], int(record["stack"])
+        held = record["held"][: int(record["depth"])].tolist() if alive else []
+        unseen = unseen_wait(record) if alive else 0
+        if unseen:
+            waiting, operation = unseen, int(format.Operation.LOCK)
+            since, stack = record["unseen_since"], 0
+            held = held[:-1]
+        return Thread(
+            number=number,
+            tid=int(record["tid"]),
+            name=text(record["name"]),
+            began_ns=clock.at(record["began"]),
+            ended_ns=None if alive else clock.at(record["ended"]),
+            section_ns=clock.ns(record["section_ticks"]),
+            wait_ns=clock.ns(record["wait_ticks"]),
+            idle_ns=clock.ns(record["idle_ticks"]),
+            cpu_ns=int(record["cpu_ns"]),
+            voluntary=int(record["voluntary"]),
+            involuntary=int(record["involuntary"]),
+            minor_faults=int(record["minor_faults"]),
+            major_faults=int(record["major_faults"]),
+            migrations=int(record["migrations"]),
+            long_holds=int(record["long_holds"]),
+            preempted_holds=int(record["preempted_holds"]),
+            waiting_for=waiting or None,
+            waiting_since_ns=clock.at(since) if waiting else None,
+            held=tuple(lock for lock in held if lock),
+            waiting_to=_operation(operation) if waiting else None,
+            waiting_stack=self.stacks[stack] if waiting else (),
+        )
+
+    def edges(self, records: Records) -> Lazy[Edge]:
+        """As the trace has them."""
+
+        def edge(place: int) -> Edge:
+            record = records[place]
+            modes = int(record["modes"])
+            return Edge(
+                int(record["outer"]),
+                int(record["inner"]),
+                int(record["count"]),
+                bool(record["by_try"]),
+                self.stacks[int(record["stack"])],
+                outer_read=modes != 0 and not modes & ~OUTER_READ,
+                inner_read=modes != 0 and not modes & ~INNER_READ,
+            )
+
+        return Lazy(len(records), edge)
+
+    def weights(self, records: Records) -> Lazy[Weight]:
+        """The heaviest first."""
+        weight = records["wait_ticks"].astype(float) + records["hold_ticks"]
+        records = records[np.argsort(-weight, kind="stable")]
+
+        def made(place: int) -> Weight:
+            record = records[place]
+            return Weight(
+                int(record["lock"]),
+                self.stacks[int(record["stack"])],
+                int(record["waits"]),
+                self.clock.ns(record["wait_ticks"]),
+                int(record["holds"]),
+                self.clock.ns(record["hold_ticks"]),
+            )
+
+        return Lazy(len(records), made)
+
+    def waiters(self, records: Records) -> Lazy[WaiterSample]:
+        """In the order of time."""
+        records = records[np.argsort(records["ticks"], kind="stable")]
+
+        def sample(place: int) -> WaiterSample:
+            record = records[place]
+            return WaiterSample(
+                self.clock.at(record["ticks"]),
+                int(record["lock"]),
+                int(record["waiters"]),
+                int(record["holder"]),
+                int(record["weight"]),
+            )
+
+        return Lazy(len(records), sample)
+
+    def moments(self, records: Records) -> Lazy[Moment]:
+        """In the order of time."""
+        records = records[np.argsort(records["ticks"], kind="stable")]
+
+        def moment(place: int) -> Moment:
+            record = records[place]
+            return Moment(
+                self.clock.at(record["ticks"]),
+                int(record["threads"]),
+                int(record["waiting"]),
+                int(record["runnable"]) or None,
+                int(record["cpu_ns"]),
+                int(record["system_ns"]),
+                int(record["minor_faults"]),
+                int(record["involuntary"]),
+                int(record["locks_created"]),
+            )
+
+        return Lazy(len(records), moment)
+
+    def events(self, records: Records) -> tuple[Event, ...]:
+        """The recorder's findings; kinds that are not known are left out."""
+        known = np.isin(records["kind"], [int(kind) for kind in EventKind])
+        return tuple(
+            Event(
+                EventKind(record["kind"]).name.lower().replace("_", "-"),
+                int(record["thread"]),
+                int(record["lock"]),
+                int(record["other"]),
+                int(record["count"]),
+                self.clock.at(record["ticks"]),
+                self.stacks[int(record["stack"])],
+            )
+            for record in records[known]
+        )
+
+
+def _operation(number: int) -> Operation | None:
+    try:
+        return OPERATIONS.get(format.Operation(number))
+    except ValueError:
+        return None

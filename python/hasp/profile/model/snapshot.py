@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""What a trace says at one moment, while it is being written: sums since its start.
+
+Only what the live view shows is read, by columns: a full profile of a program with many
+locks would take longer than the time between two looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from hasp.profile.model.lives import lives_of
+from hasp.profile.model.lock_sums import KINDS
+from hasp.profile.model.overhead import overhead_of
+from hasp.profile.model.unseen import unseen_wait
+from hasp.profile.trace.format import ChunkKind, LockKind, Operation, Records
+from hasp.profile.trace.reader import Trace, text
+
+# What is waiting for a lock; condition variables and barriers are idleness.
+ACQUIRING = (Operation.LOCK, Operation.READ, Operation.WRITE, Operation.RELOCK)
+
+OPERATIONS = frozenset(int(operation) for operation in Operation)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A site: the kind of its locks, and the stack that stands for their origin."""
+
+    kind: LockKind
+    stack: int
+
+
+@dataclass
+class Sums:
+    """Of all locks of a site, since the start; times in ticks.
+
+    The waits that are under way count up to now, so that differences are right, and the
+    holds that will be added as they end.
+    """
+
+    acquisitions: int = 0
+    contended: int = 0
+    wait: int = 0
+    hold: int = 0
+
+    def add(self, other: Sums, sign: int = 1) -> None:
+        """Add, or take away, what another one counts."""
+        self.acquisitions += sign * other.acquisitions
+        self.contended += sign * other.contended
+        self.wait += sign * other.wait
+        self.hold += sign * other.hold
+
+
+@dataclass(frozen=True)
+class ThreadNow:
+    """A living thread."""
+
+    number: int
+    tid: int
+    name: str
+    operation: Operation  # that it waits in, IDLE if it does not
+    waiting_for: int  # lock, or 0
+    waiting_since: int  # ticks
+    held: tuple[int, ...]  # locks
+    holding_since: int  # ticks, the outermost of them, at least; 0 not known
+    holding_timed: bool  # the site's sums will have all of it when it ends
+    section: int  # ticks in critical sections since its start
+    wait: int  # ticks, without the wait that is under way
+    cpu_ns: int
+
+    def waited(self, now: int) -> int:
+        """How long the wait that is under way has taken so far."""
+        return max(now - self.waiting_since, 0) if self.waiting_for else 0
+
+    def holding(self, now: int, since: int = 0) -> int:
+        """How long the outermost hold has lasted so far, or since a moment."""
+        known = self.held and self.holding_since
+        return max(now - max(self.holding_since, since), 0) if known else 0
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A process at one moment."""
+
+    path: Path
+    pid: int
+    command: str
+    lock: str
+    ended: bool
+    begin: int  # ticks
+    now: int
+    ns_per_tick: float
+    sites: Mapping[Place, Sums]
+    threads: tuple[ThreadNow, ...]
+    place_of: Mapping[int, Place]  # by lock, for those waited for or held now
+    lives: float  # ticks that all threads lived so far, the ended ones too
+    section: int  # of these, in critical sections
+    own_share: float  # of the CPU time so far that the recorder took
+
+
+def take(path: Path) -> Snapshot:
+    """Read the trace as it is now."""
+    trace = Trace(path)
+    header = trace.header
+    begin, latest = header["begin"], header["latest"]
+    ticks = int(latest["ticks"]) - int(begin["ticks"])
+    ns = int(latest["monotonic_ns"]) - int(begin["monotonic_ns"])
+    records = trace.numbered(ChunkKind.THREADS)
+    now = int(latest["ticks"])
+    threads = tuple(_living(records))
+    wanted = {thread.waiting_for for thread in threads}
+    wanted.update(number for thread in threads for number in thread.held)
+    ns_per_tick = ns / ticks if ticks > 0 and ns > 0 else 1.0
+    place_of = _places(trace, wanted - {0})
+    lives = lives_of(records, now)
+    sites = _sites(trace)
+    for thread in threads:
+        place = place_of.get(thread.waiting_for)
+        if place and thread.operation in ACQUIRING:
+            sites.setdefault(place, Sums()).wait += thread.waited(now)
+        holding = place_of.get(thread.held[0]) if thread.held else None
+        if holding and thread.holding_timed:
+            sites.setdefault(holding, Sums()).hold += thread.holding(now)
+    return Snapshot(
+        path=path,
+        pid=int(header["pid"]),
+        command=_command(bytes(header["command"])),
+        lock=text(header["lock"]),
+        ended=bool(header["ended"]),
+        begin=int(begin["ticks"]),
+        now=now,
+        ns_per_tick=ns_per_tick,
+        sites=sites,
+        threads=threads,
+        place_of=place_of,
+        lives=lives,
+        section=int(records["section_ticks"].sum(dtype=np.uint64)),
+        own_share=overhead_of(header, records, ns_per_tick, lives * ns_per_tick).share,
+    )
+
+
+def _command(raw: bytes) -> str:
+    words = raw.rstrip(b"\0").split(b"\0")
+    return " ".join(text(word) for word in words)
+
+
+def _living(records: Records) -> Iterable[ThreadNow]:
+    for number, record in enumerate(records):
+        if not record["began"] or record["ended"]:
+            continue
+        # Loaded once: the thread may stop waiting while this is read.
+        waiting_for, operation = int(record["waiting_for"]), int(record["waiting_to"])
+        since = int(record["waiting_since"])
+        depth = min(int(record["depth"]), len(record["held"]))
+        unseen = unseen_wait(record)
+        if unseen:
+            waiting_for, operation = unseen, int(Operation.LOCK)
+            since, depth = int(record["unseen_since"]), depth - 1
+        yield ThreadNow(
+            number=number,
+            tid=int(record["tid"]),
+            name=text(record["name"]),
+            operation=Operation(operation)
+            if waiting_for and operation in OPERATIONS
+            else Operation.IDLE,
+            waiting_for=waiting_for,
+            waiting_since=since,
+            held=tuple(number for number in record["held"][:depth].tolist() if number),
+            holding_since=int(record["holding_since"]),
+            holding_timed=bool(record["holding_timed"]),
+            section=int(record["section_ticks"]),
+            wait=int(record["wait_ticks"]),
+            cpu_ns=int(record["cpu_ns"]),
+        )
+
+
+def _sites(trace: Trace) -> dict[Place, Sums]:
+    found: dict[Place, Sums] = {}
+    for chunk in trace.each(ChunkKind.USES):
+        records = chunk.records
+        kinds, stacks = records["lock_kind"], records["site"]
+        acquiring = np.isin(records["operation"], ACQUIRING)
+        keys = kinds.astype(np.uint64) << 32 | stacks
+        for key in np.unique(keys[acquiring]).tolist():
+            kind = key >> 32
+            if kind not in KINDS:
+                continue
+            these = records[acquiring & (keys == key)]
+            sums = found.setdefault(Place(LockKind(kind), key & 0xFFFFFFFF), Sums())
+            sums.add(
+                Sums(
+                    *(
+                        int(these[name].sum(dtype=np.uint64))
+                        for name in (
+                            "acquisitions",
+                            "contended",
+                            "wait_ticks",
+                            "hold_ticks",
+                        )
+                    )
+                )
+            )
+    return found
+
+
+def _places(trace: Trace, numbers: set[int]) -> dict[int, Place]:
+    """The sites of a few locks; there may be a million others."""
+    found = {}
+    for chunk in trace.each(ChunkKind.LOCKS):
+        end = chunk.first + len(chunk.records)
+        for number in [n for n in numbers if chunk.first <= n < end]:
+            record = chunk.records[number - chunk.first]
+            if int(record["kind"]) in KINDS:
+                kind = LockKind(int(record["kind"]))
+                found[number] = Place(kind, int(record["site"]))
+    return found

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""What threads did with the locks of each site: the trace's uses, added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hasp.profile.model.clock import Clock
+from hasp.profile.model.distribution import NOTHING, Distribution
+from hasp.profile.model.profile import Operation, Use
+from hasp.profile.trace import format
+from hasp.profile.trace.format import Records, bucket_edges
+
+OPERATIONS = {
+    format.Operation.LOCK: Operation.LOCK,
+    format.Operation.READ: Operation.READ,
+    format.Operation.WRITE: Operation.WRITE,
+    format.Operation.WAIT: Operation.WAIT,
+    format.Operation.BARRIER: Operation.BARRIER,
+    format.Operation.RELOCK: Operation.RELOCK,
+}
+HOLDING = {Operation.LOCK, Operation.READ, Operation.WRITE, Operation.RELOCK}
+
+
+class UseReader:
+    """Turns records of uses into uses."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.edges = tuple(edge * clock.ns_per_tick for edge in bucket_edges())
+
+    def _distribution(
+        self, records: Records, name: str, number: int, looked: int = 0
+    ) -> Distribution:
+        total = self.clock.ns(_sum(records, f"{name}_ticks"))
+        most = self.clock.ns(records[f"{name}_most"].max(initial=0))
+        counts = records[name]["bucket"].sum(axis=0, dtype=np.int64)
+        if not number and not total and not counts.any():
+            return NOTHING
+        return Distribution(
+            tuple(counts.tolist()), self.edges, total, max(most, 0), number, looked
+        )
+
+    def use(self, records: Records, operation: Operation) -> Use:
+        """The sum of records of one operation."""
+        acquisitions = _sum(records, "acquisitions")
+        # Fields change one by one while the program runs; the fewer is made to fit.
+        contended = min(_sum(records, "contended"), acquisitions)
+        held = acquisitions if operation in HOLDING else 0
+        return Use(
+            acquisitions=acquisitions,
+            contended=contended,
+            wait=self._distribution(records, "wait", contended),
+            hold=self._distribution(records, "hold", held, _sum(records, "timed")),
+            handover=self._distribution(
+                records, "handover", _sum(records, "handovers")
+            ),
+            trylocks=_sum(records, "trylocks"),
+            trylock_failures=_sum(records, "trylock_failures"),
+            longest_failing_run=int(records["longest_failing_run"].max(initial=0)),
+            timeouts=_sum(records, "timeouts"),
+            signals=_sum(records, "signals"),
+            broadcasts=_sum(records, "broadcasts"),
+            owner_changes=_sum(records, "owner_changes"),
+            node_changes=_sum(records, "node_changes"),
+            nested=_sum(records, "nested"),
+            samples_spinning=_sum(records, "samples_spinning"),
+            samples_parked=_sum(records, "samples_parked"),
+            cache_misses_counted=_sum(records, "cache_misses"),
+            counted_sections=_sum(records, "counted_sections"),
+            unseen_waits=_sum(records, "unseen_waits"),
+            unseen_wait_ns=self.clock.ns(_sum(records, "unseen_wait_ticks")),
+        )
+
+    def by_operation(self, records: Records) -> dict[Operation, Use]:
+        """A use for each operation that occurs."""
+        return {
+            ours: self.use(records[records["operation"] == theirs], ours)
+            for theirs, ours in OPERATIONS.items()
+            if (records["operation"] == theirs).any()
+        }
+
+
+class ThreadUses(Mapping[int, Mapping[Operation, Use]]):
+    """The uses of one site by thread, added up when they are looked at."""
+
+    def __init__(self, reader: UseReader, records: Records) -> None:
+        self._reader = reader
+        self._records = records
+        self._threads: NDArray[np.uint32] = np.unique(records["thread"])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._threads.tolist())
+
+    def __len__(self) -> int:
+        return len(self._threads)
+
+    def __getitem__(self, thread: int) -> Mapping[Operation, Use]:
+        mine = self._records[self._records["thread"] == thread]
+        if not len(mine):
+            raise KeyError(thread)
+        return self._reader.by_operation(mine)
+
+
+def _sum(records: Records, name: str) -> int:
+    """Exact for whatever the file says: 64-bit sums could wrap around."""
+    column = records[name]
+    if column.max(initial=0) < 1 << 40:
+        return int(column.sum(dtype=np.int64))
+    return sum(column.tolist())

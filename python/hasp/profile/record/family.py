@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""The processes below a program: whether the recorder was loaded into them.
+
+Looked at from outside while they run, so what lived for a moment only may be missed.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterator
+from pathlib import Path
+
+from hasp.base.errors import HaspError
+from hasp.base.sizes import format_size
+from hasp.launch import executable, interpose
+from hasp.launch.interpose import PROFILER
+from hasp.profile.record import files
+
+LEAST_LOOKS = 2  # of a process without the library: at first the loader is still busy
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """The process and those below it, as the kernel lists them now."""
+    yield pid
+    for listing in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = listing.read_text().split()
+        except OSError:
+            continue
+        for child in children:
+            yield from descendants(int(child))
+
+
+NOBODY_KNOWN = -1
+LEAST_ROOM = 1 << 20  # bytes on the disk that a trace needs to be worth something
+
+
+class Family:
+    """What has been seen of a program's processes."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._without: dict[tuple[int, Path], int] = {}  # looks, by process and file
+        self._users: set[int] = set()  # under which those with it run
+
+    def look(self) -> None:
+        """See which processes there are, and what is in them."""
+        for pid in descendants(self._pid):
+            try:
+                binary = Path(f"/proc/{pid}/exe").readlink()
+                maps = Path(f"/proc/{pid}/maps").read_text(errors="replace")
+            except OSError:
+                continue  # it has ended, or changed its user
+            if PROFILER in maps:
+                self._users.add(_user(pid))
+                self._without.pop((pid, binary), None)
+            elif maps:
+                looks = self._without.get((pid, binary), 0)
+                self._without[pid, binary] = looks + 1
+
+    def left(self, session: int) -> list[int]:
+        """The processes of the recording that outlive the program: its daemons."""
+        mark = f"HASP_TRACE_SESSION={session:016x}".encode()
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                environment = (folder / "environ").read_bytes()
+            except OSError:
+                continue  # it has ended, or is another user's
+            if mark in environment.split(b"\0"):
+                found.append(int(folder.name))
+        return sorted(found)
+
+    def why_no_trace(self, folder: Path) -> HaspError:
+        """Why there is nothing to report, as far as can be told."""
+        for (_, binary), looks in self._without.items():
+            if looks >= LEAST_LOOKS:
+                return _why_not_loaded(binary)
+        if files.room(folder) < LEAST_ROOM:
+            return HaspError(
+                f"nothing was recorded: {folder} has only "
+                f"{format_size(files.room(folder))} left",
+                "make room there, or name a file elsewhere with -o",
+            )
+        others = self._users - {os.geteuid(), NOBODY_KNOWN}
+        if others:
+            return HaspError(
+                f"nothing was recorded: user {_name(others.pop())}, as whom the "
+                f"program ran, may not write into {folder}",
+                "name a file in a folder where that user may write with -o, such as "
+                "/tmp/hasp.trace",
+            )
+        return HaspError(
+            "nothing was recorded: no process made a second thread or took a pthread "
+            "lock more than a few thousand times",
+            "`hasp doctor PROGRAM` says which libraries use such locks, and which "
+            "locks are invisible",
+        )
+
+
+def _user(pid: int) -> int:
+    """Under whom a process runs, in effect."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(errors="replace")
+    except OSError:
+        return NOBODY_KNOWN
+    fields = status.partition("\nUid:")[2].split()
+    return int(fields[1]) if len(fields) > 1 else NOBODY_KNOWN
+
+
+def _name(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)
+
+
+def _why_not_loaded(binary: Path) -> HaspError:
+    try:
+        executable.examine(str(binary), interpose.original_environment())
+    except HaspError as problem:
+        return HaspError(f"nothing was recorded: {problem.message}", problem.remedy)
+    return HaspError(
+        f"nothing was recorded: {binary} ran without Hasp's library",
+        "something cleared LD_PRELOAD before it was started (env -i, sudo, a service "
+        "manager): put `hasp profile --` before that program itself",
+    )

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""A program that runs in the foreground below Hasp, as if Hasp were not there.
+
+It stays in Hasp's process group, so that the terminal is its own and Ctrl-C and Ctrl-Z
+reach it directly. Hasp waits for signals instead of handling them: the kernel says who
+sent each one, and what the terminal sent has reached the program already.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from hasp.base.errors import HaspError
+from hasp.base.process import PYTHON_IGNORES, exit_status
+
+FORWARDED = (
+    *(signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
+    *(signal.SIGUSR1, signal.SIGUSR2),
+)
+AWAITED = (*FORWARDED, signal.SIGCHLD, signal.SIGQUIT, signal.SIGTSTP)
+STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+SENT_BY_THE_KERNEL = 0x80  # SI_KERNEL: the terminal, for these signals
+SECOND_QUIT = 2.0  # seconds after the answer: another SIGQUIT is for the program
+SET_DUMPABLE = 4  # of prctl(2)
+
+
+def _has_terminal() -> bool:
+    """Whether a terminal's keys may send signals to our process group."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
+def keep_signals() -> set[int]:
+    """Let signals wait until they are asked for; returns the mask as it was.
+
+    Before any library starts threads of its own: the kernel would give signals to
+    those, which inherit the mask only if they begin later.
+    """
+    # As it is by default, or the program's end would go unnoticed.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    return set(signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED))
+
+
+class Foreground:
+    """The program, from its start to its end.
+
+    SIGQUIT is for Hasp: it asks who waits for whom. The terminal sends it to the
+    program too, so the program is started with that signal ignored, as `nohup` does
+    with SIGHUP; without a terminal it is left alone.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        inherited: Iterable[int],
+    ) -> None:
+        """Start it; `inherited` is what `keep_signals` returned."""
+        self.wait_status: int | None = None
+        self._answered = -SECOND_QUIT
+        self._inherited = inherited
+        quit_handler = signal.getsignal(signal.SIGQUIT)
+        if _has_terminal():
+            signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+        try:
+            self.pid = os.posix_spawn(
+                path,
+                list(argv),
+                environment,
+                setsigmask=self._inherited,
+                setsigdef=PYTHON_IGNORES,
+            )
+        except OSError as problem:
+            raise HaspError(
+                f"{path} cannot be started: {problem.strerror}",
+                "see whether it runs without Hasp",
+            ) from None
+        finally:
+            signal.signal(signal.SIGQUIT, quit_handler)
+            if not hasattr(self, "pid"):
+                signal.pthread_sigmask(signal.SIG_SETMASK, self._inherited)
+
+    def turn(self, seconds: float) -> bool:
+        """Wait for one signal, so long at most; True: the user asks who waits."""
+        got = signal.sigtimedwait(AWAITED, max(0.0, seconds))
+        if got is None:
+            self._look()
+            return False
+        if got.si_signo == signal.SIGCHLD:
+            self._look()
+        elif got.si_signo == signal.SIGQUIT:
+            return self._asked()
+        elif got.si_signo in FORWARDED and got.si_code != SENT_BY_THE_KERNEL:
+            self.send(got.si_signo)
+        # SIGTSTP: the program has it too; Hasp stops when the program does.
+        return False
+
+    def send(self, number: int) -> None:
+        """Send the program a signal, unless it has ended."""
+        if self.wait_status is None:
+            with contextlib.suppress(OSError):
+                os.kill(self.pid, number)
+
+    def release_signals(self) -> None:
+        """Take signals as usual again: Ctrl-C ends what Hasp does after the program."""
+        while signal.sigtimedwait(AWAITED, 0) is not None:
+            pass  # what ended the program was meant for it
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._inherited)
+
+    def answered(self) -> None:
+        """The user has been told who waits for whom."""
+        self._answered = time.monotonic()
+
+    def _asked(self) -> bool:
+        if time.monotonic() - self._answered > SECOND_QUIT:
+            return True
+        # What ignores SIGQUIT because of us ends as it would have: with a core.
+        ignored = signal.SIGQUIT in _ignored(self.pid)
+        self.send(signal.SIGABRT if ignored else signal.SIGQUIT)
+        return False
+
+    def _look(self) -> None:
+        """Whether it has ended or stopped; several of its signals may have merged."""
+        stopped_with_it = False
+        while self.wait_status is None:
+            kinds = os.WNOHANG | os.WUNTRACED | os.WCONTINUED
+            pid, status = os.waitpid(self.pid, kinds)
+            if pid == 0:
+                # Each change is told once: so it is where we left it, and only Hasp
+                # was continued.
+                if stopped_with_it:
+                    self.send(signal.SIGCONT)
+                return
+            if os.WIFCONTINUED(status):
+                stopped_with_it = False
+            elif not os.WIFSTOPPED(status):
+                self.wait_status = status
+            elif os.WSTOPSIG(status) in STOPS:
+                self._stop_too(os.WSTOPSIG(status))
+                stopped_with_it = True
+
+    def _stop_too(self, number: int) -> None:
+        """Stop as the program did, so that the shell takes the terminal back."""
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+        # Here the shell runs, until `fg` or `bg` continues the whole group.
+        if number in AWAITED:
+            signal.pthread_sigmask(signal.SIG_BLOCK, [number])
+
+
+def _status_field(pid: int, name: str) -> str:
+    try:
+        text = Path(f"/proc/{pid}/status").read_text(errors="replace")
+    except OSError:
+        return ""
+    return next(
+        (
+            line.partition(":")[2].strip()
+            for line in text.splitlines()
+            if line.startswith(f"{name}:")
+        ),
+        "",
+    )
+
+
+def _ignored(pid: int) -> set[int]:
+    """The signals that a process ignores."""
+    mask = int(_status_field(pid, "SigIgn") or "0", 16)
+    return {number for number in range(1, 65) if mask >> (number - 1) & 1}
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a signal or a debugger has stopped the process."""
+    return _status_field(pid, "State")[:1] in ("T", "t")
+
+
+def end_as(wait_status: int) -> int:
+    """End as the program did: the exit status to return, if a signal does not do it."""
+    if os.WIFSIGNALED(wait_status):
+        number = os.WTERMSIG(wait_status)
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError):
+                stream.flush()
+        # The core that is worth having is the program's.
+        ctypes.CDLL(None).prctl(SET_DUMPABLE, 0, 0, 0, 0)
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+    return exit_status(wait_status)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""One recording in the foreground: from the program's start to the words at its end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+
+from hasp.base.errors import EXIT_FINDING
+from hasp.profile.record import conclusion, files, hang
+from hasp.profile.record.family import Family, descendants
+from hasp.profile.record.foreground import Foreground, end_as, keep_signals
+from hasp.profile.record.target import Target
+
+FIRST_LOOK = 0.05  # seconds; each look comes twice as late as the one before
+LONGEST_PAUSE = 2.0
+HANG_LOOKS = 10  # in the time that makes a hang
+GRACE = 2.0  # seconds that a hanging program has to end by itself
+
+
+class Session:
+    """The program runs; Hasp follows it."""
+
+    def __init__(
+        self, target: Target, hang_after: float | None, *, kill_on_hang: bool
+    ) -> None:
+        self._target = target
+        self._hang_after = hang_after
+        self._kills = kill_on_hang
+        self._killed = False
+
+    def run(self, *, with_report: bool) -> int:
+        """Record, tell, and return the exit status; the program's own as a rule."""
+        inherited = keep_signals()
+        if self._hang_after is not None:
+            hang.prepare()
+        program = Foreground(
+            self._target.path, self._target.command, self._target.environment, inherited
+        )
+        family = Family(program.pid)
+        self._follow(program, family)
+        program.release_signals()
+        self._tell_signal(program)
+        with contextlib.suppress(OSError, KeyboardInterrupt):
+            conclusion.tell(
+                self._target, family, hung=self._killed, with_report=with_report
+            )
+        assert program.wait_status is not None
+        return EXIT_FINDING if self._killed else end_as(program.wait_status)
+
+    def _follow(self, program: Foreground, family: Family) -> None:
+        watch = hang.HangWatch(self._traces)
+        longest = LONGEST_PAUSE
+        if self._hang_after is not None:
+            longest = min(longest, self._hang_after / HANG_LOOKS)
+        pause = FIRST_LOOK
+        next_look = time.monotonic() + pause
+        recorded = False
+        while program.wait_status is None:
+            if program.turn(next_look - time.monotonic()):
+                watch.tell()
+                program.answered()
+            if time.monotonic() < next_look:
+                continue
+            pause = min(2 * pause, longest)
+            next_look = time.monotonic() + pause
+            # Once there is a trace nobody will ask why there is none.
+            recorded = recorded or bool(self._traces())
+            if not recorded:
+                family.look()
+            elif (
+                self._hang_after is not None
+                and watch.hangs(self._hang_after)
+                and self._kills
+            ):
+                self._kill(program)
+
+    def _traces(self) -> list[files.Trace]:
+        return files.of_session(self._target.trace, self._target.session)
+
+    def _tell_signal(self, program: Foreground) -> None:
+        """The trace of a program that was killed does not know by what."""
+        status = program.wait_status
+        if status is None or not os.WIFSIGNALED(status):
+            return
+        for trace in self._traces():
+            if trace.pid == program.pid and not trace.complete:
+                files.tell_signal(trace, os.WTERMSIG(status))
+
+    def _kill(self, program: Foreground) -> None:
+        """End the program and what is below it; a deadlock may outlive SIGTERM."""
+        self._killed = True
+        members = list(descendants(program.pid))
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for pid in members:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, number)
+            deadline = time.monotonic() + GRACE
+            while program.wait_status is None and time.monotonic() < deadline:
+                program.turn(deadline - time.monotonic())

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""`hasp diff --fail-if`: conditions on significant changes, `wait.p99 > +20%`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from hasp.base.errors import HaspError
+from hasp.profile.report.conditions import OPERATORS, parse
+from hasp.profile.report.difference import LESS, MORE, Difference
+from hasp.profile.report.difference_text import describe
+from hasp.profile.report.measures import MEASURES
+
+
+@dataclass(frozen=True)
+class ChangeCondition:
+    """One condition of `hasp diff`: on a change in percent, where it is significant."""
+
+    text: str
+    glob: str | None
+    measure: str
+    operator: str
+    percent: float
+
+    def fails(self, found: Difference) -> list[str]:
+        """A sentence for each site that it strikes."""
+        compare, words = OPERATORS[self.operator]
+        said = []
+        for site in found.sites:
+            result = site.results[self.measure]
+            if result.change is None or result.verdict not in (MORE, LESS):
+                continue
+            percent = 100 * (result.change.ratio - 1)
+            if self.concerns(site.name) and compare(percent, self.percent):
+                said.append(
+                    f"{site.name}: {self.measure} changed by {percent:+.0f} %, from "
+                    f"{describe(result)}, {words} {self.percent:+g} % "
+                    f"({self.text.strip()})"
+                )
+        return said
+
+    def concerns(self, name: str) -> bool:
+        """Whether the site is one of those meant."""
+        place, _, expression = name.partition(" ")
+        return self.glob is None or any(
+            one == self.glob or fnmatchcase(one, self.glob)
+            for one in (name, place, expression or name)
+        )
+
+
+def change_condition(text: str) -> ChangeCondition:
+    """A condition of `hasp diff`; an error lists the measures."""
+    parts = parse(text)
+    if parts.name not in MEASURES:
+        raise HaspError(
+            f"--fail-if {text!r}: there is no measure {parts.name!r}",
+            f"measures: {', '.join(MEASURES)}",
+        )
+    if parts.unit != "%":
+        raise HaspError(
+            f"--fail-if {text!r}: a change is in percent",
+            f"for example: --fail-if '{parts.name} > +20%'",
+        )
+    return ChangeCondition(text, parts.glob, parts.name, parts.operator, parts.value)

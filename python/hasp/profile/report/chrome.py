@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Waiters and holders over time in the Trace Event Format, which Perfetto opens.
+
+Two processes: the program itself, with a track for each thread and counters; and its
+locks, with a track for each whose slices are its holders, and a counter of its waiters.
+Both come from the sampler, so a slice is what several looks in a row saw, and what is
+shorter than the time between two of them may be missed.
+
+Viewers want the slices of a track to nest, and draw others wrong: so times are whole
+microseconds, which survive their way through floating-point numbers. And they find a
+thread by its id alone at first: so locks have ids that no process or thread can have.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from hasp import version
+from hasp.profile.model.profile import Profile, WaiterSample
+from hasp.profile.report.findings import Names
+
+Event = dict[str, Any]
+MOST_LOCKS = 200  # those with the most waiting; a viewer shows no more
+MOST_EVENTS = 400_000
+LOCKS = 1 << 23  # twice the largest id that Linux gives to a process or thread
+
+
+def chrome_trace(profile: Profile) -> dict[str, Any]:
+    """The file: events with times in microseconds since the profile began."""
+    names = Names(profile)
+    program = profile.pid or 1
+    events: list[Event] = [
+        _named("process_name", program, program, profile.executable or "program"),
+        _named("process_name", LOCKS, LOCKS, "locks: who holds, how many wait"),
+        *_threads(profile, program),
+        *_moments(profile, program),
+        *_locks(profile, names),
+    ]
+    return {
+        "traceEvents": events[:MOST_EVENTS],
+        "displayTimeUnit": "ms",
+        "otherData": {
+            "exporter": f"hasp {version()}",
+            "command": " ".join(profile.command),
+            "cut": max(0, len(events) - MOST_EVENTS),
+        },
+    }
+
+
+def chrome_text(profile: Profile) -> str:
+    """The file."""
+    return json.dumps(chrome_trace(profile), separators=(",", ":")) + "\n"
+
+
+def _named(what: str, pid: int, tid: int, name: str) -> Event:
+    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}}
+
+
+def _us(ns: float) -> int:
+    return round(ns / 1000)
+
+
+def _threads(profile: Profile, pid: int) -> Iterator[Event]:
+    for thread in profile.threads:
+        tid = thread.tid or thread.number
+        end = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
+        yield _named("thread_name", pid, tid, thread.name or f"thread {thread.number}")
+        yield {
+            "ph": "X",
+            "name": "alive",
+            "cat": "thread",
+            "pid": pid,
+            "tid": tid,
+            "ts": _us(thread.began_ns),
+            "dur": max(0, _us(end) - _us(thread.began_ns)),
+            "args": {
+                "in sections, ms": thread.section_ns / 1e6,
+                "waiting for locks, ms": thread.wait_ns / 1e6,
+                "idle, ms": thread.idle_ns / 1e6,
+                "CPU, ms": thread.cpu_ns / 1e6,
+            },
+        }
+
+
+def _moments(profile: Profile, pid: int) -> Iterator[Event]:
+    for moment in profile.moments:
+        values = {"waiting": moment.waiting, "others": moment.threads - moment.waiting}
+        yield _counter("threads", pid, moment.at_ns, values)
+        if moment.runnable is not None:
+            runnable = {"runnable": moment.runnable}
+            yield _counter("runnable threads", pid, moment.at_ns, runnable)
+
+
+def _counter(name: str, pid: int, at_ns: float, values: dict[str, int]) -> Event:
+    return {"ph": "C", "name": name, "pid": pid, "ts": _us(at_ns), "args": values}
+
+
+def _locks(profile: Profile, names: Names) -> Iterator[Event]:
+    by_lock: dict[int, list[WaiterSample]] = {}
+    for sample in profile.waiters:
+        by_lock.setdefault(sample.lock, []).append(sample)
+    tick = profile.look_ns
+    busiest = sorted(
+        by_lock,
+        key=lambda lock: sum(one.waiters * one.weight for one in by_lock[lock]),
+        reverse=True,
+    )
+    for lock in busiest[:MOST_LOCKS]:
+        samples = sorted(by_lock[lock], key=lambda one: one.at_ns)
+        name = names.lock(lock)
+        yield _named("thread_name", LOCKS, LOCKS + lock, name)
+        yield from _waiters(samples, f"waiters of {name}", tick)
+        yield from _holders(samples, names, LOCKS + lock, tick)
+
+
+def _waiters(samples: list[WaiterSample], name: str, tick: float) -> Iterator[Event]:
+    """A counter; a lock for which nobody waits has no sample, so the counter falls."""
+    end: float | None = None
+    for sample in samples:
+        start = _start(sample, tick)
+        if end is not None and start - end > tick / 2:
+            yield _counter(name, LOCKS, end, {"waiters": 0})
+        yield _counter(name, LOCKS, max(start, end or 0), {"waiters": sample.waiters})
+        end = sample.at_ns
+    if end is not None:
+        yield _counter(name, LOCKS, end, {"waiters": 0})
+
+
+def _start(sample: WaiterSample, tick: float) -> float:
+    """When the time began that a sample represents: it ends with the sample."""
+    return max(0.0, sample.at_ns - tick * sample.weight)
+
+
+def _holders(
+    samples: list[WaiterSample], names: Names, track: int, tick: float
+) -> Iterator[Event]:
+    runs: list[tuple[int, float, float]] = []  # holder, from, to
+    for holder, group in groupby(samples, key=lambda one: one.holder):
+        if not holder:
+            continue
+        for sample in group:
+            start, end = _start(sample, tick), float(sample.at_ns)
+            if runs and runs[-1][0] == holder and start - runs[-1][2] < tick / 2:
+                runs[-1] = (holder, runs[-1][1], end)
+            else:
+                runs.append((holder, start, end))
+    last = 0.0
+    for holder, begin, end in runs:
+        # A sample may be a little late; slices of a track must not overlap.
+        start = max(begin, last)
+        last = end
+        yield {
+            "ph": "X",
+            "name": names.thread(holder),
+            "cat": "holder",
+            "pid": LOCKS,
+            "tid": track,
+            "ts": _us(start),
+            "dur": _us(end) - _us(start),
+        }

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""A profile as one JSON object of the schema hasp.report/1 (report.schema.json).
+
+Times are nanoseconds, shares fractions of 1, and null is what was not measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from hasp import version
+from hasp.profile.model.distribution import Distribution
+from hasp.profile.model.profile import Lock, Profile, Site, Thread, Use
+from hasp.profile.report.figures import (
+    STATISTICS,
+    Row,
+    contended_share,
+    idle_rows,
+    rows,
+    statistic,
+)
+from hasp.profile.report.findings import Finding, Names, findings, inversions
+from hasp.profile.report.headline import verdict
+from hasp.profile.symbols.frame import Frame, Stack
+
+SCHEMA = "hasp.report/1"
+# A program may have a million locks; what is left out is counted in `instances`.
+MOST_LOCKS, MOST_LOCKS_OF_A_SITE = 10_000, 100
+
+
+def document(profile: Profile) -> dict[str, Any]:
+    """All that a report says."""
+    names = Names(profile)
+    said = verdict(profile)
+    return {
+        "schema": SCHEMA,
+        "version": version(),
+        "verdict": said.sentence,
+        "evidence": list(said.evidence),
+        "bottlenecks": list(said.bottlenecks),
+        "advice": [vars(one) for one in said.advice],
+        "hints": list(said.hints),
+        "hang": list(said.hang),
+        "overhead": vars(profile.overhead),
+        "program": program(profile),
+        "section_share": profile.section_share,
+        "locks": lock_sites(rows(profile)),
+        "waits": [idle_site(row) for row in idle_rows(profile)],
+        "findings": [finding(one) for one in findings(profile, names)],
+        "order": [finding(one) for one in inversions(profile, names)],
+        "threads": [thread(one) for one in profile.threads],
+        "warnings": list(profile.warnings),
+        "others": list(profile.others),
+    }
+
+
+def program(profile: Profile) -> dict[str, Any]:
+    """What ran, where, and for how long."""
+    return {
+        "command": list(profile.command),
+        "executable": profile.executable,
+        "pid": profile.pid,
+        "lock": profile.lock,
+        "mode": profile.mode,
+        "cpus": profile.cpus,
+        "nodes": profile.nodes,
+        "duration_ns": profile.duration_ns,
+        "began": profile.began,
+        "ended": profile.ended,
+        "locks_created": profile.locks_created,
+        "locks_destroyed": profile.locks_destroyed,
+        "counter": profile.counter,
+        "counter_absent": profile.counter_absent,
+    }
+
+
+def times(found: Distribution) -> dict[str, float | int | None]:
+    """Its statistics, how many durations there were, and how many were timed."""
+    result: dict[str, float | int | None] = {
+        name: statistic(found, name) for name in STATISTICS
+    }
+    return {**result, "number": found.number, "timed": found.timed}
+
+
+def lock_sites(found: Iterable[Row]) -> list[dict[str, Any]]:
+    """The sites; the first ones with the locks that were waited for longest."""
+    room = MOST_LOCKS
+    sites = []
+    for row in found:
+        site = lock_site(row, min(room, MOST_LOCKS_OF_A_SITE))
+        room -= len(site["members"])
+        sites.append(site)
+    return sites
+
+
+def lock_site(row: Row, most: int) -> dict[str, Any]:
+    """One site of locks, with at most so many of them: the worst come first."""
+    site, use = row.site, row.use
+    return {
+        **_place(site),
+        **_use(use),
+        "share": site.share,
+        "waiters": {
+            "mean": site.waiters_mean,
+            "p95": site.waiters_p95,
+            "max": site.waiters_max,
+        },
+        "instances": len(site.locks),
+        "operations": {
+            operation.value: _use(part) for operation, part in site.uses.items()
+        },
+        "members": [_lock(lock) for lock in site.locks[:most]],
+    }
+
+
+def _place(site: Site) -> dict[str, Any]:
+    return {
+        "number": site.number,
+        "site": site.place,
+        "name": site.name,
+        "expression": site.expression,
+        "kind": site.kind.value,
+        "created": stack(site.created),
+        "first": stack(site.first),
+    }
+
+
+def _use(use: Use) -> dict[str, Any]:
+    return {
+        "acquisitions": use.acquisitions,
+        "contended": contended_share(use),
+        "wait_ns": times(use.wait),
+        "hold_ns": times(use.hold),
+        "handover_ns": times(use.handover),
+        "trylocks": use.trylocks,
+        "trylock_failures": use.trylock_failures,
+        "longest_failing_run": use.longest_failing_run,
+        "timeouts": use.timeouts,
+        "owner_changes": use.owner_changes,
+        "node_changes": use.node_changes,
+        "nested": use.nested,
+        "spinning": use.spinning,
+        "cache_misses": use.cache_misses,
+        "unseen_waits": use.unseen_waits,
+        "unseen_wait_ns": use.unseen_wait_ns,
+    }
+
+
+def _lock(lock: Lock) -> dict[str, Any]:
+    return {
+        **vars(lock),
+        "kind": lock.kind.value,
+        "flags": sorted(lock.flags),
+        "contended": lock.contended / lock.acquisitions if lock.acquisitions else None,
+    }
+
+
+def idle_site(row: Row) -> dict[str, Any]:
+    """One site of condition variables or barriers."""
+    use = row.use
+    return {
+        **_place(row.site),
+        "waits": use.acquisitions,
+        "wait_ns": times(use.wait),
+        "timeouts": use.timeouts,
+        "signals": use.signals,
+        "broadcasts": use.broadcasts,
+        "instances": len(row.site.locks),
+    }
+
+
+def stack(frames: Stack) -> list[dict[str, Any]]:
+    """The innermost call first."""
+    return [_frame(frame) for frame in frames]
+
+
+def _frame(frame: Frame) -> dict[str, Any]:
+    return dict(vars(frame))
+
+
+def finding(found: Finding) -> dict[str, Any]:
+    """A bug in words, with its stacks."""
+    return {
+        "kind": found.kind,
+        "words": found.words,
+        "count": found.event.count,
+        "at_ns": found.event.at_ns,
+        "thread": found.event.thread,
+        "sites": list(found.sites),
+        "traces": [
+            {"words": trace.words, "stack": stack(trace.stack)}
+            for trace in found.traces
+        ],
+    }
+
+
+def thread(one: Thread) -> dict[str, Any]:
+    """One thread."""
+    return {
+        **vars(one),
+        "waiting_to": one.waiting_to.value if one.waiting_to else None,
+        "waiting_stack": stack(one.waiting_stack),
+        "held": list(one.held),
+    }

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""The sentence that a report begins with, the numbers it rests on, and the advice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hasp.base.errors import HaspError
+from hasp.profile.model.profile import Profile
+from hasp.profile.model.waiting import waiting
+from hasp.profile.report.figures import Row, contended_share, idle_rows, rows
+from hasp.profile.report.words import count, plural, share, time
+
+if TYPE_CHECKING:
+    from hasp.profile.diagnosis.verdict import SiteVerdict
+    from hasp.profile.diagnosis.verdict import Verdict as Advice
+
+
+@dataclass(frozen=True)
+class SiteAdvice:
+    """What to do about one site."""
+
+    site: int
+    name: str
+    bottlenecks: tuple[str, ...]
+    recommendation: str | None  # a lock of `hasp list`; None: keep what it has
+    keep: str  # why no other lock is worth it
+    alternatives: tuple[str, ...]
+    avoid: tuple[str, ...]
+    hints: tuple[str, ...]  # what no other lock would do
+    cautions: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """In one line; empty where there is nothing to do."""
+        parts = []
+        if self.recommendation:
+            others = (
+                f" (or {', '.join(self.alternatives)})" if self.alternatives else ""
+            )
+            parts.append(f"try the lock {self.recommendation}{others}")
+        parts += [self.keep] if self.keep else []
+        parts += [f"avoid {', '.join(self.avoid)}"] if self.avoid else []
+        parts += [*self.hints, *self.cautions]
+        return f"{self.name}: {'; '.join(parts)}" if parts else ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is wrong, in one sentence, and why one should believe it."""
+
+    sentence: str
+    evidence: tuple[str, ...]
+    bottlenecks: tuple[str, ...] = ()
+    advice: tuple[SiteAdvice, ...] = ()
+    hints: tuple[str, ...] = ()  # about the whole program
+    hang: tuple[str, ...] = ()  # who waited for whom at the end, if for ever
+
+
+EMPTY = (
+    "the program used no lock: it called no function of pthread mutexes, rwlocks, "
+    "spinlocks, condition variables or barriers while more than one thread ran."
+)
+DOUBTFUL = "no lock is in this trace, or in what could be read of it."
+DAMAGED = "this trace is damaged, and parts of it are missing here: "
+
+
+def is_empty(profile: Profile) -> bool:
+    """The program never used a lock that was seen."""
+    return not rows(profile) and not idle_rows(profile)
+
+
+def empty_words(profile: Profile) -> str:
+    """Why there is no lock: an incomplete trace proves nothing."""
+    if profile.damaged:
+        return DAMAGED + DOUBTFUL
+    return DOUBTFUL if profile.warnings else EMPTY
+
+
+def verdict(profile: Profile) -> Verdict:
+    """Return the advisor's verdict, after the evidence that any report has.
+
+    The sentence of a damaged trace begins with a warning.
+    """
+    found = _verdict(profile)
+    if profile.damaged and not is_empty(profile):
+        return replace(found, sentence=DAMAGED + found.sentence)
+    return found
+
+
+def _verdict(profile: Profile) -> Verdict:
+    if is_empty(profile):
+        return Verdict(empty_words(profile), ())
+    hang = waiting(profile)
+    if hang.is_deadlock:
+        lines = hang.lines()
+        return Verdict(lines[0], evidence(profile, rows(profile)), hang=(*lines[1:],))
+    found = rows(profile)
+    general = evidence(profile, found)
+    try:
+        from hasp.profile.diagnosis import advise
+
+        advice: Advice = advise(profile)
+    except HaspError as problem:  # a report needs no native parts, but advice does
+        return Verdict(plain(found), (*general, f"no advice: {problem.message}"))
+    return Verdict(
+        advice.sentence,
+        (*general, *advice.evidence),
+        tuple(advice.bottlenecks),
+        tuple(map(_site_advice, advice.sites)),
+        (*advice.hints, *advice.cautions),
+    )
+
+
+def _site_advice(site: SiteVerdict) -> SiteAdvice:
+    return SiteAdvice(
+        site.site,
+        site.name,
+        site.bottlenecks,
+        site.recommendation,
+        site.keep,
+        site.alternatives,
+        site.avoid,
+        site.hints,
+        site.cautions,
+    )
+
+
+def plain(found: list[Row]) -> str:
+    """A sentence without the advisor: what took most of the time."""
+    if not found:
+        return "No lock was taken; threads only waited for each other's signals"
+    top = found[0]
+    return (
+        f"{share(top.site.share, ' ')} of thread time goes to {top.name}: "
+        f"{time(top.use.wait.total_ns)} waiting for it, {time(top.use.hold.total_ns)} "
+        "holding it"
+    )
+
+
+def evidence(profile: Profile, found: list[Row]) -> tuple[str, ...]:
+    """The numbers that any report has first."""
+    threads = plural(len(profile.threads), "thread")
+    lines = [
+        f"{share(profile.section_share, ' ')} of all threads' time is in critical "
+        f"sections ({threads}, {plural(profile.cpus, 'CPU')})"
+    ]
+    if found:
+        top = found[0]
+        lines.append(
+            f"{share(contended_share(top.use), ' ')} of {count(top.use.acquisitions)} "
+            f"acquisitions of {top.name} had to wait"
+        )
+    if profile.events:
+        lines.append(f"{plural(len(profile.events), 'bug')} in the use of locks, below")
+    return tuple(lines)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""The forms that a report is written in, each to a file or to stdout."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hasp.base.errors import HaspError
+from hasp.base.output import STDOUT, check_writable, json_line
+from hasp.profile.model.profile import Profile
+from hasp.profile.report.figures import Metric
+
+Maker = Callable[[Profile, Metric, "int | None"], "str | bytes"]
+
+
+@dataclass(frozen=True)
+class Output:
+    """A form and where it goes."""
+
+    form: str
+    destination: str
+
+
+def _json(profile: Profile, by: Metric, top: int | None) -> str:
+    from hasp.profile.report.document import document
+
+    return f"{json_line(document(profile))}\n"
+
+
+def _csv(profile: Profile, by: Metric, top: int | None) -> str:
+    from hasp.profile.report.tables import csv_text
+
+    return csv_text(profile)
+
+
+def _markdown(profile: Profile, by: Metric, top: int | None) -> str:
+    from hasp.profile.report.tables import markdown
+
+    return markdown(profile, by, top)
+
+
+def _html(profile: Profile, by: Metric, top: int | None) -> str:
+    from hasp.profile.report.page import render
+
+    return render(profile)
+
+
+def _folded_wait(profile: Profile, by: Metric, top: int | None) -> str:
+    from hasp.profile.report.stacks import folded
+
+    return folded(profile, "wait")
+
+
+def _folded_hold(profile: Profile, by: Metric, top: int | None) -> str:
+    from hasp.profile.report.stacks import folded
+
+    return folded(profile, "hold")
+
+
+def _speedscope(profile: Profile, by: Metric, top: int | None) -> str:
+    from hasp.profile.report.stacks import speedscope_text
+
+    return speedscope_text(profile)
+
+
+def _chrome_trace(profile: Profile, by: Metric, top: int | None) -> str:
+    from hasp.profile.report.chrome import chrome_text
+
+    return chrome_text(profile)
+
+
+def _pprof(profile: Profile, by: Metric, top: int | None) -> bytes:
+    from hasp.profile.report.pprof import pprof
+
+    return pprof(profile)
+
+
+FORMS: dict[str, Maker] = {
+    "json": _json,
+    "csv": _csv,
+    "markdown": _markdown,
+    "html": _html,
+    "folded wait": _folded_wait,
+    "folded hold": _folded_hold,
+    "speedscope": _speedscope,
+    "chrome_trace": _chrome_trace,
+    "pprof": _pprof,
+}
+
+
+def outputs(arguments: argparse.Namespace, trace: Path) -> list[Output]:
+    """What the options ask for; an error for what cannot be written."""
+    found = [
+        Output(form, destination)
+        for form in FORMS
+        if (destination := getattr(arguments, form, None)) is not None
+    ]
+    if arguments.folded:
+        found.append(_folded(arguments.folded))
+    for output in found:
+        check_writable(output.destination)
+        _check_not_the_trace(output.destination, trace)
+    on_stdout = [output.form for output in found if output.destination == STDOUT]
+    if len(on_stdout) > 1:
+        raise HaspError(
+            f"{' and '.join(on_stdout)} would both go to the standard output",
+            "name a FILE for all but one",
+        )
+    return found
+
+
+def _folded(words: list[str]) -> Output:
+    if words[0] not in ("wait", "hold") or len(words) > 2:
+        raise HaspError(
+            f"--folded {' '.join(words)}: what should be weighed?",
+            "write --folded wait or --folded hold, and then perhaps a FILE",
+        )
+    return Output(f"folded {words[0]}", words[1] if len(words) > 1 else STDOUT)
+
+
+def _check_not_the_trace(destination: str, trace: Path) -> None:
+    path = Path(destination)
+    if destination == STDOUT or not path.exists() or not trace.exists():
+        return
+    if path.samefile(trace):
+        raise HaspError(
+            f"{destination} is the trace itself, and would be replaced",
+            "name another file",
+        )
+
+
+def write(profile: Profile, output: Output, by: Metric, top: int | None) -> None:
+    """One form, which is made whole before any of it is written."""
+    made = FORMS[output.form](profile, by, top)
+    content = made if isinstance(made, bytes) else made.encode(errors="replace")
+    if output.destination == STDOUT:
+        if isinstance(made, bytes) and sys.stdout.isatty():
+            raise HaspError(
+                f"{output.form} is binary, and the standard output is a terminal",
+                f"name a file: --{output.form} FILE",
+            )
+        sys.stdout.flush()
+        left = memoryview(content)
+        while left:  # an unbuffered stream may take only a part
+            left = left[sys.stdout.buffer.write(left) :]
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(output.destination).write_bytes(content)
+    except OSError as problem:
+        raise HaspError(
+            f"cannot write {output.destination}: {problem.strerror}",
+            "name a file in a folder that exists and that you may write to",
+        ) from None

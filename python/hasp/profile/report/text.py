@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""The first screen: verdict, evidence, the table of sites, findings, overhead."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from hasp.base.output import console, escaped
+from hasp.profile.model.profile import Overhead, Profile
+from hasp.profile.report.figures import Metric, Row, idle_rows, rows, statistic
+from hasp.profile.report.findings import (
+    Finding,
+    Names,
+    findings,
+    inversions,
+    stack_words,
+)
+from hasp.profile.report.headline import Verdict, verdict
+from hasp.profile.report.layout import print_table as print_lines
+from hasp.profile.report.words import (
+    count,
+    few,
+    listed,
+    plural,
+    share,
+    short_time,
+    time,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+FINDINGS = 10
+LONG_NAME = 40  # letters
+EVIDENCE = 5  # lines; a table below the first screen is not seen
+IDLE_HEADINGS = (
+    *(
+        "site",
+        "waits",
+        "total",
+        "p50",
+        "p99",
+        "signals",
+        "broad-\ncasts",
+        "time-\nouts",
+    ),
+)
+# Metrics that have a column; another one that is sorted by gets one of its own.
+SHOWN = frozenset(
+    ("acquisitions", "contended", "share", "waiters.mean", "hold.p50", "hold.p99")
+) | {f"wait.{name}" for name in ("total", "p50", "p99", "max")}
+CUT = ("wait\np50", "wai-\nters")  # the columns that make room for it
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which rows are shown, and in which order."""
+
+    by: Metric
+    top: int | None = 10  # None: all
+
+
+def print_report(profile: Profile, choice: Choice) -> None:
+    """The whole first screen on stdout."""
+    out = console()
+    names = Names(profile)
+    said = verdict(profile)
+    say(out, said.sentence, style="bold")
+    for line in said.hang:
+        indent = line[: len(line) - len(line.lstrip())]
+        say(out, line.strip(), f"  {indent}")
+    again = Again(profile, said.sentence)
+    for line in said.evidence[:EVIDENCE]:
+        say(out, again.briefly(line), "- ")
+    if len(said.evidence) > EVIDENCE:
+        more = plural(len(said.evidence) - EVIDENCE, "more rule")
+        say(out, f"{more}: hasp advise TRACE", "- ")
+    for line in advice_lines(said):
+        say(out, again.briefly(line), "> ")
+    out.print()
+    for line in headline(profile):
+        say(out, line)
+    print_table(profile, choice, out)
+    print_idle(profile, choice.top, out)
+    print_findings("bugs", findings(profile, names), choice.top, out)
+    print_findings("order of locks", inversions(profile, names), choice.top, out)
+    out.print()
+    say(out, overhead_words(profile.overhead))
+    if profile.others:
+        say(out, others_words(profile.others))
+    for warning in profile.warnings:
+        say(out, f"warning: {warning}")
+
+
+class Again:
+    """Long names of sites, in full the first time that they are said."""
+
+    def __init__(self, profile: Profile, said: str) -> None:
+        self._sites = [site for site in profile.sites if len(site.name) > LONG_NAME]
+        self._known: set[int] = set()
+        self.briefly(said)
+
+    def briefly(self, text: str) -> str:
+        """The text with the place alone for each long name that was said before."""
+        for site in self._sites:
+            if site.name not in text:
+                continue
+            if site.number in self._known:
+                text = text.replace(site.name, site.place)
+            self._known.add(site.number)
+        return text
+
+
+def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
+    """A paragraph; its further lines begin below the first word."""
+    blank = " " * len(indent)
+    text = escaped(text)
+    lines = wrap(text, out.width, initial_indent=indent, subsequent_indent=blank)
+    out.print("\n".join(lines), style=style or None, soft_wrap=True)
+
+
+def advice_lines(said: Verdict, most: int = 5) -> list[str]:
+    """What to do, a line for each site that there is something to do about."""
+    lines = [one.words for one in said.advice if one.words]
+    more = (
+        [f"and {plural(len(lines) - most, 'more site')}"] if len(lines) > most else []
+    )
+    return [*lines[:most], *more, *said.hints]
+
+
+def headline(profile: Profile) -> list[str]:
+    """What was recorded, in two lines."""
+    command = shlex.join(profile.command) or profile.executable
+    command = command.encode(errors="replace").decode()
+    nodes = f", {profile.nodes} NUMA nodes" if profile.nodes > 1 else ""
+    ended = "" if profile.ended else ", killed or still running"
+    return [
+        command if len(command) <= 240 else f"{command[:237]}...",
+        f"pid {profile.pid}, {time(profile.duration_ns)} from {moment(profile.began)}"
+        f", {plural(len(profile.threads), 'thread')} on {plural(profile.cpus, 'CPU')}"
+        f"{nodes}, lock {profile.lock}, {profile.mode} recording{ended}",
+    ]
+
+
+def moment(seconds: float) -> str:
+    """A time of day, local; a damaged trace may say anything."""
+    try:
+        return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}"
+    except (OverflowError, ValueError, OSError):
+        return "an unknown time"
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """A line of the table of sites."""
+    use, site = row.use, row.site
+    return (
+        row.name,
+        count(use.acquisitions),
+        share(use.contended / use.acquisitions if use.acquisitions else None),
+        short_time(statistic(use.wait, "total"), 3),
+        *(short_time(statistic(use.wait, name)) for name in ("p50", "p99", "max")),
+        *(short_time(statistic(use.hold, name)) for name in ("p50", "p99")),
+        few(site.waiters_mean),
+        share(site.share),
+    )
+
+
+HEADINGS = (
+    *("lock", "taken", "con-\ntended", "wait\ntotal", "wait\np50", "wait\np99"),
+    *("wait\nmax", "hold\np50", "hold\np99", "wai-\nters", "share"),
+)
+
+
+def figure(row: Row, metric: Metric) -> str:
+    """A metric as narrow as it gets."""
+    value = row.value(metric)
+    if metric.unit == "ns":
+        return short_time(value)
+    return share(value) if metric.unit == "share" else count(value)
+
+
+def print_table(profile: Profile, choice: Choice, out: Console) -> None:
+    """The sites, the most important first."""
+    found = rows(profile, choice.by)
+    if not found:
+        return
+    shown = found[: choice.top]
+    extra = choice.by.name not in SHOWN
+    kept = [
+        place for place, name in enumerate(HEADINGS) if not extra or name not in CUT
+    ]
+    lines = []
+    for row in shown:
+        line = cells(row)
+        last = (figure(row, choice.by),) if extra else ()
+        lines.append((*(line[place] for place in kept), *last))
+    last_heading = (choice.by.name.replace(".", "\n"),) if extra else ()
+    out.print()
+    print_lines(out, (*(HEADINGS[place] for place in kept), *last_heading), lines)
+    if len(found) > len(shown):
+        left = found[len(shown) :]
+        part = sum(row.site.share for row in left)
+        more = plural(len(left), "more site")
+        say(out, f"and {more} with {share(part, ' ')} of the threads' time: --top all")
+
+
+def print_idle(profile: Profile, top: int | None, out: Console) -> None:
+    """Condition variables and barriers: threads that wait for events, not locks."""
+    found = idle_rows(profile)
+    if not found:
+        return
+    lines = [
+        (
+            row.name,
+            count(row.use.acquisitions),
+            short_time(row.use.wait.total_ns, 3),
+            *(short_time(statistic(row.use.wait, name)) for name in ("p50", "p99")),
+            *map(count, (row.use.signals, row.use.broadcasts, row.use.timeouts)),
+        )
+        for row in found[: None if top is None else max(1, top // 2)]
+    ]
+    out.print()
+    print_lines(
+        out,
+        IDLE_HEADINGS,
+        lines,
+        "waits for condition variables and barriers (idle time)",
+    )
+
+
+def print_findings(
+    title: str, found: Sequence[Finding], top: int | None, out: Console
+) -> None:
+    """Bugs in words, with the places."""
+    if not found:
+        return
+    out.print()
+    out.print(f"{title}: {len(found):,}", style="bold")
+    limit = None if top is None else FINDINGS
+    for finding in found[:limit]:
+        say(out, finding.words, "- ")
+        for trace in finding.traces:
+            say(out, f"{trace.words}:", "    ")
+            for line in stack_words(trace.stack):
+                say(out, line, "      ")
+    if limit and len(found) > limit:
+        out.print(f"and {len(found) - limit:,} more: --top all")
+
+
+def overhead_words(overhead: Overhead) -> str:
+    """What the tool itself cost."""
+    return (
+        f"Recording took {time(overhead.spent_ns)} of CPU time, "
+        f"{share(overhead.share, ' ')} of the program's time (with warm caches: "
+        f"{time(overhead.counted_ns)} for a counted acquisition, "
+        f"{time(overhead.timed_ns)} for a timed one, {time(overhead.stack_ns)} for a "
+        "stack)."
+    )
+
+
+def others_words(others: Sequence[str]) -> str:
+    """The other processes of the run."""
+    short = [name.rsplit("/", 1)[-1] for name in others]
+    return f"The run had other processes: {listed(short)}; --process PID shows one."

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Waiters and holders of sites over time, in a bounded number of bins."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+
+from hasp.profile.model.profile import Profile, WaiterSample
+from hasp.profile.report.findings import Names
+
+BINS = 240
+MOST_SITES = 30
+
+
+def timeline(profile: Profile, names: Names) -> dict[str, Any]:
+    """For each site with waiters: their mean number and the usual holder in each bin.
+
+    `bin_ns` is a bin's width. A bin in which nobody was seen waiting has 0 waiters and
+    holder 0; who holds a lock that nobody waits for is not recorded.
+    """
+    duration = max(profile.duration_ns, 1)
+    tick = profile.look_ns
+    # Whole looks of the sampler, or some bins would seem to have more than others.
+    width = tick * max(1, math.ceil(duration / tick / BINS))
+    bins = math.ceil(duration / width)
+    waiting: dict[int, numpy.ndarray[Any, numpy.dtype[numpy.float64]]] = {}
+    holders: dict[int, dict[int, dict[int, float]]] = {}  # time by thread
+    for sample in profile.waiters:
+        site = names.site(sample.lock)
+        if site is None:
+            continue
+        if site.number not in waiting:
+            waiting[site.number] = numpy.zeros(bins)
+            holders[site.number] = defaultdict(lambda: defaultdict(float))
+        for place, part_ns in _spread(sample, tick, width, bins):
+            waiting[site.number][place] += sample.waiters * part_ns
+            if sample.holder:
+                holders[site.number][place][sample.holder] += part_ns
+    busiest = sorted(waiting, key=lambda number: -waiting[number].sum())[:MOST_SITES]
+    return {
+        "bin_ns": width,
+        "sites": busiest,
+        "waiters": [
+            [round(float(value), 2) for value in waiting[number] / width]
+            for number in busiest
+        ],
+        "holders": [
+            [
+                max(one, key=one.__getitem__) if (one := by_bin.get(place)) else 0
+                for place in range(bins)
+            ]
+            for by_bin in (holders[number] for number in busiest)
+        ],
+    }
+
+
+def _spread(
+    sample: WaiterSample, tick: float, width: float, bins: int
+) -> Iterator[tuple[int, float]]:
+    """The bins that a sample covers, with the time in each.
+
+    A sample represents the time since the previous one: the sampler may have been
+    late, or slept longer, and old samples are thinned out.
+    """
+    end = min(float(sample.at_ns), bins * width)
+    begin = max(0.0, end - sample.weight * tick)
+    for place in range(int(begin / width), min(int(end / width), bins - 1) + 1):
+        part = min(end, (place + 1) * width) - max(begin, place * width)
+        if part > 0:
+            yield place, part
+
+
+def moments(profile: Profile) -> dict[str, list[Any]]:
+    """The whole process over time, thinned to what a page can show."""
+    step = max(1, len(profile.moments) // BINS)
+    kept = profile.moments[::step]
+    return {
+        "at_ns": [one.at_ns for one in kept],
+        "threads": [one.threads for one in kept],
+        "waiting": [one.waiting for one in kept],
+        "runnable": [one.runnable for one in kept],
+    }

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Finds the files that know a module's symbols: itself, and its separate debug file.
+
+Debug files are looked for where gdb does (its manual, "Debugging Information in
+Separate Files"): by build-id below /usr/lib/debug, then by .gnu_debuglink beside the
+module. A file with another build-id than the one that ran is worth nothing: its
+addresses are others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hasp.base.elf.sections import Elf, read_elf
+from hasp.base.output import escaped
+from hasp.profile.symbols.modules import Module
+
+DEBUG_ROOT = Path("/usr/lib/debug")
+
+
+@dataclass(frozen=True)
+class ModuleFiles:
+    """Files of a module, those that tell more first; only what is what ran."""
+
+    elves: tuple[Elf, ...]
+    doubt: str | None  # why there is none, where the module had a file
+
+
+def files_of(module: Module) -> ModuleFiles:
+    """The files, of which the first may have line numbers."""
+    path, shown = Path(module.path), escaped(module.path)
+    if not module.path.startswith("/"):
+        return ModuleFiles((), None)  # the vDSO, or a path too long to be kept whole
+    binary = read_elf(path)
+    doubt = None
+    if binary is None:
+        doubt = f"{shown} is not here any more: its addresses have no names"
+    elif module.build_id and binary.build_id != module.build_id:
+        doubt = (
+            f"{shown} is not the file that ran (its build-id differs): its addresses "
+            "have no names"
+        )
+        binary = None
+    debug = _debug_file(module, binary, path)
+    found = tuple(elf for elf in (debug, binary) if elf)
+    return ModuleFiles(found, None if found else doubt)
+
+
+def _debug_file(module: Module, binary: Elf | None, path: Path) -> Elf | None:
+    for candidate in _candidates(module, binary, path):
+        elf = read_elf(candidate)
+        if elf is None or (binary and elf.path == binary.path):
+            continue
+        if not module.build_id or elf.build_id == module.build_id:
+            return elf
+    return None
+
+
+def _candidates(module: Module, binary: Elf | None, path: Path) -> Iterator[Path]:
+    identity = module.build_id
+    if len(identity) > 2:
+        yield DEBUG_ROOT / ".build-id" / identity[:2] / f"{identity[2:]}.debug"
+    if binary and binary.debug_link:
+        folder = path.resolve().parent
+        yield folder / binary.debug_link
+        yield folder / ".debug" / binary.debug_link
+        yield DEBUG_ROOT / str(folder).lstrip("/") / binary.debug_link

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""Results as text: tables for the terminal, Markdown and CSV."""

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""`hasp study plan` and `hasp study run`: from a plan to the batch in a store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from hasp import version
+from hasp.base import host
+from hasp.base.durations import format_duration
+from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
+from hasp.base.output import console, note, table
+from hasp.compare.settings import Cell
+from hasp.study.campaign import Campaign
+from hasp.study.carry_out import (
+    Carrying,
+    Progress,
+    configurations,
+    longest_time,
+    missing,
+    to_record,
+)
+from hasp.study.journal import Entry, Journal
+from hasp.study.metrics import DESCRIPTIVE, less_is_better
+from hasp.study.program import Program
+from hasp.study.samples import COLUMNS, Store, create_or_open, file_name
+from hasp.study.watching import Watch, say_doubts
+
+
+def journals_of(campaign: Campaign, store: Store, machine: str) -> list[Path]:
+    """Every journal of that plan on that machine: ours first, then a cluster's."""
+    folder = store.folder / "journals"
+    name = file_name(f"{machine}-{campaign.digest}")
+    return [folder / f"{name}.jsonl", *sorted(folder.glob(f"{name}.parts/*.jsonl"))]
+
+
+def journal_of(campaign: Campaign, store: Store, machine: str) -> Journal:
+    """The runs of that plan on that machine so far."""
+    ours, *others = journals_of(campaign, store, machine)
+    return Journal(ours, others)
+
+
+def machine_name(given: str | None) -> str:
+    """What the store calls this machine."""
+    return given or host.facts().hostname
+
+
+def show(campaign: Campaign, folder: Path, given: str | None) -> None:
+    """Print what a run of the plan would do, from what the store has already."""
+    machine = machine_name(given)
+    progress = Progress()
+    if (folder / "journals").is_dir():
+        journal = journal_of(campaign, create_or_open(folder), machine)
+        progress = Progress(journal.entries)
+        journal.close()
+    shown = table(title=campaign.title)
+    unit = campaign.size_unit
+    for heading in ("program", "locks", unit, "runs of each", "so far"):
+        shown.add_column(heading, justify="left" if heading == "program" else "right")
+    for program in campaign.programs:
+        ours = [one for one in configurations(campaign) if one.program == program]
+        so_far = sum(progress.runs_so_far(one) for one in ours)
+        shown.add_row(
+            program.name,
+            str(len(program.plan.locks)),
+            ", ".join(map(str, program.plan.threads)),
+            _runs(program),
+            str(so_far),
+        )
+    out = console()
+    out.print(shown)
+    left_out = set()
+    for program in campaign.programs:
+        lack = missing(program, campaign.environment)
+        if lack:
+            out.print(f"{program.name} is left out: {lack}")
+            left_out.add(program.name)
+    runs, least, most = longest_time(campaign, progress, left_out)
+    out.print(
+        f"{campaign.configurations} configurations; {runs} runs are left at least: "
+        f"{format_duration(least)} to {format_duration(most)} by what the plan says of "
+        "each run."
+    )
+
+
+def _runs(program: Program) -> str:
+    """How often each of its configurations runs, in words."""
+    repetition, recorded = program.repetition, program.recorded_runs
+    words = f"{repetition.least} to {repetition.most}"
+    return f"{words}, {recorded} recorded" if recorded else words
+
+
+def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
+    """Run what is left; the exit status is 1 if some configuration never worked."""
+    from hasp.base.signals import interrupt_on_signals
+
+    machine = machine_name(given)
+    store = create_or_open(folder)
+    journal = journal_of(campaign, store, machine)
+    interrupt_on_signals()
+    ending: Interrupted | None = None
+    with Carrying(campaign, journal) as carrying:
+        for name, why in carrying.left_out.items():
+            note(f"{name} is left out: {why}")
+        if len(carrying.left_out) == len(campaign.programs):
+            raise HaspError("no program of the plan is installed here", "install some")
+        if journal.entries:
+            note(f"going on after {len(journal.entries)} runs in {journal.path}")
+        try:
+            _run_all(carrying)
+        except Interrupted as interruption:
+            ending = interruption
+        finally:
+            publish(store, campaign, machine, journal)
+            journal.close()
+        if ending is not None:
+            note("interrupted: the same command goes on from here")
+            raise ending
+    failed = given_up(campaign, carrying.progress)
+    for words in failed:
+        note(words)
+    say_doubts(journal.entries)
+    return EXIT_FINDING if failed else 0
+
+
+def _run_all(carrying: Carrying) -> None:
+    with Watch(carrying.campaign, carrying.progress, carrying.left_out) as watch:
+        for one in carrying.steps():
+            watch.starting(one)
+            watch.finished(one, carrying.run(one))
+
+
+def failures(campaign: Campaign, progress: Progress) -> list[Entry]:
+    """The last failure of each configuration that is not tried again."""
+    return [
+        progress.last_failure[one.key]
+        for one in (*configurations(campaign), *to_record(campaign))
+        if progress.given_up(one)
+    ]
+
+
+def given_up(campaign: Campaign, progress: Progress) -> list[str]:
+    """The same in words."""
+    found = []
+    for failure in failures(campaign, progress):
+        words = Cell(failure.lock, failure.threads, campaign.size_unit).words
+        recorded = ", recorded" if failure.recorded else ""
+        found.append(
+            f"{failure.program}, {words}{recorded}: failed too often, given up"
+        )
+    return found
+
+
+def without_name(facts: dict[str, Any]) -> dict[str, Any]:
+    """A host's facts for a store, which calls it by a name of the user's."""
+    return {name: value for name, value in facts.items() if name != "hostname"}
+
+
+def publish(
+    store: Store,
+    campaign: Campaign,
+    machine: str,
+    journal: Journal,
+    *,
+    lower: Iterable[str] = (),
+    more: dict[str, Any] | None = None,
+) -> None:
+    """What the journal holds so far, as a batch of the store with its provenance.
+
+    `lower`: more metrics of which less is better; `more`: goes into the provenance.
+    """
+    import polars
+
+    rows = journal.rows()
+    if not rows:
+        return
+    samples = polars.DataFrame(rows).with_columns(machine=polars.lit(machine))
+    own = [metric for program in campaign.programs for metric in program.plan.metrics]
+    measured = sorted({str(row["metric"]) for row in rows})
+    provenance: dict[str, Any] = {
+        "machine": machine,
+        "source": campaign.path.name,
+        "sha256": campaign.digest,
+        "added": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "size_unit": campaign.size_unit,
+        "metrics": measured,
+        "lower_is_better": sorted({*less_is_better(own), *lower} & {*measured}),
+        "descriptive": [name for name in DESCRIPTIVE if name in measured],
+        "runs": sum(entry.counts for entry in journal.entries),
+        "title": campaign.title,
+        "hasp_version": version(),
+        "host": without_name(host.facts().as_json()),
+        "failures": [
+            {
+                name: getattr(failure, name)
+                for name in ("program", "lock", "threads", "outcome", "detail")
+            }
+            for failure in failures(campaign, Progress(journal.entries))
+        ],
+        "doubts": Counter(entry.doubt for entry in journal.entries if entry.doubt),
+        "environment": campaign.environment,
+        "programs": {
+            program.name: {
+                "command": list(program.plan.command),
+                "workload": program.workload,
+                "knobs": program.knobs,
+                "server": program.plan.server,
+                "pinning": program.pinning,
+                "plans": {file.name: file.digest for file in program.plan_files},
+                "recorded_runs": program.recorded_runs,
+            }
+            for program in campaign.programs
+        },
+        **(more or {}),
+    }
+    store.add(samples.select(COLUMNS), provenance, replace=True)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""What a study shows, in sentences: what a person reads first."""
+
+from __future__ import annotations
+
+import numpy
+
+from hasp.statistics.contest import WORSE
+from hasp.study.report.summary import Summary, ranking
+
+# A lock to avoid costs over 15 % on at least this share of the sensitive programs,
+# even at the size that suits it best.
+AVOID_FROM = 50.0
+AT_MOST_NAMED = 5
+
+
+def sentences(summary: Summary) -> list[str]:
+    """How much locks matter here, which to take, which to avoid, and how sure it is."""
+    count, total = int(summary.sensitive.sum()), len(summary.grid.programs)
+    largest = summary.grid.sizes[-1]
+    unit = summary.size_unit if largest != 1 else summary.size_unit.rstrip("s")
+    if not count:
+        return [
+            f"The lock does not matter on {summary.machine}: none of {total} programs "
+            f"is lock-sensitive ({summary.metric}, up to {largest} {unit})."
+        ]
+    gains = summary.gain["max"][summary.sensitive]
+    programs = "1 program" if total == 1 else f"{total} programs"
+    median, most = times(float(numpy.median(gains))), times(float(gains.max()))
+    usual, at_most = ("", "") if count == 1 else ("a median of ", f", and up to {most}")
+    said = [
+        f"The lock matters to {count} of {programs} on {summary.machine} "
+        f"({summary.metric}): with up to {largest} {unit}, "
+        + (
+            f"the worst lock takes {usual}{median} what the best takes{at_most}."
+            if summary.inverted
+            else f"the best lock is {usual}{median} the worst{at_most}."
+        )
+    ]
+    said += _undecided(summary)
+    said += _to_take(summary)
+    said += _to_keep(summary)
+    said += _to_avoid(summary)
+    said += _to_beware_of(summary)
+    said.append(
+        f"{summary.runs:,} runs; {100 * summary.cannot_tell:.0f} % of the comparisons "
+        "with the best lock cannot tell (Welch's test, corrected by Holm)."
+    )
+    return said
+
+
+def _undecided(summary: Summary) -> list[str]:
+    """Where the spread of the runs is larger than what the locks differ by."""
+    places = [
+        int(place)
+        for place in numpy.flatnonzero(summary.sensitive)
+        if all(one.verdict != WORSE for one in summary.contests[place].values())
+    ]
+    if not places:
+        return []
+    names = _names(summary.grid.programs, places)
+    return [f"The runs tell no lock from the best on {names}."]
+
+
+def _to_take(summary: Summary) -> list[str]:
+    locks, coverage = summary.grid.locks, summary.coverage["opt"]
+    order = ranking(coverage)
+    if not order:
+        return []
+    most = coverage[order[0]]
+    first = [place for place in order if coverage[place] == most]
+    verb = "is" if len(first) == 1 else "are"
+    widest = (
+        f"No lock suits all: {_names(locks, first)} {verb} within 5 % of the best for "
+        f"the most of them, {most:.0f} % (each lock at its best size)"
+        if most < 100
+        else f"{_names(locks, first)} {verb} within 5 % of the best for all of them"
+    )
+    harm = summary.harmful["opt"]
+    safest = min(order, key=lambda place: (harm[place], -coverage[place]))
+    if most == 100:
+        return [f"{widest}."]
+    who = "it also harms" if [safest] == first else f"{locks[safest]} harms"
+    return [f"{widest}; {who} the fewest, over 15 % behind on {harm[safest]:.0f} %."]
+
+
+def _to_keep(summary: Summary) -> list[str]:
+    """How what every program has already stands among the others."""
+    if summary.reference is None:
+        return []
+    place = summary.grid.locks.index(summary.reference)
+    best, harm = summary.coverage["opt"][place], summary.harmful["opt"][place]
+    if numpy.isnan(best):
+        return []
+    return [
+        f"{summary.reference}'s own lock is within 5 % of the best for {best:.0f} % of "
+        f"them, and over 15 % behind on {harm:.0f} %."
+    ]
+
+
+def _to_beware_of(summary: Summary) -> list[str]:
+    """Collapse under some locks, and, told apart from it, what falls under all."""
+    measured = ~numpy.isnan(summary.grid.at("max"))
+    falls = summary.collapsed.any(axis=1)
+    always = falls & (summary.collapsed | ~measured).all(axis=1)
+    said = []
+    if count := int((falls & ~always).sum()):
+        said.append(
+            f"On {count} program{'s' if count > 1 else ''} a lock collapses: at the "
+            "largest size it is below half of its own peak."
+        )
+    if always.any():
+        names = _names(
+            summary.grid.programs, [int(place) for place in numpy.flatnonzero(always)]
+        )
+        said.append(
+            f"Under every lock {names} falls below half of its peak: no choice among "
+            "them prevents that, or the work grows with the size."
+        )
+    return said
+
+
+def _names(all_of_them: tuple[str, ...], places: list[int]) -> str:
+    named = [all_of_them[place] for place in places[:AT_MOST_NAMED]]
+    more = len(places) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more > 0 else "")
+
+
+def _to_avoid(summary: Summary) -> list[str]:
+    harm = summary.harmful["opt"]
+    bad = [place for place in ranking(harm) if harm[place] >= AVOID_FROM]
+    if not bad:
+        return []
+    shares = tuple(
+        f"{lock} ({share:.0f} %)"
+        for lock, share in zip(summary.grid.locks, harm, strict=True)
+    )
+    return [
+        f"Avoid {_names(shares, bad)}: even at its best size each is over 15 % "
+        "behind the best on at least half of them."
+    ]
+
+
+def times(gain: float) -> str:
+    """A gain of 0.5 as `1.50x`."""
+    factor = 1 + gain
+    return f"{factor:.2f}x" if factor < 10 else f"{factor:,.0f}x"

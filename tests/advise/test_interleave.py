@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Memory spread over the nodes: tried where there are several, and only if it works."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from hasp.advise.interleave import interleave_gain
+from hasp.compare.settings import Plan
+
+# A program that depends on where memory is, and a numactl that tells it.
+PROGRAM = ("/bin/sh", "-c", "sleep ${PAUSE:-0.05}")
+NUMACTL = '#!/bin/sh\nshift\nPAUSE=%s exec "$@"\n'
+
+
+def plan(runs: int = 6) -> Plan:
+    return Plan(PROGRAM, ("glibc",), runs=runs, warmup=0)
+
+
+@pytest.fixture
+def numactl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The path at which a numactl of one's own is found first."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return tmp_path / "numactl"
+
+
+def install(path: Path, pause: str) -> None:
+    path.write_text(NUMACTL % pause)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+def test_a_gain_is_measured_in_turn(numactl: Path) -> None:
+    install(numactl, "0.005")
+    gain = interleave_gain(plan(), nodes=2)
+    assert gain is not None
+    assert gain > 0.3
+
+
+def test_what_is_not_sure_is_no_gain(numactl: Path) -> None:
+    install(numactl, "0.08")  # slower
+    assert interleave_gain(plan(), nodes=2) == 0.0
+
+
+def test_not_tried(
+    numactl: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(numactl, "0.005")
+    assert interleave_gain(plan(), nodes=1) is None
+    numactl.write_text("#!/bin/sh\nexit 3\n")
+    assert interleave_gain(plan(), nodes=2) is None
+    assert "does not work with numactl" in capsys.readouterr().err
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert interleave_gain(plan(), nodes=2) is None
+    assert "numactl is not here" in capsys.readouterr().err

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""`hasp machine` from outside."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hasp.lab.simulate.machines import flat, machine
+
+Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
+needs_two = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="two CPUs are needed"
+)
+WIDTH = 80
+
+
+@pytest.fixture(scope="module")
+def measured(hasp: Hasp, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with everything that one quick run writes."""
+    folder = tmp_path_factory.mktemp("machine")
+    done = hasp(
+        *("machine", "--quick", "--json", folder / "host.jsonl"),
+        *("--csv", folder / "host.csv", "--toml", folder / "host.toml"),
+        *("--plot", folder / "heat.svg"),
+    )
+    assert done.returncode == 0, done.stderr
+    (folder / "stdout").write_text(done.stdout)
+    return folder
+
+
+def rows(folder: Path, kind: str) -> list[dict[str, Any]]:
+    lines = (folder / "host.jsonl").read_text().splitlines()
+    found = [json.loads(line) for line in lines]
+    assert all(row["schema"] == "hasp.machine/1" for row in found)
+    return [row for row in found if row["kind"] == kind]
+
+
+@needs_two
+def test_every_kind_of_row(measured: Path) -> None:
+    (host,) = rows(measured, "host")
+    assert host["cycles_per_second"] > 1e6
+    assert not host["simulated"]
+    for kind in ("cpu", "pair", "level", "line", "load", "wait", "atomic", "message"):
+        assert rows(measured, kind), kind
+    for row in [*rows(measured, "pair"), *rows(measured, "line")]:
+        if not row.get("absent"):
+            assert row["low_cycles"] <= row["cycles"] <= row["high_cycles"]
+            assert row["samples"] > 50
+            expected = row["cycles"] / host["cycles_per_second"] * 1e9
+            assert row["ns"] == pytest.approx(expected, abs=0.02)
+
+
+@needs_two
+def test_what_needs_a_third_cpu_is_absent(measured: Path) -> None:
+    if len(os.sched_getaffinity(0)) > 2:
+        pytest.skip("this machine has a third CPU")
+    absent = [row for row in rows(measured, "line") if row["absent"]]
+    assert {row["state"] for row in absent} == {"owned", "shared"}
+    assert all("cycles" not in row for row in absent)
+    assert rows(measured, "crowd") == []
+
+
+@needs_two
+def test_the_tables_fit(measured: Path) -> None:
+    text = (measured / "stdout").read_text()
+    assert max(map(len, text.splitlines())) <= WIDTH
+    for words in ("by state", "loads one after the other", "messages of one cache"):
+        assert words in text
+
+
+@needs_two
+def test_the_machine_file_can_be_simulated(measured: Path) -> None:
+    described = machine.load(str(measured / "host.toml"))
+    assert described.topology.cpus == len(os.sched_getaffinity(0))
+    assert "latency compare_exchange modified" in flat.flatten(described)
+    assert "MEASURED" in described.sources
+    # Estimates are named, and nothing measured is among them.
+    assert "protocol" in described.estimates
+    assert "latency.load.modified" not in described.estimates
+
+
+@needs_two
+def test_csv_and_figure(measured: Path) -> None:
+    with (measured / "host.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    kinds = {line["kind"] for line in lines}
+    assert {"pair", "line", "load", "wait", "atomic", "message"} <= kinds
+    assert len([line for line in lines if line["kind"] == "line"]) == len(
+        rows(measured, "line")
+    )
+    assert "<svg" in (measured / "heat.svg").read_text()
+
+
+@needs_two
+def test_results_can_be_shown_again(hasp: Hasp, measured: Path, tmp_path: Path) -> None:
+    source = measured / "host.jsonl"
+    again = hasp("machine", "--from", source, "--toml", tmp_path / "again.toml")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == (measured / "stdout").read_text()
+    first, second = (
+        (folder / name).read_text()
+        for folder, name in ((measured, "host.toml"), (tmp_path, "again.toml"))
+    )
+    assert first == second
+    lines = hasp("machine", "--from", source, "--json").stdout
+    assert lines == source.read_text()
+
+
+def test_one_cpu_is_enough(hasp: Hasp) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    done = hasp("machine", "--quick", "--cpus", cpu, "--json")
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = {row["kind"] for row in found}
+    assert "one_cpu" in {row.get("doubt") for row in found}
+    assert {"load", "wait", "atomic"} <= kinds
+    assert "pair" not in kinds
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--cpus", "0,9999"], "CPU 9999 may not be used"),
+        (["--cpus", "one"], "no list like"),
+        (["--plot", "heat.gif"], "format is not known"),
+        (["--csv", "/nonexistent/x.csv"], "cannot be written"),
+        (["--from", "/nonexistent.jsonl"], "cannot be read as results"),
+        (["--simulate", "nowhere"], "no machine called 'nowhere'"),
+        (["--simulate", "xeon-80", "--toml", "x.toml"], "not what was simulated"),
+    ],
+)
+def test_refusals(hasp: Hasp, words: list[str], message: str) -> None:
+    done = hasp("machine", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_other_files_are_not_results(hasp: Hasp, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"schema":"hasp.bench.locks/1"}\n')
+    done = hasp("machine", "--from", other)
+    assert done.returncode == 2
+    assert "has no results of `hasp machine`" in done.stderr
+
+
+BURN = "while True: pass"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@needs_two
+def test_a_remote_load_is_steady_on_a_busy_host(hasp: Hasp, tmp_path: Path) -> None:
+    """Ten runs beside two programs that want both CPUs: medians within 5 %.
+
+    That is the range from the least to the largest median, over their median.
+    """
+    burners = [subprocess.Popen([sys.executable, "-c", BURN]) for _ in range(2)]
+    try:
+        time.sleep(1)
+        medians = []
+        for number in range(10):
+            path = tmp_path / f"{number}.jsonl"
+            done = hasp("machine", "--quick", "--json", path)
+            assert done.returncode == 0, done.stderr
+            lines = map(json.loads, path.read_text().splitlines())
+            medians.append(
+                next(row["cycles"] for row in lines if row["kind"] == "pair")
+            )
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+    middle = statistics.median(medians)
+    assert (max(medians) - min(medians)) / middle < 0.05, medians

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""The same measuring code on the simulator: what it finds is what went in.
+
+What went in is table 2 of SSYNC (David, Guerraoui and Trigonakis, SOSP 2013), in
+tests/lab/host/table2.csv: 173 latencies of four machines. The way from there to here is
+a machine file, the simulator's protocol, and the scripts that bring each state about,
+so a cell that comes out again shows that all three mean the same by it.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import statistics
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hasp.lab.host import pairs as plan
+from hasp.lab.host.described import topology_of
+from hasp.lab.simulate.machines import machine
+from hasp.lab.simulate.machines.flat import flatten
+
+TABLE = Path(__file__).with_name("table2.csv")
+MACHINES = {
+    "Opteron": "opteron-48",
+    "Xeon": "xeon-80",
+    "Niagara": "niagara-64",
+    "Tilera": "tilera-36",
+}
+# The table's names of distances where the machine's are others.
+DISTANCES = {
+    ("Tilera", "one hop"): "1_hops",
+    ("Tilera", "max hops"): "10_hops",
+}
+TOLERANCE, TOLERANCE_CYCLES = 0.05, 3
+
+
+def cells() -> Iterator[dict[str, str]]:
+    with TABLE.open(newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def distance_of(cell: dict[str, str]) -> str:
+    key = (cell["system"], cell["distance"])
+    return DISTANCES.get(key, cell["distance"].lower().replace(" ", "_"))
+
+
+@cache
+def program(build_dir: Path, name: str) -> str:
+    return str(next(build_dir.rglob(name)))
+
+
+@pytest.fixture(scope="session")
+def flat_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Each machine flattened; homes are where memory is touched first, as SSYNC had
+    them, not spread over the tiles."""
+    folder = tmp_path_factory.mktemp("flat")
+    files = {}
+    for system, name in MACHINES.items():
+        text = flatten(machine.load(name))
+        path = folder / name
+        path.write_text(text.replace("model.hashed_home 1\n", "model.hashed_home 0\n"))
+        files[system] = path
+    return files
+
+
+def measure(build_dir: Path, flat: Path, *words: str) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        [program(build_dir, "hasp-machine-simulated"), *words, "--machine", str(flat)],
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("system", MACHINES)
+def test_every_cell_of_table_2_is_measured_again(
+    system: str, build_dir: Path, flat_files: dict[str, Path]
+) -> None:
+    topology = topology_of(machine.load(MACHINES[system]))
+    casts = {cast.relation: cast for cast in plan.casts(topology)}
+    wrong = []
+    expected = [cell for cell in cells() if cell["system"] == system]
+    for distance, group in itertools.groupby(
+        sorted(expected, key=distance_of), key=distance_of
+    ):
+        cast = casts[distance]
+        cpus = f"--cpus={cast.cpu},{cast.holder},{cast.sharer}"
+        words = ("coherence", cpus, "--samples=20", "--batch=1", "--lines=4")
+        found = {
+            (row["operation"], row["state"]): statistics.median(row["cycles"])
+            - statistics.median(row["overheads"])
+            for row in measure(build_dir, flat_files[system], *words)
+        }
+        for cell in group:
+            paper = int(cell["cycles"])
+            case = (cell["operation"].lower(), cell["state"].lower())
+            if abs(found[case] - paper) > max(TOLERANCE * paper, TOLERANCE_CYCLES):
+                wrong.append((distance, *case, paper, found[case]))
+    assert expected
+    assert wrong == []
+
+
+@pytest.mark.parametrize("system", MACHINES)
+def test_threads_that_only_look_at_the_clock_take_turns(
+    system: str, build_dir: Path, flat_files: dict[str, Path]
+) -> None:
+    simulated = machine.load(MACHINES[system])
+    words = ("slice", "--cpus=0", "--milliseconds=100")
+    [row] = measure(build_dir, flat_files[system], *words)
+    slice_ = simulated.figures["scheduler", "slice_us"] * simulated.mhz
+    assert len(row["cycles"]) >= 2
+    assert row["cycles"] == pytest.approx([slice_] * len(row["cycles"]), rel=0.01)
+
+
+def test_the_table_is_whole() -> None:
+    assert len(list(cells())) == 173
+
+
+def test_hasp_machine_simulates(hasp: Any, tmp_path: Path) -> None:
+    path = tmp_path / "i-20.jsonl"
+    words = ("machine", "--simulate", "i-20", "--json", path)
+    done = hasp(*words, "--plot", tmp_path / "heat.png")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "heat.png").stat().st_size > 1000
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert rows[0]["simulated"]
+    assert [row for row in rows if row["kind"] == "doubt"] == []
+    levels = [row for row in rows if row["kind"] == "level"]
+    names = [name for row in levels for name in row["relations"]]
+    assert names == ["same_die", "one_hop"]
+    # With three CPUs and more nothing is absent, and sharers make a store dearer.
+    assert not any(row["absent"] for row in rows if row["kind"] == "line")
+    stores = {
+        row["sharers"]: row["cycles"]
+        for row in rows
+        if row["kind"] == "crowd" and row["operation"] == "store"
+    }
+    assert stores[max(stores)] > stores[2]
+    # One line saturates: many threads get no more done than a few.
+    fai = {
+        row["threads"]: row["throughput_mops"]
+        for row in rows
+        if row["kind"] == "atomic" and row["operation"] == "fai"
+    }
+    assert fai[max(fai)] < max(fai.values())
+    assert {row["name"] for row in rows if row["kind"] == "wait"} == {
+        *("pause", "switch", "wake", "slice")
+    }
+    watts = {row["way"]: row["watts"] for row in rows if row["kind"] == "energy"}
+    assert watts["active"] > watts["pausing"] > watts["parked"] > 0
+    again = tmp_path / "again.jsonl"
+    hasp(*words[:-1], again)
+    assert again.read_text().splitlines()[1:] == path.read_text().splitlines()[1:]

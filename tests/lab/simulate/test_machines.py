@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""Machine files: those that come with Hasp, and what is refused and where."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from lock_list import ROOT
+
+from hasp.base.document import Document
+from hasp.base.errors import HaspError
+from hasp.lab.simulate.machines.flat import flatten
+from hasp.lab.simulate.machines.machine import (
+    CONSTANTS_FILE,
+    Machine,
+    find,
+    load,
+    names,
+    read,
+)
+from hasp.lab.simulate.machines.schema import (
+    CONSTANTS,
+    FIGURES,
+    OPERATIONS,
+    STATES,
+    TRANSACTIONS,
+)
+
+EXPECTED = [
+    *("a-48", "a-64", "arm-128", "epyc-2x64", "i-20", "i-48", "i7-4770"),
+    *("niagara-64", "opteron-48", "tilera-36", "xeon-80"),
+]
+SSYNC = ("opteron-48", "xeon-80", "niagara-64", "tilera-36")
+
+
+def test_all_machines_load_and_flatten() -> None:
+    assert names() == EXPECTED
+    for name in names():
+        machine = load(name)
+        keys = [line.split()[0] for line in flatten(machine).splitlines()]
+        assert keys.count("latency") == len(OPERATIONS) * len(STATES)
+        assert keys.count("between_places") == machine.topology.places
+        single = [key for key in keys if key not in ("latency", "between_places")]
+        assert len(single) == len(set(single))
+
+
+def test_the_flat_keys_are_those_that_the_simulator_reads() -> None:
+    header = ROOT / "src/simulator/machine.h"
+    if not header.is_file():
+        pytest.skip("there is no simulator yet")
+    text = header.read_text().partition("#ifndef")[0]
+    documented = set(
+        re.findall(
+            r"\b(?:local|model|scheduler|power|sharers|transactions)"
+            r"\.\w+",
+            text,
+        )
+    )
+    flat = flatten(load("i7-4770"))
+    written = {line.split()[0] for line in flat.splitlines() if "." in line.split()[0]}
+    assert written == documented
+
+
+def test_a_mesh_is_expanded_hop_by_hop() -> None:
+    tilera = load("tilera-36")
+    row = tilera.topology.expand(tilera.latencies["load", "modified"])
+    assert len(row) == 11 and row[1] == 45 and row[10] == 65
+    assert row == sorted(row)
+    assert tilera.topology.between_places[0][35] == 10
+    assert tilera.topology.between_places[7][7] == 0
+
+
+def test_distances_are_those_that_were_published() -> None:
+    opteron, xeon = load("opteron-48").topology, load("xeon-80").topology
+    for topology in (opteron, xeon):
+        most = len(topology.distances) - 1
+        assert all(max(row) == most for row in topology.between_places)
+    assert opteron.between_places[0].count(2) == 3
+    assert xeon.between_places[0].count(1) == 3
+
+
+def test_atomics_without_a_row_take_the_one_that_stands_in() -> None:
+    machine = load("opteron-48")
+    rows = machine.latencies
+    assert rows["fetch_add", "exclusive"] == rows["fetch_add", "modified"]
+    assert rows["fetch_add", "owned"] == rows["fetch_add", "shared"]
+    assert rows["fetch_add", "invalid"] == rows["load", "invalid"]
+
+
+@pytest.mark.parametrize("name", SSYNC)
+def test_no_figure_of_the_published_tables_is_an_estimate(name: str) -> None:
+    machine = load(name)
+    assert not [
+        key for key in machine.estimates if key.startswith(("latency", "local"))
+    ]
+
+
+def variant(old: str, new: str, name: str = "opteron-48") -> Machine:
+    """What a file says after an edit."""
+    text = find(name).read_text()
+    assert text.count(old) >= 1, old
+    return read(
+        Document(Path("edited.toml"), text.replace(old, new, 1)),
+        Document.read(CONSTANTS_FILE),
+    )
+
+
+def line_with(text: str, name: str = "opteron-48") -> int:
+    lines = find(name).read_text().splitlines()
+    return next(at for at, line in enumerate(lines, 1) if text in line)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words", "at"),
+    [
+        (
+            "same_mcm = 161, ",
+            "",
+            "latency.load.modified.same_mcm: missing",
+            "same_mcm = 161",
+        ),
+        ("two_hops = 252", "two_hops = -1", "-1 is negative", "two_hops = 252"),
+        ("two_hops = 252", "two_hops = 2.5", "no whole number", "two_hops = 252"),
+        ("two_hops = 252", "2_hops = 9, two_hops = 252", "unknown distance", "= 252"),
+        (
+            "  [0, 1, 2, 3, 2",
+            "  [0, 1, 2, 7, 2",
+            "unknown distance 7",
+            "between_places = [",
+        ),
+        (
+            "  [0, 1, 2, 3, 2",
+            "  [0, 2, 2, 3, 2",
+            "unlike the way back",
+            "between_places = [",
+        ),
+        ("  [0, 1, 2, 3, 2", "  [1, 1, 2, 3, 2", "1 cannot be", "between_places = ["),
+        ("cpus = 48", "cpus = 50", "50 CPUs cannot be shared", "cpus = 48"),
+        ("cpus = 48", "cpus = -2", "-2 is no count", "cpus = 48"),
+        ("places = 8", "places = 7", "7 rows of 7", "between_places = ["),
+        ("numa_nodes = 8", "numa_nodes = 3", "3 NUMA nodes", "numa_nodes = 8"),
+        ("llc = 40\n", "", "local.llc: missing", "[local]"),
+        ("l1 = 3", "l1 = 0", "0 is out of bounds", "l1 = 3"),
+        ("mhz = 2100", "mhz = true", "True is no whole number", "mhz = 2100"),
+        ("[sharers]", "[shavers]", "unknown table", "[sharers]"),
+        ("llc = 40", "l3 = 40", "local.l3: unknown key", "llc = 40"),
+        (
+            "[latency.fetch_add]",
+            "[latency.fetch_sub]",
+            "unknown operation",
+            "[latency.fetch_add]",
+        ),
+        ('kind = "moesi', 'kind = "mosi', "unknown value 'mosi-broadcast'", "kind ="),
+        ('source = "SSYNC, table 3"', 'source = "me"', "unknown source", "table 3"),
+        ('source = "SSYNC, table 3"\n', "", "local.source: missing", "[local]"),
+        ("power = ", "powers = ", "names nothing", "power = "),
+        ("schema = 1", "schema = 2", "another version", "schema = 1"),
+    ],
+)
+def test_an_error_names_file_line_and_key(
+    old: str, new: str, words: str, at: str
+) -> None:
+    with pytest.raises(HaspError) as caught:
+        variant(old, new)
+    assert words in caught.value.message
+    assert caught.value.message.startswith(f"edited.toml:{line_with(at)}: ")
+    assert caught.value.remedy
+
+
+def test_broken_toml_names_its_line() -> None:
+    with pytest.raises(HaspError, match=r"edited.toml: .*line 3"):
+        Document(Path("edited.toml"), "a = 1\n\nb = = 2\n")
+
+
+def test_an_unknown_machine_is_offered_its_neighbours() -> None:
+    with pytest.raises(HaspError, match="no machine called 'xeon'") as caught:
+        load("xeon")
+    assert "did you mean xeon-80" in caught.value.remedy
+
+
+def test_every_key_is_documented() -> None:
+    page = (ROOT / "docs/machines.md").read_text()
+    for figure in (*FIGURES, *CONSTANTS, *TRANSACTIONS):
+        assert f"`{figure.table}.{figure.key}`" in page
+    for name in names():
+        assert f"`{name}`" in page

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The contracts of pyproject.toml on imports: kept by the sources, broken when seeded."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LINT = (
+    "import sys; from importlinter.cli import lint_imports_command as c; "
+    "sys.exit(c(['--no-cache']))"
+)
+
+
+def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", LINT],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root / "python"), "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_sources_keep_the_contracts() -> None:
+    done = lint_imports(ROOT)
+    assert done.returncode == 0, done.stdout
+    assert "0 broken" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        # Also inside a function, where an import hides from a reader.
+        ("base/errors.py", "def f():\n    import hasp.cli.main", "import downward"),
+        ("profile/trace/format.py", "import hasp.profile.report.text", "the trace up"),
+        ("lab/simulate/job.py", "import hasp.lab.bench.rows", "one way only"),
+        ("statistics/ratio.py", "import hasp.statistics.interval", "in a circle"),
+        ("new_package/__init__.py", "", "import downward"),
+    ],
+)
+def test_a_seeded_import_breaks_its_contract(
+    tmp_path: Path, module: str, line: str, contract: str
+) -> None:
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "python", tmp_path / "python", ignore=ignored)
+    path = tmp_path / "python/hasp" / module
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a") as file:
+        file.write(f"\n{line}\n")
+    done = lint_imports(tmp_path)
+    assert done.returncode != 0
+    broken = [text for text in done.stdout.splitlines() if contract in text]
+    assert (broken and "BROKEN" in broken[0]) or "new_package" in done.stdout, (
+        done.stdout
+    )

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""`hasp top`: the intervals between two snapshots, the tables, and attaching."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+from trace_samples import BEGIN, SECOND, Synthetic
+
+from hasp.base.errors import HaspError
+from hasp.profile.live import columns
+from hasp.profile.live.columns import (
+    headline,
+    order_of,
+    site_cells,
+    sorted_sites,
+    sparkline,
+)
+from hasp.profile.live.feed import Feed
+from hasp.profile.live.interval import between
+from hasp.profile.live.source import Attached, Started
+from hasp.profile.model.build import load
+from hasp.profile.model.snapshot import Place, take
+from hasp.profile.record.target import Target
+from hasp.profile.trace.format import ChunkKind, Operation
+
+from .conftest import HOT, server
+
+
+def named(place: Place) -> str:
+    return {1: "hot.c:1 &hot", 2: "cold.c:2 &cold"}[place.stack]
+
+
+@pytest.mark.parametrize(
+    ("timed", "began", "held"),
+    [
+        (0, 3 * SECOND, 0.5 + 0.5),  # the second half of the interval
+        (0, 1 * SECOND, 0.5 + 1.0),  # all of it; it is in no sums
+        (1, 1 * SECOND, 0.5 + 1.0),
+        (1, 3 * SECOND, 0.5 + 0.5),
+    ],
+)
+def test_a_hold_that_goes_on_counts(tmp_path, timed, began, held):
+    holds = {"holding_since": BEGIN + began, "holding_timed": timed}
+    none = {} if began > 2 * SECOND else holds
+    before = take(server(2, tmp_path / "before", none))
+    after = take(server(4, tmp_path / "after", holds))
+    hot, _ = sorted_sites(between(before, after, named), order_of("wait"))
+    assert hot.held == pytest.approx(held)
+    (thread, _) = between(before, after, named).threads
+    seconds = (4 * SECOND - began) // SECOND
+    assert thread.state == f"holds hot.c:1 &hot, {seconds}.0s"
+
+
+def test_a_hold_that_was_timed_is_not_counted_twice(tmp_path):
+    """At its end the sums get all of it."""
+    holds = {"holding_since": BEGIN + SECOND, "holding_timed": 1}
+    before = take(server(2, tmp_path / "before", holds))
+    after = take(server(4, tmp_path / "after"))
+    hot, _ = sorted_sites(between(before, after, named), order_of("wait"))
+    # The sums grew by one second, which was told before.
+    assert hot.held == pytest.approx(0)
+
+
+def test_an_interval_is_the_difference_of_two_looks(looks):
+    before, after = map(take, looks)
+    found = between(before, after, named)
+    assert found.seconds == pytest.approx(2)
+    hot, cold = sorted_sites(found, order_of("wait"))
+    assert (hot.name, cold.name) == ("hot.c:1 &hot", "cold.c:2 &cold")
+    assert (hot.acquisitions, cold.acquisitions) == (1000, 5000)
+    assert hot.contended == pytest.approx(0.1)
+    assert hot.waiting == pytest.approx(0.1)  # both looks saw 0.25 s under way
+    assert hot.held == pytest.approx(0.5)
+    assert (hot.waiters, hot.holders) == (1, ["holder"])
+    assert found.section_share == pytest.approx(0.25)
+    # As the report has it.
+    assert after.own_share == load(looks[1]).overhead.share > 0
+
+
+def test_a_wait_that_goes_on_counts_up_to_now(tmp_path):
+    long_ago = BEGIN + SECOND
+    before = take(server(2, tmp_path / "1", waiting_since=long_ago))
+    after = take(server(4, tmp_path / "2", waiting_since=long_ago))
+    (hot, _) = sorted_sites(between(before, after, named), order_of("wait"))
+    assert hot.waiting == pytest.approx(1 + 0.1)
+
+
+def test_without_a_first_look_it_is_since_the_start(looks):
+    found = between(None, take(looks[1]), named)
+    assert found.seconds == pytest.approx(4)
+    assert {row.name: row.acquisitions for row in found.sites} == {
+        "hot.c:1 &hot": 1000,
+        "cold.c:2 &cold": 5000,
+    }
+
+
+def test_threads_say_what_they_wait_for_and_hold(looks):
+    holder, waiter = between(None, take(looks[1]), named).threads
+    assert holder.state == "holds hot.c:1 &hot"
+    assert waiter.state == "waits for hot.c:1 &hot, 250ms"
+    assert holder.section == pytest.approx(0.5)
+
+
+def test_condition_variables_are_idleness(tmp_path):
+    for kind in (Operation.WAIT, Operation.BARRIER):
+        found = between(None, take(server(2, tmp_path / "t", waiting_to=kind)), named)
+        assert all(row.waiters == 0 for row in found.sites)
+        assert "waits" in found.threads[1].state
+
+
+def test_places_of_one_name_are_one_row(looks):
+    found = between(None, take(looks[1]), lambda place: "same")
+    (row,) = found.sites
+    assert row.acquisitions == 6000
+
+
+@pytest.mark.parametrize(
+    ("title", "first"),
+    [("wait", "hot"), ("hold", "hot"), ("acquired", "cold"), ("contended", "hot")],
+)
+def test_orders(looks, title, first):
+    found = between(None, take(looks[1]), named)
+    assert sorted_sites(found, order_of(title))[0].name.startswith(first)
+
+
+def test_lines_fit_80_columns(looks):
+    after = take(looks[1])
+    found = between(None, after, named)
+    assert len(headline(after, found)) <= 78
+    row = found.sites[0]
+    row.name, row.holders = "a_very_long_file_name.cpp:1234 " + "x" * 40, ["y" * 40] * 3
+    row.waiting, row.held, row.acquisitions, row.waiters = 1234.5, 99.9, 2e7, 1000
+    cells = site_cells(row, [1.0] * 60)
+    headings = columns.SITE_HEADINGS
+    widths = [max(map(len, pair)) for pair in zip(cells, headings, strict=True)]
+    assert sum(widths) + len(widths) - 1 <= 80
+    assert cells[0].startswith("a_very") and cells[0].endswith("xxx")
+    # A wider terminal shows more of the name.
+    assert len(site_cells(row, [], 120)[0]) == len(cells[0]) + 40
+
+
+def test_sparklines():
+    assert sparkline([0, 0]) == ""
+    assert sparkline([0, 4, 8]) == " ▄█"
+    assert sparkline([0.001, 100]) == "▁█"
+    assert len(sparkline(range(60))) == columns.SPARK_WIDTH
+
+
+def test_a_feed_remembers_waiters_and_names(looks):
+    feed = Feed(looks[0])
+    feed.look()
+    looks[1].replace(looks[0])
+    feed.look()
+    assert feed.interval is not None
+    row = sorted_sites(feed.interval, order_of("wait"))[0]
+    assert row.name == "0x1000"
+    assert len(feed.history(row)) == 2
+
+
+def test_a_trace_of_a_process_that_has_ended_is_for_report(looks):
+    with pytest.raises(HaspError) as refused:
+        Attached(looks[0])
+    assert "hasp report" in refused.value.remedy
+
+
+def test_leaving_ends_the_program(tmp_path):
+    command = ["sleep", "60"]
+    target = Target(command, "/bin/sleep", dict(os.environ), tmp_path / "t", 1)
+    source = Started(target, None)
+    assert source.status() is None
+    source.stop()
+    assert source.status() == -signal.SIGTERM
+
+
+def test_locks_of_a_site_that_only_waits_are_shown(tmp_path):
+    trace = Synthetic(SECOND)
+    site = trace.stack(HOT)
+    lock = trace.lock(site=site)
+    trace.thread(ended=0, waiting_for=lock, waiting_to=Operation.LOCK, tid=5)
+    found = between(None, take(trace.write(tmp_path / "t")), lambda place: "it")
+    assert [row.waiters for row in found.sites] == [1]
+    assert ChunkKind.USES not in trace.records or not trace.records[ChunkKind.USES]

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""The real recorder under `hasp profile` and `hasp top`: hangs, forks, daemons."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import RUN_HASP, native_program
+from waiting import has_ended, wait_until
+
+from hasp.profile.model.build import load
+from hasp.profile.model.snapshot import Snapshot, take
+from hasp.profile.record import files
+
+HANG = ("--hang-after", "0.3s")
+
+
+@pytest.fixture
+def hangs() -> Path:
+    return native_program("hangs")
+
+
+def wait_for_trace(path: Path) -> files.Trace:
+    """The trace, as soon as the recorder has written its header."""
+    return wait_until(lambda: files.head(path))
+
+
+def acquisitions(path: Path) -> int:
+    """The acquisitions recorded so far."""
+    return sum(sums.acquisitions for sums in take(path).sites.values())
+
+
+def waiting(snapshot: Snapshot) -> int:
+    """The number of threads that are waiting for a lock."""
+    return sum(1 for thread in snapshot.threads if thread.waiting_for)
+
+
+def start(folder: Path, *words: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN_HASP, *map(str, words)],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("opposite", ["deadlock: 2 threads wait for each other", "&credit", "&debit"]),
+        pytest.param(
+            "itself",
+            ["deadlock: a thread waits for a lock that it holds itself"],
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "forgotten",
+            ["1 thread waits for hangs.c", "&debit"],
+            marks=pytest.mark.slow,
+        ),
+        pytest.param("lost", ["none can wake another"], marks=pytest.mark.slow),
+    ],
+)
+def test_a_hang_is_explained_and_ended(hasp, hangs, tmp_path, how, words):
+    command = ("profile", *HANG, "--kill-on-hang", "--", hangs, how)
+    finished = hasp(*command, cwd=tmp_path)
+    assert finished.returncode == 1
+    assert finished.stdout == "started\n"
+    assert "nothing has moved for 300 ms" in finished.stderr
+    for word in words:
+        assert word in finished.stderr
+    ends = [w for w in load(tmp_path / "hasp.trace").warnings if "was ended by" in w]
+    assert len(ends) == 1
+    assert "SIGTERM" in ends[0] or "SIGKILL" in ends[0]
+
+
+@pytest.mark.slow
+def test_a_hang_that_ends_is_told_once_and_nothing_is_killed(hasp, hangs, tmp_path):
+    # Long enough to be asked about on a busy machine.
+    finished = hasp("profile", *HANG, "--", hangs, "sleeps", "8", cwd=tmp_path)
+    assert finished.returncode == 0
+    assert finished.stderr.count("nothing has moved") == 1
+    assert re.search(r"held by hangs \(tid \d+\), which runs, or", finished.stderr)
+
+
+@pytest.mark.slow
+def test_a_program_that_works_or_is_stopped_does_not_hang(hangs, tmp_path):
+    hasp = start(tmp_path, "profile", "--hang-after", "2s", "--", hangs, "works")
+    trace = wait_for_trace(tmp_path / "hasp.trace")
+    wait_until(lambda: acquisitions(trace.path) > 200)
+    os.kill(trace.pid, signal.SIGSTOP)
+    time.sleep(3)  # longer than --hang-after
+    before = acquisitions(trace.path)
+    os.kill(trace.pid, signal.SIGCONT)
+    wait_until(lambda: acquisitions(trace.path) > before + 100)
+    os.kill(trace.pid, signal.SIGTERM)
+    _, errors = hasp.communicate(timeout=30)
+    assert hasp.returncode == -signal.SIGTERM
+    assert "nothing has moved" not in errors
+
+
+@pytest.mark.slow
+def test_sigquit_asks_and_the_program_goes_on(hangs, tmp_path):
+    hasp = start(tmp_path, "profile", "--", hangs, "opposite")
+    trace = wait_for_trace(tmp_path / "hasp.trace")
+    wait_until(lambda: waiting(take(trace.path)) == 2)
+    hasp.send_signal(signal.SIGQUIT)
+    assert hasp.stderr is not None
+    line = hasp.stderr.readline()
+    assert f"who waits for whom in process {trace.pid}" in line
+    assert "deadlock" in hasp.stderr.readline()
+    assert files.head(trace.path).running
+    os.kill(trace.pid, signal.SIGKILL)
+    hasp.communicate(timeout=30)
+    assert hasp.returncode == -signal.SIGKILL
+
+
+def test_after_sigkill_the_trace_is_whole(hangs, tmp_path):
+    hasp = start(tmp_path, "profile", "--", hangs, "works")
+    trace = wait_for_trace(tmp_path / "hasp.trace")
+    wait_until(lambda: acquisitions(trace.path) > 20)
+    os.kill(trace.pid, signal.SIGKILL)
+    _, errors = hasp.communicate(timeout=30)
+    assert hasp.returncode == -signal.SIGKILL
+    assert "see `hasp report hasp.trace`" in errors
+    profile = load(trace.path)
+    assert not profile.ended
+    (site,) = [site for site in profile.sites if "third" in site.name]
+    assert site.total.acquisitions > 20
+
+
+def test_processes_of_a_shell_are_recorded_one_by_one(hasp, hangs, tmp_path):
+    line = f"{hangs} sleeps & {hangs} sleeps & wait"
+    finished = hasp("profile", "--", "sh", "-c", line, cwd=tmp_path)
+    assert finished.returncode == 0
+    assert re.search(r"also recorded: hasp\.trace(\.2)?, hangs", finished.stderr)
+    profile = load(tmp_path / "hasp.trace")
+    assert profile.others == (str(tmp_path / "hasp.trace.2"),)
+    assert profile.ended
+    for name in ("hasp.trace", "hasp.trace.2"):
+        assert (tmp_path / (name + files.SYMBOLS)).exists()
+
+
+@pytest.mark.slow
+def test_a_daemon_that_outlives_the_program_is_named(hasp, hangs, tmp_path):
+    script = (
+        f"setsid {hangs} works > /dev/null 2>&1 < /dev/null & "
+        "until [ -s hasp.trace ]; do sleep 0.02; done"
+    )
+    finished = hasp("profile", "--", "sh", "-c", script, cwd=tmp_path)
+    pid = wait_for_trace(tmp_path / "hasp.trace").pid
+    os.kill(pid, signal.SIGKILL)
+    assert finished.returncode == 0
+    assert re.search(rf"process(es)? .*{pid}.* still run", finished.stderr)
+
+
+@pytest.mark.slow
+def test_the_report_goes_to_stderr(hasp, hangs, tmp_path):
+    finished = hasp("profile", "--report", "--", hangs, "sleeps", cwd=tmp_path)
+    assert finished.stdout == "started\n"
+    assert "acquisitions" in finished.stderr or "taken" in finished.stderr
+    assert "&debit" in finished.stderr
+
+
+def test_top_in_plain_tables(hasp, hangs, tmp_path):
+    words = ("top", "--plain", "2", "--interval", "0.3s", "--", hangs, "works")
+    finished = hasp(*words, cwd=tmp_path)
+    assert finished.returncode == 0
+    assert finished.stdout.count("own cost") == 2
+    assert "&third" in finished.stdout
+    assert max(map(len, finished.stdout.splitlines())) <= 80
+    assert "started" in finished.stderr
+    trace = files.head(tmp_path / "hasp.trace")
+    assert trace is not None
+    assert not trace.running  # leaving ends the program
+
+
+@pytest.mark.slow
+def test_top_of_a_program_that_is_recorded_leaves_it_alone(hasp, hangs, tmp_path):
+    profile = start(tmp_path, "profile", "--", hangs, "opposite")
+    trace = wait_for_trace(tmp_path / "hasp.trace")
+    wait_until(lambda: waiting(take(trace.path)) == 2)
+    words = ("top", "--once", "--interval", "0.2s", "hasp.trace")
+    finished = hasp(*words, cwd=tmp_path)
+    assert finished.returncode == 0
+    assert "&credit" in finished.stdout
+    assert profile.poll() is None
+    os.kill(trace.pid, signal.SIGTERM)
+    profile.communicate(timeout=30)
+    again = hasp(*words, cwd=tmp_path)
+    assert again.returncode == 2
+    assert "hasp report" in again.stderr
+
+
+def test_top_that_is_killed_takes_its_program_along(hangs, tmp_path):
+    top = start(tmp_path, "top", "--plain", "99", "--", hangs, "works")
+    pid = wait_for_trace(tmp_path / "hasp.trace").pid
+    top.kill()
+    top.communicate(timeout=30)
+    wait_until(lambda: has_ended(pid))
+
+
+def test_top_ends_with_the_program_s_status(hasp, tmp_path):
+    finished = hasp("top", "--plain", "3", "--", "sh", "-c", "exit 7", cwd=tmp_path)
+    assert finished.returncode == 7
+    assert "nothing was recorded" in finished.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--plain", "0", "--", "true"), "0 tables"),
+        (("--", "true"), "needs a terminal"),
+        ((), "which program"),
+        (("--once", "no.trace"), "no trace no.trace"),
+        (("--once", "--output", "no/folder", "--", "true"), "no/folder"),
+    ],
+)
+def test_what_top_refuses(hasp, tmp_path, words, complaint):
+    finished = hasp("top", *words, cwd=tmp_path, stdin=subprocess.DEVNULL)
+    assert finished.returncode == 2
+    assert complaint in finished.stderr
