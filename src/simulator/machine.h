@@ -3,9 +3,9 @@
  * The machine to simulate, as a flattened machine file describes it.
  *
  * One `key value...` a line, integers only, in cycles unless said otherwise; a line
- * that starts with # is a comment. Every key stands exactly once (`between_places` once
- * for each place, `latency` once for each of the 30 pairs). python/hasp/lab/simulate/machines writes
- * it from TOML.
+ * that starts with # is a comment. Every key occurs exactly once (`between_places` once
+ * for each place, `latency` once for each of the 30 pairs).
+ * python/hasp/lab/simulate/machines writes it from TOML.
  *
  *   name TEXT              of the machine, up to the end of the line
  *   clock_khz N            cycles in a millisecond
