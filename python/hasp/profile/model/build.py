@@ -19,7 +19,7 @@ from hasp.profile.model.lock_sums import LockSums
 from hasp.profile.model.profile import Event, Profile
 from hasp.profile.model.order import cycles
 from hasp.profile.model.overhead import overhead_of
-from hasp.profile.pending import pending_doubt, pending_of
+from hasp.profile.model.pending import pending_doubt, pending_of
 from hasp.profile.model.records import Converter
 from hasp.profile.model.sites import Sites, Stacks
 from hasp.profile.model.uses import UseReader

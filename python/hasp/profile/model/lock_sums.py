@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hasp.profile.model.clock import Clock
 from hasp.profile.model.lazy import Lazy
+from hasp.profile.model.pending import Pending
 from hasp.profile.model.profile import Kind, Lock
-from hasp.profile.pending import Pending
 from hasp.profile.trace.format import ChunkKind, LockFlag, LockKind, Records
 from hasp.profile.trace.reader import Trace
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from hasp.locks.site_plan.model import MOST_FRAMES
 from hasp.profile.model.lock_sums import KINDS, LockSums, Places
 from hasp.profile.model.naming import Name, name_of
+from hasp.profile.model.pending import Pending
 from hasp.profile.model.profile import Kind, Origin, Site, Spot
 from hasp.profile.model.uses import HOLDING, ThreadUses, UseReader
-from hasp.profile.pending import Pending
 from hasp.profile.symbols.frame import Stack
 from hasp.profile.symbols.symbolizer import Datum, Symbolizer
 from hasp.profile.trace.format import ChunkKind, LockKind, Records

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hasp.profile.model.clock import clock_of
+from hasp.profile.model.pending import pending_of
 from hasp.profile.model.profile import Use, sum_of
 from hasp.profile.model.uses import HOLDING, OPERATIONS, UseReader
-from hasp.profile.pending import pending_of
 from hasp.profile.trace.format import ChunkKind, LockKind
 from hasp.profile.trace.reader import Trace
 
