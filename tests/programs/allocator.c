@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that allocate, lock, wait and fork:
- * for malloc replacements that use mutexes. */
+/* Threads that allocate, lock, wait and fork, to test malloc replacements that use
+ * mutexes. */
 #include "check.h"
 
 enum { THREADS = 4, SLOTS = 64 };
@@ -13,7 +13,7 @@ static int turn;
 static int rounds;
 static int stop;
 
-/* Blocks change hands, so that threads free what others allocated. */
+/* Threads exchange blocks, so that they free memory that others allocated. */
 static void *swap_body(void *argument)
 {
     unsigned dice = (unsigned)(long)argument * 7919 + 1;
@@ -79,8 +79,8 @@ static void wait_and_allocate(void)
     check_join(thread);
 }
 
-/* Forks while other threads are inside the
- * allocator; the child allocates in new threads. */
+/* Forks while other threads are in the allocator; the child allocates in new
+ * threads. */
 static void fork_while_allocating(void)
 {
     pthread_t threads[2];
@@ -113,7 +113,7 @@ static void *short_body(void *ignored)
     return malloc(100);
 }
 
-/* Per-thread caches of the allocator come and go. */
+/* Creates and destroys many per-thread caches of the allocator. */
 static void many_threads(void)
 {
     for (int i = 0; i < 300; i++)
@@ -121,7 +121,7 @@ static void many_threads(void)
     CHECK_EQUAL(swaps, 300);
 }
 
-/* Which allocator is at work, for the runner that preloads one. */
+/* Checks for the runner that the allocator it preloads is in use. */
 static void is_replaced(void)
 {
     const char *wanted = getenv("CHECK_ALLOCATOR_SYMBOL");

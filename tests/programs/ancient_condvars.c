@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first condition variables of 64-bit Linux,
- * which binaries from 2002 still ask for. */
+/* The first condition variables of 64-bit Linux, which binaries from 2002 still use. */
 #include "check.h"
 
 int ancient_init(pthread_cond_t *, const pthread_condattr_t *);

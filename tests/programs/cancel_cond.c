@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cancelling threads inside cond_wait: the
- * mutex is re-taken, the signal is passed on. */
+/* Cancelling threads in cond_wait: they reacquire the mutex and pass on the signal. */
 #include "check.h"
 
 static pthread_mutex_t mutex;
@@ -9,7 +8,7 @@ static int waiting;
 static int cleaned;
 static int woken;
 
-/* Where a waiter is cancelled. */
+/* The wait in which a thread is cancelled. */
 struct wait {
     int clock; /* -1: cond_wait, -2: cond_timedwait, else cond_clockwait on it */
     int type;  /* of cancellation */
@@ -28,7 +27,7 @@ static void set_up(int kind)
 
 static void clean_up(void *kind)
 {
-    /* An error-checking mutex knows: this thread owns it again. */
+    /* Succeeds for an error-checking mutex only if this thread owns it again. */
     CHECK_OK(pthread_mutex_unlock(&mutex));
     check_add(&cleaned, 1);
     (void)kind;
@@ -79,7 +78,7 @@ static void cancel_while(int held, struct wait wait)
         for (int i = 0; i < 3; i++)
             CHECK_OK(pthread_cancel(threads[i]));
         if (held) {
-            /* They are cancelled, but cannot go on before they have the mutex. */
+            /* They are cancelled, but cannot continue until they own the mutex. */
             check_sleep_ms(1);
             CHECK_EQUAL(check_get(&cleaned), 0);
             CHECK_OK(pthread_mutex_unlock(&mutex));
@@ -119,7 +118,7 @@ static void asynchronous(void)
     every_wait(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_CANCEL_ASYNCHRONOUS);
 }
 
-/* The C library's own mutex or condvar on the other side of the wait. */
+/* Waits in which the mutex or the condvar is passed through to the C library. */
 static void shared_mutex(void)
 {
     mutex_shared = PTHREAD_PROCESS_SHARED;
@@ -135,7 +134,7 @@ static void shared_condvar(void)
     every_wait(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_CANCEL_DEFERRED);
 }
 
-/* A request that was there before the call acts on it, with the mutex held. */
+/* A cancellation that is pending before the call acts in it, with the mutex held. */
 static void *pending_body(void *ignored)
 {
     int state;
@@ -186,7 +185,7 @@ static void disabled(void)
     CHECK(check_join(thread) == &woken);
 }
 
-/* Waits once; says whether it came back by itself. */
+/* Waits once; its result tells whether the wait returned. */
 static void *wait_once(void *ignored)
 {
     (void)ignored;
@@ -199,8 +198,8 @@ static void *wait_once(void *ignored)
 }
 
 /*
- * One signal and one cancellation at the same moment.  If the cancelled thread did not
- * come back from its wait, the signal belongs to the other one.
+ * One signal and one cancellation at the same moment. If the cancelled thread does not
+ * return from its wait, the signal must wake the other one.
  */
 static void signal_is_passed_on(void)
 {

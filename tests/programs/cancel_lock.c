@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cancellation of threads that wait for a mutex: not before a cancellation point. */
+/* Cancellation of threads that wait for a mutex: deferred cancellation acts at the next
+ * cancellation point, asynchronous cancellation during the wait. */
 #include "check.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -53,7 +54,7 @@ static void blocked_in_timedlock(void)
     deferred(1);
 }
 
-/* Locking and unlocking are no cancellation points even when nothing blocks. */
+/* Locking and unlocking are not cancellation points, whether or not they block. */
 static void *not_a_point_body(void *ignored)
 {
     (void)ignored;
@@ -93,9 +94,8 @@ static void *asynchronous_body(void *ignored)
 }
 
 /*
- * No mutex operation is safe against asynchronous cancellation, yet under the C library
- * a thread may be cancelled so while it is blocked, and the lock lives on for the
- * others.
+ * POSIX does not allow asynchronous cancellation in mutex operations, but with the C
+ * library a blocked thread may be cancelled that way, and the mutex remains usable.
  */
 static void asynchronous(void)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the test programs share.  A program lists its cases with --list and runs the one
- * that is named, each in a process of its own: exit 0 passed, 77 skipped (reason on
- * stderr), anything else failed.  There is no time limit here; whoever starts the
- * program sets one.
+ * Shared by the test programs.  A program lists its cases with --list and runs the case
+ * that is named, each in a process of its own.  Exit status 0: passed; 77: skipped
+ * (reason on stderr); anything else: failed.  The caller sets the time limit.
  *
  * The checks are not assert(): NDEBUG does not remove them, they print both values, and
- * they end the whole process from any thread and from a forked child without touching
- * stdio (its locks may have been held by a thread that fork left behind).
+ * they end the whole process from any thread and from a forked child without using
+ * stdio (a thread that does not exist in the child may have held its locks).
  *
  * The header is in the common subset of C and C++, so atomics are the compiler's
  * builtins.
@@ -80,8 +79,8 @@ check_end(int status, const char *format, ...)
 
 #define CHECK_OK(call) CHECK_RETURNS(call, 0)
 
-/* Waiting on a condition that another thread
- * makes true; the runner's time limit bounds it. */
+/* Waits until another thread makes the condition true; the runner's time limit
+ * applies. */
 #define CHECK_UNTIL(condition)   \
     do {                         \
         while (!(condition))     \
@@ -111,7 +110,7 @@ CHECK_UNUSED static int check_interposed(void)
            (lock == NULL || strcmp(lock, "glibc") != 0);
 }
 
-/* For what Hasp promises and the C library does not. */
+/* Skips a case that only Hasp guarantees, unless it runs under Hasp. */
 CHECK_UNUSED static void check_beyond_glibc(const char *why)
 {
     if (!check_interposed())
@@ -130,7 +129,7 @@ CHECK_UNUSED static void check_sleep_ms(long ms)
     check_sleep_us(ms * 1000);
 }
 
-/* A few instructions that the compiler keeps. */
+/* A delay loop that the compiler cannot remove. */
 CHECK_UNUSED static void check_spin(int times)
 {
     for (int i = 0; i < times; i++)
@@ -138,8 +137,9 @@ CHECK_UNUSED static void check_spin(int times)
 }
 
 /*
- * Inside a critical section, between reading and writing what it protects: long enough
- * for an intruder to be noticed, and now and then others are let onto the processor.
+ * A delay in a critical section, between reading and writing the data that it protects:
+ * long enough that a second thread inside would be noticed. Yields the CPU now and
+ * then.
  */
 CHECK_UNUSED static void check_dawdle(long turn)
 {
@@ -170,8 +170,8 @@ CHECK_UNUSED static struct timespec check_after_ms(clockid_t clock, long ms)
     return check_after_us(clock, ms * 1000);
 }
 
-/* Rounds of a contended loop: fewer under a lock that only spins, which a busy machine
- * with few processors may hand over no more often than it switches threads. */
+/* Rounds of a contended loop: fewer under a lock that only spins, because a busy
+ * machine with few CPUs may hand it over only when the scheduler switches threads. */
 CHECK_UNUSED static int check_rounds(int rounds)
 {
     const char *divisor = getenv("CHECK_ROUNDS_DIVISOR");
@@ -198,7 +198,7 @@ CHECK_UNUSED static void *check_join(pthread_t thread)
     return result;
 }
 
-/* The child of a fork ends with status 0, or this process fails as it did. */
+/* Waits for a forked child and fails as it did unless its status is 0. */
 CHECK_UNUSED static void check_child(pid_t child)
 {
     int status;
@@ -211,7 +211,7 @@ CHECK_UNUSED static void check_child(pid_t child)
     CHECK_EQUAL(WEXITSTATUS(status), 0);
 }
 
-/* A thread about to wait publishes its id; see check_wait_queued. */
+/* A thread calls this before it waits, for check_wait_queued. */
 CHECK_UNUSED static void check_publish(pid_t *slot)
 {
     check_set(slot, gettid());
@@ -219,8 +219,8 @@ CHECK_UNUSED static void check_publish(pid_t *slot)
 
 /*
  * Returns once the thread that publishes itself in `slot` is inside the wait that
- * follows: it sleeps, or (under spinning locks) it has used 2 ms of processor time
- * since it was first seen, or it is gone again.
+ * follows: it sleeps, or (under spinning locks) it has used 2 ms of CPU time since it
+ * was first seen, or it has ended.
  */
 CHECK_UNUSED static void check_wait_queued(pid_t *slot)
 {
@@ -252,8 +252,8 @@ CHECK_UNUSED static void check_wait_queued(pid_t *slot)
     }
 }
 
-/* Whether another thread can take the mutex
- * now: EBUSY or 0 (then it is released again). */
+/* Whether another thread can lock the mutex now: 0, after unlocking it again, or
+ * EBUSY. */
 CHECK_UNUSED static void *check_try_body(void *mutex)
 {
     int result = pthread_mutex_trylock((pthread_mutex_t *)mutex);
@@ -283,7 +283,7 @@ CHECK_UNUSED static int check_main(int count, char **words,
         }
     }
     if (!listing)
-        check_end(2, "%s: no case %s; --list shows them\n", words[0], words[1]);
+        check_end(2, "%s: unknown case %s; try --list\n", words[0], words[1]);
     return 0;
 }
 

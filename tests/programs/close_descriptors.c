@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A daemon's first act is to close every
- * descriptor; the numbers then belong to its files. */
+/* Closes every descriptor at start, as daemons do, and reuses the numbers for its
+ * files. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -47,7 +47,8 @@ static void contend(void)
         _exit(9);
 }
 
-/* Files take the numbers 0, 1 and 2; whatever a library writes or reads there shows. */
+/* Files get the numbers 0, 1 and 2, so that anything a library writes there is
+ * noticed. */
 static void files_in_their_place(void)
 {
     char names[FILES][64];

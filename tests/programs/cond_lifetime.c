@@ -18,8 +18,7 @@ static void *wait_body(void *ignored)
     CHECK_OK(pthread_mutex_lock(&mutex));
     int mine = generation;
     waiting++;
-    /* After the broadcast nobody touches the
-     * condvar again, whatever woke the waiter. */
+    /* No waiter accesses the condvar after the broadcast, whatever woke it. */
     while (generation == mine) {
         struct timespec soon = check_after_us(CLOCK_REALTIME, timeout_us);
         int result = timeout_us < 0 ? pthread_cond_wait(cond, &mutex)
@@ -30,8 +29,7 @@ static void *wait_body(void *ignored)
     return NULL;
 }
 
-/* The broadcaster holds the mutex from the
- * broadcast until the condvar's memory is gone. */
+/* The broadcaster holds the mutex from the broadcast until the condvar is unmapped. */
 static void run(int rounds, void (*make)(void), void (*dispose)(void))
 {
     for (int i = 0; i < check_rounds(rounds); i++) {
@@ -103,7 +101,7 @@ static void destroyed_and_overwritten(void)
     run(200, make_again, dispose_overwrite);
 }
 
-/* A waiter may unmap the condvar once it knows that all others were woken. */
+/* A waiter may unmap the condvar once all others have been woken. */
 static int left;
 
 static void *last_one_unmaps(void *ignored)
@@ -175,7 +173,7 @@ static void zeroed_memory(void)
     free(cond);
 }
 
-/* The mutex of a thread inside cond_wait is in use, although it is free. */
+/* The mutex of a thread in cond_wait is in use, although it is unlocked. */
 static void mutex_in_use_by_a_waiter(void)
 {
     pthread_t thread;

@@ -69,7 +69,7 @@ static void *consume(void *ignored)
         queue.sum += queue.items[queue.head++ % CAPACITY];
         queue.received++;
         CHECK_OK(pthread_mutex_unlock(&queue.mutex));
-        /* Outside: a signal need not be sent by the holder. */
+        /* After the unlock: the signaller need not hold the mutex. */
         wake(full);
     }
     return NULL;

@@ -7,7 +7,7 @@ static pthread_mutex_t mutex;
 static pthread_cond_t cond;
 static int ready;
 
-/* How a wait is timed: by the condvar's clock, or by the clock named in the call. */
+/* The clock of a wait: the condvar's, or the one passed to the call. */
 struct way {
     clockid_t attribute;
     int named;
@@ -142,8 +142,7 @@ static void bad_clocks(void)
     }
 }
 
-/* Waiting on a mutex that the caller does not
- * hold: the error comes from the release. */
+/* Waiting with a mutex that the caller does not hold fails in the unlock. */
 static void not_the_owner(void)
 {
     struct way way = {CLOCK_REALTIME, -1};
@@ -155,7 +154,7 @@ static void not_the_owner(void)
     CHECK_OK(pthread_mutex_unlock(&mutex));
 }
 
-/* The same with a mutex that only the C library handles. */
+/* The same with a mutex that is passed through to the C library. */
 static void not_the_owner_shared(void)
 {
     pthread_mutexattr_t attributes;
@@ -174,8 +173,8 @@ static void not_the_owner_shared(void)
     CHECK_OK(pthread_cond_destroy(&cond));
 }
 
-/* Held twice, a wait releases one level only:
- * nobody else gets in, and nothing deadlocks. */
+/* Waiting with a mutex that is held twice releases one level only: no other thread can
+ * lock it, and nothing deadlocks. */
 static void recursive_held_twice(void)
 {
     struct timespec soon = check_after_ms(CLOCK_REALTIME, 10);
@@ -210,9 +209,8 @@ static void *sleeper_body(void *argument)
 }
 
 /*
- * One signal, sent as the first waiter's time runs out.  If that waiter says that it
- * timed out, then it has not used the signal, and the patient waiter must have been
- * woken by it.
+ * One signal, sent as the first waiter times out. If that waiter returns ETIMEDOUT, it
+ * has not consumed the signal, which then must wake the waiter without a time limit.
  */
 static void signals_meet_timeouts(int hold)
 {
@@ -233,7 +231,8 @@ static void signals_meet_timeouts(int hold)
             CHECK_OK(pthread_mutex_lock(&mutex));
         CHECK_OK(pthread_cond_signal(&cond));
         if (hold) {
-            /* Whoever was chosen is kept from the mutex until after the deadline. */
+            /* The waiter that was signalled cannot lock the mutex before its
+             * deadline. */
             check_sleep_us(50);
             CHECK_OK(pthread_mutex_unlock(&mutex));
         }

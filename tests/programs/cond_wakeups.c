@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Condition variables lose no wake-up: every way to signal, every shape of sharing. */
+/* Condition variables lose no wake-up, however they are signalled and shared. */
 #include "check.h"
 
 enum { MANY = 6 };
@@ -100,7 +100,7 @@ static void start_takers(pthread_t *threads)
     }
 }
 
-/* As many signals as waiters, all sent while the mutex is held, wake all of them. */
+/* One signal per waiter, all sent while the mutex is held, wakes all waiters. */
 static void one_signal_each(void)
 {
     for (int i = 0; i < check_rounds(50); i++) {
@@ -131,8 +131,7 @@ static void one_broadcast_for_all(void)
     }
 }
 
-/* A broadcast while the waiters of the one before
- * are still on their way back to the mutex. */
+/* A broadcast while the waiters of the previous one are still reacquiring the mutex. */
 static void broadcast_after_broadcast(void)
 {
     for (int i = 0; i < check_rounds(50); i++) {
@@ -153,7 +152,7 @@ static void broadcast_after_broadcast(void)
     }
 }
 
-/* One condvar for each thread, one mutex: the turn goes round the ring. */
+/* One mutex and one condvar per thread: each thread wakes the next one in a ring. */
 static void *ring_body(void *argument)
 {
     int me = (int)(long)argument;
@@ -179,7 +178,7 @@ static void many_conds_one_mutex(void)
     CHECK_EQUAL(turn, 0);
 }
 
-/* The same condvar with one mutex after the other, never with both at a time. */
+/* The same condvar with two mutexes, one after the other. */
 static void successive_mutexes(void)
 {
     for (int i = 0; i < 20; i++) {
@@ -191,8 +190,8 @@ static void successive_mutexes(void)
         for (int j = 0; j < MANY; j++)
             check_join(threads[j]);
         CHECK_OK(pthread_mutex_destroy(&mutex));
-        /* Another kind on odd rounds, so that the
-         * waits cannot share a path by chance. */
+        /* Another kind in odd rounds, so that the waits do not take the same path by
+         * chance. */
         pthread_mutexattr_t attributes;
         CHECK_OK(pthread_mutexattr_init(&attributes));
         CHECK_OK(pthread_mutexattr_settype(
@@ -209,7 +208,7 @@ static void nobody_waits(void)
     }
     struct timespec soon = check_after_ms(CLOCK_REALTIME, 20);
     CHECK_OK(pthread_mutex_lock(&mutex));
-    /* Signals sent before the wait are not saved up for it. */
+    /* Signals sent before the wait have no effect on it. */
     CHECK_RETURNS(pthread_cond_timedwait(&cond, &mutex, &soon), ETIMEDOUT);
     CHECK_OK(pthread_mutex_unlock(&mutex));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks before main and after it.  The library that this program is linked with locks
- * in its constructor; the program does so even earlier, in the array that runs before
- * any library's.
+ * Locks before and after main. The library that this program is linked with locks in
+ * its constructor; the program locks even earlier, in .preinit_array, which runs before
+ * the constructors of any library.
  */
 #include "check.h"
 
@@ -121,7 +121,8 @@ static void after_main_ends(void)
     CHECK_EQUAL(atexit(last_lock), 0);
 }
 
-/* The process exits while other threads hold, wait and queue: nobody is waited for. */
+/* The process exits while other threads hold, wait and queue, without waiting for
+ * them. */
 static void *hold_body(void *ignored)
 {
     (void)ignored;

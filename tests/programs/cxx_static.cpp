@@ -10,8 +10,7 @@
 namespace
 {
 
-/* Set by the last object to be destroyed; checked
- * where nothing is left to run but _exit. */
+/* Set by the last object to be destroyed; checked when only _exit is left to run. */
 int alive = 0;
 bool at_end = false;
 
@@ -97,7 +96,7 @@ void function_static()
     CHECK_EQUAL(alive, 3);
 }
 
-/* Passes only if every destructor gets through: the last one sets the exit status. */
+/* Passes only if every destructor completes: the last one sets the exit status. */
 void after_main()
 {
     local();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The C++ standard library's locks and condition
- * variables, which sit on the pthread ones. */
+/* The C++ standard library's locks and condition variables, which use pthread's. */
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -37,7 +36,7 @@ template <typename Mutex> void count(int threads, int wanted_rounds)
     CHECK_EQUAL(counter, static_cast<long>(threads) * rounds);
 }
 
-/* What every timed mutex owes, whether or not it can be taken twice. */
+/* Checks that apply to every timed mutex, recursive or not. */
 template <typename Mutex> void timed()
 {
     Mutex mutex;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in loaded with RTLD_DEEPBIND prefers
- * the C library's locks to the preloaded ones. */
+/* A plug-in loaded with RTLD_DEEPBIND binds to the C library's locks, not the preloaded
+ * ones. */
 #include "check.h"
 #include "plugins/shared_lock.h"
 
@@ -86,7 +86,7 @@ static void condvar(void)
     CHECK_EQUAL((long)check_join(thread), 0);
 }
 
-/* The locks were used, and are known as uncontended, before the plug-in comes. */
+/* The locks have been used, but never contended, when the plug-in is loaded. */
 static void loaded_late(void)
 {
     for (int i = 0; i < 1000; i++) {

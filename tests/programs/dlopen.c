@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plug-ins that come and go, and dlopen itself
- * behaving as if nobody stood before it. */
+/* Plug-ins that are loaded and unloaded, and dlopen behaving as if it were not
+ * hooked. */
 #include <link.h>
 
 #include "check.h"
@@ -18,7 +18,7 @@ static void *load(const char *name, int flags)
     return handle;
 }
 
-/* Through memory: C does not convert between pointers to objects and to functions. */
+/* Through memory, because C does not convert object pointers to function pointers. */
 #define FIND(handle, name, pointer)                   \
     do {                                              \
         void *symbol = dlsym(handle, name);           \
@@ -76,8 +76,7 @@ static void caller_is_kept(int flags)
 {
     int (*by_dlopen)(int);
     const char *(*error)(void);
-    /* The program itself cannot find it: only
-     * the plug-in's own search path leads there. */
+    /* The program cannot find it: only the plug-in's own search path has its folder. */
     CHECK(dlopen("libplugin_found_by_runpath.so", RTLD_NOW) == NULL);
     CHECK(strstr(dlerror(), "libplugin_found_by_runpath.so") != NULL);
     void *handle = load("libplugin_outer.so", RTLD_NOW);

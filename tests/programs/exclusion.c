@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutual exclusion: plain counters that lose
- * updates as soon as two threads are inside. */
+/* Mutual exclusion: plain counters lose updates if two threads are in a critical
+ * section. */
 #include "check.h"
 
 enum { MAX_THREADS = 8 };
@@ -24,7 +24,7 @@ static void enter_once(struct shared *object)
     object->other_counter--;
 }
 
-/* Threads begin together, so that short loops do not run one after the other. */
+/* Starts the threads together, so that short loops do not run one after the other. */
 static void begin(struct shared *object)
 {
     check_add(&object->started, 1);
@@ -44,7 +44,7 @@ static void *lock_body(void *argument)
     return NULL;
 }
 
-/* Takes the lock in every way there is. */
+/* Acquires the lock in every possible way. */
 static void *mixed_body(void *argument)
 {
     struct shared *object = argument;
@@ -165,8 +165,8 @@ static void adaptive_kind(void)
     of_kind(PTHREAD_MUTEX_ADAPTIVE_NP);
 }
 
-/* Every 8-byte position in a line, neighbours
- * in use at the same time, guard bytes between. */
+/* Mutexes at every 8-byte offset in a cache line, with neighbours in use at the same
+ * time and guard bytes in between. */
 static void any_placement(void)
 {
     enum { SPACING = sizeof(struct shared) + 8 };

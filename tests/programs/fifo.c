@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks that declare it serve their waiters
- * in the order of arrival; nobody overtakes. */
+/* Locks declared FIFO serve their waiters strictly in the order of arrival. */
 #include "check.h"
 
 enum { WAITERS = 5 };
@@ -64,8 +63,7 @@ static void in_order_of_arrival(void)
     }
 }
 
-/* The releasing thread comes straight back,
- * awake and on a processor, and is served last. */
+/* The releasing thread queues again at once, awake and on a CPU, and is served last. */
 static void releaser_goes_to_the_end(void)
 {
     require_fifo();
@@ -89,7 +87,7 @@ static void releaser_goes_to_the_end(void)
     }
 }
 
-/* Those who gave up are passed over; the others keep their places. */
+/* Waiters that timed out are skipped; the others keep their order. */
 static void leavers_change_nothing(void)
 {
     require_fifo();

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first time that a lock is contended, over and over on fresh locks: a lock may
- * treat its first waiters in a way of its own, and a wake-up lost there is never made
- * up for.
+ * The first contention of a lock, repeated on fresh locks: a lock may have a separate
+ * protocol for its first waiters, and a wake-up lost there is never repeated.
  */
 #include "check.h"
 
@@ -47,9 +46,9 @@ static void *wait_body(void *argument)
 }
 
 /*
- * Stores that take long to reach memory: the release is a store too and waits behind
- * them, while what the releaser reads after it has long been read.  One run in several
- * notices a release that is not ordered against its first waiters.
+ * Stores that take long to reach memory: the releasing store queues behind them in the
+ * store buffer, while the releaser's later loads have long completed. One run in
+ * several detects a release that is not ordered against its first waiters.
  */
 static void store_slowly(unsigned dice)
 {
@@ -77,7 +76,8 @@ static void run(int waiters, int wanted_rounds)
         CHECK_OK(pthread_mutex_lock(current));
         check_set(&arriving, 0);
         pthread_barrier_wait(&barrier);
-        /* Releases as they arrive, as they get ready to sleep, or when they sleep. */
+        /* Releases while they arrive, while they prepare to sleep, or while they
+         * sleep. */
         dice = dice * 1103515245 + 12345;
         if (dice >> 16 & 1)
             for (int spin = 0; spin < 200 && !check_get(&arriving); spin++)

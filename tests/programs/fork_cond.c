@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fork while other threads wait on a condition
- * variable that the child goes on using. */
+/* Forks while other threads wait on a condition variable that the child continues to
+ * use. */
 #include "check.h"
 
 enum { WAITERS = 3, CHILD_THREADS = 4 };
@@ -75,8 +75,8 @@ static void child_initialises(void)
     CHECK_OK(pthread_cond_destroy(&cond));
 }
 
-/* The child's threads wait beside the parent's
- * ghosts, and one broadcast wakes them all. */
+/* The child's threads wait in queues that still hold the parent's waiters; one
+ * broadcast wakes all of them. */
 static void child_broadcasts_once(void)
 {
     pthread_t threads[CHILD_THREADS];
@@ -119,7 +119,7 @@ static void fork_while_waiting(void (*child_body)(void))
             child_body();
             _exit(0);
         }
-        /* The child's wake-ups must not have reached the parent's waiters. */
+        /* The child's wake-ups must not reach the parent's waiters. */
         CHECK_OK(pthread_mutex_unlock(&mutex));
         check_child(child);
         CHECK_OK(pthread_mutex_lock(&mutex));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fork while other threads queue on a mutex that the forking thread holds. */
+/* Forks while other threads queue on a mutex that the forking thread holds. */
 
 #include "check.h"
 
@@ -33,7 +33,7 @@ static void *count_body(void *rounds)
     return NULL;
 }
 
-/* Threads of this process contend; those that fork left behind are not among them. */
+/* Threads of this process contend; the parent's waiters do not exist here. */
 static void contend(void)
 {
     pthread_t threads[CHILD_THREADS];
@@ -46,8 +46,7 @@ static void contend(void)
     CHECK_EQUAL(counter, (long)CHILD_THREADS * rounds);
 }
 
-/* New waiters get recycled stacks and nodes, and
- * queue where the ghosts of the parent were. */
+/* New waiters reuse stacks and nodes, and queue where the parent's waiters were. */
 static void queue_up_again(void)
 {
     pthread_t threads[WAITERS];
@@ -118,7 +117,7 @@ static void holder_forks_timed_waiters(void)
     fork_with_waiters(4, in_child);
 }
 
-/* The child of the child has the ghosts of two generations. */
+/* The child of the child inherits the waiters of two generations. */
 static void fork_again(int held)
 {
     pthread_t thread;
@@ -142,7 +141,8 @@ static void grandchildren(void)
     fork_with_waiters(3, fork_again);
 }
 
-/* Handlers as libraries register them: locked before, released after on both sides. */
+/* Fork handlers as libraries register them: lock before the fork, unlock after it in
+ * both processes. */
 static void prepare(void)
 {
     CHECK_OK(pthread_mutex_lock(&mutex));
@@ -198,7 +198,8 @@ static void release_by_init(void)
     CHECK_OK(pthread_mutex_init(&mutex, NULL));
 }
 
-/* The child initialises the mutex again instead of releasing it: as common. */
+/* The child initialises the mutex again instead of unlocking it, as many programs
+ * do. */
 static void atfork_init_in_child(void)
 {
     CHECK_OK(pthread_atfork(prepare, release, release_by_init));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork while other threads are anywhere inside lock, timed lock, unlock and condition
- * waits on a mutex that the forking thread holds.  What they left half done must not
- * matter.
+ * Forks while other threads are anywhere in lock, timed lock, unlock and condition
+ * waits on a mutex that the forking thread holds. Their unfinished operations must not
+ * affect the child.
  */
 #include "check.h"
 
@@ -92,7 +92,7 @@ static void in_child(void)
     counter = turn = 0;
     for (int i = 0; i < CHILD_THREADS; i++)
         threads[i] = check_start(count_body, &rounds);
-    /* Released while they arrive. */
+    /* Unlocks while the others arrive. */
     sched_yield();
     CHECK_OK(pthread_mutex_unlock(&mutex));
     for (int i = 0; i < CHILD_THREADS; i++)
@@ -149,7 +149,7 @@ static void amid_waiting(void)
     storm(wait_body, fork, in_child);
 }
 
-/* Without handlers, and so without new threads in the child. */
+/* Without fork handlers, so the child cannot create threads. */
 static void in_bare_child(void)
 {
     struct timespec soon = check_after_us(CLOCK_MONOTONIC, 50);

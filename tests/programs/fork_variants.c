@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Forks that run no handlers, kinds that know
- * their owner, and helpers that fork inside. */
+/* Forks that run no handlers, mutex kinds that check their owner, and functions that
+ * fork. */
 #include <spawn.h>
 #include <sys/syscall.h>
 
@@ -24,9 +24,8 @@ static void *wait_body(void *queued)
 }
 
 /*
- * What a child without handlers may still do: everything that needs no new thread.
- * (Creating threads there is not supported by the C library: it has not put its own
- * lists in order.)
+ * Everything that a child may do if no fork handlers ran. It cannot create threads,
+ * because the C library has not repaired its own lists.
  */
 static void in_bare_child(void)
 {
@@ -108,8 +107,7 @@ static void by_system_call(void)
     bare(system_call);
 }
 
-/* Recursive and error-checking mutexes belong
- * to a thread that the child does not have. */
+/* The owner of a recursive or error-checking mutex does not exist in the child. */
 static void held_over_fork(int kind)
 {
     pthread_mutexattr_t attributes;

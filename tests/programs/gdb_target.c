@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stops in the states that a debugger is asked to print: see test_tools.py. */
+/* Stops with mutexes in the states that test_debugger.py has gdb print. */
 #include "check.h"
 
 pthread_mutex_t free_mutex = PTHREAD_MUTEX_INITIALIZER;

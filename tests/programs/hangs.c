@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that hangs in the way that its argument names, or does not:
+ * A program that hangs in the way named by its argument, or does not:
  *
- *   opposite  two threads take two locks in opposite order, while a third one works
+ *   opposite  two threads lock two mutexes in opposite order, while a third one works
  *   itself    a thread locks a mutex that it holds
- *   forgotten a thread ends while it holds a mutex that another one wants
+ *   forgotten a thread ends while it holds a mutex that another thread waits for
  *   lost      a thread waits for a signal that never comes
- *   works     two threads contend for a lock, until they are ended
- *   sleeps    holds a lock for two seconds, or as many as follow, while another thread
- *             waits for it; then ends
+ *   works     two threads contend for a mutex until the process is killed
+ *   sleeps    holds a mutex for two seconds, or the number given by the next argument,
+ *             while another thread waits for it; then ends
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -64,8 +64,7 @@ static void recursive_initialiser(void)
     check_recursive(&recursive_static);
 }
 
-/* Four thousand million real acquisitions take
- * too long: start near the end of the count. */
+/* Starts near the maximum, because four billion acquisitions would take too long. */
 static void recursion_overflow(void)
 {
     pthread_mutex_t *mutex = &recursive_static;
@@ -120,7 +119,7 @@ static void errorcheck_initialiser(void)
     check_errorcheck(&errorcheck_static);
 }
 
-/* Normal and adaptive mutexes do not know their owner: taking one twice waits. */
+/* Normal and adaptive mutexes do not check their owner: locking one twice blocks. */
 static void check_ownerless(pthread_mutex_t *mutex)
 {
     CHECK_OK(pthread_mutex_lock(mutex));
@@ -149,7 +148,7 @@ static void adaptive_initialiser(void)
     check_ownerless(&adaptive_static);
 }
 
-/* Set explicitly, the normal kind carries a flag that the default does not have. */
+/* If set explicitly, the normal kind has a flag that the default does not have. */
 static void normal_attribute(void)
 {
     pthread_mutex_t mutex;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutexes that come and go: destroyed, freed,
- * unmapped, zeroed, reused, and very many. */
+/* Lifetimes of mutexes: destroyed, freed, unmapped, zeroed, reused, and very many. */
 #include <sys/mman.h>
 
 #include "check.h"
@@ -36,7 +35,8 @@ static void zeroed_memory(void)
     free(mutex);
 }
 
-/* Freed while still locked and never destroyed: the next object there starts afresh. */
+/* Freed while locked and never destroyed: the next mutex in that memory is not
+ * affected. */
 static void freed_without_destroy(void)
 {
     for (int i = 0; i < 2000; i++) {
@@ -54,7 +54,7 @@ static void freed_without_destroy(void)
     }
 }
 
-/* Kinds must not leak from one life of the memory into the next. */
+/* The kind of a mutex must not affect the next mutex in the same memory. */
 static void initialised_again(void)
 {
     pthread_mutex_t mutex;
@@ -89,8 +89,7 @@ static void *moving_body(void *ignored)
     return NULL;
 }
 
-/* An array of objects grows and moves while
- * none of them is in use, as realloc does it. */
+/* An array of unlocked mutexes grows and moves, as with realloc. */
 static void moved_while_free(void)
 {
     static pthread_mutex_t places[8] = {PTHREAD_MUTEX_INITIALIZER};
@@ -153,7 +152,7 @@ static void many_mutexes(void)
     pthread_t second = check_start(many_body, NULL);
     check_join(first);
     check_join(second);
-    /* At most 8 bytes a mutex, and room for two threads. */
+    /* At most 8 bytes per mutex, plus the memory of two threads. */
     CHECK_COMPARE(resident_kb() - before_kb, <, MANY * 8 / 1024 + 2048);
     for (int i = 0; i < MANY; i++)
         CHECK_OK(pthread_mutex_lock(&many[i]));
@@ -161,7 +160,8 @@ static void many_mutexes(void)
         CHECK_OK(pthread_mutex_unlock(&many[i]));
 }
 
-/* A reference-counted object: whoever drops the last reference unmaps it, at once. */
+/* A reference-counted object: the thread that drops the last reference unmaps it at
+ * once. */
 struct object {
     pthread_mutex_t mutex;
     int references;
@@ -172,7 +172,8 @@ static pthread_barrier_t barrier;
 static int arrivals;
 static int rounds;
 
-/* A barrier wakes its threads far apart; these two are to be in the mutex together. */
+/* Spins instead of using a barrier, which wakes its threads far apart: these two must
+ * contend. */
 static void meet(int round)
 {
     __atomic_fetch_add(&arrivals, 1, __ATOMIC_ACQ_REL);
@@ -219,7 +220,7 @@ static void last_unlocker_unmaps(void)
     check_join(second);
 }
 
-/* Gone while its previous holder is still on its way out of the release. */
+/* Unmapped while its previous holder is still returning from the unlock. */
 static void *take_and_unmap_body(void *ignored)
 {
     (void)ignored;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What mutexes cost in memory beside their own bytes: little, and nothing for good. */
+/* Memory that mutexes use beyond their own bytes: little, and none permanently. */
 #include "check.h"
 
 #include <sys/mman.h>
@@ -13,7 +13,8 @@ enum {
     MOST_GROWTH = 64 * 1024, /* less than one unit of 128 bytes for each round */
 };
 
-/* Anonymous memory, from the page tables: exact, and without code that is paged in. */
+/* Anonymous memory according to the page tables: exact, and without code that is paged
+ * in. */
 static long resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/smaps_rollup", "re");
@@ -69,8 +70,8 @@ static void *contend(void *argument)
     return NULL;
 }
 
-/* Two threads wait for each mutex before it is destroyed: what a lock took for them is
- * used again for the next one. */
+/* Two threads wait for each mutex before it is destroyed; the next one reuses the
+ * memory that it needed. */
 static void contended_and_destroyed(void)
 {
     int rounds = check_lock_spins() ? ROUNDS_SPINNING : ROUNDS;

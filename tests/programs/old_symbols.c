@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and versions that only binaries linked long ago ask for. */
+/* Symbol names and versions that only old binaries use. */
 #include <stdbool.h>
 
 #include "check.h"
 
 #define OLD(function, name, version) __asm__(".symver " #function "," #name "@" version)
 
-/* Of x86-64, where the C library has a long history; built nowhere else. */
+/* The versions of x86-64; this program is built nowhere else. */
 #define FIRST "GLIBC_2.2.5"
 #define CONDVARS "GLIBC_2.3.2"
 
@@ -40,7 +40,7 @@ static long counter;
 static int turn;
 static int rounds;
 
-/* Every thread comes in by another door. */
+/* Each thread uses another set of names. */
 static void *count_body(void *argument)
 {
     long door = (long)argument;
@@ -127,8 +127,8 @@ static int same_library(void *a, void *b)
            of_a.dli_fbase == of_b.dli_fbase;
 }
 
-/* Sanitizers look up what they wrap by name
- * and version: functions of the same library. */
+/* Sanitizers look up the functions that they wrap by name and version. All must come
+ * from the same library. */
 static void looked_up_by_version(void)
 {
     const struct {
@@ -146,7 +146,7 @@ static void looked_up_by_version(void)
         const char *version = wanted[i].version;
         if (!same_library(dlvsym(RTLD_DEFAULT, wanted[i].name, version), plain) ||
             !same_library(dlvsym(RTLD_NEXT, wanted[i].name, version), plain))
-            check_end(1, "%s@%s is of another library than %s\n", wanted[i].name,
+            check_end(1, "%s@%s is in another library than %s\n", wanted[i].name,
                       wanted[i].version, wanted[i].name);
     }
     CHECK(dlvsym(RTLD_DEFAULT, "pthread_mutex_lock", "GLIBC_1.0") == NULL);

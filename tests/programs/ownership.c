@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks released by someone else, and threads that end while they hold one. */
+/* Mutexes unlocked by another thread, and threads that end while they hold one. */
 #include "check.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -96,8 +96,8 @@ static pthread_t start_large(pid_t *queued)
     pthread_t thread;
     pthread_attr_t attributes;
     CHECK_OK(pthread_attr_init(&attributes));
-    /* Above the size that the C library keeps
-     * for the next thread: unmapped at the end. */
+    /* Larger than the C library caches for the next thread, so it is unmapped at the
+     * end. */
     CHECK_OK(pthread_attr_setstacksize(&attributes, 64L << 20));
     CHECK_OK(pthread_create(&thread, &attributes, lock_and_leave, queued));
     return thread;
@@ -136,8 +136,8 @@ static void exit_holding_large_stack(void)
     }
 }
 
-/* The holder had to queue for the lock, and
- * another queues behind it, before it leaves. */
+/* The holder had to queue for the mutex, and another thread queues after it, before it
+ * ends. */
 static void exit_holding_after_waiting(void)
 {
     for (int i = 0; i < 5; i++) {

@@ -149,7 +149,7 @@ static void *pair_body(void *argument)
     return NULL;
 }
 
-/* Threads of one process with any mixture; time-outs keep the mutex. */
+/* Threads of one process with any combination; after a time-out the mutex is held. */
 static void take_turns(int mutex_shared, int cond_shared, clockid_t clock)
 {
     struct shared *shared = map_shared();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Process-shared objects used together with a process that does not run under Hasp,
- * made by either side.  The partner is this program again, started without the preload.
+ * created by either process. The partner is this program, started without the preload.
  */
 #include <sys/mman.h>
 
@@ -59,7 +59,7 @@ static void take_turns(struct shared *shared, int me, clockid_t clock)
     }
 }
 
-/* What the partner does; nothing unless it was started by the cases below. */
+/* The partner's part; skipped unless one of the cases below started it. */
 static void as_partner(void)
 {
     const char *descriptor = getenv("CHECK_PARTNER_DESCRIPTOR");

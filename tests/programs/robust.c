@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Robust mutexes: the owner dies, the next one repairs or gives up. */
+/* Robust mutexes: the owner dies; the next one makes the state consistent or does
+ * not. */
 #include <sys/mman.h>
 
 #include "check.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A filter, installed after start, under which the membarrier system call is deadly. */
+/* A seccomp filter, installed after start, that kills the process when it calls
+ * membarrier. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -101,7 +102,7 @@ static void contend(void)
     check_join(threads[0]);
 }
 
-/* Every lock has been used, but none was contended, when the filter comes. */
+/* When the filter is installed, every lock has been used but none contended. */
 static void filtered(enum how how, unsigned verdict)
 {
     for (int i = 0; i < LOCKS; i++) {
@@ -143,8 +144,7 @@ static void nosys(void)
     filtered(BY_PRCTL, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-/* The filter comes while other threads are
- * in the middle of contended and idle locks. */
+/* The filter is installed while other threads use contended and uncontended locks. */
 static void during_contention(void)
 {
     pthread_t threads[3];
@@ -159,7 +159,7 @@ static void during_contention(void)
     contend();
 }
 
-/* The filter is older than the program: it starts under it, as in a container. */
+/* The program starts under the filter, as in a container. */
 static void before_start(void)
 {
     if (getenv("CHECK_FILTERED") == NULL) {
@@ -172,7 +172,7 @@ static void before_start(void)
     contend();
 }
 
-/* The hooks pass on what is none of their business. */
+/* The hooks pass on all other calls. */
 static void hooks_pass_on(void)
 {
     char name[16] = "";
@@ -186,7 +186,7 @@ static void hooks_pass_on(void)
     errno = 0;
     CHECK_EQUAL(prctl(-1, 0, 0, 0, 0), -1);
     CHECK_EQUAL(errno, EINVAL);
-    /* Six arguments arrive: reads through a mapping that only they describe. */
+    /* All six arguments are passed on: reads through the mapping that they create. */
     long address = syscall(SYS_mmap, 0L, 4096L, 3L, 0x22L, -1L, 0L);
     CHECK_COMPARE(address, !=, -1);
     *(char *)address = 1;

@@ -21,7 +21,8 @@ static void count_signal(int number)
     check_add(&handled, 1);
 }
 
-/* Not allowed by POSIX, works under the C library: the handler takes another lock. */
+/* Not allowed by POSIX, but works with the C library: the handler locks another
+ * mutex. */
 static void lock_in_handler(int number)
 {
     (void)number;
@@ -153,7 +154,7 @@ static void *timed_body(void *argument)
     return NULL;
 }
 
-/* Interruptions neither shorten nor restart a time limit. */
+/* Interruptions neither shorten nor restart the time limit. */
 static void deadline_is_kept(void)
 {
     install(count_signal, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutexes from several sites, for plans: the test gives each site another
- * lock, and this program says on stderr which lock a mutex has while it
- * holds it. Under no plan it checks that all goes well, as everywhere.
+ * Mutexes from several sites, for plans: the test gives each site another algorithm,
+ * and this program prints to stderr which algorithm a mutex has while it holds it.
+ * Without a plan it is an ordinary test program.
  */
 #include "check.h"
 
@@ -30,7 +30,7 @@ SITE static void make_one(pthread_mutex_t *mutex)
 SITE static void make_other(pthread_mutex_t *mutex)
 {
     make(mutex);
-    __asm__ volatile("nop"); /* or the two would be made one function */
+    __asm__ volatile("nop"); /* or the compiler would merge the two functions */
 }
 
 SITE static void make_c11(mtx_t *mutex)
@@ -112,7 +112,7 @@ static void by_site(void)
     held("cleared", &cleared);
 }
 
-/* What glibc says while somebody waits, and after its mutexes have been contended. */
+/* glibc's results while a thread waits, and after its mutexes have been contended. */
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static int go, waits;
 
@@ -131,7 +131,7 @@ static void busy_while_waited(void)
     pthread_mutex_t *mutex = &global_a;
     pthread_t waiter = check_start(wait_body, mutex);
     CHECK_UNTIL(check_get(&waits));
-    CHECK_OK(pthread_mutex_lock(mutex)); /* the waiter has let go of it */
+    CHECK_OK(pthread_mutex_lock(mutex)); /* the waiter has released it */
     CHECK_OK(pthread_mutex_unlock(mutex));
     CHECK_RETURNS(pthread_mutex_destroy(mutex), EBUSY);
     CHECK_OK(pthread_mutex_lock(mutex));
@@ -167,7 +167,8 @@ static void adaptive_contended(void)
     use("adaptive", &global_adaptive);
 }
 
-/* Two threads at the first use at once, many times, each through a site of its own. */
+/* Two threads use a mutex for the first time at once, each at its own site, many
+ * times. */
 static pthread_mutex_t fresh[512];
 static int arrived[512];
 static long sums[512];

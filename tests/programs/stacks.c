@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads on the smallest stack that POSIX
- * allows: they lock, wait, time out and contend. */
+/* Threads with the smallest stack that POSIX allows lock, wait, time out and
+ * contend. */
 #include "check.h"
 
 enum { SMALLEST = 16384, THREADS = 6 };

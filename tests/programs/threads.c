@@ -45,7 +45,7 @@ static void in_sequence(void)
     CHECK_COMPARE(resident_kb() - before_kb, <, 1024);
 }
 
-/* Each thread has to wait for the lock, so that it needs whatever a waiter needs. */
+/* Each thread has to wait for the lock, so that it allocates the memory of a waiter. */
 static void in_sequence_contended(void)
 {
     int rounds = 3000;
@@ -117,7 +117,8 @@ static void *alive_body(void *ignored)
     return NULL;
 }
 
-/* All alive, two of them at the lock: spinning locks have to manage this as well. */
+/* All threads exist at once, but only two contend, so that spinning locks pass as
+ * well. */
 static void at_once(void)
 {
     static pthread_t threads[AT_ONCE];

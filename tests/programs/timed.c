@@ -69,8 +69,7 @@ static void check_free(int clock)
     }
 }
 
-/* The deadline is looked at only when the
- * call would wait, and then it must be valid. */
+/* The deadline is checked only if the call would wait; then it must be valid. */
 static void check_bad_nanoseconds(int clock)
 {
     long bad[] = {-1, 1000000000, 2000000000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Timed waiters that give up with others queued before and behind them. */
+/* Timed waiters that give up while others are queued ahead of and after them. */
 #include "check.h"
 
 enum { WAITERS = 7, LEAVERS = 6 };
@@ -30,8 +30,8 @@ static void *waiter_body(void *argument)
     return NULL;
 }
 
-/* Queues up waiters in this order (-1: waits as long as it takes), lets the timed ones
- * give up behind a held lock, releases it, and wants every patient one served. */
+/* Queues waiters in this order (-1: no time limit), lets the timed ones give up while
+ * the lock is held, releases it, and checks that all others acquire it. */
 static void leave_queue(const long *timeouts_ms, int count)
 {
     struct waiter waiters[WAITERS] = {0};
@@ -95,8 +95,8 @@ static void everywhere(void)
     LEAVE(25, -1, 15, -1, 10, 20, -1);
 }
 
-/* The deadline and the release meet: each
- * waiter either has the lock or has not waited. */
+/* Deadlines that coincide with releases: each waiter either acquires the lock or leaves
+ * no trace. */
 static void *racing_body(void *argument)
 {
     int rounds = *(int *)argument;
@@ -108,7 +108,7 @@ static void *racing_body(void *argument)
         int result = pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &deadline);
         if (result == 0) {
             counter++;
-            /* Long enough, now and then, for the others to give up while they sleep. */
+            /* Now and then long enough for the others to give up while they sleep. */
             if ((dice >> 24 & 15) == 0)
                 check_sleep_us(20);
             CHECK_OK(pthread_mutex_unlock(&mutex));
@@ -171,7 +171,7 @@ static void storm_of_many(void)
     storm(LEAVERS, 2);
 }
 
-/* Thousands of abandoned waits on a lock held all the time leave nothing behind. */
+/* Thousands of abandoned waits for a lock that stays held leave no memory behind. */
 static void abandoned_waits(void)
 {
     struct timespec past = check_after_ms(CLOCK_MONOTONIC, -1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program built with ThreadSanitizer, which sees happens-before only through the
- * pthread calls. In the correct case any report means that a lock was hidden from it;
- * the wrong one has a race, and no report means that locks order more than they should.
+ * A program built with ThreadSanitizer, which derives happens-before from the pthread
+ * calls only. In the correct case, any report means that a lock was hidden from it. The
+ * wrong case has a race; no report means that the locks order more than they should.
  */
 #include "check.h"
 
@@ -70,7 +70,7 @@ static void *race(void *own_mutex)
         CHECK_OK(pthread_mutex_lock(own_mutex));
         counter++;
         CHECK_OK(pthread_mutex_unlock(own_mutex));
-        /* Waiting and parking in between must not hide the race either. */
+        /* Waiting and parking in between must not hide the race. */
         CHECK_OK(pthread_mutex_lock(&recursive));
         if (i % 10 == 0)
             check_sleep_us(100);
@@ -79,7 +79,7 @@ static void *race(void *own_mutex)
     return NULL;
 }
 
-/* Two threads hold a lock when they count, but not the same one. */
+/* Two threads count with a lock held, but not the same lock. */
 static void wrong_lock_is_taken(void)
 {
     pthread_t first = check_start(race, &mutex);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A plug-in with a RUNPATH of its own ($ORIGIN/plugins/inner).  It finds its libraries
- * there by plain name, both as a dependency and by calling dlopen itself; the program
- * that loads it could not.  So whoever stands between must not become the caller of
- * dlopen.
+ * A plug-in with its own RUNPATH ($ORIGIN/plugins/inner). It finds its libraries there
+ * by plain name, both as a dependency and by calling dlopen itself; the program that
+ * loads it could not. So a hook of dlopen must not become its caller.
  */
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in that is loaded and unloaded again
- * and again: locks at each end of its life. */
+/* A plug-in that is loaded and unloaded repeatedly, and locks in constructor and
+ * destructor. */
 #include <pthread.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lies in a folder that only outer.c's RUNPATH names. */
+/* Installed in a folder that only outer.c's RUNPATH names. */
 __attribute__((visibility("default"))) int inner_answer(void);
 
 int inner_answer(void)
