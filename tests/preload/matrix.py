@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The matrix: which programs, which locks, and how one case runs under one lock."""
+"""The matrix of test programs and locks, and how to run a case under a lock."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from lock_list import BUILD, records, slow_if_not_representative
 
 PROGRAMS = BUILD / "tests" / "programs"
 
-# Seconds for one case. None needs a tenth of it on a quiet machine.
+# Seconds for one case; on a quiet machine, each takes less than a tenth of this.
 TIME_LIMIT = float(os.environ.get("CHECK_TIME_LIMIT", "20"))
 
-# A contended loop runs this many times shorter under a lock that only spins: with more
-# threads than processors it may be handed over once a time slice.
+# Divides the rounds of contended loops under locks that only spin: with more threads
+# than CPUs, such a lock may be handed over only once per time slice.
 SPINNING_DIVISOR = 25
 
 SKIPPED = 77
 
-# Characters of a hung case's backtraces that are worth reading.
-MOST_BACKTRACE = 6000
+# Characters of a hung case's backtraces that are shown.
+MAX_BACKTRACE = 6000
 
-# Programs that other modules of this folder run, in their own ways.
+# Programs that other modules of this folder run.
 RUN_ELSEWHERE = frozenset({"gdb_target", "hangs", "tsan", "tsan_static"})
 
-# Programs about what the interposer does before an algorithm is asked: which symbols
-# it hooks, what it passes through, how it starts. See lock_list.py.
+# Programs that test the interposer independently of the algorithm: the symbols that it
+# hooks, what it passes through, how it starts. See lock_list.py.
 ANY_LOCK_WILL_DO = frozenset(
     {
         "ancient_condvars",
@@ -60,14 +60,14 @@ ANY_LOCK_WILL_DO = frozenset(
     }
 )
 
-# Programs that take long under each lock: `make test` runs them under some locks of
-# each family (lock_list.py), `make test-all` under all.
+# Slow programs: `make test` runs them under some locks of each family (lock_list.py),
+# `make test-all` under all locks.
 LONG = frozenset({"fork_storm", "memory", "signals", "threads"})
 
 
 @dataclass(frozen=True)
 class Lock:
-    """What the runner has to know of a lock; `name` None is the bare C library."""
+    """The properties of a lock that the runner needs; `name` None: without Hasp."""
 
     name: str | None
     fifo: bool = False
@@ -80,7 +80,7 @@ class Lock:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one case ended: passed, skipped, failed or hung, and what it had to say."""
+    """The status of one case (passed, skipped, failed or hung) and its output."""
 
     case: str
     status: str
@@ -99,10 +99,10 @@ def library() -> Path:
 
 @cache
 def locks() -> tuple[Lock, ...]:
-    """Native first, then every lock of the list but the pass-through, which is that.
+    """No interposer first, then every lock of the list except the pass-through.
 
-    Last, one wrapped for concurrency restriction: a wrapped lock waits with its own
-    code, and does everything else with the plain lock's.
+    Last, one lock wrapped for concurrency restriction: a wrapped lock has its own code
+    for waiting and shares everything else with the plain lock.
     """
     return (
         NATIVE,
@@ -116,7 +116,7 @@ def locks() -> tuple[Lock, ...]:
 
 
 def lock_parameters(*, native: bool = True, every: bool = False) -> list[Any]:
-    """Parameters of a test that runs under every lock; `every`: in `make test` too."""
+    """Parameters of a test that runs under every lock; `every`: also in `make test`."""
     chosen = locks() if native else locks()[1:]
     return [
         pytest.param(
@@ -130,7 +130,7 @@ def lock_parameters(*, native: bool = True, every: bool = False) -> list[Any]:
 
 @cache
 def programs() -> tuple[str, ...]:
-    """The names of the programs that meson has built."""
+    """The names of the programs that Meson has built."""
     return tuple(
         sorted(
             path.name
@@ -156,7 +156,7 @@ def environment(
     extra: Mapping[str, str] | None = None,
     interposer: Path | None = None,
 ) -> dict[str, str]:
-    """What a case runs with; a preload in `extra` comes after Hasp's, as with users."""
+    """The environment of a case; LD_PRELOAD in `extra` follows Hasp's library."""
     result = {
         name: value
         for name, value in os.environ.items()
@@ -175,7 +175,7 @@ def environment(
 
 
 def group_members(leader: int) -> list[int]:
-    """The processes of a group, for a child may be what hangs."""
+    """The ids of the processes of a group, since a child may be what hangs."""
     members = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -186,7 +186,7 @@ def group_members(leader: int) -> list[int]:
 
 
 def backtraces(leader: int) -> str:
-    """Where the threads of a hung case stand, if a debugger is here to tell."""
+    """The backtraces of a hung case's threads; empty without gdb."""
     if shutil.which("gdb") is None:
         return ""
     text = ""
@@ -203,11 +203,11 @@ def backtraces(leader: int) -> str:
         except subprocess.TimeoutExpired:
             output = "(gdb did not answer)"
         text += f"process {member}\n" + output[output.find("\nThread ") + 1 :]
-    return text[:MOST_BACKTRACE]
+    return text[:MAX_BACKTRACE]
 
 
 def ended(process: subprocess.Popen[str], limit: float) -> bool:
-    """Whether it ends within the limit; it is left for somebody to wait for."""
+    """Whether the process ends within the limit; does not reap it."""
     descriptor = os.pidfd_open(process.pid)
     try:
         return bool(select.select([descriptor], [], [], limit)[0])
@@ -218,11 +218,11 @@ def ended(process: subprocess.Popen[str], limit: float) -> bool:
 def run_command(
     command: list[str | Path], env: dict[str, str], limit: float = TIME_LIMIT
 ) -> tuple[int | None, str]:
-    """The exit status and all output; None when it was stopped after `limit` seconds.
+    """The exit status, None if killed after `limit` seconds, and all output.
 
-    The process leads a session, so that its children can be ended with it. That comes
-    before waiting for it: programs with thousands of threads use up process ids, and
-    once it is waited for, its id may be another's.
+    The process leads a session, so that its children can be killed with it. They are
+    killed before it is reaped, because programs with thousands of threads use up
+    process ids: after that, its id may belong to another process.
     """
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         process = subprocess.Popen(
@@ -251,7 +251,7 @@ def run_case(
     limit: float = TIME_LIMIT,
     interposer: Path | None = None,
 ) -> Outcome:
-    """Runs one case; `interposer` is another build of the library than usual."""
+    """Run one case; `interposer` replaces the usual build of the library."""
     env = environment(lock, extra, interposer)
     status, text = run_command([PROGRAMS / program, case], env, limit)
     if status is None:
@@ -267,7 +267,7 @@ def run_case(
 def run_program(
     program: str, lock: Lock, extra: Mapping[str, str] | None = None
 ) -> list[Outcome]:
-    """Every case in turn; after two hung ones, enough to know, the rest is left out."""
+    """Run every case of a program; stop after two cases that hang."""
     outcomes: list[Outcome] = []
     for case in cases(program):
         outcomes.append(run_case(program, case, lock, extra))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A lock of the list adds no code to the path of another, however many there are.
+"""A lock does not add instructions to the operations of other locks.
 
-Counted, not timed: valgrind executes the same instructions each time.
+Counted by valgrind, which is exact, instead of timed.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ pytestmark = [
 FEW = ("ttas", "futex")
 PAIRS = 2000
 
-# Instructions at start, of about 200,000: the loader relocates the lock's entry, and
-# the table of operations is filled.
-MOST_AT_START = 500
+# Instructions that a lock may add to the 200,000 of a start: relocating its entry and
+# filling its slot in the dispatch table.
+MAX_AT_START = 500
 
-# With a second thread, as locks are used.
+# With a second thread, because locks skip atomic operations in a process with one.
 PROGRAM = r"""
 #include <pthread.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def as_configured() -> tuple[str, ...]:
-    """The options of the build under test that change what code looks like."""
+    """The options of the build under test that affect code generation."""
     output = subprocess.run(
         [
             Path(sys.executable).with_name("meson"),
@@ -82,7 +82,7 @@ def as_configured() -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def small_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Hasp with a list of two locks."""
+    """The path of a libhasp.so built with two locks only."""
     tree = tmp_path_factory.mktemp("small") / "tree"
     keep_only(copy_tree(tree), *FEW)
     folder = build(tree, "libhasp.so", options=as_configured())
@@ -90,7 +90,7 @@ def small_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def instructions(program: Path, pairs: int, env: Mapping[str, str]) -> int:
-    """What the program executes from its first instruction to its last."""
+    """The number of instructions that the program executes, from start to end."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     finished = subprocess.run(
         [*command, program, str(pairs)],
@@ -116,15 +116,15 @@ def test_a_lock_adds_no_code_to_another(
     start_with_all = instructions(program, 0, with_all)
     pairs_with_few = instructions(program, PAIRS, with_few) - start_with_few
     pairs_with_all = instructions(program, PAIRS, with_all) - start_with_all
-    # The first call does a little more, in one as in the other.
+    # The first call executes a few more instructions, in both builds.
     assert abs(pairs_with_all - pairs_with_few) / PAIRS < 0.5
     assert pairs_with_few / PAIRS > 10
     added = len(records()) - 1 - len(FEW)
-    assert (start_with_all - start_with_few) / added <= MOST_AT_START
+    assert (start_with_all - start_with_few) / added <= MAX_AT_START
 
 
 def test_an_instruction_more_would_be_seen(program: Path) -> None:
-    """The count can tell: paths that differ by a few instructions differ in it."""
+    """Locks whose operations differ by a few instructions have different counts."""
     counts = {
         instructions(program, PAIRS, matrix.environment(matrix.Lock(name)))
         - instructions(program, 0, matrix.environment(matrix.Lock(name)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every program under every lock, and once without Hasp, which tells a wrong test."""
+"""Every program under every lock, and without Hasp, where it must pass too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from lock_list import slow_if_not_representative
 from preload import matrix
 
-# Two cases may hang for the whole of their limit, and be looked at by a debugger.
+# Two cases may hang until their time limit, and gdb then takes their backtraces.
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Programs whose threads dawdle between any two steps of a lock.
+"""Programs under locks that are delayed at random between any two steps.
 
-With a build of the library (src/platform/perturbed) in which every atomic access may be
-followed by a pause, a yield or a short sleep, and every release is: what needs a
-preemption at one certain instruction happens all the time. So does a look at the lock
-after its release, when its last user has unmapped it.
+In this build of the library (src/platform/perturbed), every atomic access may be
+followed by a pause, a yield or a short sleep, and every release is. Races that need a
+preemption at a particular instruction happen all the time, and so do accesses to a lock
+that its last user unmapped after the release.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from __future__ import annotations
 import pytest
 from preload import matrix
 
-# Everything is many times slower than usual.
+# Everything runs many times slower.
 LIMIT = 60.0
 DIVISOR = 10
 
 pytestmark = pytest.mark.timeout(15 * LIMIT)
 
-# Where threads meet in many ways, or memory goes away as soon as it may.
+# Cases with many kinds of contention, or that unmap memory as early as possible.
 CASES = [
     ("cancel_cond", "signal_is_passed_on"),
     ("cond_lifetime", "broadcaster_unmaps"),

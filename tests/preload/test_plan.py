@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plans: each site gets its lock, and mixed locks keep every promise."""
+"""Plans: each site gets its lock, and programs that mix locks behave correctly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
 SITES = matrix.PROGRAMS / "sites"
 
-# What plans must not break: waits, forks, lives, kinds, first uses.
+# Programs that must pass under a plan: waits, forks, lifetimes, kinds, first uses.
 PROGRAMS = (
     *("c11", "cond_lifetime", "cond_queue", "cond_timed", "cond_wakeups", "cxx_sync"),
     *("exclusion", "first_contention", "fork_cond", "fork_mutex", "fork_variants"),
@@ -28,14 +28,14 @@ PROGRAMS = (
 
 
 def build_id(path: Path) -> str:
-    """As it stands in the file."""
+    """The build-id in the file's note, in hexadecimal."""
     with path.open("rb") as file:
         notes = ELFFile(file).get_section_by_name(".note.gnu.build-id").iter_notes()
         return str(next(notes)["n_desc"])
 
 
 def symbol(path: Path, name: str) -> tuple[int, int]:
-    """Where a function or variable begins and ends."""
+    """The address range (begin, end) of a function or variable."""
     with path.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
         found = next(s for s in table.iter_symbols() if s.name == name)
@@ -44,7 +44,7 @@ def symbol(path: Path, name: str) -> tuple[int, int]:
 
 
 def within(module: Module, name: str) -> Place:
-    """Any return address in a function of the program."""
+    """The range of all return addresses in a function of the program."""
     begin, end = symbol(SITES, name)
     return Place(module, begin + 1, end)
 
@@ -54,7 +54,7 @@ def lock(name: str) -> matrix.Lock:
 
 
 def slot(name: str) -> int:
-    """The index that a mutex of this lock carries."""
+    """The index that a mutex with this lock stores."""
     return 1 + [record["name"] for record in records()].index(name)
 
 
@@ -75,7 +75,7 @@ def slots(output: str) -> dict[str, int]:
 
 
 def every_site(module: Module) -> Plan:
-    """Another lock for each site of sites.c."""
+    """A plan with a different lock for each site of sites.c."""
     offset = symbol(SITES, "global_a")[0]
     wrapper = within(module, "make")
     return Plan(
@@ -145,16 +145,13 @@ def test_glibc_keeps_its_errors_and_its_estimates(tmp_path: Path) -> None:
 
 
 def test_two_first_uses_at_once(tmp_path: Path) -> None:
-    """From two sites: one of the two locks is both threads'."""
+    """Two threads at different sites: both use the lock of one of them."""
     extra = settings(tmp_path / "plan", every_site(Module("sites")))
     run_sites("first_use_raced", extra)
 
 
 def mixed(program: str, locks: tuple[str, str, str]) -> Plan:
-    """A program whose sites are dealt out in turn, whatever they are.
-
-    Each function and each variable gets one of three locks.
-    """
+    """A plan that assigns three locks to all functions and variables, round robin."""
     path = matrix.PROGRAMS / program
     module = Module(program)
     entries = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What stands around a program: allocators, sanitizers, other preloads, its streams."""
+"""The environment of a program: allocators, other preloads, settings, its streams."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from preload.matrix import Lock
 
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
-# Library name -> a symbol that only it has, to prove that it was loaded.
+# Library name -> a symbol that only this library has, to prove that it was loaded.
 ALLOCATORS = {"libjemalloc.so.2": "malloc_stats_print", "libmimalloc.so.2": "mi_malloc"}
 
 
@@ -47,7 +47,7 @@ def check_all(outcomes: list[matrix.Outcome], *, allow_skips: bool = True) -> No
 @each_lock(native=True)
 def test_malloc_replaced(lock: Lock, allocator: str, hasp_first: bool) -> None:
     if lock is matrix.NATIVE and not hasp_first:
-        pytest.skip("one order only without Hasp")
+        pytest.skip("there is only one order without Hasp")
     library = find_library(allocator)
     extra = {"LD_PRELOAD": library, "CHECK_ALLOCATOR_SYMBOL": ALLOCATORS[allocator]}
     outcomes = []
@@ -65,7 +65,7 @@ def test_malloc_replaced(lock: Lock, allocator: str, hasp_first: bool) -> None:
 
 @each_lock(native=False)
 def test_preload_already_set(lock: Lock) -> None:
-    """Another preloaded library is neither lost nor in the way."""
+    """A library that is already preloaded remains so and keeps working."""
     other = find_library("libjemalloc.so.2")
     wanted = {"CHECK_ALLOCATOR_SYMBOL": ALLOCATORS["libjemalloc.so.2"]}
     outcomes = [
@@ -80,7 +80,7 @@ def test_preload_already_set(lock: Lock) -> None:
 
 
 def text_file(folder: Path) -> Path:
-    """A few megabytes that compress, but not to nothing."""
+    """A file of a few megabytes that compresses moderately."""
     path = folder / "text"
     path.write_text("".join(f"{i * i} {i:x}\n" for i in range(150_000)))
     return path
@@ -88,7 +88,7 @@ def text_file(folder: Path) -> Path:
 
 @each_lock(native=True)
 def test_standard_output_is_untouched(lock: Lock, tmp_path: Path) -> None:
-    """What a filter writes is exactly what it writes without Hasp."""
+    """A filter writes exactly the same output as without Hasp."""
     if shutil.which("pigz") is None:
         pytest.skip("pigz is not installed")
     path = text_file(tmp_path)
@@ -136,7 +136,7 @@ def test_names_of_the_literature(alias: str) -> None:
 
 
 def test_default_lock() -> None:
-    """Preloaded without HASP_LOCK, or with an empty one, it takes the default."""
+    """With HASP_LOCK unset or empty, the library uses the default."""
     env = matrix.environment(Lock("futex"), {"HASP_VERBOSE": "1"})
     for change in ({}, {"HASP_LOCK": ""}):
         env.pop("HASP_LOCK", None)
@@ -172,7 +172,7 @@ def test_bias_can_be_switched_off() -> None:
 )
 @pytest.mark.parametrize("name", ["futex", "mcs-park"])
 def test_strange_settings(name: str, setting: dict[str, str]) -> None:
-    """Whatever a setting says, the program's locks go on working."""
+    """The program's locks work whatever the value of a setting is."""
     lock = Lock(name)
     check_all([matrix.run_case("exclusion", "four_threads", lock, setting)])
     check_all([matrix.run_case("cond_wakeups", "ping_pong", lock, setting)])
@@ -180,12 +180,12 @@ def test_strange_settings(name: str, setting: dict[str, str]) -> None:
 
 @each_lock(native=False)
 def test_children_follow(lock: Lock) -> None:
-    """A program that a program starts runs under the same lock."""
+    """A program that another program starts runs under the same lock."""
     env = matrix.environment(lock, {"HASP_VERBOSE": "1"})
     command = ["sh", "-c", "sh -c /bin/true; exec env true"]
     result = subprocess.run(command, env=env, capture_output=True, text=True)
     assert result.returncode == 0
-    # The shells, /bin/true, env, true: some shells save a process or two.
+    # The shells, /bin/true, env and true; some shells start a process less.
     assert result.stderr.count(f"hasp: lock={lock.name} ") >= 4
 
 
@@ -198,7 +198,7 @@ def test_status_and_signals_are_the_programs(lock: Lock) -> None:
 
 
 def test_exports_no_stray_names() -> None:
-    """What the library exports could shadow a program's own function of that name."""
+    """An exported name could shadow a function of the program."""
     output = subprocess.run(
         ["nm", "-D", "--defined-only", matrix.library()],
         capture_output=True,
@@ -207,7 +207,7 @@ def test_exports_no_stray_names() -> None:
         env={**os.environ, "LC_ALL": "C"},
     ).stdout
     symbols = [line.split() for line in output.splitlines()]
-    # Absolute ones only name versions.
+    # Absolute symbols are names of versions.
     names = {name.split("@")[0] for *_, kind, name in symbols if kind != "A"}
     prefixes = ("pthread_", "__pthread_", "mtx_", "cnd_", "hasp_")
     single = {"dlopen", "prctl", "syscall", "_Fork", "call_once", "fork", "vfork"}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Users' ThreadSanitizer builds understand Hasp's locks.
 
-The sanitizer learns about locks by intercepting the pthread calls, so it has to stand
-before Hasp, which then is what its interceptors call. A shared runtime is put first by
-`hasp run`; one that is linked into the program comes before any preload by itself.
+The sanitizer learns about locks by intercepting the pthread calls, so its runtime must
+come before Hasp's library, which its interceptors then call. `hasp run` puts a shared
+runtime first; one that is linked into the program comes before any preload anyway.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ RACE_FOUND = 66
 
 
 def run_under(lock: Lock, runtime: str, case: str) -> tuple[int, str]:
-    """Exit status and reports; as a user runs it, but at fixed addresses: newer kernels
-    place mappings where this runtime cannot have them."""
+    """The exit status and output of a case, run as a user would.
+
+    Without address space randomisation, because newer kernels map memory where this
+    runtime does not allow it.
+    """
     program = matrix.PROGRAMS / runtime
     if not program.exists():
-        pytest.skip(f"no compiler that makes {runtime}")
+        pytest.skip(f"{runtime} is not built: the compiler lacks the sanitizer")
     command = ["setarch", "-R", sys.executable, "-c", RUN_HASP, "run"]
     finished = subprocess.run(
         [*command, "--lock", lock.name or "glibc", "--", program, case],
@@ -49,7 +52,7 @@ def test_a_race_is_reported(lock: Lock) -> None:
     status, reports = run_under(lock, "tsan", "wrong_lock_is_taken")
     assert status == RACE_FOUND
     assert "WARNING: ThreadSanitizer: data race" in reports
-    assert "mutexes: write M" in reports  # it knows who held what
+    assert "mutexes: write M" in reports  # it lists the mutexes held
 
 
 @pytest.mark.parametrize("lock", matrix.lock_parameters())

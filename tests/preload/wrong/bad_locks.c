@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A preload library with one bug, chosen by BUG=name, in front of the C library's
- * locks.  It shows that the suite can fail: test_wrong.py names the case that has to
- * notice each bug.
+ * A preload library that adds one bug, chosen by BUG=name, to the C library's locks. It
+ * shows that the suite can fail: test_wrong.py names the case that must detect each
+ * bug.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Calls the function of the next library; declared by example, looked up once. */
+/* Calls the next library's function of this name, which it looks up once. */
 #define NEXT(name, ...)                             \
     ({                                              \
         static __typeof__(&name) next;              \
@@ -92,7 +92,7 @@ EXPORTED int pthread_mutex_init(pthread_mutex_t *mutex,
     return NEXT(pthread_mutex_init, mutex, bug_is("kind-ignored") ? NULL : wanted);
 }
 
-/* Waits on a mutex of its own, so that a cancelled waiter comes back without the
+/* Waits with a mutex of its own, so that a cancelled waiter does not reacquire the
  * user's. */
 static int wait_without_relock(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
@@ -157,8 +157,8 @@ EXPORTED int pthread_cond_broadcast(pthread_cond_t *cond)
     return NEXT(pthread_cond_broadcast, cond);
 }
 
-/* Either a jump in the caller's name, or a call in this library's, whose search path is
- * not the caller's. */
+/* Either a tail call, so that the loader sees the original caller, or with the bug an
+ * ordinary call, so that it uses this library's search path. */
 EXPORTED void *dlopen(const char *path, int flags)
 {
     if (bug_is("dlopen-changes-caller")) {

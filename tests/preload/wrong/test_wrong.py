@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The suite can fail: each bug of bad_locks.c is noticed by the case that is for it."""
+"""The suite can fail: a case detects each bug of bad_locks.c."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import subprocess
 import pytest
 from preload import matrix
 
-# Seconds after which a case counts as hung: bugs that lose wake-ups show no other way.
+# Seconds until a case counts as hung, the only symptom of a lost wake-up.
 HUNG_AFTER = 3.0
 
-# bug -> (program, case) that has to fail or hang
+# bug -> (program, case) that must fail or hang
 NOTICED_BY = {
     "lock-does-nothing": ("exclusion", "two_threads"),
     "trylock-succeeds": ("exclusion", "only_trylock"),
@@ -52,7 +52,7 @@ def test_bug_is_noticed(bug: str) -> None:
 
 @pytest.mark.parametrize(("program", "case"), sorted(set(NOTICED_BY.values())))
 def test_case_passes_without_a_bug(program: str, case: str) -> None:
-    """The same library with no bug chosen: it is the bug that was noticed above."""
+    """The cases pass with the same library if no bug is chosen."""
     outcome = run(program, case, "none", matrix.TIME_LIMIT)
     assert outcome.status == "passed", str(outcome)
 
@@ -68,7 +68,7 @@ def test_banner_is_noticed() -> None:
 
 
 def test_overtaking_is_noticed() -> None:
-    """The C library's mutex is not first come, first served; claim that it were."""
+    """The C library's mutex fails the test of FIFO locks."""
     outcome = matrix.run_case(
         "fifo", "releaser_goes_to_the_end", matrix.NATIVE, {"CHECK_FIFO": "1"}
     )
