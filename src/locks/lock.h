@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The body of every lock: 40 bytes that lie over a pthread_mutex_t.
+ * The layout of every lock: 40 bytes that overlay a pthread_mutex_t.
  *
- * Zeroed memory, but for `kind`, is an unlocked lock of any algorithm. Offsets 0 to 16
- * are glibc's, so that debuggers and code that bypasses the interposer read what they
- * expect.
+ * Memory that is zero except for `kind` is an unlocked lock of any algorithm. Offsets 0
+ * to 16 match glibc's, so that debuggers, and code that bypasses the interposer, read
+ * what they expect.
  *
- *   word        0 free. `futex` keeps glibc's protocol in it: 1 held, 2 held and
- *               somebody may sleep; the test-and-set family its own 1. Most algorithms
- *               keep their state in `state` and show 2 here while held: a bypassing
- *               locker then at least waits.
- *   owner       kernel id of the holder; written by the holder only. When the word is 0
- *               it means nothing (only those clear it that take the lock by the word:
- *               one store less for the others); once the word is not 0, it is the
- *               holder's.
+ *   word        0 free. `futex` follows glibc's protocol here: 1 held, 2 held with
+ *               possible sleepers; the test-and-set family stores 1. All other
+ *               algorithms keep their state in `state` and store 2 here while the lock
+ *               is held, so that code that bypasses the interposer at least waits.
+ *   owner       kernel id of the holding thread, written by the holder only.
+ *               Meaningless while the word is 0: only algorithms that acquire through
+ *               the word clear it, which saves the others a store. Valid once the word
+ *               is not 0.
  *   count, users, kind   recursion depth, threads waiting on a condition variable with
- *               this lock, glibc's mutex kind: of the interposer, which alone uses
- *               them.
- *   algorithm   index into the lock list; 0 means the process's default.
+ *                        this lock, glibc's mutex kind. Only the interposer uses them.
+ *   algorithm   index into the lock list; 0 selects the default of the process.
  *   mode        sticky flags of the algorithm.
- *   generation  fork generation in which somebody last waited (fork_repair.h); 0 never.
+ *   generation  fork generation in which a thread last waited (fork_repair.h); 0 never.
  *   state       16 bytes for the algorithm.
  *
  * RELEASE RULE. After the store, exchange or grant that releases a lock, the releaser
  * neither reads nor writes these bytes: the last user may have unmapped them. It may
- * call unpark() with an address inside them, and use memory of the library.
+ * call unpark() with an address inside them, and may use memory of the library.
  */
 #ifndef HASP_LOCKS_LOCK_H
 #define HASP_LOCKS_LOCK_H
@@ -45,7 +44,7 @@ struct lock {
 
 _Static_assert(sizeof(struct lock) == 40, "lies over the 40 used bytes of a mutex");
 
-/* In a tail cell: held, and nobody waits. Never a waiter's id. */
+/* In a tail cell: held with no waiters. Never the id of a waiter. */
 #define TAIL_HELD UINT32_MAX
 
 #endif

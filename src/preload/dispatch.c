@@ -88,7 +88,7 @@ bool passed_through(struct lock *lock)
 
 void dispatch_fill(unsigned chosen, bool biased)
 {
-    for (unsigned i = 0; i < lock_count && i + 1 < DISPATCH_SLOTS; i++)
+    for (unsigned i = 0; i < lock_count; i++)
         dispatch[i + 1] = *lock_operations_at(i);
     dispatch[DISPATCH_GLIBC] = glibc_operations;
     if (!biased) {

@@ -14,7 +14,7 @@
 #include <pthread.h>
 
 /* List entry i is in slot i + 1. */
-enum { DISPATCH_DEFAULT = 0, DISPATCH_GLIBC = 1, DISPATCH_SLOTS = 128 };
+enum { DISPATCH_DEFAULT = 0, DISPATCH_GLIBC = 1, DISPATCH_SLOTS = LOCK_SLOTS };
 
 extern struct lock_operations dispatch[DISPATCH_SLOTS]
     __attribute__((visibility("hidden")));

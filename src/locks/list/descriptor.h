@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shape of a lock: its operations and what is known about it.
+ * Describes a lock: its operations and its properties.
  *
- * Operations here are complete: they also keep the owner and, for locks whose state is
- * elsewhere, the word. None fails but by returning false: lock() always acquires,
- * trylock() says whether, timedlock() is false once the deadline has passed (checked
- * only when it has to wait).
+ * These operations are complete: they also maintain the owner and, for locks that keep
+ * their state elsewhere, the word. The only failure is a return value of false: lock()
+ * always acquires, trylock() returns whether it did, and timedlock() returns false once
+ * the deadline has passed (which it checks only if it has to wait).
  */
 #ifndef HASP_LOCKS_LIST_DESCRIPTOR_H
 #define HASP_LOCKS_LIST_DESCRIPTOR_H
@@ -13,19 +13,19 @@
 #include "locks/waiting/waiter.h"
 
 struct lock_operations {
-    int (*lock)(struct lock *); /* always 0, so that pthread_mutex_lock may jump here */
+    int (*lock)(struct lock *); /* always 0, so that pthread_mutex_lock can jump here */
     bool (*trylock)(struct lock *);
     bool (*timedlock)(struct lock *, const struct deadline *);
-    int (*unlock)(struct lock *); /* always 0; by any thread */
+    int (*unlock)(struct lock *); /* always 0; any thread may call it */
     void (*destroy)(
-        struct lock *); /* free, and nobody uses it: gives back what it holds */
+        struct lock *); /* the lock is free and unused: frees its side memory */
 
-    /* The holder hands over a thread that sleeps on a condition variable (its waiter's
-     * cell is IN_CONDITION), instead of waking it. adopt sets the cell to PARKED and
-     * queues it, or to REQUEUED and lets it sleep on; NULL: it has to be woken.
-     * Afterwards that thread calls adopted() when it finds its cell GRANTED (the lock
-     * is its own; the waiter is given back), relock() when REQUEUED (the waiter stays
-     * its own). */
+    /* The holder passes on a thread that sleeps on a condition variable (its waiter's
+     * cell is IN_CONDITION) instead of waking it. adopt sets the cell to PARKED and
+     * queues the waiter, or sets it to REQUEUED and leaves the thread asleep; NULL: the
+     * thread has to be woken. When the thread then finds its cell GRANTED, it holds the
+     * lock and calls adopted(), which gives the waiter back. When it finds REQUEUED, it
+     * calls relock() and keeps the waiter. */
     void (*adopt)(struct lock *, struct waiter *);
     void (*adopted)(struct lock *, struct waiter *);
     void (*relock)(struct lock *);
@@ -33,47 +33,56 @@ struct lock_operations {
 
 struct lock_descriptor {
     const char *name;
-    const char *alias;    /* name in the lock study's data sets, or "" */
-    const char *category; /* competitive, direct handoff, hierarchical, load control,
+    const char *alias;     /* name in the data sets of the lock study, or "" */
+    const char *category;  /* competitive, direct handoff, hierarchical, load control,
                              usage fairness, system */
-    const char *waiting;  /* spin, spin-then-park, park, restricted */
+    const char *waiting;   /* spin, spin-then-park, park, restricted */
     bool fifo;             /* bypass_bound is 0 */
-    bool bypasses;         /* a newcomer may overtake waiters */
-    uint32_t bypass_bound; /* how often a queued waiter may be overtaken by threads that
-                              came later; UINT32_MAX: no bound */
-    bool bypass_each;      /* the bound counts for each other thread by itself */
+    bool bypasses;         /* a newcomer can overtake waiters */
+    uint32_t bypass_bound; /* how often later arrivals may overtake a queued waiter;
+                            * UINT32_MAX: no bound */
+    bool bypass_each;      /* the bound applies to each other thread separately */
     bool parks;
     bool numa;
-    bool light;            /* suits locks that are rarely contended */
-    bool trylock_hardened; /* a failing trylock does not write */
-    uint32_t bytes;        /* of the lock, beyond word and owner; within the mutex */
-    uint32_t waiter_bytes; /* per waiting thread, from the pool */
-    uint32_t outside_bytes; /* once contended, outside the mutex, until destroyed */
-    uint32_t node_bytes;    /* the same, for each NUMA node that threads came from */
+    bool light;             /* suits locks that are rarely contended */
+    bool trylock_hardened;  /* a failing trylock does not write */
+    uint32_t bytes;         /* in the mutex, in addition to word and owner */
+    uint32_t waiter_bytes;  /* for each waiting thread, from the pool */
+    uint32_t outside_bytes; /* outside the mutex, from the first contention to
+                             * destroy */
+    uint32_t node_bytes;    /* the same, for each NUMA node whose threads contended */
     const char *summary;
     const char *source;
-    const char *caution; /* when it collapses, in words; or "" */
+    const char *caution; /* when it collapses, as a sentence; or "" */
     struct lock_operations operations;
 };
 
-/* In the order of locks.def. Entry 0 is the pass-through, whose operations are the
- * platform's own business and all NULL here. */
+/* Slots of the interposer's table of operations, one for the default and one for each
+ * lock, wrapped ones included. A mutex stores its slot in lock->algorithm. */
+enum { LOCK_SLOTS = 128 };
+
+_Static_assert(LOCK_SLOTS <= 1 << 8 * sizeof(struct atomic_u8),
+               "lock->algorithm holds every slot");
+
+/* In the order of locks.def. Entry 0 is the pass-through: its operations are up to the
+ * platform, and all NULL here. */
 extern const struct lock_descriptor lock_list[] __attribute__((visibility("hidden")));
 extern const unsigned lock_list_length __attribute__((visibility("hidden")));
 extern const unsigned lock_default __attribute__((visibility("hidden")));
 
-/* The default lock without its biased release, for processes where that is not to be
- * had. */
+/* The default lock without its biased release, for processes that cannot use the
+ * bias. */
 extern const struct lock_operations futex_unbiased_operations
     __attribute__((visibility("hidden")));
 
-/* Behind the list, from lock_list_length on, stand the same locks, each wrapped for
- * concurrency restriction (gcr.h): "gcr+" and the name. */
+/* From lock_list_length on, the same locks again, each wrapped for concurrency
+ * restriction (gcr.h) and named "gcr+" and its name. */
 extern const unsigned lock_count __attribute__((visibility("hidden")));
 struct lock_descriptor lock_at(unsigned index);
 const struct lock_operations *lock_operations_at(unsigned index);
 
-/* Index by name or alias (case, '-' and '_' are alike), below lock_count, or -1. */
+/* Returns the index, below lock_count, of the lock with this name or alias (ignoring
+ * case and the difference of '-' and '_'), or -1. */
 int lock_find(const char *name);
 
 #endif

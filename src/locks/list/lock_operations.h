@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the inline functions of an algorithm to the complete operations of descriptor.h:
- * DEFINE_OPERATIONS for the lock itself, DEFINE_RESTRICTED_OPERATIONS for the same lock
- * behind gcr.h.
+ * Builds the complete operations of descriptor.h from the inline functions of an
+ * algorithm: DEFINE_OPERATIONS for the lock itself, DEFINE_RESTRICTED_OPERATIONS for
+ * the same lock behind gcr.h.
  */
 #ifndef HASP_LOCKS_LIST_LOCK_OPERATIONS_H
 #define HASP_LOCKS_LIST_LOCK_OPERATIONS_H
@@ -11,23 +11,23 @@
 #include "locks/list/descriptor.h"
 #include "locks/waiting/slices.h"
 
-/* Travels as the last, variadic macro argument: ", x" or nothing, behind `lock`. */
+/* The last, variadic macro argument: ", x" or nothing, inserted after `lock`. */
 #define WITH(argument) , argument
 #define NOTHING
 
 enum { OWN_WORD, SHOWN_WORD };
 
-/* The caller has acquired the lock. A word that is not free then was taken by somebody
- * who does not go through the library: both would run in the critical section. */
+/* The caller has acquired the lock. If the word is not free, another thread has taken
+ * it without going through the library, and both would run in the critical section. */
 static inline __attribute__((always_inline)) void take_body(struct lock *lock, int word,
                                                             uint32_t thread)
 {
     if (word == SHOWN_WORD) {
         if (unlikely(load_relaxed(&lock->word) != 0))
-            die("a mutex was locked behind the interposer's back (a library in another "
-                "namespace, or bound to libc only?); run under --lock futex");
+            die("a mutex was locked without the interposer (by a library in another "
+                "namespace, or one bound to libc only?): run under --lock futex");
         store_relaxed(&lock->owner, thread);
-        store_release(&lock->word, 2); /* whoever sees it sees the owner */
+        store_release(&lock->word, 2); /* a thread that sees it sees the owner */
     } else {
         store_relaxed(&lock->owner, thread);
     }
@@ -70,8 +70,30 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
 #define FIELDS_ADOPT_REQUEUE(name)                                                     \
     .adopt = name##_adopt_entry, .relock = name##_relock_entry,
 
-/* The fast path makes no call but in tail position, so it needs no stack frame; and it
- * is inlined however long the list grows (the compiler has a budget for that). */
+/* The end of a slow path: `undo` releases the lock of a thread that is cancelled now. */
+static inline __attribute__((always_inline)) int
+finish_lock(struct lock *lock, int word, int token, void (*undo)(void *))
+{
+    take_body(lock, word, current_thread());
+    wait_end(token, undo, lock);
+    return 0;
+}
+
+static inline __attribute__((always_inline)) bool finish_timedlock(struct lock *lock,
+                                                                   int word, int token,
+                                                                   void (*undo)(void *),
+                                                                   bool acquired)
+{
+    if (acquired)
+        take_body(lock, word, current_thread());
+    wait_end(token, acquired ? undo : NULL, lock);
+    return acquired;
+}
+
+/* The fast path calls functions in tail position only, so it needs no stack frame. It
+ * is inlined however long the list becomes; otherwise the compiler's budget would
+ * decide. Its calls of the algorithm are spelled out in the macro: through a table of
+ * functions, GCC would not inline all of them. */
 #define FAST __attribute__((flatten))
 
 #define DEFINE_OPERATIONS(name, prefix, word, adoption, ...)                           \
@@ -96,9 +118,7 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
             return 0;                                                                  \
         }                                                                              \
         prefix##_lock(lock __VA_ARGS__);                                               \
-        take_body(lock, word, current_thread());                                       \
-        wait_end(token, name##_undo, lock);                                            \
-        return 0;                                                                      \
+        return finish_lock(lock, word, token, name##_undo);                            \
     }                                                                                  \
     static FAST int name##_lock_entry(struct lock *lock)                               \
     {                                                                                  \
@@ -117,14 +137,11 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
     }                                                                                  \
     static bool name##_timedlock_entry(struct lock *lock, const struct deadline *at)   \
     {                                                                                  \
-        if (deadline_passed(at)) /* leave no trace in the queue */                     \
-            return name##_trylock_entry(lock);                                         \
+        if (deadline_passed(at))                                                       \
+            return name##_trylock_entry(lock); /* leaves nothing in the queue */       \
         int token = wait_begin();                                                      \
         bool acquired = prefix##_timedlock(lock __VA_ARGS__, at);                      \
-        if (acquired)                                                                  \
-            take_body(lock, word, current_thread());                                   \
-        wait_end(token, acquired ? name##_undo : NULL, lock);                          \
-        return acquired;                                                               \
+        return finish_timedlock(lock, word, token, name##_undo, acquired);             \
     }                                                                                  \
     static void name##_destroy_entry(struct lock *lock)                                \
     {                                                                                  \
@@ -133,15 +150,14 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
     DEFINE_##adoption(name, prefix, word, __VA_ARGS__)
 
 #define OPERATIONS(name, adoption)                                                     \
-    {.lock = name##_lock_entry,                                                        \
-     .trylock = name##_trylock_entry,                                                  \
-     .timedlock = name##_timedlock_entry,                                              \
-     .unlock = name##_unlock_entry,                                                    \
-     .destroy = name##_destroy_entry,                                                  \
-     FIELDS_##adoption(name)}
+    {                                                                                  \
+        .lock = name##_lock_entry, .trylock = name##_trylock_entry,                    \
+        .timedlock = name##_timedlock_entry, .unlock = name##_unlock_entry,            \
+        .destroy = name##_destroy_entry, FIELDS_##adoption(name)                       \
+    }
 
-/* Only waiting differs: releases, trylock and condvar hand-over are the lock's own. */
-#define DEFINE_RESTRICTED_OPERATIONS(name, prefix, word, where, ...)                   \
+/* Only waiting differs: release, trylock and condition handover are the lock's own. */
+#define DEFINE_RESTRICTED_OPERATIONS(name, prefix, word, home, ...)                    \
     static bool name##_restricted_timedlock_entry(struct lock *,                       \
                                                   const struct deadline *);            \
     static __attribute__((noinline)) int name##_lock_restricted(struct lock *lock)     \
@@ -152,15 +168,13 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
             lock_in_slices(lock, name##_restricted_timedlock_entry, NULL);             \
             return 0;                                                                  \
         }                                                                              \
-        if (!prefix##_fast(lock)) { /* else it only did not know its id */             \
-            struct gcr *gcr = gcr_of(lock, where);                                     \
+        if (!prefix##_fast(lock)) { /* it may only have lacked the thread's id */      \
+            struct gcr *gcr = gcr_of(lock, home);                                      \
             gcr_enter(gcr, NULL);                                                      \
             prefix##_lock(lock __VA_ARGS__);                                           \
             gcr_leave(gcr);                                                            \
         }                                                                              \
-        take_body(lock, word, current_thread());                                       \
-        wait_end(token, name##_undo, lock);                                            \
-        return 0;                                                                      \
+        return finish_lock(lock, word, token, name##_undo);                            \
     }                                                                                  \
     static FAST int name##_restricted_lock_entry(struct lock *lock)                    \
     {                                                                                  \
@@ -178,29 +192,25 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
         if (deadline_passed(at))                                                       \
             return false;                                                              \
         int token = wait_begin();                                                      \
-        struct gcr *gcr = gcr_of(lock, where);                                         \
+        struct gcr *gcr = gcr_of(lock, home);                                          \
         bool acquired = gcr_enter(gcr, at);                                            \
         if (acquired) {                                                                \
             acquired = prefix##_timedlock(lock __VA_ARGS__, at);                       \
             gcr_leave(gcr);                                                            \
         }                                                                              \
-        if (acquired)                                                                  \
-            take_body(lock, word, current_thread());                                   \
-        wait_end(token, acquired ? name##_undo : NULL, lock);                          \
-        return acquired;                                                               \
+        return finish_timedlock(lock, word, token, name##_undo, acquired);             \
     }                                                                                  \
     static void name##_restricted_destroy_entry(struct lock *lock)                     \
     {                                                                                  \
-        gcr_destroy(lock, where);                                                      \
+        gcr_destroy(lock, home);                                                       \
         name##_destroy_entry(lock);                                                    \
     }
 
 #define RESTRICTED_OPERATIONS(name, adoption)                                          \
-    {.lock = name##_restricted_lock_entry,                                             \
-     .trylock = name##_trylock_entry,                                                  \
-     .timedlock = name##_restricted_timedlock_entry,                                   \
-     .unlock = name##_unlock_entry,                                                    \
-     .destroy = name##_restricted_destroy_entry,                                       \
-     FIELDS_##adoption(name)}
+    {                                                                                  \
+        .lock = name##_restricted_lock_entry, .trylock = name##_trylock_entry,         \
+        .timedlock = name##_restricted_timedlock_entry, .unlock = name##_unlock_entry, \
+        .destroy = name##_restricted_destroy_entry, FIELDS_##adoption(name)            \
+    }
 
 #endif

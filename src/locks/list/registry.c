@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns locks.def into the lists of descriptor.h. Compiled once per platform. */
+/* Expands locks.def into the lists of descriptor.h. Compiled once per platform. */
 #include "locks/list/lock_operations.h"
 
 #include <ctype.h>
@@ -17,12 +17,13 @@ enum {
 #define BYPASS_AT_MOST(n) ((n) << BOUND_SHIFT)
 #define BYPASS_BY_EACH(n) (BYPASS_EACH | BYPASS_AT_MOST(n))
 #define BYPASS_BOUND(properties)                                                       \
-    ((properties) & BYPASSES ? UINT32_MAX : (uint32_t)(properties) >> BOUND_SHIFT)
+    ((properties)&BYPASSES ? UINT32_MAX : (uint32_t)(properties) >> BOUND_SHIFT)
 
-/* What stands before the name of a lock that is wrapped. */
+/* Prefix of the name of a wrapped lock. */
 #define WRAPPER "gcr+"
 
-/* First the code: what a lock keeps in its body says where the wrapper puts its own. */
+/* First the code. The size of a lock's state decides where the wrapper keeps its
+ * own. */
 #define SPACE(in_place, each_waiter) (in_place) <= 12 ? GCR_IN_STATE : GCR_BY_ADDRESS
 #define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \
     (in_place) <= 12 ? GCR_IN_STATE : GCR_IN_DIRECTORY
@@ -62,14 +63,14 @@ const struct lock_descriptor lock_list[] = {
      .alias = study_name,                                                              \
      .category = kind,                                                                 \
      .waiting = how,                                                                   \
-     .fifo = ((properties) & FIFO) != 0,                                               \
+     .fifo = ((properties)&FIFO) != 0,                                                 \
      .bypasses = BYPASS_BOUND(properties) != 0,                                        \
      .bypass_bound = BYPASS_BOUND(properties),                                         \
-     .bypass_each = ((properties) & BYPASS_EACH) != 0,                                 \
-     .parks = ((properties) & PARKS) != 0,                                             \
-     .numa = ((properties) & NUMA) != 0,                                               \
-     .light = ((properties) & LIGHT) != 0,                                             \
-     .trylock_hardened = ((properties) & TRYLOCK_HARDENED) != 0,                       \
+     .bypass_each = ((properties)&BYPASS_EACH) != 0,                                   \
+     .parks = ((properties)&PARKS) != 0,                                               \
+     .numa = ((properties)&NUMA) != 0,                                                 \
+     .light = ((properties)&LIGHT) != 0,                                               \
+     .trylock_hardened = ((properties)&TRYLOCK_HARDENED) != 0,                         \
      space,                                                                            \
      .summary = words,                                                                 \
      .source = paper,                                                                  \
@@ -80,10 +81,16 @@ const struct lock_descriptor lock_list[] = {
 };
 
 enum { LENGTH = sizeof lock_list / sizeof lock_list[0] };
-const unsigned lock_list_length = LENGTH;
-const unsigned lock_default = LENGTH - 1; /* futex: last */
+_Static_assert((int)LENGTH < (int)LOCK_SLOTS,
+               "more locks than slots: raise LOCK_SLOTS in descriptor.h");
+_Static_assert(2 * (int)LENGTH - 1 < (int)LOCK_SLOTS,
+               "too few slots for the wrapped locks, gcr+NAME: raise LOCK_SLOTS in "
+               "descriptor.h");
 
-/* The same locks behind gcr.h, but for entry 0, which cannot be wrapped. */
+const unsigned lock_list_length = LENGTH;
+const unsigned lock_default = LENGTH - 1; /* futex is last */
+
+/* The same locks behind gcr.h, except for entry 0, which cannot be wrapped. */
 static const struct {
     const char *name;
     struct lock_operations operations;
@@ -105,13 +112,14 @@ struct lock_descriptor lock_at(unsigned index)
     wrapped.alias = "";
     wrapped.category = "load control";
     if (!wrapped.parks)
-        wrapped.waiting = "restricted"; /* the few spin, the others sleep */
+        wrapped.waiting = "restricted"; /* a few spin, the others sleep */
     wrapped.fifo = false;
     wrapped.bypasses = true;
     wrapped.bypass_bound = UINT32_MAX;
     wrapped.bypass_each = false;
     wrapped.light = false;
-    wrapped.bytes = sizeof(((struct lock *)0)->state); /* the last word, too */
+    wrapped.bytes = sizeof(((struct lock *)0)->state); /* all of it, including the last
+                                                        * word */
     wrapped.waiter_bytes = sizeof(struct waiter);
     wrapped.outside_bytes += sizeof(struct side_block);
     wrapped.summary = "that lock, with few threads waiting in it and the others asleep";
@@ -134,7 +142,8 @@ static bool same_letter(char a, char b)
     return a == b;
 }
 
-/* Where `name` goes on behind `start`, or NULL. */
+/* Returns the rest of `name` after the prefix `start`, or NULL if it has another
+ * start. */
 static const char *behind(const char *start, const char *name)
 {
     while (*start && same_letter(*start, *name))

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ghosts: threads of the parent that stand in a lock's queue in the memory of a forked
- * child.
+ * Fork repair: removes the parent's threads from a lock's queue in a forked child.
  *
- * Nobody there will ever take their turn. Every lock with a queue remembers the
- * generation in which somebody last waited. Before anybody queues, and before a holder
- * begins its release, the generation is compared; in a child's first such operation on
- * the lock one thread claims the repair and calls the algorithm's forget(lock, held).
- * If ghosts are queued, that leaves the lock held without waiters, or free; if not, it
+ * A forked child inherits queues that contain threads of its parent. Those threads do
+ * not exist in the child, so a handover to one of them would be lost. Every lock with a
+ * queue therefore records the generation in which a thread last waited. Every thread
+ * compares that generation before it queues, and every holder before it starts its
+ * release. In the child's first such operation on the lock, one thread claims the
+ * repair and calls the algorithm's forget(lock, held). If threads of the parent are
+ * queued, forget() leaves the lock either held without waiters or free; otherwise it
  * must change nothing.
  *
- * Why this is sound, in a lock that shows queued ghosts:
- * G1. Nobody in the child acquires it before the repair: the fast path fails on a
- *     queue, and every other way in passes through here first.
- * G2. So the holder, if any, is the thread that forked, and `word` tells: a holder
- *     clears it only after fork_repair_by_holder(), which waits for a repair under way.
- * G3. A lock that was just granted to a ghost shows 0, and becomes free.
- * In a lock that shows no queued ghosts a live holder may come and go meanwhile.
+ * Why this is sound when a lock has queued threads of the parent:
+ * G1. No thread of the child acquires the lock before the repair: the fast path fails
+ *     when there is a queue, and every other path passes through here first.
+ * G2. So the holder, if any, is the thread that forked, and `word` shows whether there
+ *     is one: a holder clears the word only after fork_repair_by_holder(), which waits
+ *     for a repair in progress.
+ * G3. A lock that had just been granted to a thread of the parent shows 0, and becomes
+ *     free. If no thread of the parent is queued, a live holder may come and go
+ *     meanwhile.
  *
- * What forget() stores needs no order of its own: whoever looks at more than the word
- * that the fast path takes has seen the generation (acquire) that the repair ended with
- * (release). What it reads was stored before the fork, or is checked by an exchange.
+ * The stores in forget() need no order of their own: a thread that reads more than the
+ * word used by the fast path has read the generation (acquire) that the repair stored
+ * last (release). What forget() reads was stored before the fork, or is checked by an
+ * exchange.
  */
 #ifndef HASP_LOCKS_MEMORY_FORK_REPAIR_H
 #define HASP_LOCKS_MEMORY_FORK_REPAIR_H
@@ -47,7 +51,7 @@ fork_repair_claim(struct lock *lock, uint16_t seen, uint32_t now,
     spin_until(load_acquire(&lock->generation) != FORK_REPAIR_RUNNING);
 }
 
-/* A thread that is about to queue. */
+/* Called by a thread that is about to queue. */
 static inline void fork_repair_if_due(struct lock *lock,
                                       void (*forget)(struct lock *, bool held))
 {
@@ -57,7 +61,7 @@ static inline void fork_repair_if_due(struct lock *lock,
         fork_repair_claim(lock, seen, now, forget);
 }
 
-/* The holder, before it does anything towards a release. */
+/* Called by the holder before any step of a release. */
 static inline void fork_repair_by_holder(struct lock *lock,
                                          void (*forget)(struct lock *, bool held))
 {

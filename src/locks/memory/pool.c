@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Free lists in shards, picked by the id of the thread that takes, so that a thread
- * finds its last slot again, in its own cache, and needs no clean-up when it exits.
- * Whoever gives a slot back returns it to that shard: a thread that times out again and
- * again, and whose waiters are taken out of the queue by others, would otherwise need
- * ever new ones. R. K. Treiber, "Systems programming: coping with parallelism", IBM
- * RJ 5118, 1986.
+ * Free lists are sharded by the id of the taking thread, so that a thread usually gets
+ * its previous slot back, still in its cache, and needs no clean-up when it exits. A
+ * slot is returned to the shard that it was taken from. Otherwise a thread that times
+ * out repeatedly, and whose waiters other threads remove from the queue, would consume
+ * new slots without end. R. K. Treiber, "Systems programming: coping with parallelism",
+ * IBM RJ 5118, 1986.
  */
 #include "locks/memory/pool.h"
 
@@ -16,7 +16,7 @@ static bool chunk_present(struct pool *pool, uint32_t chunk)
         return true;
     uint32_t now = fork_generation(), holder = 0;
     while (!compare_exchange_acquire(&pool->mapping, &holder, now))
-        if (holder == now) { /* else it was the parent's: take it over */
+        if (holder == now) { /* otherwise a thread of the parent held it: take over */
             holder = 0;
             yield();
         }
@@ -30,7 +30,7 @@ static bool chunk_present(struct pool *pool, uint32_t chunk)
     return *place != NULL;
 }
 
-/* A slot that never existed before, or NULL when memory or ids are exhausted. */
+/* Returns a slot that was never used before, or NULL if memory or ids are exhausted. */
 static struct pool_slot *carve(struct pool *pool)
 {
     uint32_t before = load_relaxed(&pool->carved);
@@ -44,11 +44,12 @@ static struct pool_slot *carve(struct pool *pool)
 
 static struct pool_slot *pop(struct pool *pool, struct pool_shard *shard)
 {
-    prefetch_for_write(&shard->head); /* else the line would have to come twice */
+    prefetch_for_write(&shard->head); /* a plain load would fetch the line a second
+                                       * time */
     uint64_t head = load_acquire(&shard->head);
     while ((uint32_t)head) {
         struct pool_slot *slot = pool_at(pool, (uint32_t)head);
-        /* May be stale by now; the tag makes the exchange fail then. */
+        /* May be stale by now; then the tag makes the exchange fail. */
         uint64_t after = (head >> 32) + 1;
         after = after << 32 | load_relaxed(&slot->link.free_next);
         /* Acquire, also on the retry: pairs with the release in pool_give. */

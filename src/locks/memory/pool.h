@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pools of type-stable memory: a slot is of its pool for ever, so a late unpark() or a
- * stale look at one does no harm. Slots have 32-bit ids, so that links fit into a lock
- * beside each other, and are one transfer unit long.
+ * Pools of type-stable memory: a slot belongs to its pool for ever, so that a late
+ * unpark() or a stale read of a slot is harmless. Slots have 32-bit ids, which lets a
+ * lock store several links, and are one cache line transfer unit long.
  *
- * Taking and giving are uncontended unless two threads hash to one shard; nothing is
- * allocated but a page-sized chunk now and then, and nothing is ever unmapped.
+ * Taking and giving are uncontended unless two threads hash to the same shard. The only
+ * allocation is an occasional page-sized chunk, and nothing is ever unmapped.
  */
 #ifndef HASP_LOCKS_MEMORY_POOL_H
 #define HASP_LOCKS_MEMORY_POOL_H
@@ -13,14 +13,14 @@
 #include "platform/platform.h"
 
 struct pool_link {
-    uint32_t id;   /* never changes; 0 is nobody */
-    uint32_t home; /* the shard that it was taken from and goes back to */
+    uint32_t id;   /* never changes; 0 means no slot */
+    uint32_t home; /* the shard that it was taken from and returns to */
     struct atomic_u32 free_next;
 };
 
 enum { POOL_PAYLOAD = CACHE_LINE - sizeof(struct pool_link) };
 
-/* What a pool is made of. Each pool's own type puts `link` at the same place. */
+/* The unit of allocation. Each pool's own type has `link` at the same offset. */
 struct pool_slot {
     unsigned char payload[POOL_PAYLOAD];
     struct pool_link link;
@@ -31,25 +31,28 @@ _Static_assert(sizeof(struct pool_slot) == CACHE_LINE, "one slot, one transfer u
 enum { POOL_CHUNK = 64, POOL_CHUNKS = 16384, POOL_SHARDS = 256 };
 
 struct pool_shard {
-    struct atomic_u64 head; /* {tag, id}: a Treiber stack, the tag is against ABA */
+    struct atomic_u64 head; /* {tag, id}: head of a Treiber stack; the tag prevents
+                             * ABA */
 } __attribute__((aligned(64)));
 
 struct pool {
     struct pool_slot *chunks[POOL_CHUNKS];
     struct pool_shard shards[POOL_SHARDS];
-    struct atomic_u32 carved;  /* slots ever made */
-    struct atomic_u32 mapping; /* generation of the thread that maps a chunk, or 0 */
+    struct atomic_u32 carved;  /* slots created so far */
+    struct atomic_u32 mapping; /* generation of the thread that is mapping a chunk, or
+                                * 0 */
 };
 
-/* Takes a slot with undefined payload. Never fails: when memory or ids are exhausted it
- * yields until another thread gives one back. Acquire: what the giver did before is
- * seen. */
+/* Returns a slot with undefined contents. Never fails: if memory or ids are exhausted,
+ * it yields until another thread gives a slot back. Acquire: sees everything that the
+ * giver did before. */
 struct pool_slot *pool_take(struct pool *pool);
 
-/* Nobody may reach the slot through a queue any more. */
+/* No queue may lead to the slot any more. */
 void pool_give(struct pool *pool, struct pool_slot *slot);
 
-/* The slot will never come back, by design: who looks for leaks passes over it. */
+/* Declares that the slot will never be given back, so that leak detection ignores
+ * it. */
 void pool_keep(struct pool *pool, struct pool_slot *slot);
 
 static inline struct pool_slot *pool_at(const struct pool *pool, uint32_t id)

@@ -22,7 +22,7 @@ struct side_block *side_block_make(struct atomic_u32 *cell)
     uint32_t id = 0;
     while (!id) {
         struct side_block *fresh = side_block_take();
-        /* Release: whoever reads the id sees zeroed words. */
+        /* Release: a thread that reads the id sees zeroed words. */
         if (compare_exchange_release(cell, &id, fresh->link.id))
             return fresh;
         side_block_give(fresh);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts: memory of a lock outside its 40 bytes.
+ * Side memory: memory of a lock outside its 40 bytes.
  *
  * A lock that needs more than its body (a queue for each NUMA node, an array of slots)
- * keeps in one of its cells the id of a directory, a part whose words are the ids of
- * other parts. Both come on first use, which is to be the first contention: an idle
- * mutex costs nothing. They stay with the lock until destroy gives them back.
+ * stores in one of its cells the id of a directory: a side block whose words are the
+ * ids of other blocks. Blocks are created on first use, which should be the first
+ * contention, so an idle mutex costs nothing. They belong to the lock until destroy
+ * frees them.
  */
 #ifndef HASP_LOCKS_MEMORY_SIDE_MEMORY_H
 #define HASP_LOCKS_MEMORY_SIDE_MEMORY_H
@@ -14,9 +15,9 @@
 
 #include <stddef.h>
 
-/* What the words of a directory name: parts for nodes, or whatever the algorithm
- * numbers; the slots of a partitioned lock, which may share the directory with nodes;
- * its flag; the part of a wrapper (gcr.h). */
+/* The words of a directory: ids of blocks, one per NUMA node or by any other numbering
+ * of the algorithm; the slots of a partitioned lock, which may share the directory with
+ * nodes; the flag of that lock; the block of a wrapper (gcr.h). */
 enum {
     SIDE_BLOCKS_MAX = 23,
     SIDE_SLOTS = ARRAY_SLOTS < 4 ? ARRAY_SLOTS : 4,
@@ -43,49 +44,51 @@ static inline struct side_block *side_block_at(uint32_t id)
     return (struct side_block *)pool_at(&side_pool, id);
 }
 
-/* A part of zeroed words. */
+/* Returns a block of zeroed words. */
 struct side_block *side_block_take(void);
 
 void side_block_give(struct side_block *block);
 
-/* For side_block_of(). */
+/* Slow path of side_block_of(). */
 struct side_block *side_block_make(struct atomic_u32 *cell);
 
-/* The part that `cell` names; if none, a new one, which all threads then agree on.
- * Acquire: pairs with the release that published the part. */
+/* Returns the block whose id is in `cell`. If there is none, creates one, on which all
+ * threads then agree. Acquire: pairs with the release that published the block. */
 static inline struct side_block *side_block_of(struct atomic_u32 *cell)
 {
     uint32_t id = load_acquire(cell);
     return likely(id != 0) ? side_block_at(id) : side_block_make(cell);
 }
 
-/* Entry `index` (below SIDE_ENTRIES) of a directory; creates the block if missing. */
+/* Returns entry `index` (below SIDE_ENTRIES) of a directory; creates a missing
+ * block. */
 static inline struct side_block *side_memory_get(struct atomic_u32 *directory,
                                                  uint32_t index)
 {
     return side_block_of(&side_block_of(directory)->words[index]);
 }
 
-/* The same, but NULL if the block is missing while side_memory_scarce(). */
+/* The same, but returns NULL if the block is missing and memory is scarce. */
 struct side_block *side_memory_get_unless_scarce(struct atomic_u32 *directory,
                                                  uint32_t index);
 
-/* The same, or NULL where it is missing. */
+/* The same, but returns NULL if the block is missing. */
 struct side_block *side_memory_find(struct atomic_u32 *directory, uint32_t index);
 
 void side_memory_free_all(struct atomic_u32 *directory);
 
-/* Nobody uses the lock any more: the directory and its parts go back. */
+/* Frees the directory and its blocks. No thread may use the lock any more. */
 static inline void side_memory_free(struct atomic_u32 *directory)
 {
-    if (unlikely(load_relaxed(directory) != 0)) /* a lock that was contended */
+    if (unlikely(load_relaxed(directory) != 0)) /* the lock was contended */
         side_memory_free_all(directory);
 }
 
-/* Parts ever carved out, for tests. */
+/* Blocks created so far, for tests. */
 uint32_t side_block_count(void);
 
-/* So many are in use that a lock which can do without should. */
+/* Returns true when so many blocks are in use that a lock should do without if it
+ * can. */
 bool side_memory_scarce(void);
 
 #endif

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Abandoned places: those of timed-out waiters in queues that only a holder can take
- * them out of (mcs.h, what is made of it, and reciprocating.h).
+ * Abandoned nodes: waiters of timed-out threads in queues from which only a holder can
+ * unlink them (mcs.h, its derivatives, and reciprocating.h).
  *
- * While a lock is held nobody takes them out, and each keeps a waiter. So they are
- * counted, in cells that locks share by their address; and where a cell says that there
- * are many, a timed thread does not queue. It tries instead, until a release has made
- * room.
+ * While a lock is held, no thread unlinks them, and each occupies a waiter. They are
+ * therefore counted, in cells that locks share by a hash of their address. When a cell
+ * shows that there are many, a timed thread does not queue but retries its trylock
+ * until a release has unlinked some.
  *
- * Proof: of the bound, ABANDONED_MOST places for each cell and one for each thread. A
- * place is counted before it is left, and until its waiter is given back. A timed
- * thread takes a place only after it has read a count below the most, and it has to
- * read again for the next one; threads that wait for good leave none. Proof: that room
- * comes. A holder gives back what it meets on its way to the next waiter, and leaves a
- * free lock only without a queue. So either a release frees the lock, or the places
- * before the next waiter are given back, and each of the waiters releases in its turn.
+ * Proof of the bound, ABANDONED_MOST nodes per cell plus one per thread: a node is
+ * counted before it is abandoned, and until its waiter is given back. A timed thread
+ * queues only after it has read a count below the limit, and it has to read it again
+ * before it queues the next time; threads without a deadline abandon nothing. Proof
+ * that space becomes available: a holder gives back every abandoned node before the
+ * next waiter, and frees the lock only if no queue is left. So a release either frees
+ * the lock, or gives back the nodes before the next waiter, and each of the waiters
+ * eventually releases.
  *
- * A count carries the fork generation: those of the parent's queues are gone with its
- * threads (fork_repair.h).
+ * A count carries the fork generation: nodes in the parent's queues disappeared with
+ * its threads (fork_repair.h).
  */
 #ifndef HASP_LOCKS_WAITING_ABANDONED_NODES_H
 #define HASP_LOCKS_WAITING_ABANDONED_NODES_H
@@ -27,8 +28,8 @@
 enum {
     ABANDONED_CELLS = 256,
     ABANDONED_MOST = HANDOVER_LIMIT < 4 ? 1 : 128,
-    ABANDONED_NAP_NS = 100000, /* between two tries of a thread that may sleep */
-    ABANDONED_COUNT = 0xffff,  /* bits of a cell; the generation is above */
+    ABANDONED_NAP_NS = 100000, /* between two attempts of a thread that may sleep */
+    ABANDONED_COUNT = 0xffff,  /* bits of a cell; the generation is above them */
 };
 
 extern struct atomic_u32 abandoned_cells[ABANDONED_CELLS]
@@ -52,13 +53,14 @@ static inline void abandoned_count(const struct lock *lock, int change)
     uint32_t seen = load_relaxed(cell), after;
     do {
         after = abandoned_in(seen);
-        after += change > 0 || after ? (uint32_t)change : 0; /* none of a parent's */
+        after += change > 0 || after ? (uint32_t)change : 0; /* ignore nodes of a
+                                                              * parent */
         after |= fork_generation() << 16;
     } while (!compare_exchange_relaxed(cell, &seen, after));
 }
 
-/* A timed-out waiter of `lock` abandons its place, where somebody has to find it; false
- * when its turn came first. */
+/* Abandons the node of a timed-out waiter of `lock`, which a holder will unlink later;
+ * returns false if it was granted first. */
 static __attribute__((noinline, unused)) bool abandon(const struct lock *lock,
                                                       struct waiter *self)
 {
@@ -69,8 +71,8 @@ static __attribute__((noinline, unused)) bool abandon(const struct lock *lock,
     return false;
 }
 
-/* By the holder, who has taken that place out of the queue: its waiter is given back.
- */
+/* Called by the holder after it has unlinked an abandoned node: gives its waiter
+ * back. */
 static __attribute__((noinline, unused)) void give_abandoned(const struct lock *lock,
                                                              struct waiter *waiter)
 {
@@ -94,7 +96,7 @@ await_queue_space_slowly(struct lock *lock, bool (*trylock)(struct lock *),
             return QUEUE_TIMED_OUT;
         if (may_park(waiting)) {
             struct deadline nap = deadline_after(ABANDONED_NAP_NS);
-            park(cell, seen, &nap); /* nobody wakes it */
+            park(cell, seen, &nap); /* no thread wakes it */
             if (deadline_passed(deadline))
                 return QUEUE_TIMED_OUT;
         }
@@ -102,8 +104,9 @@ await_queue_space_slowly(struct lock *lock, bool (*trylock)(struct lock *),
     return QUEUE_HAS_SPACE;
 }
 
-/* Before a thread queues: waits until there is room for a timed one. The deadline
- * passed first: QUEUE_TIMED_OUT; `trylock` did it meanwhile: QUEUE_ACQUIRED. */
+/* Called before a thread queues: waits until the queue has space for a thread with a
+ * deadline. Returns QUEUE_TIMED_OUT if the deadline passed first, QUEUE_ACQUIRED if
+ * `trylock` acquired the lock meanwhile. */
 static inline enum queue_space await_queue_space(struct lock *lock,
                                                  bool (*trylock)(struct lock *),
                                                  enum waiting waiting,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting policies: how a thread waits on a cell, and how it is told.
+ * Waiting policies: how a thread waits on a cell, and how it is granted.
  *
- *   SPIN            pauses until its turn; when that takes far longer than a hand-over
- *                   between running threads, it offers its CPU now and then (the holder
- *                   may need it)
- *   SPIN_PREFETCH   SPIN that asks for the waited cell's line in a writable state, so
- *                   that it need not change hands twice for a hand-over (David,
- *                   Guerraoui, Trigonakis, "Everything you always wanted to know
- *                   about synchronization but were afraid to ask", SOSP 2013)
+ *   SPIN            pauses until it is granted. If that takes far longer than a
+ *                   handover between running threads, it occasionally yields its CPU,
+ *                   which the holder may need
+ *   SPIN_PREFETCH   SPIN that also prefetches the line of the cell in a writable state,
+ *                   so that a handover transfers it once instead of twice (David,
+ *                   Guerraoui, Trigonakis, "Everything you always wanted to know about
+ *                   synchronization but were afraid to ask", SOSP 2013)
  *   SPIN_THEN_PARK  spins for as long as parking would cost, then sleeps
  *
- * Policies are constants at every call, so each lock compiles to one of them.
+ * Policies are constants at every call, so each lock compiles to exactly one of them.
  */
 #ifndef HASP_LOCKS_WAITING_POLICIES_H
 #define HASP_LOCKS_WAITING_POLICIES_H
@@ -34,12 +34,13 @@ static inline struct deadline deadline_after(uint64_t ns)
     return deadline;
 }
 
-/* One spinning waiter's patience. */
+/* Progress of one spinning waiter towards its next yield and its next clock read. */
 struct spinner {
-    uint32_t since_clock, since_yield; /* turns */
+    uint32_t since_clock, since_yield; /* in spins */
 };
 
-/* How many turns, `most` at most, there are until it looks at the clock or yields. */
+/* Returns the number of spins, at most `most`, until the waiter yields or reads the
+ * clock. */
 static inline uint32_t spinner_rest(const struct spinner *spinner, uint32_t most,
                                     const struct deadline *deadline)
 {
@@ -49,7 +50,8 @@ static inline uint32_t spinner_rest(const struct spinner *spinner, uint32_t most
     return rest < most ? rest : most;
 }
 
-/* Has waited so many turns; false when the deadline has passed. */
+/* Accounts for `spins` spins; yields if due. Returns false if the deadline has
+ * passed. */
 static inline bool spinner_waited(struct spinner *spinner, uint32_t spins,
                                   const struct deadline *deadline)
 {
@@ -63,8 +65,9 @@ static inline bool spinner_waited(struct spinner *spinner, uint32_t spins,
     return !deadline_passed(deadline);
 }
 
-/* Waits `turns` turns, at least 1; false when the deadline has passed. One turn may
- * last until something changes; of several, none looks before the last. */
+/* Spins `spins` times, at least once; returns false if the deadline has passed. A
+ * single spin may last until the awaited cell changes; in a series, only the last one
+ * does. */
 static inline bool spinner_spin_many(struct spinner *spinner, uint32_t spins,
                                      const struct deadline *deadline)
 {
@@ -77,7 +80,8 @@ static inline bool spinner_spin_many(struct spinner *spinner, uint32_t spins,
     return spinner_waited(spinner, spins, deadline);
 }
 
-/* Waits one turn of those that are left, and takes it off. */
+/* Spins once and subtracts the spins used from *left; returns false if the deadline has
+ * passed. */
 static inline bool spinner_spin_within(struct spinner *spinner, uint32_t *left,
                                        const struct deadline *deadline)
 {
@@ -92,7 +96,7 @@ static inline bool spinner_spin(struct spinner *spinner,
     return spinner_spin_many(spinner, 1, deadline);
 }
 
-/* Bounded exponential backoff: the first pause, and the next one. */
+/* Bounded exponential backoff: returns the current pause and doubles the next one. */
 enum { BACKOFF_LEAST = 4 };
 
 static inline uint32_t next_pause(uint32_t *pause, uint32_t limit)
@@ -109,8 +113,8 @@ static inline bool still_waiting(uint32_t state)
 
 /*
  * Waits until `cell` is neither WAITING nor PARKED and returns its value (acquire:
- * pairs with the release in grant()); WAITING when the deadline passed first.
- * `hopeful`: the predecessor seems to be running, so that spinning may pay. `asleep` is
+ * pairs with the release in grant()); returns WAITING if the deadline passed first.
+ * `hopeful`: the predecessor appears to be running, so spinning may pay. `asleep` is
  * set before parking.
  */
 static inline uint32_t wait_for_grant(struct atomic_u32 *cell,
@@ -151,32 +155,32 @@ static inline uint32_t wait_for_grant(struct atomic_u32 *cell,
 }
 
 /*
- * Ends a stay on a condition variable: publishes `state` (REQUEUED or WOKEN, without
- * the epoch) in the waiter's cell, and tells whether its thread may be asleep. The
- * waiter must not be used afterwards but by address: it may be somebody else's already.
+ * Ends a wait on a condition variable: publishes `state` (REQUEUED or WOKEN, without
+ * the epoch) in the waiter's cell, and returns true if its thread may be asleep.
+ * Afterwards the waiter may only be used by address: another thread may have taken it.
  */
 static inline bool end_condition_stay(struct waiter *waiter, uint32_t state)
 {
     exchange_release(&waiter->cell, state | waiter->epoch);
     /* Orders the exchange before the load; park() orders the sleeper's store of
-     * `asleep` before its look at the cell. */
+     * `asleep` before its load of the cell. */
     fence_seq_cst();
     return load_relaxed(&waiter->asleep) != 0;
 }
 
-/* Ends the stay by moving the thread, if asleep, to the sleepers of a lock's word. */
+/* Ends the wait by moving the thread, if asleep, to the sleepers of a lock's word. */
 static inline void move_to_sleepers(struct waiter *waiter, struct atomic_u32 *word)
 {
-    uint32_t moved = WAITER_REQUEUED | waiter->epoch; /* read while it is ours */
+    uint32_t moved = WAITER_REQUEUED | waiter->epoch; /* read while it is still ours */
     if (end_condition_stay(waiter, WAITER_REQUEUED))
         requeue(&waiter->cell, moved, word);
 }
 
 /*
- * Gives the turn to whoever waits on `cell`; nothing of the waiter or its lock is
- * touched after the exchange. False: the waiter has LEFT, and the turn is still the
- * caller's. `may_change` false promises that the waiter spins without a deadline: then
- * a store is enough.
+ * Hands the lock over to the thread that waits on `cell`; touches neither the waiter
+ * nor its lock after the exchange. Returns false if the waiter has LEFT; the caller
+ * still holds the lock then. `may_change` false promises that the waiter spins without
+ * a deadline, so that a store is enough.
  */
 static inline bool grant(struct atomic_u32 *cell, bool may_change)
 {
@@ -192,7 +196,8 @@ static inline bool grant(struct atomic_u32 *cell, bool may_change)
     return was != WAITER_LEFT;
 }
 
-/* A timed-out waiter gives up its own cell; false when its turn came first. */
+/* Marks the cell of a timed-out waiter as LEFT; returns false if it was granted
+ * first. */
 static inline bool leave(struct atomic_u32 *cell)
 {
     uint32_t state = load_relaxed(cell);

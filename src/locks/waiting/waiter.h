@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiters: what a thread leaves in a queue while it waits.
+ * Waiters: the queue nodes of waiting threads.
  *
- * They come from a pool (pool.h), never from stacks or thread-local storage: threads
- * exit, cancel, jump and fork away from those.
+ * They come from a pool (pool.h), never from stacks or thread-local storage: a thread
+ * can leave those by exiting, by cancellation, by longjmp and by fork.
  *
- * `cell` is the waiter's state and the address it sleeps on:
+ * `cell` is the state of the waiter and the address that its thread sleeps on:
  *
- *   WAITING    queued, awake         -> GRANTED by the granter, PARKED or LEFT by
- *              itself
- *   PARKED     queued, maybe asleep  -> GRANTED by the granter (who unparks), LEFT by
- *              itself
- *   GRANTED    its turn has come
- *   LEFT       timed out; whoever meets it next takes it out and gives it back
- *   SKIPPED    taken out of the queue by the releaser; its thread has to queue anew
- *   IN_CONDITION   asleep on a condition variable -> PARKED when a signaller queues it
- *              on the lock; REQUEUED when it was moved to the lock's sleepers, WOKEN
- *              when it was woken: then it has to take the lock itself
+ *   WAITING    queued and awake; becomes GRANTED by the granting thread, PARKED or LEFT
+ *              by its own thread
+ *   PARKED     queued and perhaps asleep; becomes GRANTED by the granting thread (which
+ *              unparks it), LEFT by its own thread
+ *   GRANTED    the lock was handed over to it
+ *   LEFT       timed out; the next thread that encounters it unlinks it and gives it
+ *              back
+ *   SKIPPED    unlinked by the releaser; its thread has to queue again
+ *   IN_CONDITION   asleep on a condition variable; becomes PARKED when a signalling
+ *                  thread queues it on the lock, REQUEUED when it is moved to the
+ *                  sleepers of the lock, WOKEN when it is woken. In the last two states
+ *                  its thread has to acquire the lock itself
  *
  * The last three carry the waiter's epoch above their low byte. A requeue compares the
- * cell, so it cannot move another thread that has meanwhile got the same waiter.
+ * cell, so it cannot move another thread that has taken the same waiter in the
+ * meantime.
  */
 #ifndef HASP_LOCKS_WAITING_WAITER_H
 #define HASP_LOCKS_WAITING_WAITER_H
@@ -42,17 +45,19 @@ enum waiter_state {
 
 struct waiter {
     struct atomic_u32 cell;
-    struct atomic_u32 next;     /* id of the successor, 0 when unknown */
-    struct atomic_u32 previous; /* id of the predecessor, where an algorithm needs it */
-    struct atomic_u32 asleep;   /* its thread parked: a successor need not spin */
-    uint32_t may_change;        /* may leave or park: grant by exchange, not by store */
+    struct atomic_u32 next;     /* id of the successor, 0 if unknown */
+    struct atomic_u32 previous; /* id of the predecessor, for algorithms that need it */
+    struct atomic_u32 asleep;   /* its thread is parked: a successor should not spin */
+    uint32_t may_change;        /* may leave or park: grant by exchange, not by a
+                                 * store */
     uint32_t ticket;
-    uint32_t condition_spins; /* how long its last users found it worth to spin there */
-    uint32_t epoch; /* of its stays on condition variables, shifted left by 8 */
+    uint32_t condition_spins; /* how long it was worth spinning there, for recent
+                               * users */
+    uint32_t epoch; /* of its waits on condition variables, shifted left by 8 */
 
-    /* While on a condition variable; guarded by its bucket. */
+    /* While waiting on a condition variable; guarded by its bucket. */
     struct waiter *condition_next, *condition_previous;
-    const void *condition; /* address; NULL once taken out */
+    const void *condition; /* address; NULL once unlinked */
     struct lock *lock;
 
     struct atomic_u32 more[13]; /* for the algorithm; undefined when taken */
@@ -63,14 +68,14 @@ _Static_assert(offsetof(struct waiter, link) == offsetof(struct pool_slot, link)
                    sizeof(struct waiter) == sizeof(struct pool_slot),
                "a waiter is a slot of its pool");
 
-/* Takes a waiter with cell WAITING, no links, asleep 0, may_change 0. Never fails (see
- * pool.h). */
+/* Returns a waiter with cell WAITING, no links, asleep 0, may_change 0. Never fails
+ * (see pool.h). */
 struct waiter *waiter_take(void);
 
-/* Nobody may reach the waiter through a queue any more. */
+/* No queue may lead to the waiter any more. */
 void waiter_give(struct waiter *waiter);
 
-/* Waiters ever carved out, for tests. */
+/* Waiters created so far, for tests. */
 uint32_t waiter_count(void);
 
 extern struct pool waiter_pool __attribute__((visibility("hidden")));
