@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
 #define FIELDS_ADOPT_REQUEUE(name)                                                     \
     .adopt = name##_adopt_entry, .relock = name##_relock_entry,
 
-/* The end of a slow path: `undo` releases the lock of a thread that is cancelled now. */
+/* Ends a slow path. `undo` releases the lock of a thread that is cancelled now. */
 static inline __attribute__((always_inline)) int
 finish_lock(struct lock *lock, int word, int token, void (*undo)(void *))
 {
