@@ -271,6 +271,14 @@ def test_threads_that_wait_say_for_what(program: Program, path: Path) -> None:
     assert first.ended_ns == SECOND
 
 
+def test_threads_that_shared_a_record_count_each(program: Program, path: Path) -> None:
+    """The recorder keeps 256 records, and then uses those of threads that ended."""
+    program.thread(tid=9, reused=7743)
+    profile = read(program, path)
+    assert profile.thread_count == 2 + 7744
+    assert profile.threads[-1].earlier == 7743
+
+
 def test_what_was_lost_is_said(program: Program, path: Path) -> None:
     program.set_header(
         ended=format.End.RUNNING, lost_locks=1234, full=2, stopped_by=11, mode=2

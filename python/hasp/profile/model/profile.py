@@ -189,6 +189,7 @@ class Thread:
     held: tuple[int, ...]  # lock numbers
     waiting_to: Operation | None = None
     waiting_stack: Stack = ()  # of that wait, where one was taken
+    earlier: int = 0  # threads that used the record before this one, and have ended
 
 
 @dataclass(frozen=True)
@@ -304,6 +305,11 @@ class Profile:
     counter_absent: str | None = None  # why there is none, in words
     # Numbers of sites by number of lock, 0: none; a profile without it looks at locks.
     lock_sites: Sequence[int] = field(default=(), compare=False, repr=False)
+
+    @property
+    def thread_count(self) -> int:
+        """How many threads were recorded: those that shared a record count each."""
+        return sum(1 + thread.earlier for thread in self.threads)
 
     @property
     def look_ns(self) -> float:

@@ -73,6 +73,7 @@ class Converter:
             held=tuple(lock for lock in held if lock),
             waiting_to=_operation(operation) if waiting else None,
             waiting_stack=self.stacks[stack] if waiting else (),
+            earlier=int(record["reused"]),
         )
 
     def edges(self, records: Records) -> Lazy[Edge]:

@@ -101,7 +101,7 @@ def _process(trace: files.Trace, profile: Profile) -> str:
     name = Path(profile.command[0]).name if profile.command else "?"
     still = ", still running" if trace.running else ""
     return (
-        f"{name} ({trace.pid}), {plural(len(profile.threads), 'thread')}, "
+        f"{name} ({trace.pid}), {plural(profile.thread_count, 'thread')}, "
         f"{plural(locks, 'lock')}{still}"
     )
 

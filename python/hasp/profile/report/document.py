@@ -65,6 +65,7 @@ def program(profile: Profile) -> dict[str, Any]:
         "mode": profile.mode,
         "cpus": profile.cpus,
         "nodes": profile.nodes,
+        "threads": profile.thread_count,
         "duration_ns": profile.duration_ns,
         "began": profile.began,
         "ended": profile.ended,

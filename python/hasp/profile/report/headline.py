@@ -141,7 +141,7 @@ def plain(found: list[Row]) -> str:
 
 def evidence(profile: Profile, found: list[Row]) -> tuple[str, ...]:
     """The numbers that any report has first."""
-    threads = plural(len(profile.threads), "thread")
+    threads = plural(profile.thread_count, "thread")
     lines = [
         f"{share(profile.section_share, ' ')} of all threads' time is in critical "
         f"sections ({threads}, {plural(profile.cpus, 'CPU')})"

@@ -142,7 +142,7 @@ def headline(profile: Profile) -> list[str]:
     return [
         command if len(command) <= 240 else f"{command[:237]}...",
         f"pid {profile.pid}, {time(profile.duration_ns)} from {moment(profile.began)}"
-        f", {plural(len(profile.threads), 'thread')} on {plural(profile.cpus, 'CPU')}"
+        f", {plural(profile.thread_count, 'thread')} on {plural(profile.cpus, 'CPU')}"
         f"{nodes}, lock {profile.lock}, {profile.mode} recording{ended}",
     ]
 
