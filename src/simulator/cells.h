@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of cells, where they are kept. */
+/* Reads and writes the values of cells directly, without simulating the access. */
 #ifndef HASP_SIMULATOR_CELLS_H
 #define HASP_SIMULATOR_CELLS_H
 

@@ -27,28 +27,28 @@ uint64_t cycles_of_deadline(const struct deadline *deadline)
     return scaled(ns, machine.clock_khz, NS_PER_MS) + 1;
 }
 
-static uint64_t look_at_clock(void)
+static uint64_t read_time(void)
 {
     struct thread *self = running;
     if (!self)
         return time_outside;
     self->now += machine.local.timer;
-    if (self->asked_clock) /* again without waiting: it is busy, not waiting in vain */
+    if (self->read_clock) /* twice without waiting in between: the thread is busy */
         progress_at = later(progress_at, self->now);
-    self->asked_clock = true;
+    self->read_clock = true;
     if (__builtin_expect(scheduler_shares, 0))
-        catch_up(self); /* another may have the CPU now, until its slice is over */
+        catch_up(self); /* the thread may have lost its CPU at the end of its slice */
     return self->now;
 }
 
 uint64_t simulated_now_ns(void)
 {
-    return ns_of_cycles(look_at_clock());
+    return ns_of_cycles(read_time());
 }
 
 uint64_t simulated_ticks(void)
 {
-    return look_at_clock();
+    return read_time();
 }
 
 uint64_t simulated_ticks_to_ns(uint64_t ticks)
@@ -59,8 +59,8 @@ uint64_t simulated_ticks_to_ns(uint64_t ticks)
 bool simulated_deadline_passed(const struct deadline *deadline)
 {
     uint64_t at = cycles_of_deadline(deadline);
-    if (look_at_clock() >= at)
+    if (read_time() >= at)
         return true;
-    progress_at = later(progress_at, at); /* then at the latest it goes on */
+    progress_at = later(progress_at, at); /* the thread continues then at the latest */
     return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated time in other units. Both of POSIX' clocks show the same. */
+/* Simulated time in nanoseconds. CLOCK_REALTIME and CLOCK_MONOTONIC are the same. */
 #ifndef HASP_SIMULATOR_CLOCK_H
 #define HASP_SIMULATOR_CLOCK_H
 
@@ -7,7 +7,7 @@
 
 uint64_t ns_of_cycles(uint64_t cycles);
 
-/* The first cycle at which it has passed; UINT64_MAX: never. */
+/* Returns the first cycle after the deadline, or UINT64_MAX if that never comes. */
 uint64_t cycles_of_deadline(const struct deadline *deadline);
 
 #endif

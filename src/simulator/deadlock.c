@@ -8,56 +8,57 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { VAIN_TURNS = 1000, SPINS = 8 };
+enum { FRUITLESS_WAITS = 1000, SPINS = 8 };
 
-/* What a thread that spins waits before it offers its CPU, many times over. */
+/* Many times the time for which a thread spins before it yields its CPU. */
 static uint64_t patience(void)
 {
-    return (uint64_t)VAIN_TURNS * SPINS * simulated_spin_limit() * machine.local.pause +
+    return (uint64_t)FRUITLESS_WAITS * SPINS * simulated_spin_limit() *
+               machine.local.pause +
            scheduler_patience();
 }
 
-void look_for_deadlock(uint64_t time)
+void check_for_deadlock(uint64_t time)
 {
     if (time > progress_at && time - progress_at > patience())
         report_deadlock();
 }
 
-static void say_who_wrote(const void *address)
+static void print_last_writer(const void *address)
 {
     uint16_t writer = line_of(address)->last_writer;
     if (writer == NOBODY)
-        fprintf(stderr, ", which nobody ever wrote");
+        fprintf(stderr, ", which no thread has written");
     else if (thread_table[writer].state == THREAD_ENDED)
         fprintf(stderr, ", last written by thread %u, which has ended", writer);
     else
         fprintf(stderr, ", last written by thread %u", writer);
 }
 
-static void say_cell(const void *address, unsigned size)
+static void print_cell(const void *address, unsigned size)
 {
-    fprintf(stderr, " the cell %p, which holds %" PRIu64, address,
+    fprintf(stderr, " the cell %p with the value %" PRIu64, address,
             cell_value(address, size));
-    say_who_wrote(address);
+    print_last_writer(address);
 }
 
-static void describe(const struct thread *thread)
+static void print_thread(const struct thread *thread)
 {
     fprintf(stderr, "  thread %u on CPU %u", thread->index, thread->cpu);
     if (thread->state == THREAD_PARKED) {
         fprintf(stderr, " sleeps on");
-        say_cell(thread->parked_on, sizeof(uint32_t));
+        print_cell(thread->parked_on, sizeof(uint32_t));
     } else if (thread->state == THREAD_WATCHES) {
         fprintf(stderr, " waits for");
-        for (unsigned i = 0; i < thread->sights; i++) {
+        for (unsigned i = 0; i < thread->watch_count; i++) {
             fprintf(stderr, i ? "\n    and for" : "");
-            say_cell(thread->sight[i].address, thread->sight[i].size);
+            print_cell(thread->watch[i].address, thread->watch[i].size);
         }
     } else if (!thread->waited_for.address) {
-        fprintf(stderr, " runs, but changes nothing");
+        fprintf(stderr, " runs without changing memory");
     } else {
-        fprintf(stderr, " looks again and again at");
-        say_cell(thread->waited_for.address, thread->waited_for.size);
+        fprintf(stderr, " polls");
+        print_cell(thread->waited_for.address, thread->waited_for.size);
     }
     fprintf(stderr, "\n");
 }
@@ -65,9 +66,9 @@ static void describe(const struct thread *thread)
 void report_deadlock(void)
 {
     fflush(stdout);
-    fprintf(stderr, "hasp: the simulated program can never end:\n");
+    fprintf(stderr, "hasp: the simulated program cannot end:\n");
     for (unsigned i = 0; i < thread_count; i++)
         if (thread_table[i].state != THREAD_ENDED)
-            describe(&thread_table[i]);
+            print_thread(&thread_table[i]);
     exit(EXIT_FAILURE);
 }

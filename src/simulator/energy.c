@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* What the machine has counted: transfers, and energy by what its threads did. A CPU
- * without a thread counts as parked. */
+/* Counts transfers, and the energy for what threads did. A CPU without a thread counts
+ * as parked. */
 #include "simulator/energy.h"
 #include "platform/workers.h"
 #include "simulator/clock.h"
 #include "simulator/requests.h"
 #include "simulator/scheduler.h"
 
-static uint64_t closed_pj; /* of runs that have ended */
+static uint64_t closed_pj; /* of finished runs */
 
-/* Milliwatts times nanoseconds are picojoules. */
+/* Returns picojoules: milliwatts times nanoseconds. */
 static uint64_t energy(uint64_t cycles, uint64_t milliwatts)
 {
     return ns_of_cycles(cycles) * milliwatts;
 }
 
-/* Cycles that threads have spent waiting while they had a CPU. */
+/* Returns the cycles that threads have spent waiting on a CPU, up to `time`. */
 static uint64_t pausing(uint64_t time)
 {
     uint64_t sum = 0;

@@ -2,7 +2,7 @@
 #ifndef HASP_SIMULATOR_ENERGY_H
 #define HASP_SIMULATOR_ENERGY_H
 
-/* The threads of a run have ended: their energy goes to the account. */
+/* Adds the energy of a finished run to the total. */
 void energy_close_run(void);
 
 #endif

@@ -5,13 +5,13 @@
 
 #include "simulator/thread.h"
 
-/* What each kind of event does is decided in layers above this one. */
+/* The modules that handle events depend on this one, so handlers are registered. */
 struct event_handlers {
-    /* Returns the thread that continues at once, or NULL. EVENT_RESUME has none. */
+    /* Returns the thread that continues at once, or NULL. Unset for EVENT_RESUME. */
     struct thread *(*handle[EVENT_KINDS])(uint32_t subject, uint64_t time);
-    /* No event is left, but threads are. */
+    /* Called when threads are left, but no events. */
     void (*nothing_left)(void) __attribute__((noreturn));
-    /* A doomed thread is about to continue. */
+    /* Called when a doomed thread is about to continue. */
     void (*roll_back)(struct thread *thread) __attribute__((noreturn));
 };
 extern const struct event_handlers *event_handlers;
@@ -19,7 +19,7 @@ extern const struct event_handlers *event_handlers;
 /* Handles events until one of them resumes a thread, which is returned. */
 struct thread *next_thread(void);
 
-/* Lets what comes before the running thread's next step happen. */
+/* Handles the events that precede the running thread's next operation. */
 void catch_up_with(struct thread *self);
 static inline void catch_up(struct thread *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A heap with four children to each event: half as deep as a binary one, and the
- * children are in one cache line. */
+/* A heap with four children for each event: half as deep as a binary heap, and siblings
+ * share a cache line. */
 #include "simulator/events.h"
 
 #include <stdbool.h>
@@ -12,9 +12,9 @@ static const struct event never = {UINT64_MAX, UINT64_MAX};
 
 enum { CHILDREN = 4, FIRST_SPACE = 4096, LINE = 64 };
 
-/* Room for `space` events, aligned so that the children of each share a cache line, and
- * filled up with events that never come. */
-static void make_room(uint32_t space)
+/* Allocates space for `space` events, aligned so that siblings share a cache line.
+ * Unused entries hold events that never come. */
+static void grow(uint32_t space)
 {
     const size_t ahead = CHILDREN - 1, all = ahead + space + CHILDREN;
     struct event *block =
@@ -33,28 +33,29 @@ static void make_room(uint32_t space)
 void events_start(void)
 {
     events.count = 0;
-    make_room(events.space ? events.space : FIRST_SPACE);
+    grow(events.space ? events.space : FIRST_SPACE);
 }
 
-/* Without branches, which nobody could predict. */
+/* Branch-free: the branches would be unpredictable. */
 __extension__ typedef unsigned __int128 both;
 static inline bool before(struct event a, struct event b)
 {
     return ((both)a.time << 64 | a.order) < ((both)b.time << 64 | b.order);
 }
 
-static inline struct event decide(uint64_t time, enum event_kind kind, uint32_t subject)
+static inline struct event make_event(uint64_t time, enum event_kind kind,
+                                      uint32_t subject)
 {
-    uint64_t order = events.decided++ << (SUBJECT_BITS + KIND_BITS);
+    uint64_t order = events.sequence++ << (SUBJECT_BITS + KIND_BITS);
     return (struct event){time, order | (uint64_t)kind << SUBJECT_BITS | subject};
 }
 
 void event_push(uint64_t time, enum event_kind kind, uint32_t subject)
 {
     if (events.count == events.space)
-        make_room(2 * events.space);
+        grow(2 * events.space);
     struct event *heap = events.heap;
-    const struct event event = decide(time, kind, subject);
+    const struct event event = make_event(time, kind, subject);
     uint32_t at = events.count++;
     while (at) {
         uint32_t parent = (at - 1) / CHILDREN;
@@ -66,8 +67,8 @@ void event_push(uint64_t time, enum event_kind kind, uint32_t subject)
     heap[at] = event;
 }
 
-/* Puts an event where the first one was. */
-static void sink(struct event event)
+/* Replaces the first event. */
+static void sift_down(struct event event)
 {
     struct event *heap = events.heap;
     const uint32_t count = events.count;
@@ -92,15 +93,15 @@ struct event event_take(void)
     struct event last = events.heap[--events.count];
     events.heap[events.count] = never;
     if (events.count)
-        sink(last);
+        sift_down(last);
     return first;
 }
 
 struct event event_exchange(uint64_t time, enum event_kind kind, uint32_t subject)
 {
-    struct event event = decide(time, kind, subject), first = events.heap[0];
+    struct event event = make_event(time, kind, subject), first = events.heap[0];
     if (before(event, first))
         return event;
-    sink(event);
+    sift_down(event);
     return first;
 }

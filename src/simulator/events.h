@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What will happen, earliest first; of what happens at the same time, what was decided
- * first. Nothing else may order events: no address, no hash.
+ * The queue of future events, ordered by time and then by the order of insertion.
+ * Nothing else may order events, above all no address and no hash.
  */
 #ifndef HASP_SIMULATOR_EVENTS_H
 #define HASP_SIMULATOR_EVENTS_H
@@ -9,30 +9,31 @@
 #include <stdint.h>
 
 enum event_kind {
-    EVENT_RESUME,  /* thread: goes on */
-    EVENT_COMMIT,  /* thread: the oldest store of its buffer reaches its line */
-    EVENT_LOST,    /* line: who watches it has lost its copy */
-    EVENT_POLL,    /* watch: its thread looks at a line that it has lost */
-    EVENT_ARRIVED, /* watch: a watched line is back */
-    EVENT_TIMEOUT, /* thread: has waited or slept long enough */
-    EVENT_SLICE,   /* CPU: its thread's time is over, if others want it */
+    /* The event's subject, then its effect. */
+    EVENT_RESUME,  /* thread: continues */
+    EVENT_COMMIT,  /* thread: the oldest store in its buffer reaches its line */
+    EVENT_LOST,    /* line: its watchers have lost their copies */
+    EVENT_POLL,    /* watch: its thread polls a line that it has lost */
+    EVENT_ARRIVED, /* watch: the line is back in the thread's cache */
+    EVENT_TIMEOUT, /* thread: its wait or sleep times out */
+    EVENT_SLICE,   /* CPU: the time slice ends, if other threads are queued */
     EVENT_KINDS
 };
 
-/* `order`: number in the order of decisions, kind, subject. */
+/* `order` packs, from the top, the sequence number, the kind and the subject. */
 struct event {
     uint64_t time, order;
 };
 enum { SUBJECT_BITS = 25, KIND_BITS = 3 };
 
 struct events {
-    struct event *heap; /* each event's four children are no earlier than it */
+    struct event *heap; /* no event is later than any of its four children */
     uint32_t count, space;
-    uint64_t decided;
+    uint64_t sequence;
 };
 extern struct events events;
 
-/* UINT64_MAX when there is none. */
+/* UINT64_MAX if the queue is empty. */
 static inline uint64_t next_event_time(void)
 {
     return events.heap[0].time;
@@ -52,7 +53,7 @@ void events_start(void);
 void event_push(uint64_t time, enum event_kind kind, uint32_t subject);
 struct event event_take(void);
 
-/* event_push, then event_take. */
+/* Equivalent to event_push and then event_take, but faster. */
 struct event event_exchange(uint64_t time, enum event_kind kind, uint32_t subject);
 
 #endif

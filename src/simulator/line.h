@@ -9,23 +9,23 @@
 enum { NOBODY = UINT16_MAX };
 
 struct line {
-    uint64_t free_at;     /* behind the queue */
-    uint64_t written_at;  /* when the last write's turn comes: when its epoch begins */
-    uint64_t ended_until; /* how long holders of the epoch before still hit */
+    uint64_t free_at;    /* when all queued requests have been served */
+    uint64_t written_at; /* when the last queued write is served and its epoch begins */
+    uint64_t ended_until; /* until then, holders in the previous epoch still hit */
     uint32_t epoch;
-    uint16_t owner;       /* core; NOBODY */
-    uint16_t writer;      /* CPU that wrote last, or read first; NOBODY */
-    uint16_t last_writer; /* thread, for reports; NOBODY */
-    uint16_t takers;      /* watchers that mean to write */
-    uint32_t watchers;    /* the first one; see watching.h */
+    uint16_t owner;            /* core, or NOBODY */
+    uint16_t writer;           /* CPU that wrote last, else read first, or NOBODY */
+    uint16_t last_writer;      /* thread, for deadlock reports, or NOBODY */
+    uint16_t would_be_writers; /* watchers that also write */
+    uint32_t watchers;         /* the first in a list; see watching.h */
     uint16_t home;
     uint16_t sharers; /* cores that hold it */
     uint8_t state;    /* enum machine_state */
     bool touched;
     uint16_t marks; /* transactions that have read or written it */
-    bool kept;      /* the owner held it before, and may read meanwhile */
-    /* Sets of cores: holders, and those of the epoch before; of places: where holders
-     * are. See line_sets. */
+    bool kept;      /* the owner already held it, and may read before written_at */
+    /* The set of holding cores, that of the previous epoch, and the set of places with
+     * holders. line_sets has their sizes. */
     uint64_t sets[];
 };
 
@@ -61,7 +61,7 @@ static inline void add_to(uint64_t *set, unsigned member)
 
 void lines_start(void);
 
-/* A line's first use brings it into being: in memory, in no cache. */
+/* Initialises a line on first use: in memory, in no cache. */
 void line_touch(struct line *line, unsigned place);
 
 static inline struct line *line_used(struct line *line, const struct thread *thread)

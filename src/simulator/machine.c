@@ -9,7 +9,7 @@
 
 struct machine machine;
 
-/* Keys with one number. */
+/* Keys with a single number. */
 struct scalar {
     const char *key;
     size_t offset;
@@ -80,7 +80,7 @@ struct reader {
     struct machine *machine;
     const char *file_name;
     unsigned line;
-    char *rest; /* of the line */
+    char *rest; /* unread part of the line */
     char *error;
     size_t error_size;
     bool has_name, has_protocol, has_distances, has_cpu_places, has_place_nodes;
@@ -148,11 +148,11 @@ static int find_word(const char *text, const char *const *words, int count)
     return -1;
 }
 
-/* The lists need what they are as long as to stand before them. */
+/* Checks that the key with the length of a list precedes the list. */
 static bool known(struct reader *reader, const char *key, uint64_t count,
                   const char *what)
 {
-    return count ? true : refuse(reader, "%s stands before %s", key, what);
+    return count ? true : refuse(reader, "%s must come after %s", key, what);
 }
 
 static bool read_name(struct reader *reader)
@@ -255,8 +255,8 @@ static bool read_scalar(struct reader *reader, const char *key)
 {
     for (int i = 0; i < SCALARS; i++)
         if (strcmp(key, scalars[i].key) == 0) {
-            uint64_t *place = (uint64_t *)((char *)reader->machine + scalars[i].offset);
-            return number(reader, key, scalars[i].least, scalars[i].most, place) &&
+            uint64_t *field = (uint64_t *)((char *)reader->machine + scalars[i].offset);
+            return number(reader, key, scalars[i].least, scalars[i].most, field) &&
                    once(reader, key, &reader->has_scalar[i]);
         }
     return refuse(reader, "unknown key %s", key);
@@ -300,8 +300,8 @@ static bool read_line(struct reader *reader, char *line)
         return true;
     if (!read_key(reader, key))
         return false;
-    const char *more = word(reader);
-    return more ? refuse(reader, "\"%s\" behind the value of %s", more, key) : true;
+    const char *extra = word(reader);
+    return extra ? refuse(reader, "\"%s\" follows the value of %s", extra, key) : true;
 }
 
 static bool missing(struct reader *reader, const char *key)

@@ -2,58 +2,59 @@
 /*
  * The machine to simulate, as a flattened machine file describes it.
  *
- * One `key value...` a line, integers only, in cycles unless said otherwise; a line
- * that starts with # is a comment. Every key occurs exactly once (`between_places` once
- * for each place, `latency` once for each of the 30 pairs).
- * python/hasp/lab/simulate/machines writes it from TOML.
+ * One `key value...` per line. Values are integers, in cycles unless stated otherwise.
+ * Lines that start with # are comments. Every key appears exactly once, except
+ * `between_places` (once per place) and `latency` (once for each of the 30 pairs of an
+ * operation and a state). The Python command writes this format from a TOML file.
  *
  *   name TEXT              of the machine, up to the end of the line
- *   clock_khz N            cycles in a millisecond
- *   cpus N                 hardware threads; those of a core are consecutive
- *   threads_per_core N     they share the core's caches
- *   places N               dies, tiles, or the whole chip: whatever shares a last-level
- *                          cache, or is one stop of the interconnect
- *   place_of_cpu P...      for each CPU; those of a core have one place
+ *   clock_khz N            cycles per millisecond
+ *   cpus N                 hardware threads; those of a core are numbered consecutively
+ *   threads_per_core N     threads of a core share its caches
+ *   places N               dies, tiles or chips: units that share a last-level cache or
+ *                          are one stop of the interconnect
+ *   place_of_cpu P...      for each CPU; the same for all threads of a core
  *   nodes N                NUMA nodes, as locks see them
  *   node_of_place M...     for each place
- *   distance_names NAME... nearest first, one word each. With more than one thread in
- *                          a core the first one is that within a core.
- *   between_places P D...  distances (by number) from place P to each place; to itself:
- *                          from one core to another
+ *   distance_names NAME... nearest first, one word each. If cores have several threads,
+ *                          the first is the distance within a core.
+ *   between_places P D...  distances (by number) from place P to each place. The entry
+ *                          for P itself is the distance between two of its cores.
  *   protocol NAME
- *     moesi-broadcast      the home directory is on the path of each transfer, and does
- *                          not know who shares a line: a store to a shared line asks
- *                          everybody
- *     moesi-directory      the same, but it knows
+ *     moesi-broadcast      the home directory is on the path of each transfer, but does
+ *                          not track sharers: a store to a shared line probes all places
+ *     moesi-directory      the same with a directory that tracks sharers
  *     mesif-inclusive      an inclusive last-level cache in each place; the nearest
- *                          holder answers
- *     home                 stores and atomics run at the line's home (LLC bank or
+ *                          holder responds
+ *     home                 stores and atomics execute at the line's home (LLC bank or
  *                          tile); only loads are cached
- *   latency OPERATION STATE C...   for each distance, of load store compare_exchange
- *                          fetch_add test_and_set exchange on a line that was last
- *                          modified owned exclusive shared invalid
+ *   latency OPERATION STATE C...   for each distance. Operations: load store
+ *                          compare_exchange fetch_add test_and_set exchange. States of
+ *                          the line before: modified owned exclusive shared invalid
  *
  *   local.l1 local.l2 local.llc local.ram   a load that hits there
  *   local.atomic           an atomic on a line that the core owns
- *   local.store            a store's issue
+ *   local.store            issuing a store
  *   local.timer            reading the time-stamp counter
- *   local.pause            one turn of relax()
- *   local.code             other instructions, for each operation on a cell
- *   sharers.store_millicycles   what each further sharer adds to an invalidation
+ *   local.pause            one iteration of a spin loop
+ *   local.code             other instructions around each operation on a cell
+ *   sharers.store_millicycles   added to an invalidation by each further sharer
  *
- *   model.occupancy_permille       of a transfer's latency, the line serves nobody else
+ *   model.occupancy_permille       share of a transfer's latency during which the line
+ *                                  serves no other request
  *   model.home_occupancy_permille  the same at a home (protocol `home`)
- *   model.occupancy_least          but so long at least
- *   model.grace_permille           of a transfer's latency, the old holder still hits
- *   model.store_buffer             stores
- *   model.hashed_home      1: lines are spread over all places; 0: a line is at home
- *                          where its page was first touched
- *   model.cold_after model.cold_start   a pause of at least so long costs so much more:
- *                          caches, TLB, branch history are lost
+ *   model.occupancy_least          minimum of both, in cycles
+ *   model.grace_permille           share of a transfer's latency during which the old
+ *                                  holder still hits
+ *   model.store_buffer             entries of the store buffer
+ *   model.hashed_home      1: the homes of lines are hashed over all places; 0: a line
+ *                          has its home in the place that first touched its page
+ *   model.cold_after model.cold_start   after a pause of at least cold_after, cold_start
+ *                          is added: caches, TLB and branch history are cold
  *
  *   scheduler.slice scheduler.switch scheduler.migration
  *   scheduler.futex_call   a system call that sleeps, wakes or yields
- *   scheduler.futex_wake   from the call that wakes until the thread runs
+ *   scheduler.futex_wake   from a waking system call until the woken thread runs
  *
  *   power.active_mw power.pausing_mw power.parked_mw   each core
  *   power.base_mw          the rest of the machine
@@ -61,7 +62,7 @@
  *
  *   transactions.read_lines transactions.write_lines   capacity; 0: no transactions
  *   transactions.nesting transactions.begin transactions.commit transactions.abort
- *   transactions.interrupt between two interrupts that abort; 0: none
+ *   transactions.interrupt interval between interrupts, which abort; 0: none
  */
 #ifndef HASP_SIMULATOR_MACHINE_H
 #define HASP_SIMULATOR_MACHINE_H
@@ -133,8 +134,8 @@ struct machine {
 /* The machine of this process. */
 extern struct machine machine;
 
-/* Reads a flattened machine file. False with a line in `error` that names the file, the
- * line and the key, and says what it should be. */
+/* Reads a flattened machine file. On failure, returns false with a message in `error`
+ * that names the file, the line and the key, and the values that are allowed. */
 bool machine_read(struct machine *machine, FILE *file, const char *file_name,
                   char *error, size_t error_size);
 

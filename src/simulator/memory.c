@@ -8,11 +8,11 @@
 struct memory memory;
 
 static uintptr_t used; /* bytes of the arena */
-/* For each page of the arena: its home + 1, or 0 before its first use. */
+/* For each page of the arena: its home + 1, or 0 before the first use. */
 static uint16_t *page_home;
 static uint32_t static_lines_used;
 
-extern char __data_start, _end; /* of the linker: variables lie between */
+extern char __data_start, _end; /* the linker's bounds of static variables */
 
 enum {
     ARENA_LINES = ARENA_BYTES >> LINE_SHIFT,
@@ -26,7 +26,7 @@ static void *reserve(uintptr_t at, size_t bytes)
     void *found = mmap((void *)at, bytes, PROT_READ | PROT_WRITE,
                        at ? flags | MAP_FIXED_NOREPLACE : flags, -1, 0);
     if (found == MAP_FAILED || (at && (uintptr_t)found != at))
-        simulated_die("no address space for the simulated memory; raise `ulimit -v`");
+        simulated_die("no address space for simulated memory; raise `ulimit -v`");
     return found;
 }
 
@@ -45,7 +45,7 @@ void memory_start(size_t line_bytes)
 static char *take(size_t bytes)
 {
     if (!memory.lines)
-        simulated_die("there is no machine yet: call use_machine() first");
+        simulated_die("no machine has been loaded: call use_machine() first");
     bytes = (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
     if (bytes > ARENA_BYTES - used)
         return NULL;
@@ -68,7 +68,7 @@ void *memory_stack(size_t bytes)
 {
     char *start = take(bytes + 2 * PAGE);
     if (!start)
-        simulated_die("no memory for the threads' stacks: fewer threads, please");
+        simulated_die("out of memory for thread stacks; use fewer threads");
     mprotect(start, PAGE, PROT_NONE);
     mprotect(start + PAGE + bytes, PAGE, PROT_NONE);
     return start + PAGE;
@@ -81,21 +81,20 @@ uint32_t line_index(const void *address)
         return (uint32_t)(offset >> LINE_SHIFT);
     offset = (uintptr_t)address - (uintptr_t)memory.statics;
     if (offset >= memory.static_bytes)
-        simulated_die(
-            "a cell outside of simulated memory: take it from shared_pages(), "
-            "a static variable or a worker's stack");
+        simulated_die("a cell lies outside simulated memory; put it in shared_pages(), "
+                      "a static variable or a worker's stack");
     return ARENA_LINES + (uint32_t)(offset >> LINE_SHIFT);
 }
 
-/* Spreads neighbours; D. Knuth, "The Art of Computer Programming", vol. 3, 6.4. */
+/* Multiplicative hash: D. Knuth, "The Art of Computer Programming", vol. 3, 6.4. */
 static unsigned spread(uint32_t line)
 {
     return (unsigned)((line * UINT64_C(2654435761) & UINT32_MAX) >> 8);
 }
 
-/* The address of a static variable is the linker's choice, so it must not decide where
- * the variable's line is at home: static lines are numbered in the order of first use,
- * and have homes of their own rather than their page's. */
+/* The linker chooses the addresses of static variables, so addresses must not decide
+ * the homes of their lines: static lines are numbered in the order of first use, and
+ * each has a home of its own rather than that of its page. */
 unsigned home_on_first_use(uint32_t line, unsigned place)
 {
     const bool is_static = line >= ARENA_LINES;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Simulated memory. It lies at a fixed address, so that what depends on addresses
- * (locks hash theirs) is the same in each run. Values are kept there; this says which
- * lines they are on, and where those are at home.
+ * Simulated memory: an arena at a fixed address, so that code that depends on addresses
+ * (some locks hash theirs) behaves the same in each run, and the program's static
+ * variables. Maps addresses to cache lines, and lines to their homes.
  */
 #ifndef HASP_SIMULATOR_MEMORY_H
 #define HASP_SIMULATOR_MEMORY_H
@@ -15,9 +15,9 @@ struct line;
 enum { LINE_SHIFT = 6, PAGE_SHIFT = 12 };
 
 struct memory {
-    char *lines; /* of all memory, `line_bytes` each */
+    char *lines; /* records of all lines, `line_bytes` each */
     size_t line_bytes;
-    const char *statics; /* the program's variables, whose lines come last */
+    const char *statics; /* static variables; their lines follow the arena's */
     size_t static_bytes;
 };
 extern struct memory memory;
@@ -25,17 +25,17 @@ extern struct memory memory;
 #define ARENA_START ((uintptr_t)0x100000000000u)
 #define ARENA_BYTES ((uintptr_t)1 << 30)
 
-/* Of machine.h's machine: before anything else here. */
+/* Call once the machine is known, before any other function here. */
 void memory_start(size_t line_bytes);
 
-/* Zeroed pages, whose lines are at home in that place, or, for -1, where they are first
- * used. NULL when the arena is full. */
+/* Returns zeroed pages, or NULL if the arena is full. Their lines have their home in
+ * `place`, or, for -1, in the place that uses the page first. */
 void *memory_pages(size_t bytes, int place);
 
-/* The same, between pages that fault. */
+/* The same with guard pages at both ends; never returns NULL. */
 void *memory_stack(size_t bytes);
 
-/* The line's number, for events. */
+/* Returns the line's number, which events carry. */
 uint32_t line_index(const void *address);
 
 static inline struct line *line_at(uint32_t index)

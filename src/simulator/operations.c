@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations on cells. Each takes effect at the running thread's time, or when the line
- * that it needs has come. */
+/* Operations on cells. Each takes effect at the running thread's time, or when its line
+ * arrives. */
 #include "simulator/cells.h"
 #include "simulator/event_loop.h"
 #include "simulator/marks.h"
@@ -26,7 +26,8 @@ static struct line *find_line(const void *address, struct thread *self)
     return line;
 }
 
-/* Outside of workers nothing takes time; on the own stack nobody else looks. */
+/* Returns true if the access is not simulated: outside workers, where nothing takes
+ * time, and on the thread's own stack. */
 static bool is_private(struct thread *self, const void *address)
 {
     if (!self)
@@ -58,7 +59,7 @@ uint64_t simulated_load(const void *address, unsigned size)
     uint32_t epoch = line->epoch;
     if (at == self->now) {
         if (!has(holders_of(line), self->core) || at < line->written_at)
-            epoch--; /* of the epoch before: lost by now, or about to be */
+            epoch--; /* a copy of the previous epoch, lost or about to be */
         self->now += machine.local.l1;
     } else {
         if (at == UINT64_MAX)
@@ -66,7 +67,7 @@ uint64_t simulated_load(const void *address, unsigned size)
         block_until(self, at);
     }
     uint64_t value = cell_value(address, size);
-    see(self, line, epoch, address, size, value);
+    remember_read(self, line, epoch, address, size, value);
     self->now += machine.local.code;
     return value;
 }
@@ -87,39 +88,39 @@ void simulated_store(void *address, unsigned size, uint64_t value)
     self->now += machine.local.code;
 }
 
-/* A line that an atomic works on. */
-struct grip {
+/* The line of an atomic operation. */
+struct access {
     struct line *line;
     uint32_t epoch;
-    bool came; /* by a request, whose latency has the atomic in it */
+    bool requested; /* by a request, whose latency includes the atomic */
 };
 
-/* Gets hold of the line, with all earlier stores done. */
-static struct grip grip_line(struct thread *self, const void *address,
-                             enum machine_operation operation)
+/* Drains the store buffer and waits until the thread may write to the line. */
+static struct access begin_access(struct thread *self, const void *address,
+                                  enum machine_operation operation)
 {
     catch_up(self);
     drain(self);
-    struct grip grip = {.line = find_line(address, self)};
-    uint64_t at = writable_at(grip.line, self, self->now);
-    grip.came = at == UINT64_MAX;
-    if (grip.came)
-        at = request(grip.line, self, operation, self->now);
-    grip.epoch = grip.line->epoch;
+    struct access access = {.line = find_line(address, self)};
+    uint64_t at = writable_at(access.line, self, self->now);
+    access.requested = at == UINT64_MAX;
+    if (access.requested)
+        at = request(access.line, self, operation, self->now);
+    access.epoch = access.line->epoch;
     if (at > self->now)
         block_until(self, at);
-    return grip;
+    return access;
 }
 
-static void release_grip(struct thread *self, const struct grip *grip, void *address,
-                         unsigned size, uint64_t value)
+static void end_access(struct thread *self, const struct access *access, void *address,
+                       unsigned size, uint64_t value)
 {
-    write_cell(self, grip->line, address, size, value, self->now);
-    if (!grip->came)
-        watchers_miss(grip->line, self, self->now);
-    see(self, grip->line, grip->epoch, address, size, value);
+    write_cell(self, access->line, address, size, value, self->now);
+    if (!access->requested)
+        watchers_miss(access->line, self, self->now);
+    remember_read(self, access->line, access->epoch, address, size, value);
     self->changes = true;
-    self->now += machine.local.code + (grip->came ? 0 : machine.local.atomic);
+    self->now += machine.local.code + (access->requested ? 0 : machine.local.atomic);
 }
 
 static uint64_t changed(uint64_t value, enum simulated_change change, uint64_t operand)
@@ -171,10 +172,10 @@ uint64_t simulated_change(void *address, unsigned size, enum simulated_change ch
         transaction_store(self, address, size, value);
         return old;
     }
-    const struct grip grip = grip_line(self, address, price_of(change));
+    const struct access access = begin_access(self, address, price_of(change));
     old = cell_value(address, size);
     value = narrow(changed(old, change, operand), size);
-    release_grip(self, &grip, address, size, value);
+    end_access(self, &access, address, size, value);
     return old;
 }
 
@@ -200,10 +201,10 @@ bool simulated_compare_exchange(void *address, unsigned size, uint64_t *expected
         *expected = seen;
         return equal;
     }
-    const struct grip grip = grip_line(self, address, MACHINE_COMPARE_EXCHANGE);
+    const struct access access = begin_access(self, address, MACHINE_COMPARE_EXCHANGE);
     seen = cell_value(address, size);
     equal = seen == narrow(*expected, size);
-    release_grip(self, &grip, address, size, equal ? narrow(desired, size) : seen);
+    end_access(self, &access, address, size, equal ? narrow(desired, size) : seen);
     *expected = seen;
     return equal;
 }
@@ -218,7 +219,7 @@ void simulated_fence(void)
     self->now += machine.local.code;
 }
 
-/* The request is on its way, and the thread goes on. */
+/* Requests the line for writing without waiting for it. */
 void simulated_prefetch(void *address)
 {
     struct thread *self = running;
@@ -229,17 +230,17 @@ void simulated_prefetch(void *address)
     catch_up(self);
     struct line *line = find_line(address, self);
     if (machine.protocol == HOME_EXECUTED)
-        return; /* nothing is ever owned */
+        return; /* cores own no lines */
     self->changes = true;
     if (writable_at(line, self, self->now) == UINT64_MAX)
         request(line, self, MACHINE_STORE, self->now);
     self->now += machine.local.store;
 }
 
-/* The kernel interrupts all other CPUs, which drains their buffers. */
+/* The kernel interrupts all other CPUs, which drains their store buffers. */
 bool simulated_heavy_barrier(void)
 {
-    enum { LOOK = 100 };
+    enum { POLL = 100 };
     struct thread *self = running;
     if (!self)
         return true;
@@ -247,7 +248,7 @@ bool simulated_heavy_barrier(void)
     self->now += machine.scheduler.futex_call;
     for (unsigned i = 0; i < thread_count; i++)
         while (thread_table[i].stores) {
-            self->now += LOOK;
+            self->now += POLL;
             catch_up(self);
         }
     return true;

@@ -34,7 +34,8 @@ static void sleep_on(struct thread *thread, const void *address)
     bucket->last = thread->index;
 }
 
-/* Takes the first one that sleeps on the address (and is `only`, unless NULL) out. */
+/* Removes and returns the first thread that sleeps on the address, or NULL. Unless
+ * `only` is NULL, it considers that thread only. */
 static struct thread *take_sleeper(const void *address, const struct thread *only)
 {
     struct bucket *bucket = bucket_of(address);
@@ -71,7 +72,7 @@ void stop_sleeping(struct thread *thread, uint64_t time)
     wake(thread, time + machine.scheduler.futex_wake);
 }
 
-/* A system call; it drains the store buffer as atomics do. */
+/* Enters the kernel, which drains the store buffer as an atomic does. */
 static void call_kernel(struct thread *self)
 {
     if (self->in_transaction)
@@ -85,11 +86,12 @@ bool simulated_park(void *address, uint32_t expected, const struct deadline *dea
 {
     struct thread *self = running;
     if (!self)
-        simulated_die("code outside of workers sleeps");
+        simulated_die("code outside workers must not sleep");
     call_kernel(self);
     if (simulated_load(address, sizeof expected) != expected)
         return true;
-    /* The load's cost comes after it; nothing may come between look and sleep. */
+    /* No event may come between the load and the sleep, so the thread does not catch up
+     * with the time that the load has taken. */
     uint64_t at = deadline ? cycles_of_deadline(deadline) : UINT64_MAX;
     if (at <= self->now)
         return false;

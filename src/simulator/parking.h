@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Futexes: threads asleep by address, first come, first served. */
+/* Futexes. Sleeping threads are woken in FIFO order by address. */
 #ifndef HASP_SIMULATOR_PARKING_H
 #define HASP_SIMULATOR_PARKING_H
 
 #include "simulator/thread.h"
 
-/* Its deadline has passed. */
+/* Wakes a thread whose deadline has passed. */
 void stop_sleeping(struct thread *thread, uint64_t time);
 
 #endif

@@ -8,22 +8,22 @@
 
 struct transfers transfers;
 
-/* What a core knows of some lines that the line's own record does not say. */
+/* State of a core's copy of a line, beyond the line's own record. */
 enum { GRACES = 4, ARRIVALS = 16 };
-struct note {
+struct expiry {
     uint32_t line;
     uint64_t until;
 };
 
-/* Tenures that ended while others were queued: an owner keeps hitting until then. A
- * core seldom has two, and the oldest may be forgotten. */
-static struct note graces[CPUS_MAX][GRACES];
+/* Former owners keep hitting until the probe arrives. A core seldom has two such lines;
+ * the oldest entry is overwritten. */
+static struct expiry graces[CPUS_MAX][GRACES];
 
-/* Copies on their way: until then, what the core reads is not there yet. Where there
- * are too many, all others count as on their way, too. */
+/* When requested copies arrive; reads wait until then. On overflow, all lines without an
+ * entry count as arriving with the latest that was evicted. */
 static struct arrivals {
     uint64_t last, others;
-    struct note note[ARRIVALS];
+    struct expiry expiry[ARRIVALS];
 } arrivals[CPUS_MAX];
 
 static bool exclusive(const struct line *line)
@@ -41,7 +41,7 @@ static uint64_t grace_until(uint32_t number, unsigned core)
 
 static void give_grace(uint32_t number, unsigned core, uint64_t until)
 {
-    struct note *of_core = graces[core], *oldest = of_core;
+    struct expiry *of_core = graces[core], *oldest = of_core;
     for (int i = 0; i < GRACES; i++) {
         if (of_core[i].line == number) {
             oldest = &of_core[i];
@@ -50,19 +50,19 @@ static void give_grace(uint32_t number, unsigned core, uint64_t until)
         if (of_core[i].until < oldest->until)
             oldest = &of_core[i];
     }
-    *oldest = (struct note){number, until};
+    *oldest = (struct expiry){number, until};
 }
 
 static void expect_arrival(uint32_t number, unsigned core, uint64_t at)
 {
     struct arrivals *of_core = &arrivals[core];
-    struct note *oldest = of_core->note;
+    struct expiry *oldest = of_core->expiry;
     for (int i = 1; i < ARRIVALS; i++)
-        if (of_core->note[i].until < oldest->until)
-            oldest = &of_core->note[i];
+        if (of_core->expiry[i].until < oldest->until)
+            oldest = &of_core->expiry[i];
     of_core->others = later(of_core->others, oldest->until);
     of_core->last = later(of_core->last, at);
-    *oldest = (struct note){number, at};
+    *oldest = (struct expiry){number, at};
 }
 
 static uint64_t arrival_at(uint32_t number, unsigned core, uint64_t now)
@@ -72,8 +72,8 @@ static uint64_t arrival_at(uint32_t number, unsigned core, uint64_t now)
     if (of_core->last <= now)
         return now;
     for (int i = 0; i < ARRIVALS; i++)
-        if (of_core->note[i].line == number)
-            at = later(at, of_core->note[i].until);
+        if (of_core->expiry[i].line == number)
+            at = later(at, of_core->expiry[i].until);
     return later(at, of_core->others);
 }
 
@@ -126,7 +126,7 @@ static void watchers_lose(struct line *line, uint64_t time)
     event_push(time, EVENT_LOST, line_number(line));
 }
 
-/* The holders' copies end at `lost`, but what `keeper` has. */
+/* Invalidates all copies at `lost`, except that of `keeper`. */
 static void end_epoch(struct line *line, unsigned keeper, uint64_t lost)
 {
     line->kept = keeper != NOBODY && has(holders_of(line), keeper);
@@ -162,8 +162,8 @@ static void read_by(struct line *line, const struct thread *thread, uint64_t don
     } else if (exclusive(line)) {
         const bool dirty = line->state == MACHINE_MODIFIED;
         give_grace(line_number(line), line->owner, lost);
-        if (line->takers)
-            watchers_lose(line, lost); /* the right to write */
+        if (line->would_be_writers)
+            watchers_lose(line, lost); /* their exclusive ownership */
         line->state = dirty && machine.protocol != MESIF_INCLUSIVE ? MACHINE_OWNED
                                                                    : MACHINE_SHARED;
         if (line->state == MACHINE_SHARED)
@@ -172,8 +172,8 @@ static void read_by(struct line *line, const struct thread *thread, uint64_t don
     hold(line, thread->core);
 }
 
-/* Stores and atomics. A core that stores at the home keeps its copy; an atomic's does
- * not last. */
+/* Serves a store or an atomic. With the protocol `home`, a core that stores keeps its
+ * copy, and one that executes an atomic does not. */
 static void written_by(struct line *line, const struct thread *thread,
                        enum machine_operation operation, uint64_t done, uint64_t lost)
 {
@@ -204,7 +204,7 @@ uint64_t request(struct line *line, const struct thread *thread,
     const uint64_t busy =
         later(route.cycles * occupancy / 1000, machine.model.occupancy_least);
     const uint64_t lost = start + route.cycles * machine.model.grace_permille / 1000;
-    /* Values change in the order of the queue, also where transfers overlap. */
+    /* Values change in the order of the queue even if transfers overlap. */
     const uint64_t done = later(start + route.cycles, line->written_at);
     line->free_at = start + busy;
     if (operation == MACHINE_LOAD) {

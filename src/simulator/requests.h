@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cache lines: who holds one, and how a request for it is served.
+ * Requests for cache lines.
  *
- * A line serves one request after the other, in the order in which they come, each for
- * as long as its transfer keeps the line busy. So what a request costs, and who holds
- * the line afterwards, is known as soon as it comes: a line's record describes it as it
- * will be behind its queue. Who held it before keeps hitting for a while (grace), until
- * the probe arrives.
+ * A line serves requests in FIFO order, each for as long as its transfer keeps the line
+ * busy. The cost of a request and the next holder are therefore known as soon as the
+ * request is queued, and a line's record describes its state once the queue is empty.
+ * Previous holders keep hitting until the probe arrives (the grace period).
  *
- * An epoch of a line ends with each request that writes. Holders of the epoch may read;
- * its owner, alone and neither owned nor shared, may also write.
+ * Each request that writes ends an epoch of the line. Holders in the present epoch may
+ * read; an owner may also write while the line is modified or exclusive.
  */
 #ifndef HASP_SIMULATOR_REQUESTS_H
 #define HASP_SIMULATOR_REQUESTS_H
@@ -17,13 +16,13 @@
 #include "simulator/events.h"
 #include "simulator/line.h"
 
-/* When the thread can read from its own cache: `now`; later, if the line is on its way
- * there; UINT64_MAX: not without a request. */
+/* Returns when the thread can read the line in its own cache: `now`, later if the line
+ * is on its way, or UINT64_MAX if it takes a request. */
 uint64_t readable_at(struct line *line, const struct thread *thread, uint64_t now);
 /* The same for writing. */
 uint64_t writable_at(struct line *line, const struct thread *thread, uint64_t now);
 
-/* It owns the line, or will when its turn comes: nobody else has a copy. */
+/* Returns true if the thread's core has the only copy, or will once it is served. */
 bool line_exclusive(const struct line *line, const struct thread *thread);
 
 /* Since the program started. */
@@ -32,16 +31,15 @@ struct transfers {
 };
 extern struct transfers transfers;
 
-/* Queues a request; when it is done. */
+/* Queues a request, and returns when it is done. */
 uint64_t request(struct line *line, const struct thread *thread,
                  enum machine_operation operation, uint64_t now);
 
-/* The thread wrote to a line without a request: others of its core, or those who have
- * already queued for the line that it is about to lose, may have read what was there
- * before. */
+/* Notifies watchers after the thread wrote to a line without a request. Threads of the
+ * same core, and those already queued for the line, may have read the old value. */
 void watchers_miss(struct line *line, const struct thread *thread, uint64_t time);
 
-/* Back to memory, out of all caches. */
+/* Writes the line back to memory and removes it from all caches. */
 void line_evict(struct line *line, uint64_t now);
 
 #endif

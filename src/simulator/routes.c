@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a machine has home directories on the path (MOESI), a request goes from the
- * requester to the line's home, on to the holder, and back. The table knows two of
- * those three legs to be nothing (home beside the requester, or beside the holder), so
- * a leg is half of what the distance adds to the table's nearest figure.
+ * With home directories on the path (MOESI), a request travels from the requester to
+ * the line's home, on to the holder, and back. Published tables are measured with the
+ * home beside the requester or the holder, so one of the three legs is zero, and each
+ * of the other two is half of the difference to the figure for the nearest distance.
  */
 #include "simulator/routes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* For each place and distance, the set of places so far away. */
+/* For each place and distance, the set of places at that distance. */
 static uint64_t *places_at;
 
 static const uint64_t *places_so_far(unsigned place, unsigned distance)
@@ -28,7 +28,7 @@ void routes_start(void)
     size_t words = machine.places * machine.distances * line_sets.place_words;
     places_at = calloc(words, sizeof *places_at);
     if (!places_at)
-        simulated_die("no memory for the machine's map");
+        simulated_die("out of memory for the distances between places");
     for (unsigned from = 0; from < machine.places; from++)
         for (unsigned to = 0; to < machine.places; to++)
             add_to((uint64_t *)places_so_far(from, machine.between_places[from][to]),
@@ -40,15 +40,15 @@ static unsigned distance(unsigned from, unsigned to)
     return machine.between_places[from][to];
 }
 
-/* Twice a leg, over the figure for a transfer within a place. */
+/* Returns twice the latency of a leg, beyond that of a transfer within a place. */
 static uint32_t leg(const uint32_t *row, unsigned from, unsigned to)
 {
     uint32_t near = row[distance(from, from)], cost = row[distance(from, to)];
     return cost > near ? cost - near : 0;
 }
 
-static uint32_t over_home(const uint32_t *row, unsigned requester, unsigned home,
-                          unsigned holder)
+static uint32_t via_home(const uint32_t *row, unsigned requester, unsigned home,
+                         unsigned holder)
 {
     return row[distance(requester, requester)] +
            (leg(row, requester, home) + leg(row, home, holder) +
@@ -56,7 +56,7 @@ static uint32_t over_home(const uint32_t *row, unsigned requester, unsigned home
                2;
 }
 
-/* The holding place nearest to `place`. */
+/* Returns the place nearest to `place` that holds the line. */
 static unsigned nearest(struct line *line, unsigned place)
 {
     const uint64_t *holding = holding_places_of(line);
@@ -69,7 +69,7 @@ static unsigned nearest(struct line *line, unsigned place)
     return place;
 }
 
-/* The distance of the holding place furthest from `place`. */
+/* Returns the distance of the place furthest from `place` that holds the line. */
 static unsigned furthest(struct line *line, unsigned place)
 {
     const uint64_t *holding = holding_places_of(line);
@@ -83,23 +83,23 @@ static unsigned furthest(struct line *line, unsigned place)
     return near;
 }
 
-/* The longest path over the home to any holder. */
-static uint32_t over_home_to_all(struct line *line, const uint32_t *row,
-                                 unsigned requester)
+/* Returns the latency of the longest path via the home to any holder. */
+static uint32_t via_home_to_all(struct line *line, const uint32_t *row,
+                                unsigned requester)
 {
     uint32_t longest = 0;
     for (unsigned i = 0; i < line_sets.place_words; i++)
         for (uint64_t left = holding_places_of(line)[i]; left; left &= left - 1) {
             unsigned holder = i * 64 + (unsigned)__builtin_ctzll(left);
-            uint32_t cycles = over_home(row, requester, line->home, holder);
+            uint32_t cycles = via_home(row, requester, line->home, holder);
             if (cycles > longest)
                 longest = cycles;
         }
     return longest;
 }
 
-/* What each sharer beyond the one in the table adds to an invalidation. */
-static uint32_t growth(struct line *line, const struct thread *thread)
+/* Cycles that sharers add to an invalidation; the table has the cost with one. */
+static uint32_t sharers_cost(struct line *line, const struct thread *thread)
 {
     unsigned others = line->sharers - has(holders_of(line), thread->core);
     return others > 1
@@ -116,24 +116,24 @@ static bool only_in(struct line *line, unsigned place)
     return true;
 }
 
-/* A store or an atomic to a line that others may hold, too. */
+/* The route of a store or an atomic to a line that several cores may hold. */
 static struct route invalidation(struct line *line, const struct thread *thread,
                                  const uint32_t *row)
 {
     const unsigned place = thread->place;
     struct route route = {0, !only_in(line, place)};
     switch (machine.protocol) {
-    case MOESI_BROADCAST: /* all are asked, whoever holds it */
+    case MOESI_BROADCAST: /* every place is probed, whether or not it holds the line */
         route.cycles = row[distance(place, line->home)];
         route.remote = true;
         break;
     case MOESI_DIRECTORY:
-        route.cycles = over_home_to_all(line, row, place);
+        route.cycles = via_home_to_all(line, row, place);
         break;
     default:
         route.cycles = row[furthest(line, place)];
     }
-    route.cycles += growth(line, thread);
+    route.cycles += sharers_cost(line, thread);
     return route;
 }
 
@@ -151,12 +151,12 @@ static struct route owner_route(struct line *line, const struct thread *thread,
         line->state == MACHINE_SHARED ? nearest(line, place) : place_of(line->owner);
     uint32_t cycles = machine.protocol == MESIF_INCLUSIVE
                           ? row[distance(place, holder)]
-                          : over_home(row, place, line->home, holder);
+                          : via_home(row, place, line->home, holder);
     return (struct route){cycles, holder != place};
 }
 
-/* All goes to the home; a holder in the requester's core is what the table's nearest
- * distance stands for, where cores have several threads. */
+/* All requests go to the home. On cores with several threads, the nearest distance in
+ * the table is that to a thread of the same core. */
 static struct route home_route(struct line *line, const struct thread *thread,
                                enum machine_operation operation)
 {
@@ -168,7 +168,7 @@ static struct route home_route(struct line *line, const struct thread *thread,
         away = 0;
     uint32_t cycles = row[away];
     if (operation != MACHINE_LOAD && line->state == MACHINE_SHARED)
-        cycles += growth(line, thread);
+        cycles += sharers_cost(line, thread);
     return (struct route){cycles, thread->place != line->home};
 }
 

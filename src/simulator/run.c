@@ -11,7 +11,7 @@
 #include "simulator/transactions.h"
 #include "simulator/watching.h"
 
-static char *stacks[THREADS_MAX]; /* used again by later runs */
+static char *stacks[THREADS_MAX]; /* reused by later runs */
 static void *outside;             /* the stack of threads_run's caller */
 static unsigned threads_left;
 
@@ -29,7 +29,7 @@ static struct thread *handle_lost(uint32_t line, uint64_t time)
 
 static struct thread *handle_poll(uint32_t watch, uint64_t time)
 {
-    watch_turn(watch, time);
+    watch_polls(watch, time);
     return NULL;
 }
 
@@ -43,7 +43,7 @@ static struct thread *handle_timeout(uint32_t index, uint64_t time)
         set_timeout(thread, thread->timeout_at);
     } else if (thread->state == THREAD_WATCHES) {
         give_up_watching(thread, time);
-        look_for_deadlock(time);
+        check_for_deadlock(time);
     } else if (thread->state == THREAD_PARKED) {
         stop_sleeping(thread, time);
     }
@@ -53,8 +53,8 @@ static struct thread *handle_timeout(uint32_t index, uint64_t time)
 static struct thread *handle_slice(uint32_t cpu, uint64_t time)
 {
     scheduler_slice(cpu, time);
-    if (scheduler_all_watch()) /* a thread that runs may be computing */
-        look_for_deadlock(time);
+    if (scheduler_all_watch()) /* otherwise a thread may be computing */
+        check_for_deadlock(time);
     return NULL;
 }
 
@@ -69,7 +69,7 @@ static const struct event_handlers handlers = {
     .roll_back = transaction_roll_back,
 };
 
-/* Where threads start, and end. */
+/* The entry function of a thread's stack. */
 static void thread_main(void)
 {
     struct thread *self = running;

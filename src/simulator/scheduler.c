@@ -5,20 +5,20 @@
 
 enum { NO_THREAD = UINT16_MAX };
 
-struct seat {
-    uint16_t current, last; /* thread on the CPU; who had it before */
+struct run_queue {
+    uint16_t current, last; /* the thread on the CPU, and the latest one on it */
     uint16_t first_waiting, last_waiting;
-    uint16_t waiting; /* how many */
-    uint64_t since;   /* when the current one got it */
-    bool ticking;     /* an EVENT_SLICE is on its way */
+    uint16_t waiting; /* length of the queue */
+    uint64_t since;   /* when the current thread got the CPU */
+    bool ticking;     /* an EVENT_SLICE is queued */
 };
 
 struct schedule schedules[THREADS_MAX];
 bool scheduler_shares;
-static struct seat seats[CPUS_MAX];
+static struct run_queue run_queues[CPUS_MAX];
 static unsigned idle; /* CPUs without a thread */
 static unsigned queued;
-static uint64_t busy; /* cycles that threads have had CPUs, up to when they lost them */
+static uint64_t busy; /* cycles that threads have had CPUs, up to their descheduling */
 
 void scheduler_start(void)
 {
@@ -28,45 +28,45 @@ void scheduler_start(void)
     busy = 0;
     scheduler_shares = false;
     for (unsigned cpu = 0; cpu < machine.cpus; cpu++)
-        seats[cpu] = (struct seat){.current = NO_THREAD,
-                                   .last = NO_THREAD,
-                                   .first_waiting = NO_THREAD,
-                                   .last_waiting = NO_THREAD};
+        run_queues[cpu] = (struct run_queue){.current = NO_THREAD,
+                                             .last = NO_THREAD,
+                                             .first_waiting = NO_THREAD,
+                                             .last_waiting = NO_THREAD};
 }
 
 static void tick_if_needed(unsigned cpu, uint64_t now)
 {
-    struct seat *seat = &seats[cpu];
-    if (!seat->waiting || seat->ticking)
+    struct run_queue *run_queue = &run_queues[cpu];
+    if (!run_queue->waiting || run_queue->ticking)
         return;
-    seat->ticking = true;
+    run_queue->ticking = true;
     event_push(now + machine.scheduler.slice, EVENT_SLICE, cpu);
 }
 
 static void enqueue(struct thread *thread, uint64_t now)
 {
-    struct seat *seat = &seats[thread->cpu];
+    struct run_queue *run_queue = &run_queues[thread->cpu];
     schedules[thread->index].next = NO_THREAD;
-    if (seat->waiting++)
-        schedules[seat->last_waiting].next = thread->index;
+    if (run_queue->waiting++)
+        schedules[run_queue->last_waiting].next = thread->index;
     else
-        seat->first_waiting = thread->index;
-    seat->last_waiting = thread->index;
+        run_queue->first_waiting = thread->index;
+    run_queue->last_waiting = thread->index;
     queued++;
     scheduler_shares = true;
     tick_if_needed(thread->cpu, now);
 }
 
-/* Takes the thread behind `before`, for NO_THREAD the first one, out of the queue. */
-static struct thread *dequeue(struct seat *seat, uint16_t before)
+/* Removes the thread after `before`, or for NO_THREAD the first one, from the queue. */
+static struct thread *dequeue(struct run_queue *run_queue, uint16_t before)
 {
     uint16_t *link =
-        before == NO_THREAD ? &seat->first_waiting : &schedules[before].next;
+        before == NO_THREAD ? &run_queue->first_waiting : &schedules[before].next;
     uint16_t taken = *link;
     *link = schedules[taken].next;
-    if (seat->last_waiting == taken)
-        seat->last_waiting = before;
-    seat->waiting--;
+    if (run_queue->last_waiting == taken)
+        run_queue->last_waiting = before;
+    run_queue->waiting--;
     queued--;
     return &thread_table[taken];
 }
@@ -78,44 +78,45 @@ static void move_to(struct thread *thread, unsigned cpu)
     thread->place = machine.place_of_cpu[cpu];
 }
 
-/* The thread has that CPU, which is free, from `now` on. */
-static void seat_thread(struct thread *thread, unsigned cpu, uint64_t now)
+/* Runs the thread on that free CPU from `now` on. */
+static void dispatch(struct thread *thread, unsigned cpu, uint64_t now)
 {
     struct schedule *schedule = &schedules[thread->index];
-    struct seat *seat = &seats[cpu];
-    if (seat->last != thread->index && seat->last != NO_THREAD)
+    struct run_queue *run_queue = &run_queues[cpu];
+    if (run_queue->last != thread->index && run_queue->last != NO_THREAD)
         now += machine.scheduler.switch_;
     if (thread->cpu != cpu) {
         now += machine.scheduler.migration;
         move_to(thread, cpu);
     }
-    seat->current = seat->last = thread->index;
-    seat->since = now;
+    run_queue->current = run_queue->last = thread->index;
+    run_queue->since = now;
     schedule->on = true;
     if (schedule->due)
         resume_at(thread, now + schedule->left);
     else if (schedule->computing)
         schedule->lost += now - schedule->off_since;
     else if (schedule->watching)
-        thread->since += now - schedule->off_since; /* not watching meanwhile */
+        thread->since +=
+            now - schedule->off_since; /* that time was not spent waiting */
     schedule->due = schedule->computing = schedule->watching = false;
     schedule->left = 0;
     tick_if_needed(cpu, now);
 }
 
-/* Of the threads that wait for another CPU and may go anywhere, the first one where
- * most wait, nearby if that makes no difference. NULL: there is none. */
+/* Steals a thread that is not pinned from the longest queue of another CPU, preferring a
+ * nearby one between equals. Returns NULL if there is none. */
 static struct thread *take_over(unsigned cpu)
 {
     unsigned best = 0, best_cpu = 0;
     uint16_t best_before = NO_THREAD;
     for (unsigned other = 0; queued && other < machine.cpus; other++) {
-        struct seat *seat = &seats[other];
+        struct run_queue *run_queue = &run_queues[other];
         bool near = machine.place_of_cpu[other] == machine.place_of_cpu[cpu];
-        unsigned worth = 2u * seat->waiting + near;
-        if (!seat->waiting || worth <= best)
+        unsigned worth = 2u * run_queue->waiting + near;
+        if (!run_queue->waiting || worth <= best)
             continue;
-        uint16_t before = NO_THREAD, at = seat->first_waiting;
+        uint16_t before = NO_THREAD, at = run_queue->first_waiting;
         while (at != NO_THREAD && schedules[at].pinned)
             before = at, at = schedules[at].next;
         if (at == NO_THREAD)
@@ -124,33 +125,35 @@ static struct thread *take_over(unsigned cpu)
         best_cpu = other;
         best_before = before;
     }
-    return best ? dequeue(&seats[best_cpu], best_before) : NULL;
+    return best ? dequeue(&run_queues[best_cpu], best_before) : NULL;
 }
 
-/* The CPU has lost its thread. */
-static void seat_next(unsigned cpu, uint64_t now)
+/* The CPU's thread has left: runs the next one. */
+static void dispatch_next(unsigned cpu, uint64_t now)
 {
-    struct seat *seat = &seats[cpu];
-    busy += later(now, seat->since) - seat->since;
-    struct thread *next = seat->waiting ? dequeue(seat, NO_THREAD) : take_over(cpu);
+    struct run_queue *run_queue = &run_queues[cpu];
+    busy += later(now, run_queue->since) - run_queue->since;
+    struct thread *next =
+        run_queue->waiting ? dequeue(run_queue, NO_THREAD) : take_over(cpu);
     if (next) {
-        seat_thread(next, cpu, now);
+        dispatch(next, cpu, now);
         return;
     }
-    seat->current = NO_THREAD;
+    run_queue->current = NO_THREAD;
     idle++;
 }
 
-/* An idle CPU for the thread, its last one first, then the nearest by number; or -1. */
+/* Returns an idle CPU for the thread, or -1: its last CPU, else the first one in its
+ * place, else the first one. */
 static int idle_cpu(const struct thread *thread)
 {
     int found = -1;
-    if (seats[thread->cpu].current == NO_THREAD)
+    if (run_queues[thread->cpu].current == NO_THREAD)
         return thread->cpu;
     if (!idle || schedules[thread->index].pinned)
         return -1;
     for (unsigned cpu = 0; cpu < machine.cpus; cpu++) {
-        if (seats[cpu].current != NO_THREAD)
+        if (run_queues[cpu].current != NO_THREAD)
             continue;
         if (machine.place_of_cpu[cpu] == thread->place)
             return (int)cpu;
@@ -172,7 +175,7 @@ void scheduler_wakes(struct thread *thread, uint64_t now)
         return;
     }
     idle--;
-    seat_thread(thread, (unsigned)cpu, now);
+    dispatch(thread, (unsigned)cpu, now);
 }
 
 void scheduler_place(struct thread *thread, int cpu, uint64_t now)
@@ -180,7 +183,8 @@ void scheduler_place(struct thread *thread, int cpu, uint64_t now)
     unsigned chosen = (unsigned)cpu, fewest = UINT32_MAX;
     schedules[thread->index].pinned = cpu >= 0;
     for (unsigned other = 0; cpu < 0 && other < machine.cpus; other++) {
-        unsigned there = seats[other].waiting + (seats[other].current != NO_THREAD);
+        unsigned there =
+            run_queues[other].waiting + (run_queues[other].current != NO_THREAD);
         if (there < fewest)
             chosen = other, fewest = there;
     }
@@ -188,8 +192,8 @@ void scheduler_place(struct thread *thread, int cpu, uint64_t now)
     scheduler_wakes(thread, now);
 }
 
-/* Of the thread that is on the CPU. */
-static void unseat(struct thread *thread, uint64_t now)
+/* Takes a thread off its CPU. */
+static void deschedule(struct thread *thread, uint64_t now)
 {
     struct schedule *schedule = &schedules[thread->index];
     schedule->on = false;
@@ -201,32 +205,32 @@ static void unseat(struct thread *thread, uint64_t now)
 void scheduler_sleeps(struct thread *thread, uint64_t now)
 {
     schedules[thread->index].on = false;
-    seat_next(thread->cpu, now);
+    dispatch_next(thread->cpu, now);
 }
 
 bool scheduler_yields(struct thread *thread, uint64_t now)
 {
-    if (!seats[thread->cpu].waiting)
+    if (!run_queues[thread->cpu].waiting)
         return false;
-    unseat(thread, now);
+    deschedule(thread, now);
     schedules[thread->index].due = true;
     enqueue(thread, now);
-    seat_next(thread->cpu, now);
+    dispatch_next(thread->cpu, now);
     return true;
 }
 
 void scheduler_slice(unsigned cpu, uint64_t now)
 {
-    struct seat *seat = &seats[cpu];
-    if (!seat->waiting) {
-        seat->ticking = false;
+    struct run_queue *run_queue = &run_queues[cpu];
+    if (!run_queue->waiting) {
+        run_queue->ticking = false;
         return;
     }
-    struct thread *thread = &thread_table[seat->current];
-    unseat(thread, now);
+    struct thread *thread = &thread_table[run_queue->current];
+    deschedule(thread, now);
     enqueue(thread, now);
-    seat->ticking = false; /* the next one's slice begins when it has the CPU */
-    seat_next(cpu, now);
+    run_queue->ticking = false; /* dispatch starts the next thread's slice */
+    dispatch_next(cpu, now);
 }
 
 bool scheduler_defer(struct thread *thread, uint64_t now)
@@ -250,8 +254,8 @@ uint64_t scheduler_busy(uint64_t now)
 {
     uint64_t sum = busy;
     for (unsigned cpu = 0; cpu < machine.cpus; cpu++)
-        if (seats[cpu].current != NO_THREAD && now > seats[cpu].since)
-            sum += now - seats[cpu].since;
+        if (run_queues[cpu].current != NO_THREAD && now > run_queues[cpu].since)
+            sum += now - run_queues[cpu].since;
     return sum;
 }
 
@@ -260,15 +264,15 @@ uint64_t scheduler_patience(void)
     enum { ROUNDS = 4 };
     unsigned most = 0;
     for (unsigned cpu = 0; queued && cpu < machine.cpus; cpu++)
-        most = seats[cpu].waiting > most ? seats[cpu].waiting : most;
+        most = run_queues[cpu].waiting > most ? run_queues[cpu].waiting : most;
     return most ? ROUNDS * (most + 1) * machine.scheduler.slice : 0;
 }
 
 bool scheduler_all_watch(void)
 {
     for (unsigned cpu = 0; cpu < machine.cpus; cpu++)
-        if (seats[cpu].current != NO_THREAD &&
-            thread_table[seats[cpu].current].state != THREAD_WATCHES)
+        if (run_queues[cpu].current != NO_THREAD &&
+            thread_table[run_queues[cpu].current].state != THREAD_WATCHES)
             return false;
     return true;
 }

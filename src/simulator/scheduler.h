@@ -1,54 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The operating system's part: which thread has which CPU.
+ * The operating system's scheduler: which thread runs on which CPU.
  *
- * Each CPU has a queue of threads that want it and serves them in turn, a slice each;
- * there are no slices while nobody waits. A thread without a CPU of its own choice goes
- * to one that is idle: when it wakes up, its last CPU first, then one nearby; and a CPU
- * that becomes idle takes over a thread that waits for another one. Switching threads
- * and moving them costs time. What is left out: priorities, and that a thread which has
- * slept for long may preempt another one when it wakes up.
+ * Each CPU has a queue of runnable threads and runs them round-robin, one time slice
+ * each; no slices end while the queue is empty. A thread that is not pinned and wakes up
+ * goes to an idle CPU: its last one, then one nearby. A CPU that becomes idle steals a
+ * thread from the queue of another. Switches and migrations cost time. There are no
+ * priorities, and a thread that wakes up does not preempt another.
  *
- * While a thread is off its CPU, its stores still drain and lines that it asked for
- * still arrive. What it computes stops, and goes on when it is back.
+ * While a thread is off its CPU, its stores still drain and lines that it requested
+ * still arrive. Its computation stops and continues when it is back.
  */
 #ifndef HASP_SIMULATOR_SCHEDULER_H
 #define HASP_SIMULATOR_SCHEDULER_H
 
 #include "simulator/thread.h"
 
-/* For each thread; the scheduler's own. */
+/* The scheduler's state of each thread. */
 struct schedule {
-    bool on;        /* it has its CPU */
+    bool on;        /* it is on its CPU */
     bool pinned;    /* to that CPU */
-    bool due;       /* off, and its EVENT_RESUME has come */
-    bool computing; /* it was when it went off */
-    bool watching;  /* that, or this */
+    bool due;       /* its EVENT_RESUME has come while it was off its CPU */
+    bool computing; /* when it lost its CPU */
+    bool watching;  /* when it lost its CPU */
     uint64_t off_since;
-    uint64_t lost; /* how long it was off since its EVENT_RESUME was decided */
-    uint64_t left; /* of its computing, once due */
+    uint64_t lost; /* time off its CPU since its EVENT_RESUME was queued */
+    uint64_t left; /* remaining computation, once due */
     uint16_t next; /* in the queue of its CPU */
 };
 extern struct schedule schedules[];
 
-extern bool scheduler_shares; /* threads have had to wait for CPUs in this run */
+extern bool scheduler_shares; /* threads have had to queue for CPUs in this run */
 
 /* Before threads start. */
 void scheduler_start(void);
 
-/* Whether several threads use a core's cache, at once or in turn. */
+/* Returns true if several threads use a core's cache, simultaneously or in turn. */
 static inline bool cores_are_shared(void)
 {
     return machine.threads_per_core > 1 || scheduler_shares;
 }
 
-/* The first thing of each thread: on that CPU, or, for -1, where there are the fewest.
- * It is resumed as soon as it has its CPU, not before `now`. */
+/* Places a new thread on that CPU or, for -1, on the CPU with the fewest threads. It is
+ * resumed once it has the CPU, at `now` or later. */
 void scheduler_place(struct thread *thread, int cpu, uint64_t now);
 
 bool scheduler_defer(struct thread *thread, uint64_t now);
 
-/* An EVENT_RESUME has come for the thread: true if it runs on at once. Otherwise it
+/* Handles an EVENT_RESUME. Returns true if the thread continues at once; otherwise it
  * will be resumed later. */
 static inline bool scheduler_resumes(struct thread *thread, uint64_t now)
 {
@@ -58,26 +57,27 @@ static inline bool scheduler_resumes(struct thread *thread, uint64_t now)
     return (schedule->on && !schedule->lost) || scheduler_defer(thread, now);
 }
 
-/* It sleeps, or has ended: its CPU is free. */
+/* The thread sleeps or has ended: frees its CPU. */
 void scheduler_sleeps(struct thread *thread, uint64_t now);
 
-/* It sleeps no more: it is resumed as soon as it has a CPU, not before `now`. */
+/* Makes a sleeping thread runnable. It is resumed once it has a CPU, at `now` or
+ * later. */
 void scheduler_wakes(struct thread *thread, uint64_t now);
 
-/* The running thread lets others go first. False: there are none. Otherwise it has to
- * block(). */
+/* Yields the running thread's CPU. Returns false if no other thread wants it; otherwise
+ * the caller must block(). */
 bool scheduler_yields(struct thread *thread, uint64_t now);
 
-/* EVENT_SLICE: the time of the thread on that CPU is over. */
+/* Handles EVENT_SLICE: the time slice on that CPU ends. */
 void scheduler_slice(unsigned cpu, uint64_t now);
 
-/* Whether all threads that have CPUs wait for a line to change. */
+/* Returns true if all threads on CPUs wait for a line to change. */
 bool scheduler_all_watch(void);
 
-/* How long a thread may wait for a CPU, about. */
+/* Returns about how long a thread may have to wait for a CPU, in cycles. */
 uint64_t scheduler_patience(void);
 
-/* Cycles in which CPUs had threads, of all CPUs together. */
+/* Returns the busy cycles of all CPUs together. */
 uint64_t scheduler_busy(uint64_t now);
 
 #endif

@@ -22,7 +22,7 @@
  *   operations   the operations of platform/simulated, on cells
  *   deadlock     detects and describes programs that cannot end
  *   energy       energy and transfers
- *   run          starts threads, and says which event is whose
+ *   run          runs threads, and registers the handlers of events
  *   workers      platform/workers.h on the simulated machine
  */
 #ifndef HASP_SIMULATOR_SIMULATOR_H

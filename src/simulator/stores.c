@@ -33,7 +33,7 @@ const struct store *find_store(const struct thread *self, const void *address)
     return NULL;
 }
 
-/* When the oldest store takes effect: now, or when its line comes. */
+/* Returns when the oldest store takes effect: now, or when its line arrives. */
 static uint64_t due(struct thread *thread, uint64_t now)
 {
     struct line *line = line_at(oldest(thread)->line);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Store buffers. Stores take effect in order; the oldest one has its line on the way,
- * the others wait. A thread reads its own stores before anybody else does.
+ * Store buffers. Stores take effect in order: the line of the oldest one has been
+ * requested, the others wait. A thread reads its own stores before other threads do.
  */
 #ifndef HASP_SIMULATOR_STORES_H
 #define HASP_SIMULATOR_STORES_H
 
 #include "simulator/line.h"
 
-/* Stores, at once or through the buffer; waits while that is full. */
+/* Stores at once if the thread owns the line, else through the buffer; waits while the
+ * buffer is full. */
 void store(struct thread *self, struct line *line, void *address, uint32_t size,
            uint64_t value);
 
@@ -20,14 +21,14 @@ static inline void drain(struct thread *self)
         drain_slowly(self);
 }
 
-/* The youngest store to the cell that is still in the buffer, or NULL. */
+/* Returns the youngest store to the cell in the buffer, or NULL. */
 const struct store *find_store(const struct thread *self, const void *address);
 
-/* Changes memory. */
+/* Changes memory, with the line in hand. */
 void write_cell(const struct thread *thread, struct line *line, void *address,
                 uint32_t size, uint64_t value, uint64_t time);
 
-/* The event. */
+/* Handles EVENT_COMMIT. */
 void store_commits(struct thread *thread, uint64_t time);
 
 #endif

@@ -23,24 +23,24 @@ struct write {
 struct transaction {
     unsigned depth;
     uint64_t began;
-    uint64_t lines_at; /* when all lines that it writes will have arrived */
+    uint64_t lines_at; /* when all lines to be written have arrived */
     uint32_t status;   /* what transaction_begin returns */
 
     struct write *writes;
     size_t write_count, write_space;
 
-    /* Where it began: the stack's pointer, and what lay above it. */
+    /* The stack pointer at the beginning, and a copy of the stack above it. */
     void *stack;
     char *saved;
     size_t saved_bytes;
 };
 
 static struct transaction transactions[THREADS_MAX];
-static void *more(void *memory, size_t bytes)
+static void *reallocate(void *memory, size_t bytes)
 {
     void *grown = realloc(memory, bytes);
     if (!grown)
-        simulated_die("no memory for what a transaction has touched");
+        simulated_die("out of memory for the writes of a transaction");
     return grown;
 }
 
@@ -49,7 +49,7 @@ static struct transaction *of(const struct thread *thread)
     return &transactions[thread->index];
 }
 
-/* The running thread's own fault. */
+/* Aborts the running thread's transaction. */
 static __attribute__((noreturn)) void fail(struct thread *self, uint32_t status)
 {
     doom(self, status);
@@ -67,14 +67,15 @@ static void mark(struct thread *self, struct line *line, enum mark kind)
         fail(self, TRANSACTION_CAPACITY);
 }
 
-/* Interrupts come to each CPU at its own time. */
+/* Returns how many interrupts the thread's CPU has had. CPUs are interrupted at
+ * different times. */
 static uint64_t interrupts_until(const struct thread *thread, uint64_t now)
 {
     uint64_t every = machine.transactions.interrupt;
     return every ? (now + thread->cpu * every / machine.cpus) / every : 0;
 }
 
-static void look_for_interrupt(struct thread *self)
+static void fail_if_interrupted(struct thread *self)
 {
     if (interrupts_until(self, self->now) != interrupts_until(self, of(self)->began))
         fail(self, 0);
@@ -92,7 +93,7 @@ static struct write *find_write(const struct transaction *transaction,
 uint64_t transaction_load(struct thread *self, const void *address, unsigned size)
 {
     catch_up(self);
-    look_for_interrupt(self);
+    fail_if_interrupted(self);
     const struct write *mine = find_write(of(self), address);
     if (mine) {
         self->now += machine.local.l1 + machine.local.code;
@@ -100,7 +101,7 @@ uint64_t transaction_load(struct thread *self, const void *address, unsigned siz
     }
     struct line *line = line_used(line_of(address), self);
     mark(self, line, MARK_READ);
-    if (line->marks > 1) /* also within this core, where nobody asks */
+    if (line->marks > 1) /* conflicts within this core involve no request */
         marks_meet(line, self, false);
     uint64_t at = readable_at(line, self, self->now);
     if (at == UINT64_MAX)
@@ -118,7 +119,7 @@ void transaction_store(struct thread *self, void *address, unsigned size,
 {
     struct transaction *transaction = of(self);
     catch_up(self);
-    look_for_interrupt(self);
+    fail_if_interrupted(self);
     struct line *line = line_used(line_of(address), self);
     mark(self, line, MARK_WRITTEN);
     if (line->marks > 1)
@@ -131,8 +132,8 @@ void transaction_store(struct thread *self, void *address, unsigned size,
     if (!write) {
         if (transaction->write_count == transaction->write_space) {
             transaction->write_space += WRITES_AT_A_TIME;
-            transaction->writes =
-                more(transaction->writes, transaction->write_space * sizeof *write);
+            transaction->writes = reallocate(transaction->writes,
+                                             transaction->write_space * sizeof *write);
         }
         write = &transaction->writes[transaction->write_count++];
     }
@@ -150,7 +151,7 @@ unsigned transaction_depth(void)
     return running && running->in_transaction ? of(running)->depth : 0;
 }
 
-/* A stack to stand on while another one is copied, and what to copy. */
+/* A stack to run on while another is copied, and the transaction to copy it for. */
 static void *helper;
 static struct transaction *copied;
 static bool saving;
@@ -162,7 +163,8 @@ static void copy_stacks(void)
         if (saving) {
             transaction->saved_bytes =
                 (size_t)((char *)running->stack_end - (char *)transaction->stack);
-            transaction->saved = more(transaction->saved, transaction->saved_bytes);
+            transaction->saved =
+                reallocate(transaction->saved, transaction->saved_bytes);
             memcpy(transaction->saved, transaction->stack, transaction->saved_bytes);
         } else {
             memcpy(transaction->stack, transaction->saved, transaction->saved_bytes);
@@ -171,7 +173,7 @@ static void copy_stacks(void)
     }
 }
 
-/* Returns once more for each roll-back. Registers are on the stack then, too. */
+/* Returns again after each rollback. By then registers are on the stack, too. */
 static __attribute__((noinline)) void save_stack(struct transaction *transaction)
 {
     if (!helper)
@@ -191,8 +193,8 @@ void transaction_roll_back(struct thread *self)
     transaction->depth = 0;
     transaction->write_count = 0;
     self->doomed = false;
-    self->sights = 0;
-    self->changes = self->forwarded = self->asked_clock = false;
+    self->watch_count = 0;
+    self->changes = self->forwarded = self->read_clock = false;
     self->now += machine.transactions.abort;
     copied = transaction;
     saving = false;
@@ -212,7 +214,7 @@ uint32_t transaction_begin(void)
 {
     struct thread *self = running;
     if (!self || !transactions_offered())
-        simulated_die("a transaction on a machine without, or outside of workers");
+        simulated_die("transactions need a worker, and a machine that supports them");
     struct transaction *transaction = of(self);
     if (self->in_transaction) {
         if (++transaction->depth > machine.transactions.nesting)
@@ -232,7 +234,7 @@ void transaction_commit(void)
 {
     struct thread *self = running;
     if (!self || !self->in_transaction)
-        simulated_die("a transaction is committed that was never begun");
+        simulated_die("transaction_commit() outside a transaction");
     struct transaction *transaction = of(self);
     catch_up(self);
     if (transaction->depth > 1) {
@@ -243,7 +245,7 @@ void transaction_commit(void)
         block_until(self, transaction->lines_at);
     self->now += machine.transactions.commit;
     catch_up(self);
-    look_for_interrupt(self);
+    fail_if_interrupted(self);
     for (size_t i = 0; i < transaction->write_count; i++) {
         const struct write *write = &transaction->writes[i];
         struct line *line = line_of(write->address);
@@ -259,7 +261,7 @@ void transaction_abort(uint8_t code)
 {
     struct thread *self = running;
     if (!self || !self->in_transaction)
-        simulated_die("a transaction is aborted that was never begun");
+        simulated_die("transaction_abort() outside a transaction");
     catch_up(self);
     fail(self, TRANSACTION_EXPLICIT | (uint32_t)code << 24);
 }

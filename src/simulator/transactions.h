@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hardware transactions (platform/transactions.h), as Intel's: the lines that a
- * transaction has read and written are marked, and a request of another core for one of
- * them ends it, where the line is already asked for when the mark would come too late.
- * What it writes is kept aside until it commits, all at one moment.
+ * Hardware transactions (platform/transactions.h) that work as Intel's do. Lines that a
+ * transaction has read or written are marked before they are requested, and a
+ * conflicting access by another thread aborts it. Its writes are buffered and become
+ * visible together when it commits.
  *
- * An ended transaction is doomed: its thread goes back to where it began as soon as it
- * is to go on.
+ * An aborted transaction is doomed: its thread rolls back when it next continues.
  */
 #ifndef HASP_SIMULATOR_TRANSACTIONS_H
 #define HASP_SIMULATOR_TRANSACTIONS_H
 
 #include "simulator/thread.h"
 
-/* Operations on cells of a thread that is in a transaction. */
+/* Accesses by a thread that is in a transaction. */
 uint64_t transaction_load(struct thread *self, const void *address, unsigned size);
 void transaction_store(struct thread *self, void *address, unsigned size,
                        uint64_t value);
 
-/* The running thread does what no transaction survives; does not return. */
+/* Aborts the running thread's transaction because of an operation that is not allowed
+ * in one, such as a system call. */
 __attribute__((noreturn)) void transaction_forbids(struct thread *self);
 
-/* The running thread's transaction is doomed: goes back, does not return. */
+/* Returns to the beginning of the running thread's doomed transaction. */
 __attribute__((noreturn)) void transaction_roll_back(struct thread *self);
 
 #endif

@@ -6,76 +6,76 @@
 #include "simulator/scheduler.h"
 #include "simulator/stores.h"
 
-/* Phases are sorted as far as turns are no longer than this. */
-enum { CLOCK_LOOK_TURNS = 32, PHASES = 64 };
+/* Lost watches are sorted by phase if a spin iteration takes at most PHASES cycles. */
+enum { CLOCK_ITERATIONS = 32, PHASES = 64 };
 
 static uint32_t watch_number(const struct thread *thread, unsigned index)
 {
-    return thread->index * (uint32_t)SIGHTS_MAX + index + 1;
+    return thread->index * (uint32_t)WATCHES_MAX + index + 1;
 }
 
-static struct sight *sight_of(uint32_t watch)
+static struct watch *watch_at(uint32_t number)
 {
-    return &thread_table[(watch - 1) / SIGHTS_MAX].sight[(watch - 1) % SIGHTS_MAX];
+    return &thread_table[(number - 1) / WATCHES_MAX].watch[(number - 1) % WATCHES_MAX];
 }
 
-static struct thread *thread_of(uint32_t watch)
+static struct thread *thread_of(uint32_t number)
 {
-    return &thread_table[(watch - 1) / SIGHTS_MAX];
+    return &thread_table[(number - 1) / WATCHES_MAX];
 }
 
-void see(struct thread *self, struct line *line, uint32_t epoch, const void *address,
-         uint32_t size, uint64_t value)
+void remember_read(struct thread *self, struct line *line, uint32_t epoch,
+                   const void *address, uint32_t size, uint64_t value)
 {
     unsigned i = 0;
-    while (i < self->sights && self->sight[i].address != address)
+    while (i < self->watch_count && self->watch[i].address != address)
         i++;
-    if (i == SIGHTS_MAX)
-        return; /* relax() will not rely on them */
-    struct sight *sight = &self->sight[i];
-    if (i == self->sights)
-        self->sights++;
-    else if (sight->value != value)
+    if (i == WATCHES_MAX)
+        return; /* too many cells: relax() does not watch any */
+    struct watch *watch = &self->watch[i];
+    if (i == self->watch_count)
+        self->watch_count++;
+    else if (watch->value != value)
         self->unsettled = true;
-    sight->address = address;
-    sight->value = value;
-    sight->size = size;
-    sight->line = line_number(line);
-    sight->epoch = epoch;
+    watch->address = address;
+    watch->value = value;
+    watch->size = size;
+    watch->line = line_number(line);
+    watch->epoch = epoch;
 }
 
-static void watch(struct thread *thread, unsigned index)
+static void add_watch(struct thread *thread, unsigned index)
 {
-    struct sight *sight = &thread->sight[index];
-    struct line *line = line_at(sight->line);
+    struct watch *watch = &thread->watch[index];
+    struct line *line = line_at(watch->line);
     const uint32_t number = watch_number(thread, index);
-    sight->arrives = 0;
-    sight->previous = 0;
-    sight->next = line->watchers;
-    if (sight->next)
-        sight_of(sight->next)->previous = number;
+    watch->arrives = 0;
+    watch->previous = 0;
+    watch->next = line->watchers;
+    if (watch->next)
+        watch_at(watch->next)->previous = number;
     line->watchers = number;
-    line->takers += thread->changes;
+    line->would_be_writers += thread->changes;
 }
 
-static void unwatch(struct thread *thread, unsigned index)
+static void remove_watch(struct thread *thread, unsigned index)
 {
-    struct sight *sight = &thread->sight[index];
-    struct line *line = line_at(sight->line);
-    if (sight->previous)
-        sight_of(sight->previous)->next = sight->next;
+    struct watch *watch = &thread->watch[index];
+    struct line *line = line_at(watch->line);
+    if (watch->previous)
+        watch_at(watch->previous)->next = watch->next;
     else
-        line->watchers = sight->next;
-    if (sight->next)
-        sight_of(sight->next)->previous = sight->previous;
-    line->takers -= thread->changes;
-    sight->arrives = 0;
+        line->watchers = watch->next;
+    if (watch->next)
+        watch_at(watch->next)->previous = watch->previous;
+    line->would_be_writers -= thread->changes;
+    watch->arrives = 0;
 }
 
-static void leave_watches(struct thread *thread, uint64_t time)
+static void remove_watches(struct thread *thread, uint64_t time)
 {
-    for (unsigned i = 0; i < thread->sights; i++)
-        unwatch(thread, i);
+    for (unsigned i = 0; i < thread->watch_count; i++)
+        remove_watch(thread, i);
     thread->pausing += time - thread->since;
     thread->timeout_at = UINT64_MAX;
     thread->state = THREAD_RUNS;
@@ -83,153 +83,153 @@ static void leave_watches(struct thread *thread, uint64_t time)
 
 void stop_watching(struct thread *thread, uint64_t time)
 {
-    leave_watches(thread, time);
+    remove_watches(thread, time);
     resume_at(thread, time);
 }
 
-static bool has_lost(const struct thread *thread, const struct sight *sight,
+static bool has_lost(const struct thread *thread, const struct watch *watch,
                      const struct line *line)
 {
-    if (sight->arrives)
+    if (watch->arrives)
         return false;
-    return sight->epoch != line->epoch ||
+    return watch->epoch != line->epoch ||
            (thread->changes && machine.protocol != HOME_EXECUTED &&
             !line_exclusive(line, thread));
 }
 
-/* Reads the lost line again, as the next turn of its loop would. */
-static void fetch_again(uint32_t watch, struct thread *thread, struct line *line,
-                        uint64_t time)
+/* Requests the lost line, as the next iteration of the spin loop would. */
+static void fetch_line(uint32_t number, struct thread *thread, struct line *line,
+                       uint64_t time)
 {
-    struct sight *sight = sight_of(watch);
-    if (has(holders_of(line), thread->core)) /* it, or another of its core, did */
-        sight->arrives =
+    struct watch *watch = watch_at(number);
+    if (has(holders_of(line), thread->core)) /* a thread of the core has requested it */
+        watch->arrives =
             later(time, later(line->free_at, line->written_at)) + machine.local.l1;
     else
-        sight->arrives = request(line, thread, MACHINE_LOAD, time);
-    sight->epoch = line->epoch;
-    event_push(sight->arrives, EVENT_ARRIVED, watch);
+        watch->arrives = request(line, thread, MACHINE_LOAD, time);
+    watch->epoch = line->epoch;
+    event_push(watch->arrives, EVENT_ARRIVED, number);
 }
 
-/* How long after `time` the thread's next turn comes. */
-static uint32_t until_turn(const struct thread *thread, uint64_t time)
+/* Returns the time from `time` until the thread's next spin iteration. */
+static uint32_t until_poll(const struct thread *thread, uint64_t time)
 {
-    const uint32_t turn = (uint32_t)machine.local.pause;
+    const uint32_t period = (uint32_t)machine.local.pause;
     if (time < thread->since)
         return (uint32_t)(thread->since - time);
-    uint32_t into = (uint32_t)(time - thread->since) % turn;
-    return into ? turn - into : 0;
+    uint32_t into = (uint32_t)(time - thread->since) % period;
+    return into ? period - into : 0;
 }
 
-/* A watch that has lost its line, and when it looks. */
-struct loser {
-    uint32_t watch, wait;
+/* A watch that has lost its line, and the time until it polls. */
+struct lost_watch {
+    uint32_t number, wait;
 };
 
-/* All who watch turn to the line within one turn, each in its own phase. */
+/* All watchers poll the line within one spin iteration, each in its own phase. */
 void line_lost(uint32_t number, uint64_t time)
 {
-    static struct loser losers[THREADS_MAX * SIGHTS_MAX];
-    static uint32_t in_order[THREADS_MAX * SIGHTS_MAX];
+    static struct lost_watch losses[THREADS_MAX * WATCHES_MAX];
+    static uint32_t in_order[THREADS_MAX * WATCHES_MAX];
     struct line *line = line_at(number);
     uint32_t count = 0, of_phase[PHASES + 1] = {0};
-    for (uint32_t i = line->watchers; i; i = sight_of(i)->next)
-        if (has_lost(thread_of(i), sight_of(i), line)) {
-            losers[count] = (struct loser){i, until_turn(thread_of(i), time)};
-            of_phase[losers[count++].wait % PHASES + 1]++;
+    for (uint32_t i = line->watchers; i; i = watch_at(i)->next)
+        if (has_lost(thread_of(i), watch_at(i), line)) {
+            losses[count] = (struct lost_watch){i, until_poll(thread_of(i), time)};
+            of_phase[losses[count++].wait % PHASES + 1]++;
         }
     for (int i = 0; i < PHASES; i++)
         of_phase[i + 1] += of_phase[i];
     for (uint32_t i = 0; i < count; i++)
-        in_order[of_phase[losers[i].wait % PHASES]++] = i;
+        in_order[of_phase[losses[i].wait % PHASES]++] = i;
     for (uint32_t i = 0; i < count; i++) {
-        const struct loser *loser = &losers[in_order[i]];
-        struct thread *thread = thread_of(loser->watch);
+        const struct lost_watch *lost = &losses[in_order[i]];
+        struct thread *thread = thread_of(lost->number);
         if (thread->state != THREAD_WATCHES)
-            continue; /* goes on because of another of its cells here */
+            continue; /* already resumed through another of its cells in this line */
         if (thread->changes)
-            stop_watching(thread, time + loser->wait);
+            stop_watching(thread, time + lost->wait);
         else
-            fetch_again(loser->watch, thread, line, time + loser->wait);
+            fetch_line(lost->number, thread, line, time + lost->wait);
     }
 }
 
-/* Events of a watch that is no more find another one, or none: no harm is done by one
- * look more. */
-void watch_turn(uint32_t watch, uint64_t time)
+/* The watch may have ended, and its number may belong to a new one; an extra poll does
+ * no harm. */
+void watch_polls(uint32_t number, uint64_t time)
 {
-    struct thread *thread = thread_of(watch);
-    struct sight *sight = sight_of(watch);
+    struct thread *thread = thread_of(number);
+    struct watch *watch = watch_at(number);
     if (thread->state != THREAD_WATCHES ||
-        watch > watch_number(thread, 0) + thread->sights - 1u)
+        number > watch_number(thread, 0) + thread->watch_count - 1u)
         return;
-    struct line *line = line_at(sight->line);
-    if (!has_lost(thread, sight, line))
+    struct line *line = line_at(watch->line);
+    if (!has_lost(thread, watch, line))
         return;
     if (thread->changes)
         stop_watching(thread, time);
     else
-        fetch_again(watch, thread, line, time);
+        fetch_line(number, thread, line, time);
 }
 
-static bool looks_new(const struct thread *thread, uint32_t line)
+static bool has_changed(const struct thread *thread, uint32_t line)
 {
-    for (unsigned i = 0; i < thread->sights; i++) {
-        const struct sight *sight = &thread->sight[i];
-        if (sight->line == line &&
-            cell_value(sight->address, sight->size) != sight->value)
+    for (unsigned i = 0; i < thread->watch_count; i++) {
+        const struct watch *watch = &thread->watch[i];
+        if (watch->line == line &&
+            cell_value(watch->address, watch->size) != watch->value)
             return true;
     }
     return false;
 }
 
-struct thread *line_arrived(uint32_t watch, uint64_t time)
+struct thread *line_arrived(uint32_t number, uint64_t time)
 {
-    struct thread *thread = thread_of(watch);
-    struct sight *sight = sight_of(watch);
-    if (thread->state != THREAD_WATCHES || sight->arrives != time)
-        return NULL; /* it no longer waits for that */
-    sight->arrives = 0;
-    struct line *line = line_at(sight->line);
-    if (looks_new(thread, sight->line)) {
-        leave_watches(thread, time);
+    struct thread *thread = thread_of(number);
+    struct watch *watch = watch_at(number);
+    if (thread->state != THREAD_WATCHES || watch->arrives != time)
+        return NULL; /* the watch of that event has ended */
+    watch->arrives = 0;
+    struct line *line = line_at(watch->line);
+    if (has_changed(thread, watch->line)) {
+        remove_watches(thread, time);
         return thread;
     }
-    if (has_lost(thread, sight, line))
-        event_push(later(time, line->ended_until), EVENT_POLL, watch);
+    if (has_lost(thread, watch, line))
+        event_push(later(time, line->ended_until), EVENT_POLL, number);
     return NULL;
 }
 
-/* The cell has changed, its thread does not know, and no event is to tell it. */
-static bool is_forgotten(const struct thread *thread, const struct sight *sight,
-                         uint64_t time)
+/* Returns true if the cell has changed and no event will resume its thread. */
+static bool missed_wakeup(const struct thread *thread, const struct watch *watch,
+                          uint64_t time)
 {
     enum { SOON = 1000 };
-    const struct line *line = line_at(sight->line);
-    if (sight->arrives || cell_value(sight->address, sight->size) == sight->value)
+    const struct line *line = line_at(watch->line);
+    if (watch->arrives || cell_value(watch->address, watch->size) == watch->value)
         return false;
-    return !has_lost(thread, sight, line) ||
+    return !has_lost(thread, watch, line) ||
            time > later(progress_at, line->free_at) + SOON;
 }
 
 void give_up_watching(struct thread *thread, uint64_t time)
 {
-    for (unsigned i = 0; i < thread->sights; i++)
-        if (is_forgotten(thread, &thread->sight[i], time))
-            simulated_die("the simulator has lost a wake-up: that is a bug of its own");
+    for (unsigned i = 0; i < thread->watch_count; i++)
+        if (missed_wakeup(thread, &thread->watch[i], time))
+            simulated_die("the simulator lost a wake-up, which is a bug in Hasp");
     stop_watching(thread, time);
 }
 
-/* Nothing that it has seen has changed yet; it goes on when that does. */
-static void watch_all(struct thread *self, uint32_t turns)
+/* Suspends the thread until one of the cells that it has read changes. */
+static void watch_all(struct thread *self, uint32_t iterations)
 {
     self->since = self->now;
-    self->waited_for = self->sight[0];
-    for (unsigned i = 0; i < self->sights; i++)
-        watch(self, i);
-    for (unsigned i = 0; i < self->sights; i++) {
-        struct line *line = line_at(self->sight[i].line);
-        if (has_lost(self, &self->sight[i], line)) {
+    self->waited_for = self->watch[0];
+    for (unsigned i = 0; i < self->watch_count; i++)
+        add_watch(self, i);
+    for (unsigned i = 0; i < self->watch_count; i++) {
+        struct line *line = line_at(self->watch[i].line);
+        if (has_lost(self, &self->watch[i], line)) {
             uint64_t until =
                 readable_at(line, self, self->now) == self->now ? line->ended_until : 0;
             event_push(later(self->now + machine.local.pause, until), EVENT_POLL,
@@ -237,49 +237,49 @@ static void watch_all(struct thread *self, uint32_t turns)
         }
     }
     self->state = THREAD_WATCHES;
-    if (turns != UINT32_MAX)
-        set_timeout(self, self->now + turns * machine.local.pause);
+    if (iterations != UINT32_MAX)
+        set_timeout(self, self->now + iterations * machine.local.pause);
     block();
 }
 
 static bool may_watch(const struct thread *self)
 {
-    if (!self->sights || self->sights == SIGHTS_MAX || self->forwarded ||
+    if (!self->watch_count || self->watch_count == WATCHES_MAX || self->forwarded ||
         self->unsettled)
         return false;
-    for (unsigned i = 0; i < self->sights; i++)
-        if (looks_new(self, self->sight[i].line))
+    for (unsigned i = 0; i < self->watch_count; i++)
+        if (has_changed(self, self->watch[i].line))
             return false;
     return true;
 }
 
-uint32_t simulated_relax(uint32_t turns)
+uint32_t simulated_relax(uint32_t iterations)
 {
     struct thread *self = running;
     if (!self)
-        simulated_die("code outside of workers waits for another thread");
+        simulated_die("code outside workers must not wait for a thread");
     catch_up(self);
-    const uint64_t start = self->now, turn = machine.local.pause;
-    if (self->asked_clock && turns > CLOCK_LOOK_TURNS)
-        turns = CLOCK_LOOK_TURNS;
+    const uint64_t start = self->now, period = machine.local.pause;
+    if (self->read_clock && iterations > CLOCK_ITERATIONS)
+        iterations = CLOCK_ITERATIONS;
     if (self->forwarded)
         drain(self);
-    if (turns > 1 && may_watch(self)) {
-        watch_all(self, turns);
+    if (iterations > 1 && may_watch(self)) {
+        watch_all(self, iterations);
     } else {
-        self->now += turn;
-        self->pausing += turn;
+        self->now += period;
+        self->pausing += period;
     }
-    self->sights = 0;
-    self->changes = self->forwarded = self->unsettled = self->asked_clock = false;
-    uint64_t spent = (self->now - start) / turn;
-    return spent < 1 ? 1 : spent > turns ? turns : (uint32_t)spent;
+    self->watch_count = 0;
+    self->changes = self->forwarded = self->unsettled = self->read_clock = false;
+    uint64_t spent = (self->now - start) / period;
+    return spent < 1 ? 1 : spent > iterations ? iterations : (uint32_t)spent;
 }
 
-void simulated_pause(uint32_t turns)
+void simulated_pause(uint32_t iterations)
 {
     if (!running)
         return;
-    running->now += turns * machine.local.pause;
-    running->pausing += turns * machine.local.pause;
+    running->now += iterations * machine.local.pause;
+    running->pausing += iterations * machine.local.pause;
 }

@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting until a line changes, in simulated time and without events while nothing
- * does.
+ * Waiting until a line changes, without events while none does.
  *
- * A waiting thread would read its cells again and again, in its own cache, until it
- * loses a line; then it would fetch the line anew, wait in the line's queue for that,
- * and look. All that happens here, in the event loop: its coroutine goes on only when a
- * cell has a new value. Code between two turns of waiting is taken to depend on the
- * cells that it reads and on nothing else, but the clock, if it asked for it. Where it
- * writes as well (an exchange, a prefetch for writing), it goes on as soon as it is no
- * longer the only holder of the line.
+ * A spinning thread rereads its cells in its own cache until it loses a line. It then
+ * requests the line again, waits in the line's queue, and compares the value. All of
+ * that is simulated by the event loop, and the thread's coroutine continues only when a
+ * cell has a new value. The code of a spin iteration is assumed to depend only on the
+ * cells that it reads, and on the clock if it reads that. A thread that also writes (an
+ * exchange, a prefetch for writing) continues as soon as it loses exclusive ownership
+ * of the line.
  *
- * A watch is a thread's sight (threads.h): number thread * SIGHTS_MAX + index + 1.
+ * Watch `index` of a thread (thread.h) has number thread * WATCHES_MAX + index + 1.
  */
 #ifndef HASP_SIMULATOR_WATCHING_H
 #define HASP_SIMULATOR_WATCHING_H
 
 #include "simulator/line.h"
 
-/* The thread has read `value`, in the line's `epoch`. */
-void see(struct thread *self, struct line *line, uint32_t epoch, const void *address,
-         uint32_t size, uint64_t value);
+/* Records that the thread has read `value`, in that epoch of the line. */
+void remember_read(struct thread *self, struct line *line, uint32_t epoch,
+                   const void *address, uint32_t size, uint64_t value);
 
-/* The events. */
+/* Handlers of EVENT_LOST, EVENT_POLL and EVENT_ARRIVED. */
 void line_lost(uint32_t line, uint64_t time);
-void watch_turn(uint32_t watch, uint64_t time);
-/* The thread that goes on at once, or NULL. */
-struct thread *line_arrived(uint32_t watch, uint64_t time);
+void watch_polls(uint32_t number, uint64_t time);
+/* Returns the thread if it continues at once, or NULL. */
+struct thread *line_arrived(uint32_t number, uint64_t time);
 void stop_watching(struct thread *thread, uint64_t time);
 
-/* It has waited long enough. Dies if it need not have: what it waits for has changed,
- * and nobody was going to tell it. */
+/* Ends a wait that has timed out. Aborts if a watched cell has changed and no event was
+ * queued to notice that. */
 void give_up_watching(struct thread *thread, uint64_t time);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* platform/workers.h on the simulated machine, and what lock code asks about it. */
+/* platform/workers.h on the simulated machine, and platform.h's questions about it. */
 #include "platform/workers.h"
 #include "simulator/clock.h"
 #include "simulator/requests.h"
@@ -33,9 +33,9 @@ static __attribute__((format(printf, 1, 2))) bool refuse(const char *format, ...
 bool use_machine(const char *path)
 {
     if (have_machine)
-        return refuse("there is a machine already: one for each run");
+        return refuse("a machine is already loaded; a program simulates only one");
     if (!path)
-        return refuse("this program simulates: it needs a machine file");
+        return refuse("no machine file is given, and this program simulates one");
     FILE *file = fopen(path, "r");
     if (!file)
         return refuse("%s: %s", path, strerror(errno));
@@ -57,12 +57,12 @@ bool run_workers(unsigned count, const int *cpus,
                  void (*body)(unsigned index, void *argument), void *argument)
 {
     if (!have_machine)
-        return refuse("there is no machine yet: call use_machine() first");
+        return refuse("no machine has been loaded: call use_machine() first");
     if (count > THREADS_MAX)
         return refuse("%u workers are more than %d", count, THREADS_MAX);
     for (unsigned i = 0; cpus && i < count; i++)
         if (cpus[i] >= 0 && (uint64_t)cpus[i] >= machine.cpus)
-            return refuse("%s has CPUs 0 to %d; there is no CPU %d", machine.name,
+            return refuse("%s has CPUs 0 to %d, but not CPU %d", machine.name,
                           (int)machine.cpus - 1, cpus[i]);
     if (count)
         threads_run(count, cpus, body, argument);
@@ -135,19 +135,19 @@ void arrive_together(struct meeting *meeting, uint32_t count)
         if (scheduler_shares)
             unpark(&meeting->generation, count);
     } else {
-        /* Those still to come may need this very CPU. */
-        uint32_t turns = spin_limit();
+        /* Workers that have not arrived may need this CPU, so do not spin for long. */
+        uint32_t iterations = spin_limit();
         while (load_acquire(&meeting->generation) == generation)
             if (!scheduler_shares)
                 relax();
-            else if (turns)
-                turns -= relax_at_most(turns);
+            else if (iterations)
+                iterations -= relax_at_most(iterations);
             else
                 park(&meeting->generation, generation, NULL);
     }
 }
 
-/* --- what lock code asks --- */
+/* --- platform.h --- */
 
 uint32_t simulated_thread(void)
 {
@@ -174,12 +174,12 @@ void *simulated_pages(size_t bytes)
     return memory_pages(bytes, -1);
 }
 
-/* To sleep and to be woken takes two calls and the way back. */
+/* Sleeping and being woken takes two system calls and a wake-up. */
 uint32_t simulated_spin_limit(void)
 {
     uint64_t cycles = 2 * machine.scheduler.futex_call + machine.scheduler.futex_wake;
-    uint64_t turns = cycles / machine.local.pause;
-    return turns ? (uint32_t)turns : 1;
+    uint64_t iterations = cycles / machine.local.pause;
+    return iterations ? (uint32_t)iterations : 1;
 }
 
 void simulated_die(const char *text)

@@ -92,10 +92,10 @@ def test_a_deadlock_is_told(flat: dict[str, Path], lock: str) -> None:
     done = run(flat["xeon-80"], "deadlock", lock)
     assert done.returncode == 1
     first, *rest = done.stderr.splitlines()
-    assert first == "hasp: the simulated program can never end:"
+    assert first == "hasp: the simulated program cannot end:"
     for thread in (0, 1):
         who = [line for line in rest if line.startswith(f"  thread {thread} on CPU")]
-        assert who and re.search(r"waits for|sleeps on|looks again", who[0])
+        assert who and re.search(r"waits for|sleeps on|polls", who[0])
     assert "last written by thread" in done.stderr
 
 
@@ -112,7 +112,7 @@ def broken(path: Path, old: str, new: str, folder: Path) -> Path:
     [
         ("local.l1 5\n", "", "the key local.l1 is missing"),
         ("local.l1 5", "local.l1 -5", 'local.l1 is "-5"; it should be a whole number'),
-        ("local.l1 5", "local.l1 5 6", '"6" behind the value of local.l1'),
+        ("local.l1 5", "local.l1 5 6", '"6" follows the value of local.l1'),
         ("local.l1 5", "local.l0 5", "unknown key local.l0"),
         ("local.l1 5", "local.l1 5\nlocal.l1 5", "local.l1 is given twice"),
         ("latency load modified", "latency load mangled", 'that was "mangled"'),

@@ -99,7 +99,7 @@ def test_a_lock_that_does_not_exclude_is_a_finding(
         words in completed.stderr
         for words in (
             *("does not exclude", "wrongly or twice", "keys were put in"),
-            "can never end",
+            "cannot end",
         )
     )
 

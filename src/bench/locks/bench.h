@@ -44,7 +44,7 @@ struct bench_case {
     const char *unit;
     const char *better; /* "lower" or "higher" */
     bool has_floor;
-    bool uses_lock;  /* false: a reference that no lock takes part in */
+    bool uses_lock; /* false: a reference that no lock takes part in */
     unsigned (*default_threads)(void);
     unsigned (*also_threads)(void); /* reports show these as well, if not NULL */
     bool (*threads_allowed)(unsigned threads);

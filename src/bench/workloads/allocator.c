@@ -17,8 +17,8 @@ struct allocator {
 
 static size_t head_bytes(const struct run *run)
 {
-    size_t bytes = sizeof(struct allocator) +
-                   run->knobs[KNOB_OBJECTS] * sizeof(struct atomic_u32);
+    size_t bytes =
+        sizeof(struct allocator) + run->knobs[KNOB_OBJECTS] * sizeof(struct atomic_u32);
     return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 

@@ -43,9 +43,9 @@ void grid_work(struct run *run, struct worker *worker)
             return;
         uint64_t wanted = start;
         for (int i = 0; i < CELLS_OF_AN_OPERATION; i++)
-            wanted = section_run(&section, run, worker,
-                                 guarded_at(run->shared, section.lines, touched[i]),
-                                 wanted);
+            wanted =
+                section_run(&section, run, worker,
+                            guarded_at(run->shared, section.lines, touched[i]), wanted);
         run_count(run, worker, start, wanted);
         section_think(&section, worker);
     }

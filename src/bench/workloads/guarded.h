@@ -30,8 +30,7 @@ struct guarded {
 
 static inline size_t guarded_bytes(uint64_t lines)
 {
-    return sizeof(struct guarded) +
-           (lines ? lines : 1) * sizeof(struct guarded_line);
+    return sizeof(struct guarded) + (lines ? lines : 1) * sizeof(struct guarded_line);
 }
 
 static inline struct guarded *guarded_at(void *all, uint64_t lines, uint64_t index)

@@ -21,8 +21,7 @@ static void *locks_at(const struct run *run)
 bool lifetimes_prepare(struct run *run)
 {
     size_t each = guarded_bytes(run->knobs[KNOB_CS_LINES]);
-    run->shared =
-        run_memory(run, sizeof(struct lives) + run->knobs[KNOB_LOCKS] * each);
+    run->shared = run_memory(run, sizeof(struct lives) + run->knobs[KNOB_LOCKS] * each);
     return run->shared != NULL;
 }
 

@@ -15,21 +15,26 @@ enum { ANY = 4096 };
 
 #define SETTINGS(...)                                                                  \
     .settings = {__VA_ARGS__},                                                         \
-    .setting_count =                                                                   \
-        sizeof((struct setting[]){__VA_ARGS__}) / sizeof(struct setting)
+    .setting_count = sizeof((struct setting[]){__VA_ARGS__}) / sizeof(struct setting)
 
 /* A pause of 400 cycles is longer than a line takes between the CPUs of any machine of
  * the lock study, so that nobody gets the lock twice in a row by mere nearness. */
 #define THINKING(pause)                                                                \
     {KNOB_THINK_CYCLES, pause}, {KNOB_THINK_NS, 0}, {KNOB_JITTER, 0},                  \
-        {KNOB_STAGGER, 400}, {KNOB_HOME, 0}
+        {KNOB_STAGGER, 400},                                                           \
+    {                                                                                  \
+        KNOB_HOME, 0                                                                   \
+    }
 #define SECTIONS(lines, pause)                                                         \
     {KNOB_CS_LINES, lines}, {KNOB_CS_CYCLES, 0}, {KNOB_CS_NS, 0}, {KNOB_DRAIN, 1},     \
         THINKING(pause)
 
 #define TABLE(locks)                                                                   \
     {KNOB_BUCKETS, 512}, {KNOB_ELEMENTS, 12}, {KNOB_STRIPES, locks},                   \
-        {KNOB_TRYLOCK, 0}, {KNOB_PUT, 10}, {KNOB_REMOVE, 10}, {KNOB_DRAIN, 1}
+        {KNOB_TRYLOCK, 0}, {KNOB_PUT, 10}, {KNOB_REMOVE, 10},                          \
+    {                                                                                  \
+        KNOB_DRAIN, 1                                                                  \
+    }
 
 const struct workload workload_list[] = {
     {

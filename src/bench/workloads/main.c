@@ -177,30 +177,46 @@ static void parse_options(int argument_count, char **arguments)
         {NULL, 0, NULL, 0},
     };
     const char *workload = NULL;
-    for (int option; (option = getopt_long(argument_count, arguments, "h", options,
-                                           NULL)) != -1;) {
+    for (int option;
+         (option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1;) {
         switch (option) {
-        case 'w': workload = optarg; break;
-        case 'l': lock_name = optarg; break;
+        case 'w':
+            workload = optarg;
+            break;
+        case 'l':
+            lock_name = optarg;
+            break;
         case 't':
             run.threads = (unsigned)parse_whole("--threads", optarg, 1, WORKERS_MAX);
             break;
-        case 'c': parse_cpus(optarg); break;
+        case 'c':
+            parse_cpus(optarg);
+            break;
         case 'u':
             warm_up_ns = parse_whole("--warm-up-ns", optarg, 0, 3600000000000);
             break;
         case 'd':
             duration_ns = parse_whole("--duration-ns", optarg, 1, 3600000000000);
             break;
-        case 'n': duration_ns = parse_seconds(optarg); break;
-        case 's': run.seed = parse_whole("--seed", optarg, 0, UINT64_MAX); break;
-        case 'm': pick_machine(optarg); break;
+        case 'n':
+            duration_ns = parse_seconds(optarg);
+            break;
+        case 's':
+            run.seed = parse_whole("--seed", optarg, 0, UINT64_MAX);
+            break;
+        case 'm':
+            pick_machine(optarg);
+            break;
         case 'o':
             signal(SIGALRM, give_up);
             alarm((unsigned)parse_whole("--timeout", optarg, 1, 86400));
             break;
-        case 'i': report_workloads(); exit(EXIT_SUCCESS);
-        case 'h': usage_print(program); exit(EXIT_SUCCESS);
+        case 'i':
+            report_workloads();
+            exit(EXIT_SUCCESS);
+        case 'h':
+            usage_print(program);
+            exit(EXIT_SUCCESS);
         default:
             fprintf(stderr, "%s: see %s --help\n", program, program);
             exit(EXIT_USAGE);

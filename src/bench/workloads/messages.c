@@ -144,9 +144,8 @@ static void serve_clients(struct run *run, struct worker *worker)
             idle = false;
             uint64_t number = take(&pair->there);
             if (run->knobs[KNOB_READ_AHEAD])
-                fetch_ahead(pair,
-                            pair_of(run, i + servers < run->threads ? i + servers
-                                                                    : first));
+                fetch_ahead(pair, pair_of(run, i + servers < run->threads ? i + servers
+                                                                          : first));
             if (serve(run, worker, pair, number, *seen + 1,
                       run->knobs[KNOB_REPLY] != 0)) {
                 ++*seen;
@@ -163,8 +162,8 @@ static void serve_clients(struct run *run, struct worker *worker)
 void messages_work(struct run *run, struct worker *worker)
 {
     enum pattern pattern = (enum pattern)run->knobs[KNOB_PATTERN];
-    bool answered = pattern == CLIENT_SERVER ? run->knobs[KNOB_REPLY] != 0
-                                             : pattern == ROUND_TRIP;
+    bool answered =
+        pattern == CLIENT_SERVER ? run->knobs[KNOB_REPLY] != 0 : pattern == ROUND_TRIP;
     if (pattern == CLIENT_SERVER && worker->index < run->knobs[KNOB_SERVERS])
         serve_clients(run, worker);
     else if (pattern != CLIENT_SERVER && worker->index % 2)

@@ -174,8 +174,9 @@ bool page_cache_check(struct run *run)
     for (uint64_t i = 0; i < frame_count(run); i++) {
         updates += load_relaxed(&frame_at(run, i)->updates);
         if (load_relaxed(&cache->entries[i].pins) || !is_alone(cache, i)) {
-            explain(run, "the lock does not exclude: frame %llu is pinned for ever, or "
-                         "its page in two frames",
+            explain(run,
+                    "the lock does not exclude: frame %llu is pinned for ever, or "
+                    "its page in two frames",
                     (unsigned long long)i);
             return false;
         }

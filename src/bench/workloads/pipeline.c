@@ -30,8 +30,8 @@ static uint64_t stages(const struct run *run)
 static struct queue *queue_at(const struct run *run, uint64_t index)
 {
     size_t items = run->knobs[KNOB_CAPACITY] * sizeof(struct atomic_u64);
-    size_t bytes = sizeof(struct queue) +
-                   (items + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    size_t bytes =
+        sizeof(struct queue) + (items + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     return (struct queue *)((char *)run->shared + index * bytes);
 }
 

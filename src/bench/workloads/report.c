@@ -38,7 +38,7 @@ static void put_count_if(bool known, const char *key, uint64_t count)
 struct summary {
     struct histogram acquire, handover, operation;
     uint64_t operations, longest_run, longest_gap;
-    double squares; /* of the workers' operations */
+    double squares;   /* of the workers' operations */
     unsigned counted; /* workers that do operations */
 };
 
@@ -105,8 +105,7 @@ static void put_operations(const struct run *run)
 {
     printf(",\"worker_operations\":[");
     for (unsigned i = 0; i < run->threads; i++)
-        printf("%s%llu", i ? "," : "",
-               (unsigned long long)run->workers[i].operations);
+        printf("%s%llu", i ? "," : "", (unsigned long long)run->workers[i].operations);
     printf("]");
 }
 
@@ -176,8 +175,7 @@ void report_workloads(void)
                "\"shorthand\":%s%s%s,\"summary\":\"%s\",\"knobs\":[",
                workload->name, workload->shape_of ? workload->shape_of : "",
                workload->takes_lock ? "true" : "false", workload->threads_least,
-               workload->threads_most,
-               workload->unpinned ? "true" : "false", quote,
+               workload->threads_most, workload->unpinned ? "true" : "false", quote,
                workload->shorthand ? workload->shorthand : "null", quote,
                workload->summary);
         print_knobs(workload);

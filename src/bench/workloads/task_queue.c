@@ -29,8 +29,8 @@ static uint64_t all_tasks(const struct run *run)
 /* Any queue may come to hold all tasks. */
 static struct task_queue *queue_at(const struct run *run, uint64_t index)
 {
-    size_t bytes = sizeof(struct task_queue) +
-                   all_tasks(run) * sizeof(struct atomic_u64);
+    size_t bytes =
+        sizeof(struct task_queue) + all_tasks(run) * sizeof(struct atomic_u64);
     bytes = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     return (struct task_queue *)((char *)run->shared + index * bytes);
 }

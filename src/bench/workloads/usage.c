@@ -33,9 +33,9 @@ static void print_settings(const struct workload *workload)
         bool short_one = strcmp(knob->name, shorthand) == 0;
         char number[24], text[80];
         snprintf(number, sizeof number, "%llu", (unsigned long long)setting->value);
-        int length = snprintf(text, sizeof text, short_one ? " [%s=%s]" : " %s=%s",
-                              knob->name,
-                              knob->words ? knob->words[setting->value] : number);
+        int length =
+            snprintf(text, sizeof text, short_one ? " [%s=%s]" : " %s=%s", knob->name,
+                     knob->words ? knob->words[setting->value] : number);
         if (column + length > 79)
             column = printf("\n     ") - 1;
         column += printf("%s", text);

@@ -98,10 +98,10 @@ struct run {
     struct meeting meeting __attribute__((aligned(CACHE_LINE)));
     uint64_t window_start, window_end;
     struct platform_counts counts_start, counts_end;
-    bool counting, counted; /* counts_start and counts_end are taken */
+    bool counting, counted;  /* counts_start and counts_end are taken */
     uint64_t started, ended; /* when the workers met, and when the last one left */
-    char explanation[200];  /* what went wrong */
-    bool refused;           /* that is: what was asked for is not to be had */
+    char explanation[200];   /* what went wrong */
+    bool refused;            /* that is: what was asked for is not to be had */
 };
 
 /* Runs prepare, the workers, and check; false after explain(). */

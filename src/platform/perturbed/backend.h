@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The perturbed platform, for stress tests: the native one, with threads that dawdle
- * between any two steps. What happens once in a million schedules otherwise, and then
- * only when a thread is preempted at the wrong instruction, happens all the time.
+ * The perturbed platform, for stress tests: the native one with random delays between
+ * operations. Schedules that otherwise need a preemption at exactly the wrong
+ * instruction become common.
  */
 #ifndef HASP_PLATFORM_PERTURBED_BACKEND_H
 #define HASP_PLATFORM_PERTURBED_BACKEND_H
 
 #include "platform/native/backend.h"
 
-/* How many more steps the calling thread makes without a pause. */
+/* Operations of the calling thread until its next delay. */
 extern __thread uint32_t perturb_left
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -21,7 +21,7 @@ static inline void perturb(void)
         perturb_now();
 }
 
-/* A macro's name in parentheses is the native function. */
+/* Parentheses around the name of a macro select the native function. */
 #define relax() (perturb(), (relax)())
 #define release_window() perturb_now()
 #define park(cell, expected, at) (perturb(), (park)(cell, expected, at))

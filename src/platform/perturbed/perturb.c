@@ -4,12 +4,12 @@
 #include <sys/syscall.h>
 
 enum {
-    STEPS_MAX = 64, /* between two pauses */
-    TURNS_MAX = 256,
+    STEPS_MAX = 64, /* between two delays */
+    SPINS_MAX = 256,
     SLEEP_NS_MAX = 50000,
-    OF = 16, /* pauses: so many are */
+    DELAYS = 16, /* of which, on average: */
     YIELDS = 3,
-    SLEEPS = 1, /* the rest are short */
+    SLEEPS = 1, /* the others spin */
 };
 
 __thread uint32_t perturb_left;
@@ -26,18 +26,18 @@ static uint32_t any(uint32_t below)
     return (seed >> 8) % below;
 }
 
-/* Without the C library's functions, which may take locks. */
+/* Calls no function of the C library, because those may take locks. */
 void perturb_now(void)
 {
     perturb_left = any(STEPS_MAX);
-    uint32_t kind = any(OF);
+    uint32_t kind = any(DELAYS);
     if (kind < SLEEPS) {
         struct timespec nap = {0, (long)any(SLEEP_NS_MAX)};
         raw_syscall(SYS_nanosleep, (long)&nap, 0, 0, 0, 0, 0);
     } else if (kind < SLEEPS + YIELDS) {
         yield();
     } else {
-        for (uint32_t turns = any(TURNS_MAX); turns; turns--)
+        for (uint32_t spins = any(SPINS_MAX); spins; spins--)
             (relax)();
     }
 }

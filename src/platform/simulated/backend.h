@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated platform: every operation on a cell is an event on a simulated
- * multicore (src/simulator). Its memory is sequentially consistent but for store
- * buffers, as x86's, so memory orders make no difference. What is not a cell costs
- * nothing: locks keep little else, on lines that they use cells of at the same time.
+ * The simulated platform: every operation on a cell is executed on a simulated multicore
+ * (src/simulator). Its memory model is x86-TSO, so memory orders make no difference.
+ * Accesses to plain variables cost nothing: locks have few, in lines whose cells they
+ * access at the same time.
  */
 #ifndef HASP_PLATFORM_SIMULATED_BACKEND_H
 #define HASP_PLATFORM_SIMULATED_BACKEND_H
@@ -15,7 +15,7 @@
 enum { CACHE_LINE = 128 };
 
 #define simulated_value(c) __typeof__((c)->raw)
-/* A cast, but no warning where nobody uses the value. */
+/* A cast that causes no warning if the value is unused. */
 #define simulated_as(c, value) __extension__({ (simulated_value(c))(value); })
 
 #define simulated_get(c) simulated_as(c, simulated_load(&(c)->raw, sizeof(c)->raw))
@@ -35,7 +35,7 @@ enum { CACHE_LINE = 128 };
 #define exchange_acq_rel(c, v) simulated_rmw(c, SIMULATED_EXCHANGE, v)
 #define test_and_set_acquire(c) (simulated_rmw(c, SIMULATED_TEST_AND_SET, 1) != 0)
 
-/* Added at the cell's own width. */
+/* The addition wraps at the cell's width. */
 #define simulated_sum(c, v) simulated_rmw(c, SIMULATED_ADD, (uint64_t)(v))
 #define fetch_add_relaxed(c, v) simulated_sum(c, v)
 #define fetch_add_acquire(c, v) simulated_sum(c, v)
@@ -91,7 +91,7 @@ enum { CACHE_LINE = 128 };
 #define ticks() simulated_ticks()
 #define ticks_to_ns(difference) simulated_ticks_to_ns(difference)
 
-/* As natively. */
+/* The same values as natively. */
 enum { CLOCK_SPINS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
 #define spin_limit() simulated_spin_limit()
 #define yield_limit() (8 * simulated_spin_limit())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What code does on the simulated platform: each of these is implemented by
- * src/simulator, and costs the running thread simulated time. Outside of workers they
- * act at once and for free.
+ * Operations of the simulated platform, implemented by src/simulator. Each costs the
+ * running thread simulated time. Outside workers they take effect at once and cost
+ * nothing.
  */
 #ifndef HASP_PLATFORM_SIMULATED_OPERATIONS_H
 #define HASP_PLATFORM_SIMULATED_OPERATIONS_H
@@ -13,8 +13,8 @@
 
 struct deadline;
 
-/* What a read-modify-write does; machines price each apart (OR and AND as a
- * compare-and-exchange loop that succeeds at once). */
+/* Kinds of read-modify-write operations, each with latencies of its own. OR and AND cost
+ * as much as a compare-and-exchange. */
 enum simulated_change {
     SIMULATED_EXCHANGE,
     SIMULATED_TEST_AND_SET,
@@ -27,17 +27,17 @@ uint64_t simulated_load(const void *address, unsigned size);
 void simulated_store(void *address, unsigned size, uint64_t value);
 uint64_t simulated_change(void *address, unsigned size, enum simulated_change change,
                           uint64_t operand);
-/* Strong; *expected receives the value seen. */
+/* A strong compare-and-exchange; *expected receives the value read. */
 bool simulated_compare_exchange(void *address, unsigned size, uint64_t *expected,
                                 uint64_t desired);
 void simulated_fence(void);
 void simulated_prefetch(void *address);
 bool simulated_heavy_barrier(void);
 
-/* Waits until a line read since the last call changes hands, for at most so many turns;
- * returns how many it took. */
-uint32_t simulated_relax(uint32_t turns);
-void simulated_pause(uint32_t turns);
+/* Waits until a line that was read since the last call is invalidated, for at most that
+ * many spin iterations. Returns the number of iterations spent. */
+uint32_t simulated_relax(uint32_t iterations);
+void simulated_pause(uint32_t iterations);
 void simulated_yield(void);
 uint32_t simulated_spin_limit(void);
 

@@ -32,8 +32,7 @@ void *new_stack(void *end, void (*body)(void))
 {
     char *entry = (char *)((uintptr_t)end & ~(uintptr_t)15) - 16;
     memset(entry - SAVED_BYTES, 0, SAVED_BYTES + 16);
-    memcpy(entry, &body, sizeof body); /* where the `ret` goes, stack aligned as by a
-                                          call */
+    memcpy(entry, &body, sizeof body); /* the return address of switch_stack */
     return entry - SAVED_BYTES;
 }
 

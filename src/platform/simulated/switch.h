@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Coroutines: from one stack to another. */
+/* Switches between the stacks of coroutines. */
 #ifndef HASP_PLATFORM_SIMULATED_SWITCH_H
 #define HASP_PLATFORM_SIMULATED_SWITCH_H
 
-/* Saves the caller's registers on its stack, and that stack's pointer in *from; goes on
- * where the stack `to` was saved. */
+/* Saves the caller's registers on its stack and the stack pointer in *from, and
+ * continues where `to` was saved. */
 void switch_stack(void **from, void *to);
 
-/* A stack, by its upper end, on which switch_stack will call `body`, which never
- * returns. */
+/* Prepares a stack, given its upper end, such that switch_stack calls `body` on it.
+ * `body` must not return. */
 void *new_stack(void *end, void (*body)(void));
 
 #endif

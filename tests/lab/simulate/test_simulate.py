@@ -46,6 +46,7 @@ print(json.dumps({{"machine": "m", "workload": given["--workload"].split(":")[0]
     "seed": int(given["--seed"]), "throughput_mops": speed, "jain_fairness": 1.0,
     "acquire_p50_ns": 10.0, "acquire_p99_ns": 90.0, "handover_ns": None,
     "transfers_local": 50, "transfers_remote": 100, "energy_nj_per_op": 7.0,
+    "simulated_ns": 11e6 * (50 if given["--lock"] == "tas" else 1.1),
     "operations": 100}}), flush=True)
 open(sys.argv[0] + ".done-" + given["--lock"], "w").close()
 """
@@ -110,6 +111,20 @@ def test_records_come_in_order_with_their_keys(folder: Path) -> None:
     assert {row["machine"] for row in records} == {"xeon-80"}
     assert all(row["schema"] == "hasp.simulate/1" for row in records)
     assert records[1]["throughput_mops"] == 0 + 1 + 1
+
+
+def test_a_run_that_lasts_much_longer_than_asked_has_a_warning(folder: Path) -> None:
+    words = ("--machine", "xeon-80", "--locks", "tas,mcs", "--threads", "2")
+    done = simulate(folder, *words)
+    assert done.returncode == 0
+    assert "tas, 2 threads, seed 1: lasted 50 times as long as asked" in done.stderr
+    assert "mcs" not in done.stderr
+    done = simulate(folder, *words, "--json")
+    warnings = {
+        row["lock"]: row["warning"] for row in map(json.loads, done.stdout.splitlines())
+    }
+    assert warnings["mcs"] is None
+    assert warnings["tas"].startswith("lasted 50 times as long as asked")
 
 
 def test_tables_fit_and_show_ranges_over_seeds(folder: Path) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from hasp.base.durations import format_duration
 from hasp.base.errors import EXIT_FINDING, HaspError
 from hasp.locks import native
 
@@ -17,6 +18,7 @@ ENGINE = "hasp-simulate"
 PUBLISHED_ENGINE = "hasp-simulate-published"  # with locks of papers instead of Hasp's
 SCHEMA = "hasp.simulate/1"
 OK, FAILED = "ok", "failed"
+OVERRUN = 10  # a run that lasts this many times as long as asked gets a warning
 
 Record = dict[str, Any]
 
@@ -110,6 +112,21 @@ def described_by(program: str) -> tuple[Workload, ...]:
     return tuple(found)
 
 
+def _overrun(job: Job, record: Record) -> str | None:
+    """A warning if the run lasted much longer than asked, else None."""
+    asked_ns = job.warm_up_ns + job.duration_ns
+    lasted_ns = record.get("simulated_ns") or 0
+    if lasted_ns < OVERRUN * asked_ns:
+        return None
+    return (
+        f"lasted {lasted_ns / asked_ns:.0f} times as long as asked "
+        f"({format_duration(lasted_ns * 1e-9)} instead of "
+        f"{format_duration(asked_ns * 1e-9)}): its last operations took that long, and "
+        "the results do not count them. Simulate longer: --duration "
+        f"{lasted_ns / 1000:.0f}us"
+    )
+
+
 def finished(job: Job, status: int, stdout: str, stderr: str) -> Record:
     """The record of a run that has ended; one that was refused is an error.
 
@@ -119,7 +136,12 @@ def finished(job: Job, status: int, stdout: str, stderr: str) -> Record:
     said = "\n".join(line.removeprefix(prefix) for line in stderr.strip().splitlines())
     if status == 0:
         record = json.loads(stdout)
-        return {"schema": SCHEMA, "outcome": OK, **record}
+        return {
+            "schema": SCHEMA,
+            "outcome": OK,
+            **record,
+            "warning": _overrun(job, record),
+        }
     if status == EXIT_FINDING:
         return {
             "schema": SCHEMA,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options of `hasp simulate`."""
+"""Options of `hasp simulate`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hasp.locks.native import LockInfo
 
 @dataclass
 class Options:
-    """What to simulate, and what to do with the results."""
+    """The simulations to run, and the outputs to write."""
 
     machine: Machine
     workload: str
     locks: list[LockInfo]
-    threads: list[int] | None  # None: what fits the machine
+    threads: list[int] | None  # None: up to all CPUs
     placement: str
     seeds: list[int]
     warm_up_ns: int

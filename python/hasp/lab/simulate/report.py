@@ -5,14 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from statistics import median
-from typing import TYPE_CHECKING
 
 from hasp.base import output
 from hasp.base.durations import format_duration, three_digits
 from hasp.lab.simulate.job import OK, Record
-
-if TYPE_CHECKING:
-    from hasp.lab.simulate.options import Options
+from hasp.lab.simulate.options import Options
 
 COUNTS_IN_A_ROW = 7  # that fit 80 columns
 SPREAD = 0.05  # seeds that differ by more are printed as a range
@@ -34,12 +31,16 @@ def print_results(options: Options, records: list[Record]) -> None:
         _details(options, records)
     failures = [record for record in records if record["outcome"] != OK]
     for record in failures:
-        lock = f"{record['lock']}, " if record["lock"] else ""
-        console.print(
-            f"\n{lock}{record['threads']} threads, seed {record['seed']} failed:",
-            style="bold",
-        )
+        console.print(f"\n{_name(record)} failed:", style="bold")
         console.print(record["detail"])
+    for record in records:
+        if record.get("warning"):
+            output.note(f"{_name(record)}: {record['warning']}")
+
+
+def _name(record: Record) -> str:
+    lock = f"{record['lock']}, " if record["lock"] else ""
+    return f"{lock}{record['threads']} threads, seed {record['seed']}"
 
 
 def _rows(records: list[Record]) -> dict[str, list[Record]]:

@@ -17,6 +17,7 @@ from hasp.lab.simulate.machines.flat import flatten
 from hasp.lab.simulate.machines.machine import Machine
 from hasp.lab.simulate.options import Options
 from hasp.lab.simulate.pool import run_jobs
+from hasp.lab.simulate.report import print_results
 
 
 def workload_of(text: str, known: Sequence[Workload] | None = None) -> Workload:
@@ -133,7 +134,7 @@ def simulate(options: Options) -> int:
 
 def report(options: Options, jobs: list[Job], records: list[Record]) -> int:
     """Show and write what there is."""
-    from hasp.lab.simulate.report import print_results
+
 
     order = {(job.lock, job.threads, job.seed): at for at, job in enumerate(jobs)}
     records.sort(key=lambda row: order[row["lock"], row["threads"], row["seed"]])

@@ -15,7 +15,7 @@ TIE = 0.05  # orders that are closer are ties, and counted apart
 
 # What kind of evidence an agreement is; never summed without being shown apart.
 BY_TABLE = "by-table"  # the machine file has the figure, or its parts
-FITTED = "fitted"  # a constant was chosen by this very claim
+FITTED = "fitted"  # the claim justifies a constant of the model or the machine file
 PREDICTED = "predicted"  # neither
 ORDERING = "ordering"  # which of two is larger
 KINDS = (BY_TABLE, FITTED, PREDICTED, ORDERING)
@@ -38,16 +38,18 @@ class Measured:
 
 @dataclass(frozen=True)
 class Order:
-    """What should be larger, and what smaller."""
+    """Two figures, of which the first should be `factor` times the second or more."""
 
     larger: float
     smaller: float
     words: str = ""
+    factor: float = 1.0
 
     @property
     def margin(self) -> float:
-        """By how much it is larger; negative when it is not."""
-        return self.larger / self.smaller - 1.0 if self.smaller else float("inf")
+        """The share by which it exceeds that; negative if it does not."""
+        wanted = self.smaller * self.factor
+        return self.larger / wanted - 1.0 if wanted else float("inf")
 
 
 @dataclass(frozen=True)
