@@ -117,6 +117,6 @@ def test_what_the_machine_does_not_have(
         return completed.stderr
 
     assert "--machine" in refusal()
-    assert "no CPU 48" in refusal(f"--machine={opteron}", "--cpus=0,48")
+    assert "not CPU 48" in refusal(f"--machine={opteron}", "--cpus=0,48")
     assert "node" in refusal(f"--machine={opteron}", "home=8")
     assert "missing" in refusal(f"--machine={tmp_path / 'missing'}")

@@ -135,7 +135,6 @@ def simulate(options: Options) -> int:
 def report(options: Options, jobs: list[Job], records: list[Record]) -> int:
     """Show and write what there is."""
 
-
     order = {(job.lock, job.threads, job.seed): at for at, job in enumerate(jobs)}
     records.sort(key=lambda row: order[row["lock"], row["threads"], row["seed"]])
     for record in records:

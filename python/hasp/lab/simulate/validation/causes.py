@@ -67,6 +67,10 @@ CAUSES: dict[str, str] = {
         "all dies: within a die that costs 244 cycles for 83. Real polls may come "
         "too late to share it (suspected)"
     ),
+    "S46": (
+        "of eleven hand-overs in FIFO order, nine stay on the socket and two cross, "
+        "which the table prices at two to three times as much: 1.3 to 1.5 times in all"
+    ),
     "S49/niagara": (
         "flag and payload are separate stores and loads, each executed at the bank; a "
         "transfer that they are compared with is only 24 cycles"
@@ -107,6 +111,9 @@ SHIPPED_CAUSES: dict[str, str] = {
         "while the code path of the published locks is dearer"
     ),
     "S35/tilera": _LOOKS_FIRST,
+    "S37": (
+        "the drop is larger: " + _OWN_QUEUES + ", and spin locks collapse as published"
+    ),
     "S38": (
         "an LLC bank that is busy for all of an operation's latency; a third of that "
         "gives 0.92 and 0.72 for queue locks, 1.1 and 0.24 for spin locks"
