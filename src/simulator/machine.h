@@ -22,7 +22,7 @@
  *                          for P itself is the distance between two of its cores.
  *   protocol NAME
  *     moesi-broadcast      the home directory is on the path of each transfer, but does
- *                          not track sharers: a store to a shared line probes all places
+ *                          not track sharers: a store to a shared line probes all
  *     moesi-directory      the same with a directory that tracks sharers
  *     mesif-inclusive      an inclusive last-level cache in each place; the nearest
  *                          holder responds
@@ -49,8 +49,8 @@
  *   model.store_buffer             entries of the store buffer
  *   model.hashed_home      1: the homes of lines are hashed over all places; 0: a line
  *                          has its home in the place that first touched its page
- *   model.cold_after model.cold_start   after a pause of at least cold_after, cold_start
- *                          is added: caches, TLB and branch history are cold
+ *   model.cold_after model.cold_start   cycles that are added after a pause of at least
+ *                          cold_after: caches, TLB and branch history are cold
  *
  *   scheduler.slice scheduler.switch scheduler.migration
  *   scheduler.futex_call   a system call that sleeps, wakes or yields

@@ -104,8 +104,8 @@ static void dispatch(struct thread *thread, unsigned cpu, uint64_t now)
     tick_if_needed(cpu, now);
 }
 
-/* Steals a thread that is not pinned from the longest queue of another CPU, preferring a
- * nearby one between equals. Returns NULL if there is none. */
+/* Steals a thread that is not pinned from the longest queue of another CPU, preferring
+ * a nearby one between equals. Returns NULL if there is none. */
 static struct thread *take_over(unsigned cpu)
 {
     unsigned best = 0, best_cpu = 0;

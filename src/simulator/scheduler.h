@@ -3,9 +3,9 @@
  * The operating system's scheduler: which thread runs on which CPU.
  *
  * Each CPU has a queue of runnable threads and runs them round-robin, one time slice
- * each; no slices end while the queue is empty. A thread that is not pinned and wakes up
- * goes to an idle CPU: its last one, then one nearby. A CPU that becomes idle steals a
- * thread from the queue of another. Switches and migrations cost time. There are no
+ * each; no slices end while the queue is empty. A thread that is not pinned and wakes
+ * up goes to an idle CPU: its last one, then one nearby. A CPU that becomes idle steals
+ * a thread from the queue of another. Switches and migrations cost time. There are no
  * priorities, and a thread that wakes up does not preempt another.
  *
  * While a thread is off its CPU, its stores still drain and lines that it requested

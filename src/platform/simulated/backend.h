@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated platform: every operation on a cell is executed on a simulated multicore
- * (src/simulator). Its memory model is x86-TSO, so memory orders make no difference.
- * Accesses to plain variables cost nothing: locks have few, in lines whose cells they
- * access at the same time.
+ * The simulated platform: every operation on a cell is executed on a simulated
+ * multicore (src/simulator). Its memory model is x86-TSO, so memory orders make no
+ * difference. Accesses to plain variables cost nothing: locks have few, in lines whose
+ * cells they access at the same time.
  */
 #ifndef HASP_PLATFORM_SIMULATED_BACKEND_H
 #define HASP_PLATFORM_SIMULATED_BACKEND_H

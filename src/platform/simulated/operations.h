@@ -13,8 +13,8 @@
 
 struct deadline;
 
-/* Kinds of read-modify-write operations, each with latencies of its own. OR and AND cost
- * as much as a compare-and-exchange. */
+/* Kinds of read-modify-write operations, each with latencies of its own. OR and AND
+ * cost as much as a compare-and-exchange. */
 enum simulated_change {
     SIMULATED_EXCHANGE,
     SIMULATED_TEST_AND_SET,
