@@ -12,6 +12,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* The loader's counter of changes when the modules were found; never 0 then. */
@@ -35,6 +36,13 @@ static const char *file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+/* The name under which the program was started, which may be a symbolic link. */
+static const char *started_as(void)
+{
+    const char *path = (const char *)getauxval(AT_EXECFN);
+    return path ? file_name(path) : "";
 }
 
 static bool same_build(const struct dl_phdr_info *info, const char *wanted)
@@ -93,19 +101,22 @@ static int visit_module(struct dl_phdr_info *info, size_t size, void *argument)
             return 1;
     }
     char link[4096];
-    const char *name = file_name(info->dlpi_name);
+    const char *name = file_name(info->dlpi_name), *other_name = name;
     if (search->first && !*name) { /* the program itself */
         ssize_t length = readlink("/proc/self/exe", link, sizeof link - 1);
         link[length > 0 ? length : 0] = '\0';
         name = file_name(link);
+        other_name = started_as();
     }
     search->first = false;
     if (strncmp(name, "libhasp", 7) == 0)
         note_own(info, strncmp(name, "libhasp-profile", 15) == 0);
     for (unsigned i = 0; i < plan.modules; i++) {
         struct plan_module *module = &plan.module[i];
-        bool same = module->build_id[0] == '-' ? strcmp(name, module->name) == 0
-                                               : same_build(info, module->build_id);
+        bool same = module->build_id[0] == '-'
+                        ? strcmp(name, module->name) == 0 ||
+                              strcmp(other_name, module->name) == 0
+                        : same_build(info, module->build_id);
         if (same && !search->found[i]) {
             search->found[i] = true;
             store_relaxed(&module->bias, info->dlpi_addr);

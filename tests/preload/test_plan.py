@@ -13,7 +13,7 @@ from lock_list import records
 from preload import matrix
 
 from hasp.locks.site_plan.flatten import flatten
-from hasp.locks.site_plan.model import Entry, Module, Place, Plan
+from hasp.locks.site_plan.model import AddressRange, Entry, Module, Plan
 
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
@@ -43,10 +43,10 @@ def symbol(path: Path, name: str) -> tuple[int, int]:
         return begin, begin + int(found["st_size"])
 
 
-def within(module: Module, name: str) -> Place:
+def within(module: Module, name: str) -> AddressRange:
     """The range of all return addresses in a function of the program."""
     begin, end = symbol(SITES, name)
-    return Place(module, begin + 1, end)
+    return AddressRange(module, begin + 1, end)
 
 
 def lock(name: str) -> matrix.Lock:
@@ -80,14 +80,14 @@ def every_site(module: Module) -> Plan:
     wrapper = within(module, "make")
     return Plan(
         (
-            Entry.lying_at("global_a", "ticket", module, offset),
+            Entry.of_global("global_a", "ticket", module, offset),
             Entry("one", "mcs", (wrapper, within(module, "make_one"))),
             Entry("other", "clh", (wrapper, within(module, "make_other"))),
             Entry("c11", "ttas", (within(module, "make_c11"),)),
             Entry("first", "mutexee", (within(module, "take_first"),)),
             Entry("tried", "glibc", (within(module, "try_first"),)),
             Entry("timed", "twa", (within(module, "time_first"),)),
-            Entry("never", "tas", (Place(module, 1, 2),)),
+            Entry("never", "tas", (AddressRange(module, 1, 2),)),
         ),
         "spinbit",
     )
@@ -132,7 +132,7 @@ def test_glibc_keeps_its_errors_and_its_estimates(tmp_path: Path) -> None:
     names = ("global_a", "global_adaptive")
     plan = Plan(
         tuple(
-            Entry.lying_at(name, "glibc", module, symbol(SITES, name)[0])
+            Entry.of_global(name, "glibc", module, symbol(SITES, name)[0])
             for name in names
         ),
         "mcs",
@@ -162,10 +162,10 @@ def mixed(program: str, locks: tuple[str, str, str]) -> Plan:
         begin, end = found["st_value"], found["st_value"] + found["st_size"]
         kind, chosen = found["st_info"]["type"], locks[number % 3]
         if kind == "STT_FUNC":
-            frame = Place(module, begin + 1, end)
+            frame = AddressRange(module, begin + 1, end)
             entries.append(Entry(found.name, chosen, (frame,)))
         elif kind == "STT_OBJECT" and end - begin < 4096:
-            place = Place(module, begin, end - 1)
+            place = AddressRange(module, begin, end - 1)
             entries.append(Entry(found.name, chosen, address=place))
     return Plan(tuple(entries[-256:]), locks[0])
 

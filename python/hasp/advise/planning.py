@@ -32,9 +32,9 @@ def entry_of(site: str, lock: str, origin: Origin) -> Entry:
     """What a plan says of the locks of that origin; of a global, by its address."""
     if origin.address:
         spot = origin.address
-        return Entry.lying_at(site, lock, _module(spot), spot.offset)
+        return Entry.of_global(site, lock, _module(spot), spot.offset)
     frames = [(_module(spot), spot.offset) for spot in origin.frames]
-    return Entry.made_at(site, lock, frames)
+    return Entry.created_at(site, lock, frames)
 
 
 def _module(spot: Spot) -> Module:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import select
+import stat
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,6 +15,8 @@ import tomli
 from hasp.base.errors import HaspError
 
 Keys = tuple[str, ...]
+
+PIPE_TIME_LIMIT = 5.0  # seconds to wait for the first data in a pipe
 
 
 class Document:
@@ -27,9 +32,12 @@ class Document:
 
     @classmethod
     def read(cls, path: Path) -> Document:
-        """The file at `path`."""
+        """Read the file at `path`, which may be a pipe.
+
+        Raises HaspError if it is unreadable, or a pipe without a writer.
+        """
         try:
-            return cls(path, path.read_text(encoding="utf-8"))
+            return cls(path, _bytes_of(path).decode("utf-8"))
         except (OSError, UnicodeDecodeError) as problem:
             words = getattr(problem, "strerror", None) or "it is not UTF-8"
             raise HaspError(
@@ -86,6 +94,23 @@ class Document:
         """Refuse the file for what stands, or is missing, at `keys`."""
         where = f"{self.path}:{self.line_of(keys)}"
         raise HaspError(f"{where}: {'.'.join(keys)}: {message}", remedy)
+
+
+def _bytes_of(path: Path) -> bytes:
+    # Opening a named pipe would block until a writer opens it, possibly for ever.
+    with open(path, "rb", opener=_open_at_once) as file:
+        if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+            if not select.select([file], [], [], PIPE_TIME_LIMIT)[0]:
+                raise HaspError(
+                    f"{path} is a pipe into which nothing is written",
+                    "name a readable TOML file",
+                )
+            os.set_blocking(file.fileno(), True)
+        return file.read()
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _at(data: Any, keys: Keys) -> Any:

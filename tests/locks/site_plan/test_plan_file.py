@@ -9,16 +9,18 @@ import pytest
 
 from hasp.base.errors import HaspError
 from hasp.locks.site_plan.flatten import flatten
-from hasp.locks.site_plan.model import Entry, Module, Place, Plan
+from hasp.locks.site_plan.model import AddressRange, Entry, Module, Plan
 from hasp.locks.site_plan.toml_file import load, save
 
 SERVER = Module("server", "9f3c00")
 LIBRARY = Module("libuv.so.1")
 PLAN = Plan(
     (
-        Entry.made_at('db.c:88 &db->"mu"\\', "mcs", [(SERVER, 0x1234), (SERVER, 0x99)]),
-        Entry.made_at("uv", "ticket", [(LIBRARY, 0x10), (SERVER, 0x20)]),
-        Entry.lying_at("cache_lock", "glibc", SERVER, 0x4040),
+        Entry.created_at(
+            'db.c:88 &db->"mu"\\', "mcs", [(SERVER, 0x1234), (SERVER, 0x99)]
+        ),
+        Entry.created_at("uv", "ticket", [(LIBRARY, 0x10), (SERVER, 0x20)]),
+        Entry.of_global("cache_lock", "glibc", SERVER, 0x4040),
     ),
     "clh",
 )
@@ -47,7 +49,7 @@ def test_written_and_read(tmp_path: Path) -> None:
 
 
 def test_flat_form() -> None:
-    ranged = Entry("r", "mcs", (Place(LIBRARY, 3, 9),))
+    ranged = Entry("r", "mcs", (AddressRange(LIBRARY, 3, 9),))
     lines = flatten(Plan((*PLAN.entries, ranged), "clh")).splitlines()
     assert lines == [
         "m 9f3c00 server",
@@ -66,10 +68,10 @@ def test_defaults(tmp_path: Path) -> None:
 
 
 def test_too_many(tmp_path: Path) -> None:
-    entries = [Entry.lying_at("x", "mcs", SERVER, n) for n in range(257)]
+    entries = [Entry.of_global("x", "mcs", SERVER, n) for n in range(257)]
     with pytest.raises(HaspError, match="too large"):
         flatten(Plan(tuple(entries), "mcs"))
-    modules = [Entry.lying_at("x", "mcs", Module(str(n)), n) for n in range(65)]
+    modules = [Entry.of_global("x", "mcs", Module(str(n)), n) for n in range(65)]
     with pytest.raises(HaspError, match="65 modules"):
         flatten(Plan(tuple(modules), "mcs"))
 
@@ -87,8 +89,13 @@ def test_too_many(tmp_path: Path) -> None:
         ("address_offset = 5", "offsets = []", 14, "list of 1 to 4"),
         ("address_offset = 5", "offsets = [1, 2, 3, 4, 5]", 14, "list of 1 to 4"),
         ("address_offset = 5", 'offsets = ["1"]', 14, "must be an address"),
-        ("address_offset = 5", "address_offset = 5\noffsets = [1]", 1, "one of them"),
-        ("address_offset = 5", "", 11, "one of them"),
+        (
+            "address_offset = 5",
+            "address_offset = 5\noffsets = [1]",
+            1,
+            "exactly one of",
+        ),
+        ("address_offset = 5", "", 11, "exactly one of"),
         (
             "address_offset = 5",
             'address_offset = 5\nkind = "rwlock"',
@@ -110,7 +117,7 @@ def test_too_many(tmp_path: Path) -> None:
             "hexadecimal",
         ),
         ('site = "b.c:1 &m"', 'site = "b\\nc"', 11, "one line"),
-        ('site = "b.c:1 &m"', "site = 1", 11, "must be a text"),
+        ('site = "b.c:1 &m"', "site = 1", 11, "must be a string"),
     ],
 )
 def test_refused(tmp_path: Path, old: str, new: str, line: int, words: str) -> None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`hasp run --plan` and `hasp compare --plan`, also when the program has changed."""
+"""`hasp run --plan` and `hasp compare --plan`, including programs that have changed."""
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import subprocess
@@ -22,7 +23,7 @@ SITE_LINE = 1 + SOURCE[: SOURCE.index("/* the site */")].count("\n")
 
 
 def build(folder: Path, source: str = SOURCE, *options: str) -> Path:
-    """The program, compiled where it lies."""
+    """Compile the program in the folder; return its path."""
     path = folder / "program.c"
     path.write_text(source)
     words = ["cc", "-g", "-O2", *options, "-o", folder / "program", path, "-pthread"]
@@ -31,8 +32,8 @@ def build(folder: Path, source: str = SOURCE, *options: str) -> Path:
 
 
 def planned(program: Path) -> Path:
-    """A plan for this build of it."""
-    module = Module("program", build_id(program))
+    """Write a plan for this build of the program; return its path."""
+    module = Module(program.name, build_id(program))
     ranges = code_of_line(program, "program.c", SITE_LINE, "&db->mu")
     address = variable(program, "cache_lock")
     assert ranges and address and module.build_id
@@ -46,8 +47,10 @@ def planned(program: Path) -> Path:
     assert any(begin < behind <= end for begin, end in ranges)
     plan = Plan(
         (
-            Entry.made_at(f"program.c:{SITE_LINE} &db->mu", "mcs", [(module, behind)]),
-            Entry.lying_at("cache_lock", "ticket", module, address),
+            Entry.created_at(
+                f"program.c:{SITE_LINE} &db->mu", "mcs", [(module, behind)]
+            ),
+            Entry.of_global("cache_lock", "ticket", module, address),
         ),
         "clh",
     )
@@ -76,27 +79,62 @@ def test_as_planned(hasp: Any, tmp_path: Path) -> None:
 
 
 def test_the_code_moved(hasp: Any, tmp_path: Path) -> None:
-    """Another build of the same lines: both are found again, and that is said."""
+    """In another build of the same lines, both sites are located, with a note."""
     program = build(tmp_path)
     plan = planned(program)
     build(tmp_path, SOURCE.replace("int main", "int more[64];\nint main"), "-O1")
     out, notes = run(hasp, plan, program)
     assert out == says("mcs", "ticket")
     assert notes == [
-        f"hasp: plan: {site}: program is another build than the plan's; found again "
-        "by its name"
+        f"hasp: plan: {site}: program is not the build of the plan; located it by name"
         for site in (f"program.c:{SITE_LINE} &db->mu", "cache_lock")
     ]
 
 
 def test_the_line_moved(hasp: Any, tmp_path: Path) -> None:
-    """The line says something else now, and the global is gone: the usual lock."""
+    """The line and the global have changed: both mutexes get the default lock."""
     program = build(tmp_path)
     plan = planned(program)
     build(tmp_path, "\n" + SOURCE.replace("cache_lock", "other_lock"))
     out, notes = run(hasp, plan, program)
     assert out == says("clh", "clh")
-    assert [note[-8:] for note in notes] == ["left out", "left out"]
+    assert [note[-11:] for note in notes] == ["left it out"] * 2
+
+
+@pytest.mark.parametrize("name", ["program-1.2", "program"])
+@pytest.mark.parametrize("known", [True, False])
+def test_started_through_a_symbolic_link(
+    hasp: Any, tmp_path: Path, name: str, known: bool
+) -> None:
+    """A plan without a build-id may name the link or the file."""
+    file = build(tmp_path).rename(tmp_path / "program-1.2")
+    program = tmp_path / "program"
+    program.symlink_to(file.name)
+    plan = planned(file)
+    text = re.sub(r"build_id = .*\n", "", plan.read_text())
+    plan.write_text(text.replace('"program-1.2"', f'"{name}"'))
+    started = program
+    if not known:  # by a shell, whose libraries are not the program's
+        started = tmp_path / "script"
+        started.write_text(f'#!/bin/sh\nexec "{program}"\n')
+        started.chmod(0o755)
+    assert run(hasp, plan, started) == (says("mcs", "ticket"), [])
+
+
+def test_plan_from_a_pipe(hasp: Any, tmp_path: Path) -> None:
+    """Each command reads a plan once; a pipe without a writer is refused."""
+    program = build(tmp_path)
+    plan = planned(program)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = ["--", str(program)]
+    for words in (["run"], ["compare", "--runs=1", "--warmup=0", "--locks=futex"]):
+        with subprocess.Popen(["sh", "-c", 'cat "$1" > "$2"', "-", plan, pipe]):
+            done = hasp(*words, "--plan", str(pipe), *command)
+        assert done.returncode == 0, done.stderr
+    done = hasp("run", "--plan", str(pipe), *command)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "a pipe into which nothing is written" in done.stderr
 
 
 def test_nothing_of_the_site_is_made(hasp: Any, tmp_path: Path) -> None:

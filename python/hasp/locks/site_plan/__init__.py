@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Plan files: a lock of its own for each place of a program that makes mutexes."""
+"""Plans: a lock algorithm for each site of a program that creates mutexes."""

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A plan as a candidate among the locks, and as the environment of a program."""
+"""Loads plans and converts them to the environment of a program."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from hasp.base.output import note
@@ -13,20 +14,26 @@ from hasp.locks.site_plan.model import Plan
 from hasp.locks.site_plan.stale import refreshed
 
 
+@cache
 def load(candidate: str) -> Plan:
-    """The plan of `plan:FILE`."""
+    """Return the plan of `plan:FILE`.
+
+    A command reads each file once, so that all its runs use the same plan, and the file
+    may be a pipe.
+    """
     return toml_file.load(Path(candidate.removeprefix(PLAN)))
 
 
 def locks_of(plan: Plan) -> tuple[str, ...]:
-    """Every lock that its program may use, the default first."""
+    """Return the names of all locks that the plan uses, the default first."""
     return tuple(dict.fromkeys([plan.default, *(entry.lock for entry in plan.entries)]))
 
 
 def settings(plan: Plan, files: Mapping[str, Path]) -> dict[str, str]:
-    """The variables for libhasp.so; what is stale is told on stderr.
+    """Return the environment variables for libhasp.so.
 
-    `files` are the program's and its libraries', by name.
+    `files` are the program and its libraries, by name. Prints a note to stderr for each
+    entry that another build of a file has made stale.
     """
     current, doubts = refreshed(plan, files)
     for doubt in doubts:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A plan as libhasp.so reads it: lines of numbers and names (src/preload/plan.c).
+"""Writes plans in the format that libhasp.so reads (src/preload/plan_file.c).
 
-    m BUILD-ID NAME                       a module; they are numbered from 0
-    a LOCK MODULE FIRST LAST SITE         mutexes that lie between these addresses
-    f LOCK N (MODULE FIRST LAST)*N SITE   mutexes that are made through these N frames
+    m BUILD-ID NAME                       a module; modules are numbered from 0
+    a LOCK MODULE FIRST LAST SITE         mutexes at these addresses
+    f LOCK N (MODULE FIRST LAST)*N SITE   mutexes created through these N frames
 
-Addresses are hexadecimal and of the module's file; a build-id that is not known is `-`.
-The default lock is HASP_LOCK's.
+Addresses are hexadecimal and relative to the module's file; an unknown build-id is `-`.
+HASP_LOCK names the default lock.
 """
 
 from __future__ import annotations
@@ -16,16 +16,22 @@ from pathlib import Path
 
 from hasp.base import user_cache
 from hasp.base.errors import HaspError
-from hasp.locks.site_plan.model import MOST_ENTRIES, MOST_MODULES, Module, Place, Plan
+from hasp.locks.site_plan.model import (
+    MAX_ENTRIES,
+    MAX_MODULES,
+    AddressRange,
+    Module,
+    Plan,
+)
 
-MOST_BYTES = 1 << 16
+MAX_BYTES = 1 << 16
 
 
 def flatten(plan: Plan) -> str:
-    """The lines."""
+    """Return the text of the file. Raises HaspError if the plan is too large."""
     modules: dict[Module, int] = {}
 
-    def range_of(place: Place) -> str:
+    def range_of(place: AddressRange) -> str:
         number = modules.setdefault(place.module, len(modules))
         return f"{number} {place.first:x} {place.last:x}"
 
@@ -39,23 +45,23 @@ def flatten(plan: Plan) -> str:
     heads = [f"m {module.build_id or '-'} {module.name}" for module in modules]
     text = "".join(f"{line}\n" for line in [*heads, *lines])
     if (
-        len(lines) > MOST_ENTRIES
-        or len(modules) > MOST_MODULES
-        or len(text.encode()) >= MOST_BYTES
+        len(lines) > MAX_ENTRIES
+        or len(modules) > MAX_MODULES
+        or len(text.encode()) >= MAX_BYTES
     ):
         raise HaspError(
             "the plan is too large: "
             f"{len(lines)} entries, {len(modules)} modules, {len(text)} characters",
-            f"keep the busiest sites, at most {MOST_ENTRIES} of {MOST_MODULES} modules",
+            f"keep the busiest sites: at most {MAX_ENTRIES}, in {MAX_MODULES} modules",
         )
     return text
 
 
 def write(plan: Plan) -> Path:
-    """A file with these lines, for HASP_PLAN.
+    """Write the plan to a file and return its path, for HASP_PLAN.
 
-    It must outlast this process, which becomes the program; so it lies in the user's
-    cache under the name of its contents, and the same plan has one file.
+    This process becomes the program, so nothing can delete the file later. It is in the
+    user's cache and named after a hash of its contents, so each plan has one file.
     """
     text = flatten(plan)
     home = user_cache.folder()
@@ -63,7 +69,7 @@ def write(plan: Plan) -> Path:
     user_cache.write(name, text)
     if home is None or user_cache.read(name) != text:
         raise HaspError(
-            "the plan cannot be written where the program would read it",
-            "let XDG_CACHE_HOME name a folder of your own that can be written",
+            "the plan cannot be written to the cache folder",
+            "set XDG_CACHE_HOME to a writable folder that belongs to you",
         )
     return home / name

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A plan: which lock the mutexes of each site get, and how to recognise a site.
+"""A plan: the lock algorithm for the mutexes of each site, and how to recognise a site.
 
-A site is the place that makes a mutex, or that takes it first where none was seen
-making it. It is known by the return addresses of that call, or, for a global, by its
-own address; both as addresses in a module's file, so that they hold wherever it is
-loaded. The build-id says whether the file is still the one that was profiled.
+A site is the source line that creates a mutex or, if the mutex is not initialised by a
+call, the one that locks it first. It is identified by the return addresses of that
+call, or for a global mutex by its address. Both are relative to a module's file, so
+they are valid wherever it is loaded. The build-id identifies the build that was
+profiled.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-MUTEX = "mutex"  # the only kind of lock that a plan can exchange
-MOST_FRAMES = 4  # return addresses that tell sites apart, as with the recorder
-MOST_ENTRIES = 256  # what libhasp.so has room for
-MOST_MODULES = 64
+MUTEX = "mutex"  # the only kind of lock that a plan can replace
+MAX_FRAMES = 4  # return addresses that identify a site, as in the recorder
+MAX_ENTRIES = 256  # limits of libhasp.so
+MAX_MODULES = 64
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,10 @@ class Module:
 
 
 @dataclass(frozen=True)
-class Place:
+class AddressRange:
     """A range of addresses in a module's file, both ends included.
 
-    One address as a rule; more where only the line of the source is known.
+    Usually one address; more if only the source line is known.
     """
 
     module: Module
@@ -38,8 +39,8 @@ class Place:
     last: int
 
     @classmethod
-    def at(cls, module: Module, offset: int) -> Place:
-        """One address."""
+    def at(cls, module: Module, offset: int) -> AddressRange:
+        """Return the range of one address."""
         return cls(module, offset, offset)
 
 
@@ -47,37 +48,37 @@ class Place:
 class Entry:
     """The lock of one site.
 
-    `frames` are the return addresses, the innermost first, of pthread_mutex_init or,
-    for mutexes that are initialised in place, of the first lock operation; `address` is
-    the mutex itself. One of the two is empty.
+    `frames` are the return addresses, innermost first, of pthread_mutex_init or, for a
+    mutex with a static initialiser, of the first lock operation. `address` is the mutex
+    itself. Exactly one of the two is set.
     """
 
-    site: str  # for people: "db.c:88 &db->mu"
-    lock: str  # a name of `hasp list`
-    frames: tuple[Place, ...] = ()
-    address: Place | None = None
+    site: str  # for messages: "db.c:88 &db->mu"
+    lock: str  # a name from `hasp list`
+    frames: tuple[AddressRange, ...] = ()
+    address: AddressRange | None = None
 
     @classmethod
-    def made_at(
+    def created_at(
         cls, site: str, lock: str, frames: Sequence[tuple[Module, int]]
     ) -> Entry:
-        """For mutexes that are known by where they are made or first taken."""
-        return cls(site, lock, tuple(Place.at(*frame) for frame in frames))
+        """Return an entry for mutexes created or first locked through these frames."""
+        return cls(site, lock, tuple(AddressRange.at(*frame) for frame in frames))
 
     @classmethod
-    def lying_at(cls, site: str, lock: str, module: Module, offset: int) -> Entry:
-        """For a global mutex."""
-        return cls(site, lock, address=Place.at(module, offset))
+    def of_global(cls, site: str, lock: str, module: Module, offset: int) -> Entry:
+        """Return an entry for a global mutex."""
+        return cls(site, lock, address=AddressRange.at(module, offset))
 
     @property
-    def places(self) -> tuple[Place, ...]:
-        """The frames, or the address."""
+    def ranges(self) -> tuple[AddressRange, ...]:
+        """The frames, or the address of the global."""
         return (self.address,) if self.address else self.frames
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The entries, the first match counts, and the lock of all other mutexes."""
+    """The entries, of which the first match applies, and the default lock."""
 
     entries: tuple[Entry, ...]
     default: str

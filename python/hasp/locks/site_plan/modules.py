@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a plan asks of program files: build-ids, variables, and the code of a line."""
+"""Reads build-ids, variables and the code of source lines from program files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Answer = TypeVar("Answer")
 
 
 def build_id(path: Path) -> str:
-    """Its build-id in hexadecimal, "" if it has none."""
+    """Return the file's build-id in hexadecimal, or "" if it has none."""
     return _asked(path, build_id_of) or ""
 
 
 def variable(path: Path, name: str) -> int | None:
-    """The address of the only variable of that name."""
+    """Return the address of the variable; None if there is not exactly one."""
 
     def addresses(elf: Any) -> set[int]:
         tables = map(elf.get_section_by_name, (".symtab", ".dynsym"))
@@ -39,9 +39,10 @@ def variable(path: Path, name: str) -> int | None:
 def code_of_line(
     path: Path, file: str, line: int, text: str
 ) -> list[tuple[int, int]] | None:
-    """The address ranges (begin, end) of a line, given its file's name.
+    """Return the address ranges (begin, end) of a line of the source file `file`.
 
-    None without debug information, or where the line cannot be seen to hold `text`.
+    None without debug information, or if the line of the source does not contain
+    `text`.
     """
 
     def pieces(elf: Any) -> set[tuple[int, int]]:
@@ -51,7 +52,7 @@ def code_of_line(
         dwarf = elf.get_dwarf_info()
         for unit in dwarf.iter_CUs():
             program = dwarf.line_program_for_CU(unit)
-            # A file may have several numbers: its own, and the unit's first.
+            # A file may have two numbers: its own, and as the unit's primary file.
             for number in _file_numbers(program, file) if program else ():
                 found = _ranges(program, number, line)
                 if found and _holds(_source(unit, program, number), line, text):
@@ -62,7 +63,7 @@ def code_of_line(
 
 
 def _asked(path: Path, question: Callable[[Any], Answer]) -> Answer | None:
-    """What the file answers; None where it is not to be had, or is damaged."""
+    """Apply `question` to the ELF file; None if it is unreadable or damaged."""
     try:
         with path.open("rb") as file:
             return question(ELFFile(file))

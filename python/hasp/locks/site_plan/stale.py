@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Plans that outlived the build that they were made for.
+"""Adapts plans to other builds of the files that they were made for.
 
-A file whose build-id is another one has its code elsewhere. A global is then found by
-its name; another site by the line that it names, if that line still says the same. What
-cannot be found is left out, with a note: its mutexes get the usual lock.
+If a file has another build-id, its code is at other addresses. A global is then found
+by its name, any other site by its source line, if the line still contains the
+expression of the site. Entries that cannot be found are left out, with a note; their
+mutexes get the default lock.
 """
 
 from __future__ import annotations
@@ -13,17 +14,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hasp.locks.site_plan.model import MOST_ENTRIES, Entry, Module, Place, Plan
+from hasp.locks.site_plan.model import MAX_ENTRIES, AddressRange, Entry, Module, Plan
 
 SITE = re.compile(r"(?:(?P<file>[^\s:]+):(?P<line>\d+))?\s*(?P<expression>.*)")
 NAME = re.compile(r"&?\s*(\w+)")
 
 
 def refreshed(plan: Plan, files: Mapping[str, Path]) -> tuple[Plan, list[str]]:
-    """The plan for the files as they are now, and a note for each stale entry.
+    """Return the plan adapted to the files, and a note for each stale entry.
 
-    `files` are by name; a module that is not among them may be loaded later, and the
-    library checks its build-id then.
+    `files` are by name. A module that is not among them may be loaded later; libhasp.so
+    then checks its build-id. A module of the plan without a build-id gets that of the
+    file, because libhasp.so may know the file by another name: that of a symbolic link.
     """
     from hasp.locks.site_plan.modules import build_id
 
@@ -32,21 +34,35 @@ def refreshed(plan: Plan, files: Mapping[str, Path]) -> tuple[Plan, list[str]]:
     notes: list[str] = []
     for entry in plan.entries:
         changed = [
-            place.module.name
-            for place in entry.places
-            if place.module.build_id
-            and now.get(place.module.name, place.module) != place.module
+            one.module.name
+            for one in entry.ranges
+            if one.module.build_id
+            and now.get(one.module.name, one.module) != one.module
         ]
         if not changed:
-            entries.append(entry)
+            entries.append(_with_build_ids(entry, now))
             continue
         found = _again(entry, now[changed[0]], files[changed[0]])
         entries += found
-        what = "found again by its name" if found else "left out"
+        what = "located it by name" if found else "left it out"
         notes.append(
-            f"plan: {entry.site}: {changed[0]} is another build than the plan's; {what}"
+            f"plan: {entry.site}: {changed[0]} is not the build of the plan; {what}"
         )
-    return replace(plan, entries=tuple(entries[:MOST_ENTRIES])), notes
+    return replace(plan, entries=tuple(entries[:MAX_ENTRIES])), notes
+
+
+def _with_build_ids(entry: Entry, now: Mapping[str, Module]) -> Entry:
+    def known(one: AddressRange) -> AddressRange:
+        module = one.module
+        if module.build_id or not now.get(module.name, module).build_id:
+            return one
+        return replace(one, module=now[module.name])
+
+    return replace(
+        entry,
+        frames=tuple(map(known, entry.frames)),
+        address=known(entry.address) if entry.address else None,
+    )
 
 
 def _again(entry: Entry, module: Module, file: Path) -> list[Entry]:
@@ -59,11 +75,12 @@ def _again(entry: Entry, module: Module, file: Path) -> list[Entry]:
         address = variable(file, name[1]) if name else None
         if address is None:
             return []
-        return [Entry.lying_at(entry.site, entry.lock, module, address)]
+        return [Entry.of_global(entry.site, entry.lock, module, address)]
     if not site or not site["file"] or not expression or len(entry.frames) > 1:
         return []
     ranges = code_of_line(file, site["file"], int(site["line"]), expression) or []
-    # A return address lies behind its call, at most at the end of the line's code.
+    # A return address follows its call, at the latest at the end of the line's code.
     return [
-        replace(entry, frames=(Place(module, begin + 1, end),)) for begin, end in ranges
+        replace(entry, frames=(AddressRange(module, begin + 1, end),))
+        for begin, end in ranges
     ]

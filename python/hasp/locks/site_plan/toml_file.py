@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Plans as `hasp.plan.toml` files.
+"""Reads and writes plans as TOML files, `hasp.plan.toml` by default.
 
     version = 1
     default = "futex"                 # for all other mutexes
 
     [[lock]]
-    site = "db.c:88 &db->mu"          # for people
+    site = "db.c:88 &db->mu"          # for messages, and to find it in another build
     lock = "mcs"
     kind = "mutex"
     module = "server"
     build_id = "9f3c..."              # optional
-    offsets = [0x1234, 0x1300]        # return addresses, the innermost first
+    offsets = [0x1234, 0x1300]        # return addresses, innermost first
 
-In place of `offsets`, a global has `address_offset`, and frames that lie in several
-modules are `frames = [{ module = ..., build_id = ..., offset = ... }, ...]`.
+A global has `address_offset` instead of `offsets`. Frames in several modules are
+written as `frames = [{ module = ..., build_id = ..., offset = ... }, ...]`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from hasp.base.document import Document, Keys
 from hasp.base.errors import HaspError
 from hasp.locks import native
 from hasp.locks.site_plan.model import (
-    MOST_ENTRIES,
-    MOST_FRAMES,
+    MAX_ENTRIES,
+    MAX_FRAMES,
     MUTEX,
     Entry,
     Module,
@@ -42,13 +42,13 @@ HIGHEST_OFFSET = 1 << 47
 
 
 def load(path: Path) -> Plan:
-    """The plan in a file; an error names the file, the line and the key."""
+    """Return the plan in a file. A HaspError names the file, the line and the key."""
     document = Document.read(path)
     return _Reader(document).plan()
 
 
 def save(plan: Plan, path: Path) -> None:
-    """Write the file."""
+    """Write the plan to a file."""
     try:
         path.write_text(text_of(plan), encoding="utf-8")
     except OSError as problem:
@@ -58,7 +58,7 @@ def save(plan: Plan, path: Path) -> None:
 
 
 def text_of(plan: Plan) -> str:
-    """The file's text."""
+    """Return the plan as TOML."""
     lines = [
         "# A lock for each site of a program; `hasp run --plan` applies it.",
         f"version = {VERSION}",
@@ -72,26 +72,26 @@ def text_of(plan: Plan) -> str:
 
 
 def _where(entry: Entry) -> list[str]:
-    places = entry.places
-    if any(place.module != places[0].module for place in places):
+    ranges = entry.ranges
+    if any(each.module != ranges[0].module for each in ranges):
         frames = ", ".join(
-            f"{{ module = {_quoted(place.module.name)}, build_id = "
-            f"{_quoted(place.module.build_id)}, offset = {place.first:#x} }}"
-            for place in places
+            f"{{ module = {_quoted(each.module.name)}, build_id = "
+            f"{_quoted(each.module.build_id)}, offset = {each.first:#x} }}"
+            for each in ranges
         )
         return [f"frames = [{frames}]"]
-    module = places[0].module
+    module = ranges[0].module
     lines = [f"module = {_quoted(module.name)}"]
     if module.build_id:
         lines.append(f"build_id = {_quoted(module.build_id)}")
     if entry.address:
         return [*lines, f"address_offset = {entry.address.first:#x}"]
-    offsets = ", ".join(f"{place.first:#x}" for place in places)
+    offsets = ", ".join(f"{each.first:#x}" for each in ranges)
     return [*lines, f"offsets = [{offsets}]"]
 
 
 def _quoted(text: str) -> str:
-    """A TOML string."""
+    """Return the text as a TOML string."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     plain = (char if char.isprintable() else f"\\U{ord(char):08x}" for char in escaped)
     return f'"{"".join(plain)}"'
@@ -116,9 +116,9 @@ class _Reader:
         tables = document.get(("lock",)) or []
         if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
             document.fail(("lock",), "not a list of tables", "write [[lock]]")
-        if len(tables) > MOST_ENTRIES:
+        if len(tables) > MAX_ENTRIES:
             document.fail(
-                ("lock",), f"more than {MOST_ENTRIES} entries", "keep the busiest sites"
+                ("lock",), f"more than {MAX_ENTRIES} entries", "keep the busiest sites"
             )
         return Plan(tuple(self.entry(n, t) for n, t in enumerate(tables)), default)
 
@@ -128,7 +128,10 @@ class _Reader:
                 self.refuse(number, key, "not a key of a lock", "remove it")
         if table.get("kind", MUTEX) != MUTEX:
             self.refuse(
-                number, "kind", f"only a {MUTEX} can be exchanged", "remove this entry"
+                number,
+                "kind",
+                f"a plan can replace only a {MUTEX}",
+                "remove it",
             )
         site = self.text(number, table, "site")
         if not site.isprintable():
@@ -140,18 +143,18 @@ class _Reader:
             self.refuse(
                 number,
                 next(iter(where), "site"),
-                "an entry has offsets, address_offset or frames, and one of them",
-                "keep one, or let `hasp advise` write the plan",
+                "an entry must have exactly one of offsets, address_offset and frames",
+                "remove the others, or let `hasp advise` write the plan",
             )
         if "frames" in where:
-            return Entry.made_at(site, lock, self.frames(number, table["frames"]))
+            return Entry.created_at(site, lock, self.frames(number, table["frames"]))
         module = self.module(number, table, "module")
         if "address_offset" in where:
             offset = self.offset(number, "address_offset", table["address_offset"])
-            return Entry.lying_at(site, lock, module, offset)
+            return Entry.of_global(site, lock, module, offset)
         offsets = table["offsets"]
         self.check_depth(number, "offsets", offsets)
-        return Entry.made_at(
+        return Entry.created_at(
             site, lock, [(module, self.offset(number, "offsets", o)) for o in offsets]
         )
 
@@ -171,9 +174,12 @@ class _Reader:
         ]
 
     def check_depth(self, number: int, key: str, frames: Any) -> None:
-        if not isinstance(frames, list) or not 1 <= len(frames) <= MOST_FRAMES:
+        if not isinstance(frames, list) or not 1 <= len(frames) <= MAX_FRAMES:
             self.refuse(
-                number, key, f"must be a list of 1 to {MOST_FRAMES}", "keep the first"
+                number,
+                key,
+                f"must be a list of 1 to {MAX_FRAMES}",
+                "keep the first",
             )
 
     def module(self, number: int, table: dict[str, Any], key: str) -> Module:
@@ -191,7 +197,7 @@ class _Reader:
             self.refuse(
                 number,
                 "build_id" if "build_id" in table else key,
-                "must be the hexadecimal digits that `file` or `readelf -n` prints",
+                "must be hexadecimal digits, as printed by `file` or `readelf -n`",
                 "correct it, or leave it out",
             )
         return Module(name, build_id)
@@ -206,7 +212,7 @@ class _Reader:
     def text(self, number: int, table: dict[str, Any], key: str) -> str:
         value = table.get(key)
         if not isinstance(value, str) or not value:
-            self.refuse(number, key, "must be a text", f'write {key} = "..."')
+            self.refuse(number, key, "must be a string", f'write {key} = "..."')
         return str(value)
 
     def lock(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hasp.locks.site_plan.model import MOST_FRAMES
+from hasp.locks.site_plan.model import MAX_FRAMES
 from hasp.profile.model.lock_sums import KINDS, LockSums, Places
 from hasp.profile.model.naming import Name, name_of
 from hasp.profile.model.pending import Pending
@@ -159,7 +159,7 @@ class Sites:
             if not found.name.startswith(HASP):
                 spots.append(Spot(found.name, found.build_id, frame.offset))
         frames = tuple(dict.fromkeys(spots))  # calls inlined at one address count once
-        if len(frames) > MOST_FRAMES:
+        if len(frames) > MAX_FRAMES:
             frames = ()
         return Origin(frames, address) if frames or address else None
 
