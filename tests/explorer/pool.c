@@ -197,8 +197,8 @@ static bool is_right(const struct variant *checked)
         chunks[0][i].link.id = i;
     struct outcome outcome = search(checked->client, &limits);
     bool found = strcmp(outcome.verdict, "ok") != 0;
-    bool right = checked->verdict[0] ? strcmp(outcome.verdict, checked->verdict) == 0
-                                     : found;
+    bool right =
+        checked->verdict[0] ? strcmp(outcome.verdict, checked->verdict) == 0 : found;
     if (!found && !outcome.complete && outcome.preemptions != limits.preemptions)
         right = false; /* not far enough to count */
     printf("%s  %-18s %-6s %s %s (%.1f s, %s, %d preemptions)\n",

@@ -58,6 +58,10 @@ EACH_QUEUE(QUEUE)
         WRONG_OPERATIONS(sleeping, bug)};
 EACH_SLEEPING(SLEEPING)
 
+/* The shipped futex lock, and the same without one of its barriers. */
+extern const struct lock_operations futex_NONE, futex_NO_LIGHT_BARRIER,
+    futex_NO_HEAVY_BARRIER, futex_FENCE_FOR_BARRIER;
+
 static const struct {
     const char *name;
     const struct lock_operations *operations;
@@ -65,6 +69,8 @@ static const struct {
 } cases[] = {
 #define WRONG(kind, bug, client, verdict)                                              \
     {#kind " " #bug, &kind##_##bug, client, verdict},
+#define WRONG_FUTEX(bug, client, verdict)                                              \
+    {"futex " #bug, &futex_##bug, client, verdict},
 #include "wrong/list.def"
 #undef WRONG
 };

@@ -64,82 +64,137 @@ static void list_threads(char *into, size_t size, unsigned threads)
         snprintf(into, size, "nobody");
 }
 
-/* The operation and what came of it; false: not worth a line. */
-static bool describe(const struct counterexample_step *step, char *operation,
-                     char *outcome, size_t size)
+enum { TEXT = 96 };
+
+struct description {
+    char operation[TEXT], outcome[TEXT];
+};
+
+static void describe_access(const struct counterexample_step *step,
+                            struct description *into)
 {
-    const char *order = order_name(step->order);
-    char list[64];
-    outcome[0] = 0;
+    const char *order = order_name(step->order), *stale = "";
     switch (step->operation) {
     case OP_LOAD:
-        snprintf(operation, size, "load_%s", order);
-        snprintf(outcome, size, "%s%s", value(step->before),
-                 step->stale ? "  (not the newest)" : "");
-        return true;
+        stale = step->stale ? "  (not the newest)" : "";
+        snprintf(into->operation, TEXT, "load_%s", order);
+        snprintf(into->outcome, TEXT, "%s%s", value(step->before), stale);
+        break;
     case OP_STORE:
-        snprintf(operation, size, "store_%s", order);
-        snprintf(outcome, size, "= %s%s", value(step->after),
-                 step->stale ? "  (before a newer one)" : "");
-        return true;
+        stale = step->stale ? "  (before a newer one)" : "";
+        snprintf(into->operation, TEXT, "store_%s", order);
+        snprintf(into->outcome, TEXT, "= %s%s", value(step->after), stale);
+        break;
     case OP_CHANGE:
-        snprintf(operation, size, "%s_%s", change_name(step->change), order);
-        snprintf(outcome, size, "%s -> %s", value(step->before), value(step->after));
-        return true;
-    case OP_COMPARE:
-        snprintf(operation, size, "compare_exchange_%s", order);
+        snprintf(into->operation, TEXT, "%s_%s", change_name(step->change), order);
+        snprintf(into->outcome, TEXT, "%s -> %s", value(step->before),
+                 value(step->after));
+        break;
+    default:
+        stale = step->stale ? "  (not the newest)" : "";
+        snprintf(into->operation, TEXT, "compare_exchange_%s", order);
         if (step->succeeded)
-            snprintf(outcome, size, "%s -> %s", value(step->before),
+            snprintf(into->outcome, TEXT, "%s -> %s", value(step->before),
                      value(step->after));
         else
-            snprintf(outcome, size, "fails: %s%s", value(step->before),
-                     step->stale ? "  (not the newest)" : "");
-        return true;
+            snprintf(into->outcome, TEXT, "fails: %s%s", value(step->before), stale);
+    }
+}
+
+static void describe_waiting(const struct counterexample_step *step,
+                             struct description *into)
+{
+    char list[64];
+    list_threads(list, sizeof list, step->threads);
+    switch (step->operation) {
+    case OP_DEADLINE:
+        snprintf(into->operation, TEXT, "deadline_passed");
+        snprintf(into->outcome, TEXT, "%s", step->succeeded ? "yes" : "no");
+        break;
+    case OP_PARK:
+        snprintf(into->operation, TEXT, "park");
+        if (step->succeeded)
+            snprintf(into->outcome, TEXT, "sleeps: still %s", value(step->before));
+        else
+            snprintf(into->outcome, TEXT, "returns: it is %s", value(step->before));
+        break;
+    case OP_ASLEEP:
+        snprintf(into->operation, TEXT, "(asleep)");
+        snprintf(into->outcome, TEXT, "%s",
+                 step->succeeded ? "the deadline has passed" : "a spurious wake-up");
+        break;
+    case OP_UNPARK:
+        snprintf(into->operation, TEXT, "unpark");
+        snprintf(into->outcome, TEXT, "wakes %s", list);
+        break;
+    default:
+        snprintf(into->operation, TEXT, "requeue");
+        snprintf(into->outcome, TEXT, "moves %s to %s", list, cell_name(step->other));
+    }
+}
+
+static void describe_barrier(const struct counterexample_step *step,
+                             struct description *into)
+{
+    char list[64];
+    list_threads(list, sizeof list, step->threads);
+    switch (step->operation) {
     case OP_FENCE:
-        snprintf(operation, size, "fence_seq_cst");
-        return true;
-    case OP_FORK:
-        snprintf(operation, size, "fork: the others vanish");
-        if (!step->succeeded)
-            snprintf(operation, size, "(no fork: somebody has gone on)");
-        return true;
-    case OP_HEAVY:
-        snprintf(operation, size, "heavy_barrier");
+        snprintf(into->operation, TEXT, "fence_seq_cst");
+        break;
+    case OP_LIGHT:
+        snprintf(into->operation, TEXT, "light_barrier");
+        break;
+    case OP_REACHED:
+        snprintf(into->operation, TEXT, "(fenced)");
+        snprintf(into->outcome, TEXT, "by the heavy barrier of %s", list);
+        break;
+    default:
+        snprintf(into->operation, TEXT, "heavy_barrier");
+        snprintf(into->outcome, TEXT, "%s",
+                 step->operation == OP_HEAVY ? "begins" : "ends");
+    }
+}
+
+/* Describes the operation and its outcome; false if the step is not worth a line. */
+static bool describe(const struct counterexample_step *step, struct description *into)
+{
+    static const char *const others[] = {[OP_READ] = "(reads)",
+                                         [OP_WRITE] = "(writes)",
+                                         [OP_TAKE] = "(takes)",
+                                         [OP_GIVE] = "(gives back)"};
+    into->operation[0] = into->outcome[0] = 0;
+    switch (step->operation) {
+    case OP_LOAD:
+    case OP_STORE:
+    case OP_CHANGE:
+    case OP_COMPARE:
+        describe_access(step, into);
         return true;
     case OP_DEADLINE:
-        snprintf(operation, size, "deadline_passed");
-        snprintf(outcome, size, "%s", step->succeeded ? "yes" : "no");
-        return true;
     case OP_PARK:
-        snprintf(operation, size, "park");
-        if (step->succeeded)
-            snprintf(outcome, size, "still %s: sleeps", value(step->before));
-        else
-            snprintf(outcome, size, "returns: it is %s", value(step->before));
-        return true;
     case OP_ASLEEP:
-        snprintf(operation, size, "(asleep)");
-        snprintf(outcome, size, "%s",
-                 step->succeeded ? "the deadline has passed" : "a spurious wake-up");
-        return true;
     case OP_UNPARK:
-        list_threads(list, sizeof list, step->threads);
-        snprintf(operation, size, "unpark");
-        snprintf(outcome, size, "wakes %s", list);
-        return true;
     case OP_REQUEUE:
-        list_threads(list, sizeof list, step->threads);
-        snprintf(operation, size, "requeue");
-        snprintf(outcome, size, "moves %s to %s", list, cell_name(step->other));
+        describe_waiting(step, into);
+        return true;
+    case OP_FENCE:
+    case OP_LIGHT:
+    case OP_HEAVY:
+    case OP_HEAVY_END:
+    case OP_REACHED:
+        describe_barrier(step, into);
+        return true;
+    case OP_FORK:
+        snprintf(into->operation, TEXT, "%s",
+                 step->succeeded ? "fork: the other threads vanish"
+                                 : "(no fork: a thread has moved)");
         return true;
     case OP_READ:
     case OP_WRITE:
-        snprintf(operation, size, step->operation == OP_READ ? "(reads)" : "(writes)");
-        return true;
     case OP_TAKE:
     case OP_GIVE:
-        snprintf(operation, size,
-                 step->operation == OP_TAKE ? "(takes)" : "(gives back)");
+        snprintf(into->operation, TEXT, "%s", others[step->operation]);
         return true;
     default:
         return false;
@@ -151,7 +206,10 @@ static bool has_cell(const struct counterexample_step *step)
     switch (step->operation) {
     case OP_FENCE:
     case OP_FORK:
+    case OP_LIGHT:
     case OP_HEAVY:
+    case OP_HEAVY_END:
+    case OP_REACHED:
     case OP_DEADLINE:
         return false;
     default:
@@ -161,30 +219,31 @@ static bool has_cell(const struct counterexample_step *step)
 
 void counterexample_print(FILE *to)
 {
-    char operation[96], outcome[96];
+    struct description text;
     for (unsigned i = 0; i < length; i++) {
         const struct counterexample_step *step = &steps[i];
-        if (!describe(step, operation, outcome, sizeof operation))
+        if (!describe(step, &text))
             continue;
         fprintf(to, "  %u  %-20s %-25s %-20s %s\n", (unsigned)step->thread,
-                step->function ? step->function : "", operation,
-                has_cell(step) ? cell_name(step->address) : "", outcome);
+                step->function ? step->function : "", text.operation,
+                has_cell(step) ? cell_name(step->address) : "", text.outcome);
     }
 }
 
 void counterexample_print_json(FILE *to)
 {
-    char operation[96], outcome[96];
+    struct description text;
     const char *comma = "";
     for (unsigned i = 0; i < length; i++) {
         const struct counterexample_step *step = &steps[i];
-        if (!describe(step, operation, outcome, sizeof operation))
+        if (!describe(step, &text))
             continue;
         fprintf(to,
                 "%s{\"thread\":%d,\"function\":\"%s\",\"operation\":\"%s\","
                 "\"cell\":\"%s\",\"outcome\":\"%s\"}",
-                comma, step->thread, step->function ? step->function : "", operation,
-                has_cell(step) ? cell_name(step->address) : "", outcome);
+                comma, step->thread, step->function ? step->function : "",
+                text.operation, has_cell(step) ? cell_name(step->address) : "",
+                text.outcome);
         comma = ",";
     }
 }

@@ -76,9 +76,13 @@ struct thread {
     struct request request;
     struct view view, pending; /* pending: from relaxed reads, joined at a fence */
     struct view released;      /* view at the thread's last fence */
+    /* See barriers.h: positions at the last light barrier, and those that heavy
+     * barriers have delivered for the next one. */
+    uint8_t at_barrier[CELLS], delivered[CELLS];
     uint8_t phase, fenced, expired, spins, spurious_wakeups, node, in_child;
-    uint8_t before;  /* bit set of threads that must start before this one */
-    uint8_t watched; /* it was waiting at watch_waiters() and has not run since */
+    uint8_t before;    /* bit set of threads that must start before this one */
+    uint8_t unreached; /* bit set of threads whose heavy barrier has not reached it */
+    uint8_t watched;   /* it was waiting at watch_waiters() and has not run since */
     uint8_t read_clock, read_deadline, reads;
     struct read read[READS];
     struct iteration iteration; /* not part of the state */

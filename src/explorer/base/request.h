@@ -13,7 +13,9 @@ enum operation {
     OP_CHANGE,
     OP_COMPARE,
     OP_FENCE,
+    OP_LIGHT,
     OP_HEAVY,
+    OP_HEAVY_END, /* in a heavy barrier */
     OP_RELAX,
     OP_DEADLINE,
     OP_PARK,
@@ -29,6 +31,7 @@ enum operation {
     OP_WRITE,
     OP_TAKE,
     OP_GIVE,
+    OP_REACHED, /* by the heavy barrier of another thread */
 };
 
 struct request {

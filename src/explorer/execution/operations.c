@@ -115,12 +115,17 @@ void checked_fence(const char *function)
     request((struct request){.operation = OP_FENCE, .function = function});
 }
 
+void checked_light_barrier(const char *function)
+{
+    if (known.heavy)
+        request((struct request){.operation = OP_LIGHT, .function = function});
+}
+
 bool checked_heavy_barrier(const char *function)
 {
-    if (!known.every_step)
-        known.fences = known.every_step = verdict.learnt = true;
-    request((struct request){.operation = OP_HEAVY, .function = function});
-    return true;
+    if (!known.heavy)
+        known.fences = known.heavy = verdict.learnt = true;
+    return request((struct request){.operation = OP_HEAVY, .function = function});
 }
 
 void checked_relax(const char *function)

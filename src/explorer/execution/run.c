@@ -7,13 +7,16 @@
 #include "explorer/execution/pool.h"
 #include "explorer/execution/steps.h"
 #include "explorer/execution/waiting.h"
+#include "explorer/memory/barriers.h"
 #include "explorer/memory/locations.h"
 #include "explorer/memory/views.h"
 
 #include <string.h>
 
 enum { FORCED_EXITS = 160 };
-enum { FORCED = 0x4000 }; /* with PASS_FORCED: see force_exit() */
+/* Marks of choices: with PASS_FORCED, see force_exit(); with the caller of a heavy
+ * barrier that reaches the thread. */
+enum { FORCED = 0x4000, REACHED = 0x2000 };
 
 struct run run;
 
@@ -93,6 +96,7 @@ static void forget_ended(int thread)
     if (thread == FINISHER || ended->request.operation != OP_DONE)
         return;
     view_join(&model.thread[FINISHER].view, &ended->view);
+    barriers_thread_ended(ended);
     memset(ended, 0, sizeof *ended);
     ended->request.operation = OP_DONE;
 }
@@ -107,19 +111,30 @@ static bool goes_on_by_itself(int index)
 /* Whether the thread has just ended a redundant iteration; see model.h. */
 static bool was_idle_iteration(int index)
 {
-    const struct iteration *turn = &model.thread[index].iteration;
-    if (model.thread[index].request.operation != OP_RELAX || !turn->idle ||
-        turn->began != coroutine_digest(index))
+    const struct iteration *iteration = &model.thread[index].iteration;
+    if (model.thread[index].request.operation != OP_RELAX || !iteration->idle ||
+        iteration->began != coroutine_digest(index))
         return false;
     bool all_wait = true;
     for (int t = 0; t < THREADS; t++)
         all_wait &= t == index || !goes_on_by_itself(t);
-    return turn->stale || !all_wait;
+    return iteration->stale || !all_wait;
+}
+
+static void reach(int thread, unsigned caller)
+{
+    heavy_barrier_reach(thread, (int)caller);
+    counterexample_add(&(struct counterexample_step){
+        .thread = thread, .operation = OP_REACHED, .threads = 1u << caller});
 }
 
 bool run_advance(struct choice choice)
 {
     struct thread *thread = &model.thread[choice.thread];
+    if (choice.what & REACHED) {
+        reach(choice.thread, choice.what & (uint16_t)~REACHED);
+        return true;
+    }
     if (model.running < 0) {
         thread->phase = PHASE_READING;
         thread->watched = 0;
@@ -168,6 +183,16 @@ static unsigned force_exit(struct choice *into)
     return 0;
 }
 
+static unsigned add_barriers(struct choice *into)
+{
+    struct barrier_choice barriers[THREADS * THREADS];
+    unsigned count = barriers_choices(barriers);
+    for (unsigned i = 0; i < count; i++)
+        into[i] = (struct choice){barriers[i].thread, 0,
+                                  (uint16_t)(REACHED | barriers[i].caller)};
+    return count;
+}
+
 static unsigned schedule(struct choice *into)
 {
     unsigned count = 0;
@@ -189,6 +214,7 @@ static unsigned schedule(struct choice *into)
         memcpy(into + count, more, others * sizeof *more);
         count += others;
     }
+    count += add_barriers(into + count);
     return count ? count : force_exit(into);
 }
 

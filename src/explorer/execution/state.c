@@ -49,6 +49,10 @@ static void pass_thread(struct tape *tape, struct thread *thread)
 {
     pass(tape, &thread->request, sizeof thread->request);
     pass_view(tape, &thread->view);
+    if (known.heavy) {
+        pass(tape, thread->at_barrier, known.cells);
+        pass(tape, thread->delivered, known.cells);
+    }
     if (!is_under_way(thread)) {
         if (!tape->saving)
             thread_clear(thread);

@@ -2,6 +2,7 @@
 #include "explorer/execution/steps.h"
 
 #include "explorer/execution/waiting.h"
+#include "explorer/memory/barriers.h"
 #include "explorer/memory/fences.h"
 #include "explorer/memory/lifetime.h"
 #include "explorer/memory/locations.h"
@@ -9,6 +10,15 @@
 #include "explorer/memory/reads.h"
 
 #include <string.h>
+
+/* A heavy barrier may reach a thread right before these operations. */
+static bool depends_on_barriers(const struct thread *thread,
+                                const struct request *request)
+{
+    if (request->operation == OP_LIGHT)
+        return thread->unreached;
+    return is_fence(request->operation) && barriers_under_way();
+}
 
 bool may_go_on(const struct thread *thread, const struct request *request)
 {
@@ -21,9 +31,11 @@ bool may_go_on(const struct thread *thread, const struct request *request)
     case OP_RELAX:
     case OP_ASLEEP:
     case OP_WOKEN:
+    case OP_HEAVY_END:
         return false;
     default:
-        return thread->phase == PHASE_READING && !known.every_step;
+        return thread->phase == PHASE_READING && !known.every_step &&
+               !depends_on_barriers(thread, request);
     }
 }
 
@@ -32,6 +44,7 @@ bool gives_way(const struct thread *thread)
     switch (thread->request.operation) {
     case OP_RELAX:
     case OP_ASLEEP:
+    case OP_HEAVY_END:
     case OP_DONE:
     case OP_NONE:
     case OP_START:
@@ -83,6 +96,10 @@ unsigned choices_of(int index, uint16_t *choices)
         return unpark_choices(request, choices);
     case OP_REQUEUE:
         return requeue_choices(thread, choices);
+    case OP_HEAVY_END:
+        for (; found < heavy_barrier_orders(index); found++)
+            choices[found] = (uint16_t)found;
+        return found;
     default:
         choices[0] = 0;
         return 1;
@@ -136,6 +153,7 @@ static bool perform_fork(int index)
         if (model.thread[index].request.operand & 1u << t && !model.thread[t].watched)
             return false;
     memory_fork();
+    barriers_forget();
     model.generation++;
     for (int t = 0; t < FINISHER; t++)
         if (t != index && !model.thread[t].in_child && is_live(t)) {
@@ -181,17 +199,6 @@ static void perform_store(struct thread *thread, uint16_t choice,
     thread->phase = PHASE_WRITING;
 }
 
-/* Twice, so that every thread has seen what each of them has written by now. The
- * finisher has seen what the ended threads wrote. */
-static void perform_heavy_barrier(void)
-{
-    memory_order_parking(&model.thread[FINISHER]);
-    for (int round = 0; round < 2; round++)
-        for (int t = 0; t < THREADS; t++)
-            if (is_live(t))
-                memory_fence(&model.thread[t]);
-}
-
 static void perform_deadline(struct thread *thread, uint16_t choice,
                              struct counterexample_step *step)
 {
@@ -221,19 +228,30 @@ static bool perform_on_memory(struct thread *thread, uint16_t choice,
         memory_fence(thread);
         thread->phase = PHASE_WRITING;
         return true;
-    case OP_HEAVY:
-        perform_heavy_barrier();
+    case OP_LIGHT:
+        light_barrier_of(thread);
+        thread->phase = PHASE_WRITING;
         return true;
     default:
         return false;
     }
 }
 
-/* Operations that wait, wake or choose; false if the thread does not continue yet. */
+/* Operations that wait, wake, choose or take several steps; false if the thread does
+ * not continue yet. */
 static bool perform_other(int index, uint16_t choice, struct counterexample_step *step)
 {
     struct thread *thread = &model.thread[index];
     switch (thread->request.operation) {
+    case OP_HEAVY:
+        heavy_barrier_begin(index);
+        thread->request.operation = OP_HEAVY_END;
+        return false;
+    case OP_HEAVY_END:
+        heavy_barrier_end(index, choice);
+        thread->phase = PHASE_WRITING;
+        result = true;
+        return true;
     case OP_RELAX:
         perform_relax(index, choice);
         return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "explorer/memory/canonical.h"
 
+#include "explorer/memory/barriers.h"
 #include "explorer/memory/locations.h"
 #include "explorer/memory/messages.h"
 #include "explorer/memory/races.h"
@@ -118,6 +119,7 @@ static void canonicalise_cell(uint16_t index)
 void canonicalise(void)
 {
     races_canonicalise();
+    barriers_canonicalise();
     present_count = 0;
     for (int t = 0; t < THREADS; t++) {
         struct thread *thread = &model.thread[t];

@@ -76,7 +76,7 @@ void location_note_race(struct location *location)
 
 unsigned locations_learnt(void)
 {
-    unsigned learnt = (unsigned)known.fences + known.every_step;
+    unsigned learnt = (unsigned)known.fences + known.heavy;
     for (unsigned i = 0; i < known.locations; i++)
         learnt += 1u + known.location[i].written + known.location[i].contended;
     return learnt;

@@ -29,6 +29,7 @@ struct known {
     struct location location[LOCATIONS];
     uint16_t cell[CELLS], plain[PLAINS]; /* their locations */
     bool fences;     /* full fences are used: views of relaxed reads are kept */
+    bool heavy;      /* heavy barriers are used: light ones have an effect */
     bool every_step; /* every operation is a scheduling point, and no cell is ordered */
 };
 

@@ -83,5 +83,10 @@ void views_shift(uint16_t cell, unsigned from, int by)
 {
     struct shift shift = {cell, from, by};
     views_visit(shift_view, &shift);
+    for (int t = 0; t < THREADS && known.heavy; t++) {
+        struct thread *thread = &model.thread[t];
+        thread->at_barrier[cell] = shifted(thread->at_barrier[cell], &shift);
+        thread->delivered[cell] = shifted(thread->delivered[cell], &shift);
+    }
     model.fenced_at[cell] = shifted(model.fenced_at[cell], &shift);
 }

@@ -71,9 +71,7 @@ enum { CACHE_LINE = 128 };
 
 #define fence_seq_cst() checked_fence(__func__)
 
-/* A heavy barrier runs a full fence in every thread, wherever that thread is just then,
- * as the kernel's does; so a light barrier has nothing left to do. */
-#define light_barrier() ((void)0)
+#define light_barrier() checked_light_barrier(__func__)
 #define heavy_barrier() checked_heavy_barrier(__func__)
 
 #define relax() checked_relax(__func__)

@@ -34,6 +34,7 @@ uint64_t checked_compare_exchange(const void *cell, unsigned size, uint64_t expe
                                   uint64_t desired, enum checked_order order,
                                   const char *function);
 void checked_fence(const char *function);
+void checked_light_barrier(const char *function);
 bool checked_heavy_barrier(const char *function);
 void checked_relax(const char *function);
 

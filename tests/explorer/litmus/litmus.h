@@ -17,13 +17,13 @@ struct litmus {
     const char *name; /* NULL behind the last of a list */
     unsigned threads;
     void (*body)(unsigned);
-    void (*finish)(void); /* one of those below */
+    void (*finish)(void);              /* one of those below */
     bool (*allowed)(const uint32_t *); /* exactly these outcomes */
     const char *verdict;
 };
 
-extern const struct litmus ordering_tests[], cells_tests[], plain_data_tests[],
-    sleeping_tests[];
+extern const struct litmus asymmetric_tests[], ordering_tests[], cells_tests[],
+    plain_data_tests[], sleeping_tests[];
 
 extern struct atomic_u32 x, y, z;
 extern uint32_t r[REGISTERS];

@@ -112,8 +112,9 @@ static bool is_chosen(const char *name, int count, char **words)
 
 int main(int count, char **words)
 {
-    static const struct litmus *const lists[] = {ordering_tests, cells_tests,
-                                                 plain_data_tests, sleeping_tests};
+    static const struct litmus *const lists[] = {asymmetric_tests, ordering_tests,
+                                                 cells_tests, plain_data_tests,
+                                                 sleeping_tests};
     unsigned wrong = 0, run = 0;
     for (unsigned i = 0; i < sizeof lists / sizeof lists[0]; i++)
         for (const struct litmus *test = lists[i]; test->name; test++)

@@ -45,7 +45,6 @@ static bool sometimes(const uint32_t *v)
     return v[0] < 2 && !v[1] && !v[2] && !v[3];
 }
 
-
 const struct litmus plain_data_tests[] = {
     {"plain data", 2, plain, finish_seen, sometimes, "ok"},
     {"plain data, fences", 2, plain_fences, finish_seen, sometimes, "ok"},
