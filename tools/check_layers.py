@@ -26,10 +26,11 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "elision": {"locks", "platform"},
     "structures": {"locks", "platform"},
     "profiler": {"platform"},
-    "preload": {"locks", "elision", "delegation", "profiler", "platform"},
+    "condition": {"locks", "platform"},
+    "preload": {"condition", "locks", "elision", "delegation", "profiler", "platform"},
     "calibrate": {"platform"},
     "simulator": {"platform"},
-    "explorer": {"platform"},
+    "explorer": {"condition", "platform"},
     "bench": {
         *("platform", "locks", "delegation", "elision", "structures"),
         *("profiler", "simulator", "explorer"),

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_cond_*: Hasp's own, over the queues of condition_queue.h. */
-#include "preload/condition_queue.h"
+/* pthread_cond_*: Hasp's own condition variables (src/condition/wait.h) behind
+ * pthread's functions. */
+#include "condition/wait.h"
 #include "preload/dispatch.h"
 #include "preload/mutex.h"
 #include "preload/real.h"
-
-#include "locks/waiting/policies.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,84 +13,53 @@
  * below. */
 enum { SHARED_SLICE_NS = 5000000 };
 
-/* One wait. */
+unsigned condition_flags_offset = 36; /* startup() corrects it */
+
 struct wait {
-    const void *condition;
-    struct lock *lock;
-    struct waiter *waiter;
-    bool counted;   /* among the mutex's users, which keeps it from being destroyed */
-    bool withdrawn; /* the deadline passed, or a cancellation came, before any signal */
+    struct condition_wait core;
+    bool counted; /* among the mutex's users, which keeps it from being destroyed */
 };
 
-static uint32_t waiting_cell(const struct waiter *waiter)
+static const struct lock_operations *held_operations(struct lock *lock)
 {
-    return WAITER_IN_CONDITION | waiter->epoch;
-}
-
-/* Ends the sleep of a waiter that has been taken out of its queue. If the caller holds
- * the mutex, the waiter need not wake up before it is its turn: it goes to the lock's
- * own queue. */
-static void hand_over(struct waiter *waiter)
-{
-    struct lock *lock = waiter->lock;
-    if (!passed_through(lock) && mutex_held_by_caller(lock) &&
-        operations_of(lock)->adopt) {
-        operations_of(lock)->adopt(lock, waiter);
-        return;
-    }
-    if (end_condition_stay(waiter, WAITER_WOKEN))
-        unpark(&waiter->cell, 1);
+    return !passed_through(lock) && mutex_held_by_caller(lock) ? operations_of(lock)
+                                                               : NULL;
 }
 
 static void wake(const void *condition, bool all)
 {
-    struct waiter *waiter = condition_take(condition, all), *next;
-    for (; waiter; waiter = next) {
-        next = waiter->condition_next; /* before it may be used for something else */
-        hand_over(waiter);
-    }
+    condition_wake(condition, all, held_operations);
 }
 
-/* Takes the mutex again, whatever way the wait ended. */
+static bool is_recursive(struct lock *lock)
+{
+    return !passed_through(lock) && (lock->kind & KIND_TYPE) == KIND_RECURSIVE;
+}
+
+/* Acquires the mutex again, however the wait ended. */
 static int take_again(struct wait *wait)
 {
-    struct lock *lock = wait->lock;
-    struct waiter *waiter = wait->waiter;
-    uint32_t state = WAITER_WOKEN;
+    struct lock *lock = wait->core.lock;
     int result = 0;
-    if (!passed_through(lock) && (lock->kind & KIND_TYPE) == KIND_RECURSIVE &&
-        mutex_held_by_caller(lock)) {
-        /* It was held twice, and the wait only took one level off, as glibc's does. */
-        waiter_give(waiter);
+    if (is_recursive(lock) && mutex_held_by_caller(lock)) {
+        /* It was held twice, and the wait released one level only, as in glibc. */
+        waiter_give(wait->core.waiter);
         lock->users--;
         lock->count++;
         return 0;
     }
-    if (!wait->withdrawn) {
-        spin_until((state = load_acquire(&waiter->cell)) != waiting_cell(waiter));
-        state &= 0xff;
-    }
-    if (state != WAITER_WOKEN && state != WAITER_REQUEUED) {
-        wait_for_grant(&waiter->cell, &waiter->asleep, SPIN_THEN_PARK, false, NULL);
-        operations_of(lock)->adopted(lock, waiter);
-    } else {
-        waiter_give(waiter);
-        if (passed_through(lock))
-            result = real_pthread_mutex_lock()(mutex_of(lock));
-        else if (state == WAITER_REQUEUED)
-            operations_of(lock)->relock(lock);
-        else
-            operations_of(lock)->lock(lock);
-    }
+    if (!condition_reacquire(&wait->core,
+                             passed_through(lock) ? NULL : operations_of(lock)))
+        result = real_pthread_mutex_lock()(mutex_of(lock));
     if (wait->counted)
         lock->users--;
-    if (!passed_through(lock) && (lock->kind & KIND_TYPE) == KIND_RECURSIVE)
+    if (is_recursive(lock))
         lock->count = 1;
     return result;
 }
 
-/* Counts the caller among the mutex's users, as glibc's waits do, where glibc's unlock
- * will not find that it may not. */
+/* Counts the caller among the mutex's users, as glibc's waits do, unless glibc's unlock
+ * is going to fail. */
 static bool count_in(struct lock *lock)
 {
     if (passed_through(lock) &&
@@ -101,69 +69,30 @@ static bool count_in(struct lock *lock)
     return true;
 }
 
-/* Ends a wait that could not begin: the mutex stays as it is. */
-static void call_off(struct wait *wait)
-{
-    struct waiter *waiter = wait->waiter;
-    bool signalled = !condition_withdraw(wait->condition, waiter);
-    if (signalled)
-        spin_until(load_acquire(&waiter->cell) != waiting_cell(waiter));
-    waiter_give(waiter);
-    if (signalled)
-        wake(wait->condition, false);
-}
-
-/* The thread was cancelled while it slept. */
-static void cancelled(void *argument)
+static void cancelled_asleep(void *argument)
 {
     struct wait *wait = argument;
-    wait->withdrawn = condition_withdraw(wait->condition, wait->waiter);
+    wait->core.withdrawn = condition_withdraw(wait->core.condition, wait->core.waiter);
     take_again(wait);
-    if (!wait->withdrawn) /* it consumed a signal that somebody else may need */
-        wake(wait->condition, false);
+    condition_pass_on(&wait->core, wake);
 }
 
-/* Spins for a signal, for as long as that has been worth it: a success doubles the next
- * attempt, up to the cost of parking, a failure halves it. True: signalled. */
-static bool spin_in_condition(struct waiter *waiter, uint32_t cell)
+static bool park_cancellably(struct atomic_u32 *cell, uint32_t expected,
+                             const struct deadline *deadline)
 {
-    const uint32_t most = spin_limit(), least = most / 16;
-    uint32_t turns = waiter->condition_spins;
-    if (turns < least)
-        turns = least;
-    for (uint32_t turn = 0; turn < turns; turn++) {
-        if (load_acquire(&waiter->cell) != cell) {
-            waiter->condition_spins = 2 * turns < most ? 2 * turns : most;
-            return true;
-        }
-        relax();
-    }
-    waiter->condition_spins = turns / 2;
-    return false;
+    int type;
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    bool in_time = park(cell, expected, deadline);
+    pthread_setcanceltype(type, &type);
+    return in_time;
 }
 
-/* Sleeps until signalled or the deadline has passed. A cancellation point; the caller's
- * cancellation type is deferred. */
+/* A cancellation point; the caller's cancellation type is deferred. */
 static void sleep_in_condition(struct wait *wait, const struct deadline *deadline)
 {
-    struct waiter *waiter = wait->waiter;
-    const uint32_t cell = waiting_cell(waiter);
-    pthread_cleanup_push(cancelled, wait);
-    if (spin_in_condition(waiter, cell)) {
+    pthread_cleanup_push(cancelled_asleep, wait);
+    if (!condition_sleep(&wait->core, deadline, park_cancellably))
         pthread_testcancel();
-    } else {
-        store_relaxed(&waiter->asleep, 1);
-        do {
-            int type;
-            pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-            bool in_time = park(&waiter->cell, cell, deadline);
-            pthread_setcanceltype(type, &type);
-            if (!in_time) {
-                wait->withdrawn = condition_withdraw(wait->condition, waiter);
-                break;
-            }
-        } while (load_acquire(&waiter->cell) == cell);
-    }
     pthread_cleanup_pop(0);
 }
 
@@ -236,21 +165,17 @@ static int wait_on(pthread_cond_t *condition, pthread_mutex_t *mutex,
                         : real_pthread_cond_wait()(condition, mutex);
     }
     int token = wait_begin();
-    struct wait wait = {condition, lock, waiter_take(), false, false};
-    wait.waiter->lock = lock;
-    wait.waiter->epoch += 1u << 8;
-    store_relaxed(&wait.waiter->cell, waiting_cell(wait.waiter));
-    condition_enqueue(condition, wait.waiter);
+    struct wait wait = {condition_begin(condition, lock), false};
     wait.counted = count_in(lock);
     error = pthread_mutex_unlock(mutex);
     if (unlikely(error)) { /* glibc's mutex, and not the caller's */
-        call_off(&wait);
+        condition_call_off(&wait.core, wake);
     } else {
         sleep_in_condition(&wait, deadline);
         error = take_again(&wait);
     }
     wait_end(token, NULL, NULL);
-    return error ? error : wait.withdrawn ? ETIMEDOUT : 0;
+    return error ? error : wait.core.withdrawn ? ETIMEDOUT : 0;
 }
 
 static int wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex,
@@ -295,7 +220,7 @@ EXPORT int pthread_cond_destroy(pthread_cond_t *condition)
 
 EXPORT int pthread_cond_signal(pthread_cond_t *condition)
 {
-    if (likely(load_relaxed(condition_flags(condition)) < CONDITION_WAITER))
+    if (likely(!condition_has_waiter(condition)))
         if (likely(!is_shared(condition)))
             return 0;
     if (is_shared(condition))
@@ -306,7 +231,7 @@ EXPORT int pthread_cond_signal(pthread_cond_t *condition)
 
 EXPORT int pthread_cond_broadcast(pthread_cond_t *condition)
 {
-    if (likely(load_relaxed(condition_flags(condition)) < CONDITION_WAITER))
+    if (likely(!condition_has_waiter(condition)))
         if (likely(!is_shared(condition)))
             return 0;
     if (is_shared(condition))

@@ -8,7 +8,7 @@
  * steps can take locks; then the steps that need system calls; last those that take the
  * C library's locks.
  */
-#include "preload/condition_queue.h"
+#include "condition/queue.h"
 #include "preload/dispatch.h"
 #include "preload/plan.h"
 #include "preload/real.h"

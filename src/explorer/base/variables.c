@@ -6,14 +6,12 @@ const struct lock_operations *client_operations;
 
 uint32_t inside, sections;
 struct atomic_u32 flag, arrived, served;
-struct waiter *sleeper;
 
 const char *client_variable(const void *address)
 {
     return address == &inside     ? "inside"
            : address == &sections ? "sections"
            : address == &flag     ? "flag"
-           : address == &sleeper  ? "sleeper"
            : address == &arrived  ? "arrived"
            : address == &served   ? "served"
                                   : NULL;

@@ -11,7 +11,6 @@ extern const struct lock_operations *client_operations;
 /* Guarded by the lock: the compiler reports every access, and the explorer reports
  * those that are not ordered. */
 extern uint32_t inside, sections;
-extern struct waiter *sleeper;
 
 extern struct atomic_u32 flag;
 /* Accessed relaxed: they control the schedule and order nothing. */

@@ -3,10 +3,55 @@
 
 #include "explorer/clients/critical_sections.h"
 
-#include "locks/waiting/policies.h"
+#include "condition/wait.h"
 
-/* A slot of the pool on a condition variable once more, this thread's or another's:
- * nobody may be at work on it any more. */
+/* As large as a pthread_cond_t. */
+static struct {
+    struct atomic_u32 words[12];
+} condition __attribute__((aligned(8)));
+
+static uint32_t ready; /* guarded by the lock */
+
+/* As glibc had it up to 2.40. */
+unsigned condition_flags_offset = 36;
+
+static const struct lock_operations *held(struct lock *lock)
+{
+    (void)lock;
+    return client_operations;
+}
+
+static const struct lock_operations *not_held(struct lock *lock)
+{
+    (void)lock;
+    return NULL;
+}
+
+static void wake(const void *waited_on, bool all)
+{
+    condition_wake(waited_on, all, held);
+}
+
+static bool sleep_on(struct atomic_u32 *cell, uint32_t expected,
+                     const struct deadline *deadline)
+{
+    return park(cell, expected, deadline);
+}
+
+/* The caller holds the lock, as afterwards. `flag` counts the waiters. */
+static struct condition_wait wait_on_condition(const struct deadline *deadline)
+{
+    struct condition_wait wait = condition_begin(&condition, &client_lock);
+    fetch_add_release(&flag, 1);
+    unlock();
+    begin_operation();
+    condition_sleep(&wait, deadline, sleep_on);
+    condition_reacquire(&wait, client_operations);
+    return wait;
+}
+
+/* Uses a slot of the pool in a condition variable once more, this thread's or another
+ * one's: no thread may still be working on it. */
 static void use_again(void)
 {
     struct waiter *next = waiter_take();
@@ -14,64 +59,79 @@ static void use_again(void)
     waiter_give(next);
 }
 
-static uint32_t waiting_cell(const struct waiter *waiter)
-{
-    return WAITER_IN_CONDITION | waiter->epoch;
-}
-
-/* As src/preload/condition.c does it, with the queue in `sleeper`. */
-static void wait_on_condition(void)
+static void wait_for_signal(void)
 {
     lock();
-    struct waiter *waiter = waiter_take();
-    waiter->lock = &client_lock;
-    waiter->epoch += 1u << 8;
-    const uint32_t cell = waiting_cell(waiter);
-    store_relaxed(&waiter->cell, cell);
-    sleeper = waiter;
-    store_release(&flag, 1);
-    unlock();
-    begin_operation();
-    store_relaxed(&waiter->asleep, 1);
-    do
-        park(&waiter->cell, cell, NULL);
-    while (load_acquire(&waiter->cell) == cell);
-    uint32_t state = load_acquire(&waiter->cell) & 0xff;
-    if (state != WAITER_WOKEN && state != WAITER_REQUEUED) {
-        wait_for_grant(&waiter->cell, &waiter->asleep, SPIN_THEN_PARK, false, NULL);
-        client_operations->adopted(&client_lock, waiter);
-    } else {
-        waiter_give(waiter);
-        use_again();
-        if (state == WAITER_REQUEUED)
-            client_operations->relock(&client_lock);
-        else
-            client_operations->lock(&client_lock);
-    }
+    wait_on_condition(NULL);
     section();
     unlock();
     use_again();
 }
 
-static void signal_condition(void)
+static void wake_waiters(unsigned waiters, bool all)
 {
-    spin_until(load_acquire(&flag));
+    spin_until(load_acquire(&flag) == waiters);
     lock();
-    struct waiter *waiter = sleeper;
-    if (client_operations->adopt)
-        client_operations->adopt(&client_lock, waiter);
-    else if (end_condition_stay(waiter, WAITER_WOKEN))
-        unpark(&waiter->cell, 1);
+    wake(&condition, all);
     section();
     unlock();
 }
 
-void condition(unsigned thread)
+void condition_with_signal(unsigned thread)
 {
     if (thread == 0)
-        wait_on_condition();
+        wait_for_signal();
     else if (thread == 1)
-        signal_condition();
+        wake_waiters(1, false);
     else
         enter();
+}
+
+void condition_with_broadcast(unsigned thread)
+{
+    if (thread < 2)
+        wait_for_signal();
+    else
+        wake_waiters(2, true);
+}
+
+/* One waiter may time out. A cancelled one takes the same steps: it withdraws, locks,
+ * and passes on the signal if it has consumed one. Either way the other waiter wakes
+ * up. */
+void condition_with_leaver(unsigned thread)
+{
+    if (thread == 0) {
+        lock();
+        struct condition_wait wait = wait_on_condition(new_deadline());
+        condition_pass_on(&wait, wake);
+        section();
+        unlock();
+        use_again();
+    } else if (thread == 1) {
+        wait_for_signal();
+    } else {
+        wake_waiters(2, false);
+    }
+}
+
+/* The usual protocol, signalled without the lock. */
+void condition_with_late_signal(unsigned thread)
+{
+    if (thread == 0) {
+        lock();
+        if (!ready)
+            wait_on_condition(NULL);
+        section();
+        unlock();
+        use_again();
+    } else if (thread == 1) {
+        lock();
+        ready = 1;
+        unlock();
+        begin_operation();
+        if (condition_has_waiter(&condition))
+            condition_wake(&condition, false, not_held);
+    } else {
+        enter();
+    }
 }

@@ -37,8 +37,11 @@ void pools_prepare(void)
                     words[word] = SLOTS;
             slots[pool][i].link = (struct pool_link){.id = i};
         }
-    for (uint32_t i = 0; i <= SLOTS; i++)
-        waiter_at(i)->epoch = 0; /* the epoch persists from one use to the next */
+    for (uint32_t i = 0; i <= SLOTS; i++) {
+        /* These persist from one use to the next. */
+        waiter_at(i)->epoch = 0;
+        waiter_at(i)->condition_spins = 1;
+    }
 }
 
 static uint16_t order_cell(struct pool_slot *slot)

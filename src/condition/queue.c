@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "preload/condition_queue.h"
+#include "condition/queue.h"
 
 #include "locks/algorithms/futex.h"
 
@@ -12,14 +12,13 @@ struct bucket {
     struct lock lock; /* the futex algorithm, unbiased */
     struct waiter *first, *last;
     struct atomic_u32
-        generation; /* fork generation; BUCKET_EMPTYING while it changes */
+        generation; /* fork generation, or BUCKET_EMPTYING while it changes */
 } __attribute__((aligned(64)));
 
 static struct bucket buckets[BUCKETS];
-unsigned condition_flags_offset = 36;
 
-/* First use in this process: nobody waits, and a thread of the parent may have held the
- * lock. */
+/* First use in this process: no thread waits, and a thread of the parent process may
+ * have held the lock. */
 static __attribute__((noinline)) void bucket_empty(struct bucket *bucket, uint32_t seen,
                                                    uint32_t now)
 {
