@@ -136,7 +136,7 @@ def test_a_remote_line_as_fast_as_an_own_one() -> None:
     apart = machine([0, 1], [0, 0])
     (found,) = doubts.of_remote(15, 6, 0, 1, apart)
     assert found.doubt == "remote_is_local"
-    assert "share a core, whatever the system says" in found.words
+    assert "share a core, although the system reports otherwise" in found.words
     assert doubts.of_remote(180, 6, 0, 1, apart) == []
     assert doubts.of_remote(15, 6, 0, 1, machine([0, 0], [0, 0])) == []
 
@@ -193,10 +193,10 @@ def test_levels_and_what_the_system_says() -> None:
     # A virtual machine that makes all CPUs look alike, and one that mixes them up.
     flat = dict.fromkeys(latency, PACKAGE)
     (words,) = disagreements(found, flat, [PACKAGE])
-    assert "should be alike, but take 41 and 186 cycles" in words
+    assert "should have one latency, but take 41 and 186 cycles" in words
     mixed = dict.fromkeys(latency, CORE) | {(0, 1): PACKAGE, (2, 3): PACKAGE}
     (words,) = disagreements(found, mixed, [CORE, PACKAGE])
-    assert "same package should be farther than same core" in words
+    assert "same package should be slower than same core" in words
     (found_doubt,) = doubts.of_topology(found, flat, known=True)
     assert found_doubt.doubt == "topology"
     (found_doubt,) = doubts.of_topology(found, flat, known=False)
@@ -274,14 +274,14 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
         return Host("h", "x86_64", "m", 2, 2, quota, 1, 1, "k", "l", 0.0)
 
     refuse_the_impossible(None, facts(None))
-    with pytest.raises(HaspError, match=r"quota here is 0\.5 CPUs"):
+    with pytest.raises(HaspError, match=r"quota is 0\.5 CPUs"):
         refuse_the_impossible(None, facts(0.5))
-    with pytest.raises(HaspError, match="CPU 9999 may not be used"):
+    with pytest.raises(HaspError, match="may not use CPU 9999"):
         refuse_the_impossible([9999], facts(None))
 
     def forbidden(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr("os.sched_setaffinity", forbidden)
-    with pytest.raises(HaspError, match="cannot be kept on a CPU"):
+    with pytest.raises(HaspError, match="cannot be pinned to a CPU"):
         refuse_the_impossible(None, facts(None))

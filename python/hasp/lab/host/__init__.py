@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""`hasp machine`: what this machine does to a cache line, to a waiter, to a switch."""
+"""`hasp machine`: measures cache lines, waiting and context switches on this host."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Levels of latency: what measured pairs of CPUs have in common, and what hwloc says.
+"""Groups pairs of CPUs into levels of latency, and compares the levels with hwloc.
 
-As mctop does it (Chatzopoulos, Guerraoui, Harris and Trigonakis, "Abstracting
-multi-core topologies with MCTOP", EuroSys 2017, section 3): all pairs in the order of
-their latency, cut where neighbours are far apart.
+The method is that of mctop (Chatzopoulos, Guerraoui, Harris and Trigonakis,
+"Abstracting multi-core topologies with MCTOP", EuroSys 2017, section 3): sort all pairs
+by latency and cut where neighbours differ by more than a gap.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-# Neighbours this far apart are of different levels: twenty cycles as in mctop, and a
-# share, since what is far also scatters more.
+# Neighbours that differ by more than this belong to different levels: 20 cycles as in
+# mctop, or a share of the latency, because long latencies scatter more.
 GAP_CYCLES = 20
 GAP_SHARE = 0.15
 
@@ -22,16 +22,16 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Level:
-    """Pairs of CPUs that are equally far apart."""
+    """Pairs of CPUs with about the same latency."""
 
-    cycles: float  # their median
+    cycles: float  # median of the pairs
     low: float
     high: float
     pairs: tuple[Pair, ...]
 
 
 def levels(latency: Mapping[Pair, float]) -> list[Level]:
-    """From near to far."""
+    """Return the levels of the pairs' latencies (cycles), nearest first."""
     ordered = sorted(latency, key=lambda pair: (latency[pair], pair))
     groups: list[list[Pair]] = []
     for pair in ordered:
@@ -53,9 +53,10 @@ def levels(latency: Mapping[Pair, float]) -> list[Level]:
 def disagreements(
     found: Sequence[Level], relation: Mapping[Pair, str], order: Sequence[str]
 ) -> list[str]:
-    """Where latency contradicts what hwloc says of the pairs, in words.
+    """Return sentences on pairs whose latency contradicts hwloc's description.
 
-    `order` has the relations from near to far.
+    `relation` is hwloc's relation of each pair; `order` lists the relations from near
+    to far.
     """
     place = {pair: number for number, level in enumerate(found) for pair in level.pairs}
     words = []
@@ -68,13 +69,13 @@ def disagreements(
         if len(numbers) > 1:
             spans = " and ".join(f"{found[number].cycles:.0f}" for number in numbers)
             words.append(
-                f"all pairs with {name} should be alike, but take {spans} cycles"
+                f"pairs with {name} should have one latency, but take {spans} cycles"
             )
         median = statistics.median(found[place[pair]].cycles for pair in pairs)
         if before is not None and median < before[1]:
             words.append(
-                f"{name} should be farther than {before[0]}, but takes {median:.0f} "
-                f"cycles, and the other {before[1]:.0f}"
+                f"{name} should be slower than {before[0]}, but takes {median:.0f} "
+                f"cycles against {before[1]:.0f}"
             )
         before = (name, median)
     return words

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp machine` from its options to its exit status."""
+"""Carries out `hasp machine`: from its options to its exit status."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from hasp.lab.host.target import Row, Target, ThisMachine, simulated
 
 ROUNDS, QUICK_ROUNDS = 25, 5
 LIMIT, QUICK_LIMIT = 110.0, 20.0  # seconds
-# Memory to chase pointers through: more than any cache, and at most a quarter of it.
+# Bytes for pointer chasing: more than any cache, at most a quarter of the memory.
 CHASE_MOST, CHASE_MOST_QUICK = 1 << 30, 1 << 28
 CHASE_OF_MEMORY = 4
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asks for."""
+    """The options of `hasp machine`."""
 
     quick: bool = False
     cpus: tuple[int, ...] | None = None
@@ -47,7 +47,7 @@ class Options:
 
 
 def measure(options: Options) -> int:
-    """Measure, or read what was measured, and show it."""
+    """Measure, or read earlier results, and show them; return the exit status."""
     _check_outputs(options)
     if options.source:
         _show(load(Path(options.source)), options)
@@ -67,12 +67,12 @@ def _check_outputs(options: Options) -> None:
             output.check_writable(name)
     if options.plot and Path(options.plot).suffix not in (".png", ".svg"):
         raise HaspError(
-            f"--plot {options.plot}: the format is not known",
-            "let the name end in .png or .svg",
+            f"--plot {options.plot}: unknown format",
+            "use a name that ends in .png or .svg",
         )
     if options.toml and options.simulate:
         raise HaspError(
-            "--toml writes what was measured, not what was simulated",
+            "--toml writes measurements of this host, not simulated ones",
             "leave out --toml or --simulate",
         )
 
@@ -88,25 +88,25 @@ def _target(options: Options) -> Iterator[Target]:
 
 
 def refuse_the_impossible(cpus: Sequence[int] | None, facts: host.Host) -> None:
-    """Say so before measuring what cannot be measured here."""
+    """Raise HaspError if the measurement is impossible on this host."""
     allowed = sorted(os.sched_getaffinity(0))
     forbidden = [cpu for cpu in cpus or () if cpu not in allowed]
     if forbidden:
         raise HaspError(
-            f"--cpus: CPU {forbidden[0]} may not be used by this process",
+            f"--cpus: this process may not use CPU {forbidden[0]}",
             f"it may use {','.join(map(str, allowed))}; `taskset -p $$` shows the mask",
         )
     if facts.cpu_quota is not None and facts.cpu_quota < 1:
         raise HaspError(
-            f"the CPU quota here is {facts.cpu_quota:g} CPUs: every figure would be "
-            "that of a thread that waits for its quota",
-            "measure outside this container, or give it one CPU and more",
+            f"the CPU quota is {facts.cpu_quota:g} CPUs: every figure would include "
+            "waiting for the quota",
+            "measure outside this container, or raise its quota to at least one CPU",
         )
     wanted = len(cpus or allowed)
     if facts.cpu_quota is not None and facts.cpu_quota < min(wanted, 2):
         output.note(
-            f"the CPU quota is {facts.cpu_quota:g} CPUs: two threads at once will be "
-            "stopped now and then"
+            f"the CPU quota is {facts.cpu_quota:g} CPUs: two concurrent threads will "
+            "be throttled at times"
         )
     before = os.sched_getaffinity(0)
     try:
@@ -114,13 +114,13 @@ def refuse_the_impossible(cpus: Sequence[int] | None, facts: host.Host) -> None:
         os.sched_setaffinity(0, before)
     except OSError as problem:
         raise HaspError(
-            f"threads cannot be kept on a CPU here ({problem.strerror})",
-            "a sandbox forbids sched_setaffinity: measure outside of it",
+            f"threads cannot be pinned to a CPU ({problem.strerror})",
+            "a sandbox forbids sched_setaffinity: measure outside it",
         ) from None
 
 
 def _measured(target: Target, options: Options) -> tuple[list[Row], int]:
-    """The rows, and the exit status: that of an interruption, or 0."""
+    """Return the rows and the exit status: that of an interruption, or 0."""
     facts = host.facts()
     chase_most = CHASE_MOST_QUICK if options.quick else CHASE_MOST
     session = Session(
@@ -143,7 +143,7 @@ def _measured(target: Target, options: Options) -> tuple[list[Row], int]:
     began = time.monotonic()
     try:
         for number, step in session.steps():
-            # The first round is worth waiting for: without it something is missing.
+            # Always complete the first round, which measures every figure.
             if number and time.monotonic() - began > limit:
                 break
             progress.show(step.words, time.monotonic() - began, seconds)
@@ -153,7 +153,7 @@ def _measured(target: Target, options: Options) -> tuple[list[Row], int]:
     finally:
         progress.clear()
     if status:
-        output.note("interrupted; what follows was measured until then")
+        output.note("interrupted; the results so far follow")
     more: list[Doubt] = []
     if not target.simulated:
         more += doubts.of_means(getattr(target, "real_time", False), count)
@@ -166,7 +166,7 @@ def _measured(target: Target, options: Options) -> tuple[list[Row], int]:
 
 
 def host_row(session: Session, facts: host.Host, command: str) -> Row:
-    """What was measured, where, how."""
+    """Return the first row: which machine was measured, on which host, and how."""
     return {
         "schema": SCHEMA,
         "kind": "host",
@@ -181,7 +181,10 @@ def host_row(session: Session, facts: host.Host, command: str) -> Row:
 
 
 def load(path: Path) -> list[Row]:
-    """The rows of a file that --json wrote."""
+    """Return the rows of a file written by --json.
+
+    Raises HaspError if the file cannot be read or has other contents.
+    """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         rows: list[Row] = [json.loads(line) for line in lines]
@@ -193,7 +196,7 @@ def load(path: Path) -> list[Row]:
         ) from None
     if not fits or rows[0]["kind"] != "host":
         raise HaspError(
-            f"{path} has no results of `hasp machine` in it ({SCHEMA})",
+            f"{path} contains no results of `hasp machine` ({SCHEMA})",
             "name a file that `hasp machine --json FILE` wrote",
         )
     return rows
@@ -218,7 +221,7 @@ def _show(rows: list[Row], options: Options) -> None:
 
 
 class Progress:
-    """One line on stderr: rewritten on a terminal, else now and then a new one."""
+    """Progress on stderr: one rewritten line on a terminal, else a line every 10 s."""
 
     def __init__(self) -> None:
         self.live = sys.stderr.isatty()
@@ -226,8 +229,8 @@ class Progress:
         self.tenth = 0
 
     def show(self, words: str, elapsed: float, total: float) -> None:
-        """Say what is being done, and how much time is left."""
-        left = "not much"
+        """Show the current step and the remaining time, both in seconds."""
+        left = "almost no time"
         if total - elapsed > 1:
             left = format_duration(round(total - elapsed))
         if self.live:
@@ -239,6 +242,6 @@ class Progress:
             output.note(f"{left} left: {words}")
 
     def clear(self) -> None:
-        """Remove the line."""
+        """Erase the line."""
         if self.live and self.width:
             print(f"\r{'':{self.width}}\r", end="", file=sys.stderr, flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All figures as CSV: a line each, the same columns for all kinds."""
+"""Writes all figures as CSV, one per line, with the same columns for every kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from hasp.lab.host.target import Row
 
 KINDS = ("pair", "line", "crowd", "load", "wait", "atomic", "message", "energy")
-# What tells a figure from others of its kind, then the figure.
+# The columns that identify a figure, then its values.
 NAMES = (
     *("kind", "operation", "pattern", "name", "level", "way", "state", "relation"),
     *("cpu", "holder", "sharers", "threads", "bytes", "cycles", "ns"),
@@ -20,7 +20,7 @@ NAMES = (
 
 
 def write(rows: Sequence[Row], path: Path) -> None:
-    """Write the file."""
+    """Write the figures among `rows` to `path`."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, NAMES, extrasaction="ignore", restval="")
         writer.writeheader()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The topology of a machine file, as of one to measure."""
+"""The topology of a machine file, in the form that the measurement uses."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from hasp.lab.simulate.machines.machine import Machine
 
 @dataclass(frozen=True)
 class DescribedTopology(Topology):
-    """CPUs whose distance has a name in the machine's file."""
+    """CPUs whose distances are named in a machine file."""
 
     distances: tuple[str, ...] = ()
     between: tuple[tuple[int, ...], ...] = ()
     threads_per_core: int = 1
 
     def relation(self, first: int, second: int) -> str:
-        """The name of their distance."""
+        """Return the name of the distance between two CPUs."""
         if self.threads_per_core > 1 and self.cpu(first).core == self.cpu(second).core:
             return self.distances[0]
         return self.distances[self.between[self._place(first)][self._place(second)]]
 
     def relations(self) -> list[str]:
-        """The distances that occur, from near to far."""
+        """Return the names of all distances that occur, nearest first."""
         found = {
             self.relation(one.number, other.number)
             for one in self.cpus
@@ -34,7 +34,7 @@ class DescribedTopology(Topology):
         return [name for name in self.distances if name in found]
 
     def cpu(self, number: int) -> Cpu:
-        """The CPU of that number: they are numbered from 0."""
+        """Return a CPU by its number; numbers start at 0."""
         return self.cpus[number]
 
     def _place(self, cpu: int) -> int:
@@ -42,7 +42,7 @@ class DescribedTopology(Topology):
 
 
 def topology_of(machine: Machine) -> DescribedTopology:
-    """Its places are packages here, which is all that is told apart."""
+    """Return the topology of a machine; each of its dies counts as a package."""
     places = machine.topology
     cpus = tuple(
         Cpu(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What makes figures doubtful, each in a sentence that says what to do about it."""
+"""Reasons to doubt a measurement, each a sentence that suggests a remedy."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from hasp.lab.host.topology import CORE, UNKNOWN, Topology, nearness
 
 STEAL_SHARE = 0.01
 LOST_SHARE = 0.05  # of the samples
-OUTLIER_SHARE = 0.2  # memory alone has a tail of a tenth
-# A line of another core that comes within so many times what one's own cache takes was
-# not with another core.
+OUTLIER_SHARE = 0.2  # memory accesses alone have a tail of 10 %
+# A remote line must take longer than this multiple of a local one; a faster transfer
+# means that both CPUs share a core.
 LOCAL_FACTOR = 3
-GAP_NS = 1_000_000  # a thread that did nothing for so long had no CPU
+GAP_NS = 1_000_000  # a thread that made no progress for this long had no CPU
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """One reason to doubt figures, and which."""
+    """One reason to doubt the figures named in `about`."""
 
     doubt: str
     about: str
@@ -30,7 +30,7 @@ class Doubt:
 
 
 def of_figure(name: str, figure: Figure) -> list[Doubt]:
-    """What the samples themselves say."""
+    """Return the doubts that the samples of a figure raise by themselves."""
     found = []
     total = figure.samples + figure.lost_overlap + figure.outliers
     if figure.modes:
@@ -39,8 +39,8 @@ def of_figure(name: str, figure: Figure) -> list[Doubt]:
             Doubt(
                 "bimodal",
                 name,
-                f"samples crowd around {low:.0f} and {high:.0f} cycles, so the median "
-                f"is one of two answers; measure again when the machine is idle",
+                f"samples cluster around {low:.0f} and {high:.0f} cycles, so the "
+                f"median shows only one of them; measure again on an idle machine",
             )
         )
     if figure.lost_overlap > LOST_SHARE * total:
@@ -49,7 +49,7 @@ def of_figure(name: str, figure: Figure) -> list[Doubt]:
                 "lost_overlap",
                 name,
                 f"in {figure.lost_overlap} of {total} samples a thread had no CPU; "
-                f"they are dropped; stop other programs",
+                f"they were dropped; stop other programs",
             )
         )
     if figure.outliers > OUTLIER_SHARE * total:
@@ -65,74 +65,79 @@ def of_figure(name: str, figure: Figure) -> list[Doubt]:
 
 
 def of_gap(name: str, longest_gap_ns: float) -> list[Doubt]:
-    """Threads that were to run together, and one had no CPU for a while."""
+    """Return a doubt if one of several concurrent threads lost its CPU for long."""
     if longest_gap_ns <= GAP_NS:
         return []
-    words = f"a thread did nothing for {longest_gap_ns / 1e6:.0f} ms: "
-    words += "for that long the others ran alone, and the figure is too good"
+    words = f"a thread made no progress for {longest_gap_ns / 1e6:.0f} ms: "
+    words += "the others ran without it, so the figure is too optimistic"
     return [Doubt("lost_overlap", name, words)]
 
 
 def of_remote(
     remote: float, own: float, one: int, other: int, topology: Topology
 ) -> list[Doubt]:
-    """A line of another CPU that comes as fast as one's own."""
+    """Return a doubt if a remote line is as fast as a local one."""
     if remote > LOCAL_FACTOR * max(own, 1.0):
         return []
     about = f"CPUs {one} and {other}"
-    words = f"a line that the other has modified takes {remote:.0f} cycles, one's own "
+    words = f"a line modified by the other CPU takes {remote:.0f} cycles, a local one "
     words += f"{own:.0f}: "
     if topology.known and topology.relation(one, other) == CORE:
         return []  # two threads of a core share its caches
     words += (
-        "they share a core, whatever the system says"
+        "they share a core, although the system reports otherwise"
         if topology.known
-        else "they share a core (install hwloc, and `hasp machine` knows)"
+        else "they share a core (install hwloc, so that `hasp machine` can tell)"
     )
     return [Doubt("remote_is_local", about, words)]
 
 
 def of_interference(period: Interference) -> list[Doubt]:
-    """CPU time that others took meanwhile."""
+    """Return doubts about CPU time lost to a hypervisor or a quota."""
     found = []
     if period.steal_share > STEAL_SHARE:
-        words = (
-            f"the hypervisor gave {period.steal_share:.1%} of the CPU time to others"
+        words = f"the hypervisor took {period.steal_share:.1%} of the CPU time"
+        found.append(
+            Doubt(
+                "steal",
+                "this host",
+                f"{words}; measure when it is less busy",
+            )
         )
-        found.append(Doubt("steal", "this host", f"{words}; measure when it does less"))
     if period.throttled > 0:
-        words = f"the CPU quota stopped us {period.throttled} times; raise it"
+        words = f"the CPU quota throttled us {period.throttled} times; raise it"
         found.append(Doubt("throttled", "this host", words))
     return found
 
 
 def of_means(real_time: bool, cpus: int) -> list[Doubt]:
-    """What the measurement had to do without."""
+    """Return doubts about privileges and CPUs that the measurement lacked."""
     found = []
     if not real_time:
-        words = "bursts ran as ordinary threads, so others came in between; "
-        words += "run as root, or with CAP_SYS_NICE, for real time"
+        words = "bursts ran without real-time priority and may have been preempted; "
+        words += "run as root or with CAP_SYS_NICE"
         found.append(Doubt("no_real_time", "this host", words))
     if cpus < 2:
-        words = "one CPU: nothing that takes two of them is measured"
+        words = "only one CPU: measurements that need two are skipped"
         found.append(Doubt("one_cpu", "this host", words))
     return found
 
 
 def of_load(load: float, cpus: float) -> list[Doubt]:
-    """Other programs at the start."""
+    """Return a doubt if other programs were running at the start."""
     if load <= 0.5 * cpus:
         return []
-    words = f"a load of {load:.1f} on {cpus:g} CPUs; medians are sound, tails are not"
+    words = f"load average {load:.1f} on {cpus:g} CPUs; trust medians, but not tails"
     return [Doubt("load", "this host", words)]
 
 
 def of_state(
     state: str, load: float, store: float, own: float, remote: float
 ) -> list[Doubt]:
-    """Whether whoever was to hold the line does, by how fast its own operations are.
+    """Return a doubt if the line was not in the intended coherence state.
 
-    A fast load tells that it has a copy, a fast store that nobody else has one.
+    The intended holder times its own operations (cycles): a fast load shows that it has
+    a copy, a fast store that no other CPU has one.
     """
     limit = (own + remote) / 2
     has_copy, alone = load < limit, store < limit
@@ -146,29 +151,31 @@ def of_state(
     if (has_copy, alone) == expected:
         return []
     if state == "owned" and not has_copy:
-        words = (
-            "a modified line that another CPU reads leaves its holder: here `owned` "
-        )
-        words += "and `shared` after a store are `modified` with the reader"
+        words = "reading a modified line moves it away from its holder here: `owned` "
+        words += "and `shared` after a store are `modified` at the reader"
     elif state == "exclusive" and not alone:
         words = (
-            "the only reader of a line does not own it: here `exclusive` is `shared`"
+            "a line's only reader does not own it on this host: `exclusive` is `shared`"
         )
     else:
-        words = "the script did not bring the state about: its holder's own load takes "
-        words += f"{load:.0f} and its store {store:.0f} cycles"
+        words = "the line did not reach this state: its holder's own load takes "
+        words += f"{load:.0f} cycles and its store {store:.0f}"
     return [Doubt("state", state, words)]
 
 
 def of_topology(
     found: Sequence[Level], relation: Mapping[Pair, str], known: bool
 ) -> list[Doubt]:
-    """Where latency contradicts the system's description."""
+    """Return doubts where latencies contradict the topology that hwloc reports."""
     if not known:
-        words = "hwloc is not installed, so nothing is known of caches and packages; "
+        words = "hwloc is not installed, so caches and packages are unknown; "
         return [Doubt("topology", "this host", words + "`apt install hwloc-nox`")]
     order = sorted(set(relation.values()) - {UNKNOWN}, key=nearness)
     return [
-        Doubt("topology", "this host", f"{words}; does a virtual machine make it up?")
+        Doubt(
+            "topology",
+            "this host",
+            f"{words}; virtual machines may report a false one",
+        )
         for words in disagreements(found, relation, order)
     ]

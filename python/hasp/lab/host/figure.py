@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The figure of `hasp machine`: how long a line takes from each CPU to each other."""
+"""The figure of `hasp machine`: cache-line latency between all pairs of CPUs."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from hasp.base.figures import metadata, settings
 from hasp.lab.host.heat import matrix
 from hasp.lab.host.target import Row
 
-NUMBERS_MOST = 24  # CPUs for which each cell has its number
+NUMBERS_MOST = 24  # CPUs up to which cells show numbers
 
 
 def draw(rows: Sequence[Row], path: Path) -> None:
-    """Write the map to `path`, in the format of its suffix."""
+    """Write the map to `path`, in the format of its suffix (.png or .svg)."""
     import numpy
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     numbers, cells = matrix(rows)
     if not numbers:
-        raise HaspError(
-            "there is no pair of CPUs to draw", "a map needs two CPUs to be measured"
-        )
+        raise HaspError("there is no pair of CPUs to draw", "measure at least two CPUs")
     values = numpy.array(
         [[numpy.nan if cell is None else cell for cell in row] for row in cells]
     )
@@ -53,7 +51,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
                             color=colour,
                         )
         figure.suptitle(
-            "ns for a line that the other CPU has modified\n" + _where(rows[0]),
+            "ns to load a line that the other CPU modified\n" + _where(rows[0]),
             fontsize=10,
             x=0.01,
             ha="left",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The core-to-core map: a matrix of all pairs, and how a terminal shows it."""
+"""The core-to-core map: the matrix of all pairs, and its form on a terminal."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 NUMBERS_MOST = 12  # CPUs whose map fits as numbers in 80 columns
 WIDTH = 76
 SHADES = ".,:-=+*#%@"  # from near to far, without colour
-# 256-colour numbers from near to far: a part of the viridis map.
+# 256-colour codes from near to far, taken from the viridis map.
 COLOURS = (226, 190, 154, 112, 71, 36, 30, 24, 60, 54)
 
 
 def matrix(
     rows: Sequence[Row], field: str = "ns"
 ) -> tuple[list[int], list[list[float | None]]]:
-    """The CPUs, and for each a row of values; None where nothing was measured."""
+    """Return the CPUs and a row of values for each; None marks unmeasured pairs."""
     values: dict[tuple[int, int], float] = {}
     for row in of_kind(rows, "pair"):
         values[row["cpu"], row["holder"]] = row[field]
@@ -37,11 +37,11 @@ def matrix(
 
 
 def show(out: Console, rows: Sequence[Row]) -> None:
-    """The map: numbers for a few CPUs, shades for many."""
+    """Print the map: numbers for a few CPUs, shades for many."""
     numbers, cells = matrix(rows)
     if len(numbers) < 3:
         return
-    out.print("core to core: ns for a line that the other has modified", style="bold")
+    out.print("core to core: ns to load a line that the other modified", style="bold")
     if len(numbers) <= NUMBERS_MOST:
         _show_numbers(out, numbers, cells)
     else:

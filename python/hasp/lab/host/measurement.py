@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The measurement: steps in rounds, and rows of results from all their bursts.
+"""The measurement: rounds of short steps whose bursts are collected for the results.
 
-Every round measures everything for a moment, so that what disturbs the machine for a
-while disturbs a part of all samples, and not all samples of a part.
+Every round measures everything briefly, so that a temporary disturbance affects a few
+samples of every figure instead of all samples of one.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ WAYS = ("active", "pausing", "parked")
 ABSENT_THIRD = "needs a third CPU"
 
 KIB, MIB = 1 << 10, 1 << 20
-# Each burst has its own pages, and how far a line is depends on where it lies: with few
-# pairs of CPUs there is time to look at more lines.
+# Each burst uses new pages, and latency depends on where a line resides: with few pairs
+# of CPUs there is time to sample more lines.
 PAIR_BURSTS = 8
-# Of a contended run. Nothing disturbs a simulated one.
+# Length of a contended run. Simulated runs are undisturbed, so shorter ones suffice.
 DURATION_NS, DURATION_SIMULATED_NS = 20_000_000, 500_000
 ENERGY_MS, ENERGY_SIMULATED_MS = 1000, 1
-# SSYNC pauses after each operation, so that who has the line does not just use it
-# again: about as long as the line takes to come back.
+# Like SSYNC, pause after each operation for about as long as the line needs to return,
+# so that its holder does not simply use it again.
 PAUSE_FACTOR = 2
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do, for a fraction of a second."""
+    """A piece of work that takes a fraction of a second."""
 
     words: str
-    seconds: float  # about
+    seconds: float  # estimate
     run: Callable[[], None]
 
 
 class Session:
-    """Collects bursts; rows() says what they tell, also in the middle."""
+    """Collects bursts; rows.rows() turns them into results at any time."""
 
     def __init__(self, target: Target, rounds: int, chase_most: int) -> None:
         self.target = target
@@ -65,14 +65,14 @@ class Session:
         self.machine = ""
 
     def steps(self) -> Iterator[tuple[int, Step]]:
-        """All steps, each with the number of its round."""
+        """Yield all steps, each with the number of its round."""
         yield 0, Step("clock", 0.1, self._clock)
         for number in range(self.rounds):
             for step in self._round(number):
                 yield number, step
 
     def seconds(self) -> float:
-        """About how long all of it takes."""
+        """Estimate the duration of all steps."""
         rounds = range(self.rounds)
         steps = itertools.chain.from_iterable(self._round(number) for number in rounds)
         return sum(step.seconds for step in steps)
@@ -146,13 +146,14 @@ class Session:
             yield Step(name, seconds, partial(self._wait, name, words))
 
     def _wait(self, name: str, words: tuple[object, ...]) -> None:
-        # As ordinary threads: that is what programs have. A pause is the same to all.
+        # Programs run as ordinary threads, so measure them. A pause costs the same in
+        # both.
         self.bursts["wait", name] += self.target.bursts(
             *words, real_time=name == "pause"
         )
 
     def pause_cycles(self) -> int:
-        """After a contended operation: see PAUSE_FACTOR."""
+        """Return the pause after a contended operation; see PAUSE_FACTOR."""
         if self.pause is None:
             costs = [
                 figure.cycles
@@ -202,7 +203,8 @@ class Session:
 
     def _chase(self, level: str, size: int) -> None:
         cpu = self.target.topology.cpus[0].number
-        # Not in real time: filling so much memory would take the CPU for seconds.
+        # Without real-time priority: filling that much memory would block a CPU for
+        # seconds.
         words = ("chase", "--cpus", cpu, "--bytes", size)
         self.bursts["load", level, size] += self.target.bursts(
             *words, real_time=size <= MIB
@@ -216,7 +218,7 @@ class Session:
             yield Step(f"energy, {way}", seconds, partial(self._wait_for, way))
 
     def _wait_for(self, way: str) -> None:
-        """By what the platform counts itself, or by the host's meter."""
+        """Measure the power of one way to wait, with simulated or real counters."""
         meter = None if self.target.simulated else find_meter()
         count = meter.begin() if meter else None
         cpus = [cpu.number for cpu in self.target.topology.cpus]
@@ -236,7 +238,7 @@ class Session:
 
 
 def chase_sizes(target: Target, most: int) -> list[tuple[str, int]]:
-    """What fits in each level and not in the one before; RAM is more than any."""
+    """Return names and sizes (bytes) that fit each level but not the one before."""
     if target.simulated:
         return []
     topology = target.topology

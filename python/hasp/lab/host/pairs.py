@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which CPUs are measured with which: all pairs once, and some pairs in every case."""
+"""Selects the CPUs to measure together: all pairs once, and a few in every case."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from hasp.lab.host.topology import Topology
 
-MOST_PAIRS = 8192  # that a heat map is made of; beyond that, a sample of the CPUs
+MOST_PAIRS = 8192  # in a heat map; with more, only a sample of the CPUs
 MOST_SHARERS = 64
 
 
 @dataclass(frozen=True)
 class Cast:
-    """The CPUs of one series of cases: who measures, who holds the line, who shares."""
+    """The CPUs of one series: the measuring one, the line's holder, and a sharer."""
 
     cpu: int
     holder: int
@@ -22,8 +22,10 @@ class Cast:
 
 
 def casts(topology: Topology) -> list[Cast]:
-    """For each way in which two CPUs are related, the first such pair, both ways round
-    if there is only one way."""
+    """Return the first pair of CPUs for each relation, in the order of relations.
+
+    If there is only one relation, its pair is returned in both directions.
+    """
     numbers = [cpu.number for cpu in topology.cpus]
     found: dict[str, Cast] = {}
     wanted = len(topology.relations())
@@ -46,9 +48,11 @@ def casts(topology: Topology) -> list[Cast]:
 
 
 def third(topology: Topology, cpu: int, holder: int) -> int | None:
-    """Who shares the line with its holder: one of another core, since the threads of a
-    core have one copy together; as far from who measures as the holder is, and as near
-    to the holder as can be."""
+    """Return the CPU that shares the line with its holder; None if there is no third.
+
+    It is on another core if possible, because threads of a core share one copy; as far
+    from `cpu` as the holder is, and as close to the holder as possible.
+    """
     cores = {topology.cpu(cpu).core, topology.cpu(holder).core}
     wanted = topology.relation(cpu, holder)
     order = topology.relations()
@@ -69,7 +73,7 @@ def third(topology: Topology, cpu: int, holder: int) -> int | None:
 
 
 def pairs(topology: Topology) -> dict[int, list[int]]:
-    """For each CPU that holds a line, those that fetch it: every pair once."""
+    """Return, for each holder of a line, the CPUs that fetch it: every pair once."""
     numbers = [cpu.number for cpu in topology.cpus]
     step = 1
     while (len(numbers) // step) ** 2 // 2 > MOST_PAIRS:
@@ -83,7 +87,7 @@ def pairs(topology: Topology) -> dict[int, list[int]]:
 
 
 def crowds(topology: Topology, cpu: int) -> list[list[int]]:
-    """CPUs that share a line with each other, in growing numbers: 2, 4, 8 .. all."""
+    """Return groups of CPUs that share a line, of sizes 2, 4, 8 ... all."""
     others = [other.number for other in topology.cpus if other.number != cpu]
     others = others[:MOST_SHARERS]
     counts = []
@@ -97,7 +101,10 @@ def crowds(topology: Topology, cpu: int) -> list[list[int]]:
 
 
 def crews(topology: Topology) -> list[list[int]]:
-    """CPUs that contend: 1, 2, 3 .. 8, then in larger steps, socket by socket."""
+    """Return groups of contending CPUs, filled socket by socket.
+
+    Sizes are 1 to 8, then grow by half.
+    """
     ordered = sorted(
         topology.cpus, key=lambda cpu: (cpu.package, cpu.node, cpu.core, cpu.number)
     )

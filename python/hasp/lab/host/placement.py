@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""This host's CPUs as places and distances, which is how a machine file has them."""
+"""Describes this host's CPUs as dies and distances, as machine files do."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ SAME_CORE, SAME_DIE = "same_core", "same_die"
 
 @dataclass(frozen=True)
 class Places:
-    """CPUs that share a last-level cache are a place; all of a place are alike."""
+    """Groups of CPUs that share a last-level cache ('places' in machine files)."""
 
-    cpus: tuple[tuple[int, ...], ...]  # of each place, the system's numbers
+    cpus: tuple[tuple[int, ...], ...]  # by group, with the system's numbers
     threads_per_core: int
     nodes: int
     distances: tuple[str, ...]  # from near to far
-    relation: dict[str, str]  # of each distance: the measured one that stands for it
+    relation: dict[str, str]  # of each distance: the measured relation it is taken from
     between: tuple[tuple[int, ...], ...]
-    even: bool  # False: the places differ, so one place stands for all
+    even: bool  # False: the groups differ in size, so all CPUs form one
 
 
 def places_of(rows: Sequence[Row]) -> Places:
-    """From the rows of CPUs and of pairs."""
+    """Return the groups and distances found in rows of kinds `cpu` and `pair`."""
     cpus = of_kind(rows, "cpu")
     relation = _relations(rows)
     threads = _threads_per_core(cpus)
@@ -83,7 +83,7 @@ def _relations(rows: Sequence[Row]) -> dict[tuple[int, int], str]:
 
 
 def _threads_per_core(cpus: Sequence[Row]) -> int:
-    """0 when cores differ."""
+    """Return the threads per core; 0 if cores differ."""
     counts: dict[object, int] = {}
     for row in cpus:
         key = row["cpu"] if row["core"] is None else row["core"]
@@ -92,7 +92,7 @@ def _threads_per_core(cpus: Sequence[Row]) -> int:
 
 
 def _groups(cpus: Sequence[Row]) -> list[list[int]]:
-    """CPUs by last-level cache, or by package; threads of a core are neighbours."""
+    """Group CPUs by last-level cache or package; threads of a core are adjacent."""
     found: dict[object, list[Row]] = {}
     for row in cpus:
         shared = row["caches"][-1]["cpus"] if row["caches"] else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What was measured as tables of 80 columns, and what to doubt about it."""
+"""Prints the measurements as tables of 80 columns, followed by the doubts."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 9  # of thread counts
 WAITS = {
-    "pause": "one pause of a spinning thread",
-    "switch": "two threads of a CPU, there and back",
-    "wake": "from the wake-up call until the thread runs",
-    "slice": "until a thread loses a CPU that another wants",
+    "pause": "one pause instruction of a spinning thread",
+    "switch": "two threads on one CPU, round trip",
+    "wake": "from the futex wake to the woken thread running",
+    "slice": "time slice of a thread while another is ready",
 }
 DASH = "-"
 
 
 def show(out: Console, rows: Sequence[Row]) -> None:
-    """All tables that there are rows for."""
+    """Print every table for which there are rows."""
     first = rows[0]
     rate = first["cycles_per_second"] / 1e9
     cpus = len(of_kind(rows, "cpu"))
@@ -54,11 +54,11 @@ def _levels(out: Console, rows: Sequence[Row], rate: float) -> None:
     levels = of_kind(rows, "level")
     if not levels:
         return
-    out.print("a line that another CPU has modified", style="bold")
+    out.print("a line modified by another CPU", style="bold")
     form = table()
     for heading in ("cycles", "ns", "from - to", "pairs"):
         form.add_column(heading, justify="right", no_wrap=True)
-    form.add_column("what the system says of them", overflow="fold")
+    form.add_column("relation reported by the system", overflow="fold")
     for level in levels:
         form.add_row(
             f"{level['cycles']:.0f}",
@@ -112,7 +112,7 @@ def _cell(rows: Iterable[Row], operation: str, state: str) -> str:
 
 
 def _caption(rows: Sequence[Row]) -> str:
-    words = "± half of the middle half of all samples"
+    words = "± half the interquartile range of the samples"
     absent = {row["absent"] for row in rows if row["absent"]}
     if absent:
         words += f"; {DASH} {', '.join(sorted(absent))}"
@@ -124,7 +124,7 @@ def _crowds(out: Console, rows: Sequence[Row]) -> None:
     if not crowds:
         return
     counts = sorted({row["sharers"] for row in crowds})[:MOST_COLUMNS]
-    out.print("cycles for a line that so many other CPUs share", style="bold")
+    out.print("cycles for a line, by the number of CPUs that share it", style="bold")
     form = table()
     form.add_column("", no_wrap=True)
     for count in counts:
@@ -144,9 +144,7 @@ def _loads(out: Console, rows: Sequence[Row]) -> None:
     loads = of_kind(rows, "load")
     if not loads:
         return
-    out.print(
-        "loads one after the other, at random places in so much memory", style="bold"
-    )
+    out.print("dependent loads at random addresses, by memory size", style="bold")
     form = table()
     form.add_column("from", no_wrap=True)
     for heading in ("memory", "cycles", "ns"):
@@ -170,12 +168,12 @@ def _waits(out: Console, rows: Sequence[Row]) -> None:
     waits = of_kind(rows, "wait")
     if not waits:
         return
-    out.print("waiting, and being switched", style="bold")
+    out.print("waiting and context switches", style="bold")
     form = table()
     form.add_column("", no_wrap=True)
     form.add_column("time", justify="right", no_wrap=True)
-    form.add_column("of samples, 5 % - 95 %", justify="right", no_wrap=True)
-    form.add_column("what it is")
+    form.add_column("5 % - 95 % of samples", justify="right", no_wrap=True)
+    form.add_column("meaning")
     for row in waits:
         scale = row["ns"] / row["cycles"] / 1e9 if row["cycles"] else 0.0
         bounds = (row["low_cycles"] * scale, row["high_cycles"] * scale)
@@ -198,7 +196,7 @@ def _atomics(out: Console, rows: Sequence[Row]) -> None:
         counts = sorted({1, 2, 4, 8, *counts[-(MOST_COLUMNS - 4) :]} & set(counts))
     pause = atomics[-1]["pause_cycles"]
     out.print(
-        "one atomic operation on one line: millions a second, by threads", style="bold"
+        "atomic operations on one line: millions per second, by threads", style="bold"
     )
     form = table()
     form.add_column("", no_wrap=True)
@@ -212,7 +210,7 @@ def _atomics(out: Console, rows: Sequence[Row]) -> None:
         }
         form.add_row(operation, *(cells.get(count, DASH) for count in counts))
     out.print(form)
-    out.print(f"each pauses for {pause} cycles in between, so that the line moves")
+    out.print(f"threads pause {pause} cycles between operations, so the line moves")
     out.print()
 
 
@@ -223,7 +221,7 @@ def _messages(out: Console, rows: Sequence[Row]) -> None:
     out.print("messages of one cache line", style="bold")
     form = table()
     form.add_column("pattern", no_wrap=True)
-    for heading in ("threads", "ns a message", "millions a second"):
+    for heading in ("threads", "ns/message", "millions/s"):
         form.add_column(heading, justify="right", no_wrap=True)
     for row in messages:
         mops = row["throughput_mops"]
@@ -241,10 +239,10 @@ def _energy(out: Console, rows: Sequence[Row]) -> None:
     used = of_kind(rows, "energy")
     if not used:
         if not rows[0]["simulated"]:
-            out.print("energy: absent, this host shows no RAPL counters")
+            out.print("energy: not measured, this host exposes no RAPL counters")
             out.print()
         return
-    out.print("power of all packages, with all CPUs busy in one way", style="bold")
+    out.print("power of all packages while all CPUs wait in one way", style="bold")
     form = table()
     form.add_column("", no_wrap=True)
     form.add_column("watts", justify="right", no_wrap=True)
@@ -260,7 +258,7 @@ def _doubts(out: Console, rows: Sequence[Row]) -> None:
     found = of_kind(rows, "doubt")
     if not found:
         return
-    out.print("to keep in mind", style="bold")
+    out.print("doubts", style="bold")
     by_words: dict[tuple[str, str], list[str]] = {}
     for row in found:
         by_words.setdefault((row["doubt"], row["words"]), []).append(row["about"])
@@ -270,7 +268,7 @@ def _doubts(out: Console, rows: Sequence[Row]) -> None:
     style = "yellow" if not out.no_color else ""
     for kind, entries in by_kind.items():
         first, words = entries[0]
-        more = f" (and {len(entries) - 1} more like it)" if len(entries) > 1 else ""
+        more = f" (and {len(entries) - 1} similar)" if len(entries) > 1 else ""
         text = Text(f"! {kind.replace('_', ' ')}: ", style=style)
         out.print(text.append(f"{first}: {words}{more}", style="default"))
     out.print()

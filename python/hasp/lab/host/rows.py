@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Rows of results, one JSON object each, from what a session has collected.
+"""The results of a session as rows, one JSON object each.
 
-Tables, figures, CSV and the machine file are made from these rows and from nothing
-else, so that they can be made again from a file.
+Tables, figures, CSV and the machine file are derived from these rows alone, so they can
+be regenerated from a file.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from hasp.lab.host.target import Row
 
 
 def of_kind(rows: Iterable[Row], kind: str) -> list[Row]:
-    """The rows of one kind, in order."""
+    """Return the rows of one kind, in order."""
     return [row for row in rows if row["kind"] == kind]
 
 
 class Results:
-    """Everything measured so far, as rows."""
+    """Turns everything measured so far into rows."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -48,7 +48,7 @@ class Results:
         self.doubts: list[Doubt] = []
 
     def rows(self, more: Sequence[Doubt] = ()) -> list[Row]:
-        """All of them; `more` is what is to be doubted besides."""
+        """Return all rows; `more` are doubts to add to those of the figures."""
         if not self.session.cycles_per_second:
             return []
         found = [
@@ -110,7 +110,7 @@ class Results:
             yield _row("level", bounds, {"relations": names, "pairs": pairs})
 
     def _own(self) -> float:
-        """Cycles of a load that hits what the CPU has itself."""
+        """Return the cycles of a load that hits the CPU's own cache."""
         values = [
             figure.cycles
             for key, figure in self.figures.items()
@@ -167,7 +167,8 @@ class Results:
     def _waits(self) -> Iterator[Row]:
         for key, figure in self.figures.items():
             if key[0] == "wait":
-                # A sleeping partner is what these are about: no crowd is a doubt.
+                # A sleeping partner is the point of these cases, so bimodal samples are
+                # no reason for doubt.
                 values = figure.as_json(self.cycles_per_ns)
                 yield _row("wait", {"name": key[1]}, values)
 

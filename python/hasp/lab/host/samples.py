@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Raw samples of bursts, made into one figure; what was dropped is counted."""
+"""Reduces the raw samples of bursts to one figure and counts dropped samples."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from hasp.statistics import outliers
 Array = numpy.typing.NDArray[Any]
 
 TRIMMED_SHARE = 0.1  # at each end of a burst
-# The clock's steps and the pipeline: figures of few cycles scatter by that much.
+# Clock granularity and the pipeline scatter small figures by this much.
 SCATTER_CYCLES = 10
-# Two modes: see modes().
+# Thresholds of modes().
 TAIL_SHARE = 0.05  # of the samples at each end
-LEAST_SHARE = 0.1  # of the samples in the smaller one
-VALLEY_SHARE = 0.04  # at most so many between them
-APART = 0.3  # of the median; less is not worth a word
+LEAST_SHARE = 0.1  # of the samples in the smaller mode
+VALLEY_SHARE = 0.04  # of the samples between the modes, at most
+APART = 0.3  # of the median; a smaller distance is not reported
 APART_CYCLES = 20
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What many samples say, in cycles of one operation."""
+    """The summary of many samples, in cycles per operation."""
 
-    cycles: float  # the median of bursts
-    spread: float  # half of the range of the middle half
-    low: float  # one sample in twenty is below
-    high: float  # one in twenty is above
-    samples: int  # that it rests on
-    outliers: int  # dropped by rule
-    lost_overlap: int  # dropped, because another thread had no CPU meanwhile
-    modes: tuple[float, float] | None = None  # two values that samples crowd around
+    cycles: float  # median of the bursts
+    spread: float  # half the interquartile range
+    low: float  # 5th percentile
+    high: float  # 95th percentile
+    samples: int  # kept
+    outliers: int  # dropped by the outlier rule
+    lost_overlap: int  # dropped because another thread had no CPU
+    modes: tuple[float, float] | None = None  # centres of a bimodal distribution
 
     def as_json(self, cycles_per_ns: float) -> dict[str, Any]:
-        """Its fields of a row of results."""
+        """Return the figure's fields in a row of results."""
         return {
             "cycles": round(self.cycles, 2),
             "ns": round(self.cycles / cycles_per_ns, 2),
@@ -54,10 +54,10 @@ class Figure:
 
 
 def figure_of(bursts: Iterable[Mapping[str, Any]]) -> Figure | None:
-    """All bursts of one case as a figure; None without a sample to rest on.
+    """Reduce all bursts of one case to a figure; None if no sample remains.
 
-    The empty region that each burst has timed beside every sample is taken off as the
-    burst's median. A sample is never replaced: it counts, or is dropped and counted.
+    Each burst also times an empty region; the median of those timings is subtracted. A
+    sample is either kept or dropped and counted as dropped, never replaced.
     """
     kept: list[float] = []
     origin: list[int] = []  # the burst of each
@@ -74,7 +74,7 @@ def figure_of(bursts: Iterable[Mapping[str, Any]]) -> Figure | None:
         ]
         origin += [number] * (len(kept) - len(origin))
     crowds = modes(kept)
-    # With two crowds, the smaller one would be outliers of the larger.
+    # In a bimodal distribution the smaller mode would look like outliers.
     far = set() if crowds else _far(kept)
     stays = [place not in far for place in range(len(kept))]
     values = numpy.asarray(kept)[stays]
@@ -103,11 +103,10 @@ def _far(values: Sequence[float]) -> set[int]:
 
 
 def _middle(values: Array, origin: Array) -> float:
-    """The median of the bursts' trimmed means.
+    """Return the median of the bursts' trimmed means.
 
-    A median of all samples would not be steady: the distance of a line also depends on
-    where its home is, and where homes are of two kinds, half of the samples lie on
-    either side of a gap that the median falls into.
+    The median of all samples would be unstable: latency also depends on the home of a
+    line, and with two kinds of homes the median falls into the gap between them.
     """
     means = []
     for number in numpy.unique(origin):
@@ -118,12 +117,12 @@ def _middle(values: Array, origin: Array) -> float:
 
 
 def modes(values: Sequence[float]) -> tuple[float, float] | None:
-    """The two values that the samples crowd around, or None.
+    """Return the centres of a bimodal distribution, or None if there is one mode.
 
-    The cut between them is Otsu's ("A threshold selection method from gray-level
-    histograms", 1979): the one with the largest variance between the two sides. All
-    samples can be cut in two; they are two crowds if hardly any lies in the middle
-    third between them. The tails are left out: they are for the rule of outliers.
+    The cut is Otsu's ("A threshold selection method from gray-level histograms", 1979),
+    which maximises the variance between the two sides. Any samples can be cut; they are
+    bimodal if hardly any lie in the middle third between the centres. Tails are
+    excluded because the outlier rule handles them.
     """
     ordered = numpy.sort(numpy.asarray(values, dtype=float))
     tail = int(TAIL_SHARE * len(ordered))

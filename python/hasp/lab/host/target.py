@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is measured: this machine, or a simulated one; and how `hasp-machine` is run."""
+"""The machine to measure, this host or a simulated one, and calls of `hasp-machine`."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from hasp.lab.host.topology import Topology, of_this_machine
 from hasp.locks import native
 
 TIMEOUT = 60.0  # seconds for a burst
-PAUSE = 0.02  # seconds between bursts: others want the CPUs, too
+PAUSE = 0.02  # seconds between bursts, so that other programs can run
 REAL_TIME_PRIORITY = 1
 
 Row = dict[str, Any]
 
 
 class Target(Protocol):
-    """A machine to measure."""
+    """A machine that can be measured."""
 
     topology: Topology
     simulated: bool
 
     def bursts(self, *words: object, real_time: bool = True) -> list[Row]:
-        """Run `hasp-machine` with these words."""
+        """Run `hasp-machine` with these arguments and return its rows."""
 
     def workload(self, *words: object) -> Row:
-        """Run `hasp-workloads` with these words."""
+        """Run `hasp-workloads` with these arguments and return its last row."""
 
 
 def _rows(argv: Sequence[str], *, real_time: bool = False) -> list[Row]:
@@ -52,19 +52,19 @@ def _rows(argv: Sequence[str], *, real_time: bool = False) -> list[Row]:
     except subprocess.TimeoutExpired:
         raise HaspError(
             f"{name} {argv[1]} did not end within {TIMEOUT:.0f} s",
-            "are the CPUs taken by real-time programs? `hasp doctor` looks at the host",
+            "real-time programs may occupy the CPUs; `hasp doctor` examines the host",
         ) from None
     if done.returncode != 0:
-        words = done.stderr.strip().removeprefix(f"{name}: ") or "it failed silently"
+        words = done.stderr.strip().removeprefix(f"{name}: ") or "no message"
         raise HaspError(
             f"{words} ({' '.join([name, *argv[1:]])})",
-            "`hasp machine --cpus LIST` measures on CPUs of your choice",
+            "choose other CPUs with `hasp machine --cpus LIST`",
         )
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 class ThisMachine:
-    """The one that this process runs on."""
+    """The host that this process runs on."""
 
     simulated = False
 
@@ -73,21 +73,23 @@ class ThisMachine:
         self.real_time = may_run_in_real_time()
 
     def bursts(self, *words: object, real_time: bool = True) -> list[Row]:
-        """In real time where that is allowed, so that nothing comes in between: bursts
-        are short, and others run in the pauses."""
+        """Run a burst, with real-time priority if permitted.
+
+        Bursts are short, and other programs run in the pauses between them.
+        """
         time.sleep(PAUSE)
         argv = [str(native.program("hasp-machine")), *map(str, words)]
         return _rows(argv, real_time=real_time and self.real_time)
 
     def workload(self, *words: object) -> Row:
-        """One line of `hasp-workloads`."""
+        """Run `hasp-workloads` and return its last row."""
         time.sleep(PAUSE)
         argv = [str(native.program("hasp-workloads")), *map(str, words)]
         return _rows(argv, real_time=self.real_time)[-1]
 
 
 class SimulatedMachine:
-    """One that a file describes; see docs/machines.md."""
+    """A machine described by a file; see docs/machines.md."""
 
     simulated = True
 
@@ -96,7 +98,7 @@ class SimulatedMachine:
         self.topology = topology
 
     def bursts(self, *words: object, real_time: bool = True) -> list[Row]:
-        """A simulated clock is as fine as one likes, and samples are all alike."""
+        """Run one short burst: a simulated clock is exact, and samples do not vary."""
         del real_time
         argv = [str(native.program("hasp-machine-simulated")), *map(str, words)]
         argv += ["--machine", str(self.flat), "--samples", "16"]
@@ -105,14 +107,14 @@ class SimulatedMachine:
         return _rows(argv)
 
     def workload(self, *words: object) -> Row:
-        """One line of `hasp-simulate`."""
+        """Run `hasp-simulate` and return its last row."""
         argv = [str(native.program("hasp-simulate")), *map(str, words)]
         return _rows([*argv, "--machine", str(self.flat)])[-1]
 
 
 @contextlib.contextmanager
 def simulated(word: str) -> Iterator[SimulatedMachine]:
-    """The machine of that name or file."""
+    """Yield the simulated machine of that name or file."""
     from hasp.lab.host.described import topology_of
     from hasp.lab.simulate.machines import machine
     from hasp.lab.simulate.machines.flat import flatten
@@ -125,7 +127,7 @@ def simulated(word: str) -> Iterator[SimulatedMachine]:
 
 
 def may_run_in_real_time() -> bool:
-    """Whether a child of ours may."""
+    """Return whether child processes may use real-time priority."""
     before = os.sched_getscheduler(0)
     parameter = os.sched_getparam(0)
     try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The measured host as a machine file, in the schema of docs/machines.md.
+"""Writes the measured host as a machine file (docs/machines.md).
 
-What was measured says so; what a host cannot tell is an estimate, and is listed as one
-with its derivation.
+Measured values are marked as such. Values that a host cannot provide are estimates,
+listed as such with their derivation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hasp.lab.host.placement import Places, places_of
 from hasp.lab.host.rows import of_kind
 from hasp.lab.host.target import Row
 
-# The file's names of operations, and ours.
+# Operation names in the file, and in the rows.
 OPERATIONS = {
     "load": "load",
     "store": "store",
@@ -26,12 +26,15 @@ OPERATIONS = {
     "exchange": "swap",
 }
 STATES = ("modified", "owned", "exclusive", "shared", "invalid")
-# Two CPUs cannot show a line that two others share. These stand in for it.
+# With two CPUs no line is shared by two others; these states substitute for it.
 STAND_INS = {
-    "load": ("exclusive", "no third CPU: as from the only other CPU that has the line"),
-    "other": ("shared_mine", "no third CPU: as if the own copy were one of the two"),
+    "load": ("exclusive", "no third CPU: taken from a line that one other CPU has"),
+    "other": (
+        "shared_mine",
+        "no third CPU: taken from a line shared with the CPU",
+    ),
 }
-# Server processors, a core: for hosts without energy counters.
+# Per core of a server processor, for hosts without energy counters.
 ACTIVE_MW, BASE_MW = 5000, 30000
 PAUSING_SHARE, PARKED_SHARE = 0.9, 0.25
 TRANSFER_LOCAL_PJ, TRANSFER_REMOTE_PJ = 2000, 20000
@@ -40,7 +43,7 @@ PROTOCOL = "moesi-directory"
 
 
 class _Text:
-    """Tables of the file, and what is estimated in them."""
+    """The tables of the file, and the estimates among their values."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -57,12 +60,15 @@ class _Text:
 
 
 def write(rows: Sequence[Row], path: Path) -> None:
-    """Write the file."""
+    """Write the machine file of `rows` to `path`."""
     path.write_text(text_of(rows), encoding="utf-8")
 
 
 def text_of(rows: Sequence[Row]) -> str:
-    """The file's text."""
+    """Return the text of the machine file.
+
+    Raises HaspError if fewer than two CPUs were measured.
+    """
     first = rows[0]
     if not of_kind(rows, "pair"):
         raise HaspError(
@@ -71,7 +77,7 @@ def text_of(rows: Sequence[Row]) -> str:
         )
     places = places_of(rows)
     body = _Text()
-    body.table("clock", "MEASURED, against the system's clock")
+    body.table("clock", "MEASURED, against the system clock")
     body.figure("mhz", first["cycles_per_second"] / 1e6, 1)
     _topology(body, places)
     _protocol(body, first)
@@ -86,7 +92,7 @@ def text_of(rows: Sequence[Row]) -> str:
     head = [
         "# SPDX-License-Identifier: MIT",
         f"# Written by `{first['command']}`, Hasp {first['version']}.",
-        f"# CPUs are numbered place by place: {_numbering(places)}.",
+        f"# CPUs are numbered group by group: {_numbering(places)}.",
         "schema = 1",
         f"title = {_quoted(f'{model}, {count} CPUs, as measured')}",
         "",
@@ -118,7 +124,7 @@ def _numbering(places: Places) -> str:
 
 
 def _topology(body: _Text, places: Places) -> None:
-    body.table("topology", "MEASURED, and what hwloc says of the host")
+    body.table("topology", "MEASURED, and as hwloc reports the host")
     body.figure("cpus", sum(map(len, places.cpus)))
     body.figure("threads_per_core", places.threads_per_core)
     body.figure("places", len(places.cpus))
@@ -130,8 +136,8 @@ def _topology(body: _Text, places: Places) -> None:
         body.lines.append("]")
     if not places.even:
         body.estimates["topology"] = (
-            "cores or caches of the host are not all alike, or hwloc does not know "
-            "them: one place for all"
+            "cores or caches of the host differ, or hwloc does not know them: "
+            "all CPUs form one place"
         )
 
 
@@ -141,7 +147,7 @@ def _protocol(body: _Text, first: Row) -> None:
     kind = PROTOCOLS[vendor] if vendor == "GenuineIntel" or "AMD" in model else PROTOCOL
     body.table("protocol", None)
     body.lines.append(f'kind = "{kind}"')
-    body.estimates["protocol"] = "not measured: what the vendor's processors mostly do"
+    body.estimates["protocol"] = "not measured: typical of the vendor's processors"
 
 
 def _own(rows: Sequence[Row], operation: str, state: str = "mine") -> float | None:
@@ -153,7 +159,7 @@ def _own(rows: Sequence[Row], operation: str, state: str = "mine") -> float | No
 
 def _local(body: _Text, rows: Sequence[Row]) -> None:
     loads = {row["level"]: row["cycles"] for row in of_kind(rows, "load")}
-    body.table("local", "MEASURED, chases of pointers, and operations on an own line")
+    body.table("local", "MEASURED, pointer chasing, and operations on a local line")
     l1 = loads.get("L1")
     if l1 is None:
         l1 = 4.0
@@ -163,12 +169,12 @@ def _local(body: _Text, rows: Sequence[Row]) -> None:
     llc = loads.get("LLC", loads.get("L2"))
     if llc is None:
         llc = _cell(rows, None, "load", "exclusive") or 10 * l1
-        body.estimates["local.llc"] = "not measured: as a line of another CPU"
+        body.estimates["local.llc"] = "not measured: taken from a line of another CPU"
     body.figure("llc", llc, 1)
     ram = loads.get("RAM")
     if ram is None:
         ram = _cell(rows, None, "load", "invalid") or 5 * llc
-        body.estimates["local.ram"] = "not measured: as a line that was evicted"
+        body.estimates["local.ram"] = "not measured: taken from an evicted line"
     body.figure("ram", ram, 1)
     body.figure("atomic", _own(rows, "cas"), 1)
     body.figure("store", _own(rows, "store"))
@@ -185,20 +191,20 @@ def _sharers(body: _Text, rows: Sequence[Row]) -> None:
     few, many = min(crowds, default=0), max(crowds, default=0)
     if many > few:
         body.table(
-            "sharers", f"MEASURED, a store to a line of {few} and {many} sharers"
+            "sharers", f"MEASURED, stores to a line with {few} and {many} sharers"
         )
         slope = 1000 * (crowds[many] - crowds[few]) / (many - few)
     else:
         body.table("sharers", None)
         slope = 0.0
-        body.estimates["sharers"] = "too few CPUs to see a difference"
+        body.estimates["sharers"] = "too few CPUs to measure the slope"
     body.figure("store_millicycles", slope)
 
 
 def _cell(
     rows: Sequence[Row], relation: str | None, operation: str, state: str
 ) -> float | None:
-    """The mean over both directions, where both were measured."""
+    """Return the mean over the measured directions; None if there are none."""
     found = [
         row["cycles"]
         for row in of_kind(rows, "line")
@@ -226,7 +232,7 @@ def _latency(
             }
             body.estimates[f"latency.{name}.{state}"] = why
         if any(cell is None for cell in cells.values()):
-            continue  # another row stands in for it: docs/machines.md
+            continue  # the reader substitutes another row: docs/machines.md
         row = ", ".join(
             f"{distance} = {max(1, round(cell or 0))}"
             for distance, cell in cells.items()
@@ -238,7 +244,7 @@ def _scheduler(body: _Text, rows: Sequence[Row], rate: float) -> None:
     waits = {row["name"]: row["cycles"] for row in of_kind(rows, "wait")}
     if not waits:
         return
-    body.table("scheduler", "MEASURED, the calls in a switch included")
+    body.table("scheduler", "MEASURED, including the system calls of a switch")
     if "slice" in waits:
         body.figure("slice_us", waits["slice"] / rate * 1e6, 1)
     if "switch" in waits:
@@ -249,7 +255,7 @@ def _scheduler(body: _Text, rows: Sequence[Row], rate: float) -> None:
 def _power(body: _Text, rows: Sequence[Row], places: Places) -> None:
     watts = {row["way"]: row["watts"] for row in of_kind(rows, "energy")}
     cores = sum(map(len, places.cpus)) / places.threads_per_core
-    transfers = "a line of 512 bits, about 4 pJ a bit on a die and 40 off it"
+    transfers = "512 bits per line, about 4 pJ per bit on a die and 40 off it"
     if {"active", "pausing", "parked"} <= set(watts):
         body.table("power", "MEASURED, energy counters of all packages")
         base = watts["parked"] * (1 - PARKED_SHARE)
@@ -259,14 +265,14 @@ def _power(body: _Text, rows: Sequence[Row], places: Places) -> None:
             "parked_mw": 1000 * (watts["parked"] - base) / cores,
             "base_mw": 1000 * base,
         }
-        body.estimates["power.base_mw"] = "three quarters of what parked CPUs leave"
+        body.estimates["power.base_mw"] = "three quarters of the power with all parked"
         body.estimates["power.transfer_local_pj"] = transfers
         body.estimates["power.transfer_remote_pj"] = transfers
     else:
         body.table("power", None)
         body.estimates["power"] = (
-            f"no energy counters on the host: {ACTIVE_MW} mW a core, a waiting one "
-            f"nine tenths, a parked one a quarter; {transfers}"
+            f"no energy counters on the host: {ACTIVE_MW} mW per core, nine tenths "
+            f"of it while pausing, a quarter while parked; {transfers}"
         )
         figures = {
             "active_mw": ACTIVE_MW,

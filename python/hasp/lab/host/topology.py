@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which CPUs share what, as hwloc says: cores, caches, packages, NUMA nodes."""
+"""The topology that hwloc reports: cores, caches, packages, NUMA nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class Cache:
-    """One cache, and who has it."""
+    """One cache, and the CPUs that share it."""
 
     level: int
     bytes: int
@@ -28,10 +28,10 @@ class Cache:
 
 @dataclass(frozen=True)
 class Cpu:
-    """One hardware thread, and what it is part of."""
+    """One hardware thread, with its core, package, node and caches."""
 
-    number: int  # the system's
-    core: int  # numbers of our own from here on, in hwloc's order
+    number: int  # the system's number
+    core: int  # from here on numbered in hwloc's order
     package: int
     node: int
     caches: tuple[Cache, ...] = ()  # from near to far
@@ -39,19 +39,19 @@ class Cpu:
 
 @dataclass(frozen=True)
 class Topology:
-    """The CPUs that may be used."""
+    """The CPUs that may be used, and their relations."""
 
     cpus: tuple[Cpu, ...]
     nodes: int = 1
     node_distances: tuple[tuple[int, ...], ...] = field(default=())
-    known: bool = True  # False: hwloc is not there, and nothing is known but numbers
+    known: bool = True  # False: without hwloc only the numbers are known
 
     def cpu(self, number: int) -> Cpu:
-        """The CPU of that number."""
+        """Return a CPU by the system's number."""
         return next(cpu for cpu in self.cpus if cpu.number == number)
 
     def relation(self, first: int, second: int) -> str:
-        """The innermost thing that both are part of, in words."""
+        """Return the name of the innermost unit that contains both CPUs."""
         if not self.known:
             return UNKNOWN
         one, other = self.cpu(first), self.cpu(second)
@@ -66,13 +66,13 @@ class Topology:
         return OTHER if distance is None else f"{OTHER}, distance {distance}"
 
     def node_distance(self, first: int, second: int) -> int | None:
-        """What the firmware says, with 10 for a node itself."""
+        """Return the firmware's distance of two nodes (10: the same), or None."""
         if first < len(self.node_distances) and second < len(self.node_distances):
             return self.node_distances[first][second]
         return None
 
     def relations(self) -> list[str]:
-        """All that occur between two CPUs, from near to far."""
+        """Return all relations between two CPUs that occur, nearest first."""
         numbers = [cpu.number for cpu in self.cpus]
         found = {
             self.relation(one, other)
@@ -82,7 +82,7 @@ class Topology:
         return sorted(found, key=nearness)
 
     def cache(self, level: int) -> Cache | None:
-        """The first CPU's cache of that level; the farthest one for level 0."""
+        """Return the first CPU's cache of a level; level 0 is its last level."""
         caches = self.cpus[0].caches
         if level == 0:
             return caches[-1] if caches else None
@@ -90,7 +90,7 @@ class Topology:
 
 
 def nearness(relation: str) -> tuple[int, int]:
-    """What to sort relations by, from near to far."""
+    """Return a sort key that orders relations from near to far."""
     if relation.startswith("shared L"):
         return (1, int(relation.removeprefix("shared L")))
     if relation.startswith(OTHER):
@@ -100,7 +100,7 @@ def nearness(relation: str) -> tuple[int, int]:
 
 
 def of_this_machine(allowed: Sequence[int] | None = None) -> Topology:
-    """What hwloc says of the CPUs that may be used; bare numbers without hwloc."""
+    """Return hwloc's topology of the allowed CPUs; bare numbers without hwloc."""
     numbers = sorted(os.sched_getaffinity(0) if allowed is None else allowed)
     text = _lstopo()
     if text is not None:
@@ -132,7 +132,7 @@ def _lstopo() -> str | None:
 
 @dataclass
 class _Place:
-    """Where a walk through hwloc's tree stands."""
+    """The enclosing units during a walk through hwloc's tree."""
 
     core: int = -1
     package: int = 0
@@ -141,7 +141,7 @@ class _Place:
 
 
 def parse(text: str, allowed: Sequence[int]) -> Topology:
-    """The allowed CPUs of an XML description by hwloc, version 2."""
+    """Parse an XML description by hwloc 2, restricted to the allowed CPUs."""
     root = xml.fromstring(text)
     found: dict[int, Cpu] = {}
     counts = {"Core": 0, "Package": 0}
@@ -168,7 +168,7 @@ def parse(text: str, allowed: Sequence[int]) -> Topology:
             found[number] = Cpu(
                 number, place.core, place.package, place.node, place.caches
             )
-        # Memory hangs beside what is next to it: those CPUs are on that node.
+        # hwloc lists a NUMA node beside the unit it is attached to.
         for child in element.findall("object"):
             if child.get("type") == "NUMANode":
                 nodes.append(child.get("os_index", "0"))
@@ -183,7 +183,7 @@ def parse(text: str, allowed: Sequence[int]) -> Topology:
 
 
 def cpus_of(mask: str) -> frozenset[int]:
-    """The numbers in a mask such as `0x00000003` or `0xff,0x0`, high words first."""
+    """Return the CPUs in a mask such as `0x3` or `0xff,0x0` (high words first)."""
     bits = 0
     for word in mask.split(","):
         bits = bits << 32 | int(word or "0", 16)
