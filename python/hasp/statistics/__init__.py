@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pure functions on samples; each formula says where it comes from."""
+"""Pure functions on samples, with the source of each formula."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Which locks collapse: more of the machine makes the program much slower.
+"""Detection of collapse: the program is much slower on more of the machine.
 
-The lock study ("Lock - Unlock: Is That All?", ACM TOCS 2019, section 4.1) sees many
-locks lose most of their throughput between the size at which they do best and the
-whole machine, and advises to look for that first. It names no limit; half of the peak
-is Hasp's.
+In the lock study ("Lock - Unlock: Is That All?", ACM TOCS 2019, section 4.1), many
+locks lose most of their throughput between their best size and the whole machine; the
+study advises to look for that first. It gives no limit: half of the peak is Hasp's
+choice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ COLLAPSED_BELOW = 0.5
 
 
 def collapsed(grid: Grid) -> Flags:
-    """(programs, locks): at the largest size, below half of the lock's own peak."""
+    """True where the mean at the largest size is below half of the lock's own peak.
+
+    The shape is (programs, locks).
+    """
     with numpy.errstate(invalid="ignore"):
         flags: Flags = grid.at("max") < COLLAPSED_BELOW * grid.at("opt")
     return flags

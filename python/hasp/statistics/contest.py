@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Which locks may be the best for a program, as far as its runs can tell.
+"""Tests of each lock against the one with the best mean, for one program.
 
-What the lock study lacked: it compares means of about five runs as they are. Here each
-lock is held against the one with the best mean by Welch's test (unequal variances:
-Welch, "The generalization of 'Student's' problem when several different population
-variances are involved", Biometrika 1947), the family of tests of a program is
-corrected (Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
-Journal of Statistics 1979), and a difference is only said to be one if it is also large
-enough to matter. Otherwise the verdict is "cannot tell".
+The lock study compares means of about five runs without a test. Here, Welch's test
+(unequal variances: Welch, "The generalization of 'Student's' problem when several
+different population variances are involved", Biometrika 1947) compares each lock with
+the best one. Its p values are corrected for the number of locks (Holm, "A simple
+sequentially rejective multiple test procedure", Scandinavian Journal of Statistics
+1979). A lock is "worse" if the difference is significant and large enough to matter;
+a difference that is large but not significant gets the verdict "cannot tell".
 """
 
 from __future__ import annotations
@@ -17,46 +17,45 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy
-from scipy.stats import t as student
+from scipy.stats import ttest_ind_from_stats
 
 BEST, SAME, WORSE, CANNOT_TELL = "best", "same", "worse", "cannot tell"
 SIGNIFICANT_BELOW = 0.05
-# A lock this close to the best is as good (the study's own 5 %).
+# A lock within this share of the best counts as equally good (the study's 5 %).
 MATTERS_FROM = 0.05
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A lock against the one with the best mean."""
+    """Comparison of a lock with the one that has the best mean."""
 
     ratio: float  # mean / best mean
-    effect: float  # Hedges' g; negative: behind the best
-    p: float  # corrected by Holm
+    effect: float  # Hedges' g; negative if the lock is slower than the best
+    p: float  # corrected by Holm's procedure
     verdict: str
 
 
 def welch(one: Sequence[float], other: Sequence[float]) -> float:
-    """Two-sided p of Welch's test; 1 where the runs cannot tell (fewer than two)."""
+    """Two-sided p of Welch's test; 1 if a sample has fewer than two values."""
     first, second = numpy.asarray(one, float), numpy.asarray(other, float)
     if len(first) < 2 or len(second) < 2:
         return 1.0
-    shares = [sample.var(ddof=1) / len(sample) for sample in (first, second)]
-    difference = float(first.mean() - second.mean())
-    spread = float(sum(shares))
-    if spread == 0.0:
-        return 1.0 if difference == 0.0 else 0.0
-    freedom = spread**2 / sum(
-        share**2 / (len(sample) - 1)
-        for share, sample in zip(shares, (first, second), strict=True)
-    )
-    return float(2 * student.sf(abs(difference) / math.sqrt(spread), freedom))
+    if first.std() == second.std() == 0.0:
+        return 1.0 if first[0] == second[0] else 0.0
+    moments = [
+        figure
+        for sample in (first, second)
+        for figure in (sample.mean(), sample.std(ddof=1), len(sample))
+    ]
+    return float(ttest_ind_from_stats(*moments, equal_var=False).pvalue)
 
 
 def hedges_g(one: Sequence[float], other: Sequence[float]) -> float:
-    """The difference of the means in pooled standard deviations, for small samples.
+    """The difference of the means in pooled standard deviations (Hedges' g).
 
     Hedges, "Distribution theory for Glass's estimator of effect size and related
-    estimators", Journal of Educational Statistics 1981. NaN with fewer than two runs.
+    estimators", Journal of Educational Statistics 1981: with his correction for small
+    samples. NaN with fewer than two runs.
     """
     first, second = numpy.asarray(one, float), numpy.asarray(other, float)
     freedom = len(first) + len(second) - 2
@@ -73,7 +72,7 @@ def hedges_g(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """p values corrected for being so many, in the order given."""
+    """The p values corrected for their number, in the order given."""
     order = numpy.argsort(values, kind="stable")
     corrected = [0.0] * len(values)
     largest = 0.0
@@ -84,7 +83,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def contest(runs: Mapping[str, Sequence[float]]) -> dict[str, Standing]:
-    """The standing of each lock, from its runs of one program and size."""
+    """The standing of each lock, given its runs of one program at one size."""
     means = {lock: float(numpy.mean(values)) for lock, values in runs.items()}
     if not means:
         return {}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Whether two metrics of a study go together.
+"""Correlation of two metrics of a study.
 
-"Lock - Unlock: Is That All?" (ACM TOCS 2019), section 4.4 and table 16 (POLY: pays the
-fastest lock also in energy?): Pearson's coefficient over all configurations (lock,
-size) of one program.
+"Lock - Unlock: Is That All?" (ACM TOCS 2019), section 4.4 and table 16: Pearson's
+coefficient over all configurations (lock, size) of one program, for example of
+throughput and energy efficiency.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hasp.statistics.grid import Array, Grid
 
 
 def correlations(one: Grid, other: Grid) -> dict[str, float]:
-    """Pearson's r for each program of both grids; NaN with fewer than 3 points."""
+    """Pearson's r for each program in both grids; NaN with fewer than 3 points."""
     result = {}
     for program in one.programs:
         if program not in other.programs:
@@ -31,7 +31,7 @@ def correlations(one: Grid, other: Grid) -> dict[str, float]:
 
 
 def _common(one: Grid, other: Grid, program: str) -> Array:
-    """The means of the configurations that both have: (configurations, 2)."""
+    """The means of the configurations in both grids, of shape (configurations, 2)."""
     first = one.values[one.programs.index(program)]
     second = other.values[other.programs.index(program)]
     pairs = [

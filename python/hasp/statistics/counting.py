@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How far numbers counted in one run can be told apart: counts, shares, histograms.
+"""Confidence intervals for ratios of counts, shares and histograms of single runs.
 
-The noise here is that of counting alone: as if each event of a run came independently.
-Runs differ by more than that, so these intervals are the least that must be allowed.
-All intervals are of ratios, symmetric in their logarithm.
+They account for counting noise only, as if the events of a run were independent. Runs
+differ by more than that, so the true uncertainty is larger. All intervals are of
+ratios, symmetric in the logarithm.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from dataclasses import dataclass
 
 import numpy
 from numpy.typing import NDArray
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.stats import norm, ttest_ind
+
+from hasp.statistics.contest import welch
 
 CONFIDENCE = 0.95
 RESAMPLES = 400
-SEED = 20_191  # the same traces always give the same answer
-FEWEST_EVENTS = 5  # below, the logarithm of a count is not near to normal
+SEED = 20_191  # fixed, so that the same traces give the same answer
+FEWEST_EVENTS = 5  # for the logarithm of a count to be approximately normal
 
 
 @dataclass(frozen=True)
 class Change:
-    """A ratio after / before, its 95 % interval, and p of there being no change."""
+    """A ratio after / before, its 95 % interval, and the p value of no change."""
 
     ratio: float
     low: float | None
@@ -34,9 +35,10 @@ class Change:
 
 
 def of_counts(before: float, after: float, exposure: float = 1.0) -> Change | None:
-    """Events of two Poisson processes; `exposure`: time after / time before.
+    """The ratio of the rates of two Poisson processes; None if a count is zero.
 
-    The variance of a count's logarithm is 1 / count (delta method).
+    `exposure` is time after / time before. The variance of a count's logarithm is
+    1 / count (delta method).
     """
     if not before or not after:
         return None
@@ -47,7 +49,7 @@ def of_counts(before: float, after: float, exposure: float = 1.0) -> Change | No
 
 
 def of_shares(before: tuple[int, int], after: tuple[int, int]) -> Change | None:
-    """(hits, trials) of two binomial variables: the ratio of their shares.
+    """The ratio of the shares of two binomial variables, each given as (hits, trials).
 
     Katz, Baptista, Azen and Pike, "Obtaining confidence intervals for the risk ratio in
     cohort studies", Biometrics 1978.
@@ -63,7 +65,7 @@ def of_shares(before: tuple[int, int], after: tuple[int, int]) -> Change | None:
 
 
 def change(ratio: float, variance: float) -> Change:
-    """From a ratio and the variance of its logarithm."""
+    """The change described by a ratio and the variance of its logarithm."""
     deviation = math.sqrt(variance)
     logarithm = math.log(ratio)
     if deviation == 0.0:
@@ -78,7 +80,7 @@ def variance_of_mean(
 ) -> float | None:
     """Variance of the logarithm of a histogram's mean (delta method).
 
-    `number` is how many durations were measured: `counts` may be scaled up.
+    `number` is the number of durations measured, since `counts` may be scaled up.
     """
     weights = numpy.asarray(counts, float)
     if number < FEWEST_EVENTS:
@@ -95,10 +97,11 @@ def variance_by_bootstrap(
     number: int,
     statistic: Callable[[NDArray[numpy.int64]], NDArray[numpy.float64]],
 ) -> float | None:
-    """Variance of the logarithm of a statistic, which takes a row for each resample.
+    """Variance of the logarithm of a statistic, by the bootstrap.
 
-    Each resample draws `number` durations, as many as were measured (Efron, "Bootstrap
-    methods: another look at the jackknife", Annals of Statistics 1979).
+    The statistic takes a matrix with one row per resample. Each resample draws `number`
+    durations, as many as were measured (Efron, "Bootstrap methods: another look at the
+    jackknife", Annals of Statistics 1979).
     """
     weights = numpy.asarray(counts, float)
     if number < FEWEST_EVENTS:
@@ -113,7 +116,7 @@ def variance_by_bootstrap(
 def quantiles(
     drawn: NDArray[numpy.int64], edges: Sequence[float], q: float
 ) -> NDArray[numpy.float64]:
-    """The q-quantile of each row of counts, interpolated within its bucket."""
+    """The q-quantile of each row of counts, interpolated within the bucket."""
     sums = drawn.cumsum(axis=1)
     rank = q * sums[:, -1]
     bucket = (sums >= rank[:, None]).argmax(axis=1)
@@ -125,34 +128,26 @@ def quantiles(
 
 
 def of_runs(before: Sequence[float], after: Sequence[float]) -> Change | None:
-    """Several runs on each side: Welch's test of their logarithms.
+    """The change between two samples of runs, by Welch's test of the logarithms.
 
-    A change of a program multiplies its figures, so logarithms it is, where all values
-    are positive; else there is a ratio of means without an interval.
+    Logarithms, because a change of the program multiplies its figures. If a value is
+    not positive, the result is the ratio of the means without an interval.
     """
     first, second = numpy.asarray(before, float), numpy.asarray(after, float)
     if len(first) < 2 or len(second) < 2 or not first.mean() or not second.mean():
         return None
     ratio = float(second.mean() / first.mean())
     if min(first.min(), second.min()) <= 0:
-        from hasp.statistics.contest import welch
-
         return Change(ratio, None, None, welch(list(first), list(second)))
     first, second = numpy.log(first), numpy.log(second)
     difference = float(second.mean() - first.mean())
-    shares = [float(one.var(ddof=1)) / len(one) for one in (first, second)]
-    spread = sum(shares)
-    if spread == 0.0:
+    if first.std() == second.std() == 0.0:
         return change(math.exp(difference), 0.0)
-    freedom = spread**2 / sum(
-        share**2 / (len(one) - 1)
-        for share, one in zip(shares, (first, second), strict=True)
-    )
-    deviation = math.sqrt(spread)
-    reach = float(student.isf((1 - CONFIDENCE) / 2, freedom)) * deviation
+    test = ttest_ind(second, first, equal_var=False)
+    low, high = test.confidence_interval(CONFIDENCE)
     return Change(
         math.exp(difference),
-        math.exp(difference - reach),
-        math.exp(difference + reach),
-        float(2 * student.sf(abs(difference) / deviation, freedom)),
+        math.exp(float(low)),
+        math.exp(float(high)),
+        float(test.pvalue),
     )

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The means of a study as a grid: programs x locks x sizes.
 
-A size is how much of the machine a run used: NUMA nodes, or threads. A cell is the
-arithmetic mean of all runs of one configuration; NaN where nothing was measured, which
-every function here leaves out instead of counting it as zero or as the worst.
+A size is the part of the machine that a run used, in NUMA nodes or threads. A cell is
+the arithmetic mean of all runs of one configuration, or NaN if it was not measured;
+every function here leaves NaN out instead of counting it as zero or as the worst.
 
-The three points of view of the lock study ("Lock - Unlock: Is That All?", ACM TOCS
-2019, section 4): `one` is the smallest size, `max` the largest that the program has,
-`opt` the size at which that lock does best for that program (each lock has its own).
+The lock study ("Lock - Unlock: Is That All?", ACM TOCS 2019, section 4) has three
+points of view: `one` is the smallest size, `max` the largest of the program, and `opt`
+the size at which that lock is best for that program (each lock has its own).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Grid:
         if point == "one":
             return self.values[:, :, 0]
         if point != "max":
-            raise ValueError(f"{point!r} is none of {', '.join(POINTS)}")
+            raise ValueError(f"{point!r} is not one of {', '.join(POINTS)}")
         result: Array = numpy.full(self.values.shape[:2], numpy.nan)
         measured = largest >= 0
         rows = numpy.flatnonzero(measured)
@@ -53,7 +53,7 @@ class Grid:
         return self.values[:, :, self.sizes.index(size)]
 
     def best_sizes(self) -> numpy.typing.NDArray[numpy.int64]:
-        """The size at which each lock does best for each program; 0: never measured."""
+        """The size at which each lock is best for each program; 0 if never measured."""
         filled = numpy.where(numpy.isnan(self.values), -numpy.inf, self.values)
         best = numpy.asarray(self.sizes)[numpy.argmax(filled, axis=2)]
         never = numpy.isnan(self.values).all(axis=2)
@@ -61,12 +61,12 @@ class Grid:
         return chosen
 
     def only(self, programs: Sequence[str]) -> Grid:
-        """The same for these programs alone, in this order."""
+        """A grid of these programs only, in this order."""
         places = [self.programs.index(program) for program in programs]
         return Grid(tuple(programs), self.locks, self.sizes, self.values[places])
 
     def _largest(self) -> numpy.typing.NDArray[numpy.int64]:
-        """Place of the largest size that any lock of a program has; -1: none."""
+        """Index of the largest size that any lock of a program has; -1 if none has."""
         measured: Flags = numpy.any(~numpy.isnan(self.values), axis=1)
         last = measured.shape[1] - 1 - numpy.argmax(measured[:, ::-1], axis=1)
         chosen: numpy.typing.NDArray[numpy.int64] = numpy.where(
@@ -82,7 +82,7 @@ class Grid:
 
 
 def best_of(values: Array) -> Array:
-    """The best mean of each program: (programs, 1); NaN for a program without any."""
+    """The best mean of each program, of shape (programs, 1); NaN if it has none."""
     filled = numpy.where(numpy.isnan(values), -numpy.inf, values)
     best = filled.max(axis=1, keepdims=True)
     result: Array = numpy.where(numpy.isinf(best), numpy.nan, best)
@@ -90,7 +90,7 @@ def best_of(values: Array) -> Array:
 
 
 def percent(part: Flags, whole: Flags, axis: int) -> Array:
-    """100 times the share of `part` in `whole`, both counted along `axis`."""
+    """The percentage of `whole` that is also `part`, both counted along `axis`."""
     total = whole.sum(axis=axis)
     counted = (part & whole).sum(axis=axis)
     result: Array = numpy.where(

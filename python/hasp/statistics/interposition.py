@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What interposing costs: the same lock, native and interposed, over many programs.
+"""Cost of interposition: the same lock, native and interposed, over many programs.
 
 "Lock - Unlock: Is That All?" (ACM TOCS 2019), section 3.2 and table 6, uses a paired
-t-test on the means of each program under both.
+t-test on each program's means under both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scipy.stats import bootstrap, ttest_rel
 
 from hasp.statistics.ratio import CONFIDENCE, RESAMPLES
 
-TINY = 1e-12  # what rounding leaves of equal differences
+TINY = 1e-12  # rounding error of equal differences
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,14 @@ class Cost:
 def cost_of_interposing(
     native: Sequence[float], interposed: Sequence[float], *, seed: int = 0
 ) -> Cost:
-    """From pairs of positive means, two at least.
+    """The cost over pairs of positive means, of which there must be two or more.
 
-    On logarithms, since programs differ in scale and a ratio of 2 outweighs one of 1/2
-    otherwise (Fleming and Wallace, "How not to lie with statistics", CACM 1986).
+    Computed on logarithms, because programs differ in scale and a ratio of 2 would
+    outweigh one of 1/2 (Fleming and Wallace, "How not to lie with statistics", CACM
+    1986). Raises ValueError with fewer than two pairs.
     """
     if len(native) != len(interposed) or len(native) < 2:
-        raise ValueError("needs two pairs at least")
+        raise ValueError("needs at least two pairs")
     before = numpy.log(numpy.asarray(native, float))
     after = numpy.log(numpy.asarray(interposed, float))
     difference = after - before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ratio of two means with a bootstrap interval, from runs that are no pairs."""
+"""The ratio of two means with a bootstrap interval, from unpaired runs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def ratio_of_means(
 ) -> Ratio:
     """mean(sample) / mean(reference) of positive values; no bounds from single runs.
 
-    Each series is resampled by itself (Efron and Tibshirani, "An Introduction to the
-    Bootstrap", 1993, section 8.3: two samples), and the interval is that of the
-    percentiles (chapter 13). Of few runs it is too narrow: five cover about 88 % in
-    place of 95 %, ten about 92 %.
+    Each series is resampled separately (Efron and Tibshirani, "An Introduction to the
+    Bootstrap", 1993, section 8.3: two samples), with the percentile interval (chapter
+    13). With few runs the interval is too narrow: with five it covers about 88 %
+    instead of 95 %, with ten about 92 %.
     """
     top, bottom = numpy.asarray(sample, float), numpy.asarray(reference, float)
     runs = min(len(top), len(bottom))
@@ -37,6 +37,6 @@ def ratio_of_means(
 
 def _means(sample: Array, source: numpy.random.Generator) -> Array:
     """The means of many resamples."""
-    places = source.integers(len(sample), size=(RESAMPLES, len(sample)))
-    means: Array = sample[places].mean(axis=1)
+    picks = source.integers(len(sample), size=(RESAMPLES, len(sample)))
+    means: Array = sample[picks].mean(axis=1)
     return means

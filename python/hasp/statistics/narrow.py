@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether a mean is known well enough to stop measuring."""
+"""The relative width of a mean's confidence interval, for deciding when to stop."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hasp.statistics.ratio import CONFIDENCE
 def half_width(values: Sequence[float]) -> float:
     """Half of Student's interval of the mean, as a share of the mean.
 
-    Infinite with fewer than two values. The rule "run until it is below x" and its
-    bound on the runs: Georges, Buytaert and Eeckhout, "Statistically rigorous Java
-    performance evaluation", OOPSLA 2007, section 3.
+    Infinite with fewer than two values. Running until it is below a limit, with a bound
+    on the number of runs, is the rule of Georges, Buytaert and Eeckhout, "Statistically
+    rigorous Java performance evaluation", OOPSLA 2007, section 3.
     """
     if len(values) < 2:
         return math.inf
@@ -29,7 +29,7 @@ def half_width(values: Sequence[float]) -> float:
 
 
 def half_widths(means: Array, deviations: Array, runs: Array) -> Array:
-    """The same of many samples at once, from their means, deviations and sizes.
+    """`half_width` of many samples, from their means, deviations and sizes.
 
     NaN with fewer than two values.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which samples lie far from the rest."""
+"""Detection of samples that lie far from the others."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Sequence
 import numpy
 
 # Iglewicz and Hoaglin, "How to Detect and Handle Outliers" (1993): a modified Z-score,
-# from the median absolute deviation, above 3.5 is a potential outlier. 0.6745 is the
-# 0.75 quantile of the normal distribution, where the MAD of one lies. Hyperfine asks
-# for a much larger score because it has many short runs; with few runs each counts.
+# computed from the median absolute deviation (MAD), above 3.5 marks a potential
+# outlier. 0.6745 is the 0.75 quantile, and so the MAD, of the standard normal
+# distribution. Hyperfine requires a much larger score because it makes many short runs.
 NORMAL_MAD = 0.6745
 THRESHOLD = 3.5
-# A score needs a spread: below this share of the median, scatter is not worth a word.
+# Distances below this share of the median are never outliers, however small the MAD is.
 SMALLEST_SHARE = 0.05
 
 
 def outliers(samples: Sequence[float]) -> list[int]:
-    """The places of the samples that are outliers, in order."""
+    """The indices of the outliers, in order; none with fewer than four samples."""
     values = numpy.asarray(samples, dtype=float)
     if len(values) < 4:
         return []

@@ -15,7 +15,7 @@ CONFIDENCE = 0.95
 RESAMPLES = 4000
 # The percentile interval of five pairs covers at most 1 - 2^-4 = 94 %, of six 97 %.
 FEWEST_PAIRS = 6
-# Stands for "infinite" inside the resampling, where percentiles must be computed.
+# Represents infinity while resampling, because percentiles need finite numbers.
 HUGE = 1e100
 
 Array = numpy.typing.NDArray[numpy.float64]
@@ -23,12 +23,12 @@ Array = numpy.typing.NDArray[numpy.float64]
 
 @dataclass(frozen=True)
 class Ratio:
-    """median(sample) / median(reference); no bounds (None) from a single run."""
+    """The ratio of a sample to its reference; the bounds are None without an interval."""
 
     value: float
     low: float | None
     high: float | None
-    blocks: int  # how many pairs of runs it rests on
+    blocks: int  # pairs of runs that it was computed from
 
     @property
     def above(self) -> bool:
@@ -44,7 +44,7 @@ class Ratio:
 def _ratio(sample: Array, reference: Array, axis: int = -1) -> Array:
     top = numpy.median(sample, axis=axis)
     bottom = numpy.median(reference, axis=axis)
-    # Two medians of zero are equal; anything over zero is beyond every bound.
+    # Zero divided by zero counts as 1, anything else divided by zero as infinite.
     missing = numpy.where(top == 0, 1.0, HUGE)
     return numpy.where(
         bottom == 0, missing, top / numpy.where(bottom == 0, 1.0, bottom)
@@ -67,12 +67,12 @@ def ratio_of_medians(
     """The ratio of the medians of two series measured side by side.
 
     sample[i] and reference[i] come from the same block of an interleaved schedule.
-    Whole blocks are resampled, so that what slowed a block as a whole (a busy
+    Whole blocks are resampled, so that a disturbance of a whole block (a busy
     neighbour, a hot CPU) does not widen the interval: Efron and Tibshirani, "An
     Introduction to the Bootstrap" (1993), chapters 8 (paired data) and 13 (the
-    percentile interval). The percentile interval is taken because the jackknife that
-    the BCa correction needs is inconsistent for medians (section 11.6). With n blocks
-    it cannot cover more than 1 - 2^(1-n): 75 % for three, 94 % for five, 97 % for six.
+    percentile interval). It is the percentile interval because the jackknife that the
+    BCa correction needs is inconsistent for medians (section 11.6). With n blocks it
+    covers at most 1 - 2^(1-n): 75 % for three, 94 % for five, 97 % for six.
     """
     if len(sample) != len(reference):
         raise ValueError("paired series must be equally long")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How much the choice of the lock matters to a program.
+"""The effect of the choice of lock on a program.
 
 "Lock - Unlock: Is That All?" (ACM TOCS 2019), section 4.1 and tables 7, 8, 19: the gain
-of the best lock over the worst, and the relative standard deviation over the locks.
-Which standard deviation, which mean and which rounding the printed figures have was
-found by recomputing them from the published runs.
+of the best lock over the worst, and the relative standard deviation over the locks. The
+kinds of standard deviation, mean and rounding were found by recomputing the printed
+figures from the published runs.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import numpy
 
 from hasp.statistics.grid import Array, Flags, Grid, best_of
 
-# A program is lock-sensitive if the relative deviation at its largest size is above it.
+# A program is lock-sensitive if its relative deviation at its largest size is above
+# this.
 SENSITIVE_ABOVE = 0.10
 
 
 def gain_of_best_over_worst(values: Array) -> Array:
-    """best / worst - 1 of each program, from means of shape (programs, locks)."""
+    """best / worst - 1 of each program, given means of shape (programs, locks)."""
     filled = numpy.where(numpy.isnan(values), numpy.inf, values)
     gain: Array = best_of(values)[:, 0] / filled.min(axis=1) - 1.0
     return gain
@@ -39,13 +40,13 @@ def relative_deviation(values: Array) -> Array:
 
 
 def sensitive(grid: Grid) -> Flags:
-    """Which programs are lock-sensitive; one list for every point of view."""
+    """True for each lock-sensitive program, whatever the point of view."""
     with numpy.errstate(invalid="ignore"):
         flags: Flags = relative_deviation(grid.at("max")) > SENSITIVE_ABOVE
     return flags
 
 
 def sensitive_programs(grid: Grid) -> list[str]:
-    """Their names, in the grid's order."""
+    """The names of the lock-sensitive programs, in the grid's order."""
     flags = sensitive(grid)
     return [name for name, flag in zip(grid.programs, flags, strict=True) if flag]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""How a lock stands among the others, over the programs that it was measured on.
+"""Coverage and harm of each lock, over the programs that it was measured on.
 
 "Lock - Unlock: Is That All?" (ACM TOCS 2019), section 4.2: coverage (tables 11, 31 to
 34), harmfulness (table 12), and the gain of the best lock over each (tables 52 to 65).
-All take means of shape (programs, locks). The paper's two 5 % tests differ, and its
-15 % are of the given lock; both are kept as they reproduce its figures.
+All functions take means of shape (programs, locks). The limits here are those that
+reproduce the paper's figures: its two tests of 5 % differ from each other, and its 15 %
+are relative to the given lock.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ import numpy
 
 from hasp.statistics.grid import Array, Flags, best_of, percent
 
-AMONG_BEST = 0.95  # a lock is among the best from this share of the best on
-HARMFUL_ABOVE = 1.15  # the best is more than 15 % above it
+AMONG_BEST = 0.95  # a lock with at least this share of the best is among the best
+HARMFUL_ABOVE = 1.15  # a lock is harmful if the best is more than 15 % above it
 
 
 def among_best(values: Array) -> Flags:
-    """Which locks are within 5 % of the best for each program."""
+    """True where a lock is within 5 % of the best for a program."""
     with numpy.errstate(invalid="ignore"):
         flags: Flags = values >= AMONG_BEST * best_of(values)
     return flags
 
 
 def coverage(values: Array) -> Array:
-    """For each lock, the percentage of its programs for which it is among the best."""
+    """For each lock, the percentage of its programs in which it is among the best."""
     return percent(among_best(values), ~numpy.isnan(values), axis=0)
 
 
@@ -37,6 +38,6 @@ def harmful(values: Array) -> Array:
 
 
 def gain_of_best(values: Array) -> Array:
-    """best / value - 1: what each program would gain by its best lock."""
+    """best / value - 1: the gain of each program from changing to its best lock."""
     gain: Array = best_of(values) / values - 1.0
     return gain

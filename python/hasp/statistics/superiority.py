@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Locks against each other, pair by pair.
+"""Pairwise comparison of locks.
 
 "Lock - Unlock: Is That All?" (ACM TOCS 2019), sections 4.2.3 and 4.3: the share of the
-programs on which one lock beats another (tables 38 to 51), and how many of the pairs
-change between two sizes or two machines (tables 13, 66 to 72, 90).
+programs on which one lock beats another (tables 38 to 51), and the share of pairs whose
+order changes between two sizes or two machines (tables 13, 66 to 72, 90).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ LOWER = 0.95
 
 
 def superiority(values: Array) -> Array:
-    """[a, b]: percentage of the programs with both locks on which a beats b.
+    """Entry [a, b]: the percentage of programs on which lock a beats lock b.
 
-    From means of shape (programs, locks); NaN on the diagonal and for pairs that were
-    never measured together.
+    Only programs with both locks count. `values` are means of shape (programs, locks);
+    the result is NaN on the diagonal and for pairs never measured together.
     """
     known = ~numpy.isnan(values)
     together = known[:, :, None] & known[:, None, :]
@@ -35,7 +35,7 @@ def superiority(values: Array) -> Array:
 
 
 def _ratios(values: Array) -> Array:
-    """[program, a, b]: a over b; NaN on the diagonal."""
+    """Entry [program, a, b]: mean of a divided by that of b; NaN on the diagonal."""
     with numpy.errstate(invalid="ignore", divide="ignore"):
         ratios: Array = values[:, :, None] / values[:, None, :]
     places = numpy.arange(values.shape[1])
@@ -44,13 +44,13 @@ def _ratios(values: Array) -> Array:
 
 
 def changed(first: Array, second: Array) -> tuple[Flags, Flags]:
-    """Which ordered pairs (a, b) change their order between two sets of means.
+    """The ordered pairs (a, b) whose order changes between two sets of means.
 
-    Returns the changed ones and those that were measured in both, each of shape
-    (programs, locks, locks). A pair changes if it was clearly one way (above 1/0.95,
-    below 0.95, or even) and is not so any more. The limits are not symmetric; this rule
-    reproduces 375 of the 377 printed cells that the released runs allow, where the
-    plain one of three states reproduces 71 %.
+    Returns flags of the changed pairs and of those measured in both sets, each of shape
+    (programs, locks, locks). A pair changes if its ratio was clearly in one state
+    (above 1/0.95, below 0.95, or even) and has left it. The limits are not symmetric:
+    this rule reproduces 375 of the 377 printed cells that can be recomputed from the
+    released runs; the simple rule of three states reproduces 71 % of them.
     """
     one, two = _ratios(first), _ratios(second)
     known: Flags = ~(numpy.isnan(one) | numpy.isnan(two))
@@ -71,7 +71,7 @@ def share_of_changes(first: Array, second: Array) -> Array:
 
 
 def share_of_any_change(several: list[Array]) -> Array:
-    """The same for pairs that change between any two of several sets of means."""
+    """The percentage of pairs that change between any two of several sets of means."""
     shape = (*several[0].shape, several[0].shape[1])
     ever: Flags = numpy.zeros(shape, dtype=bool)
     seen: Flags = numpy.zeros(shape, dtype=bool)
