@@ -33,7 +33,7 @@ def test_the_points_of_view():
     numpy.testing.assert_array_equal(GRID.at("max"), [[40, 20, 9], [6, 4, NAN]])
     numpy.testing.assert_array_equal(GRID.at("opt"), [[40, 30, 9], [6, 5, NAN]])
     assert GRID.best_sizes().tolist() == [[4, 2, 1], [2, 1, 0]]
-    with pytest.raises(ValueError, match="none of one, max, opt"):
+    with pytest.raises(ValueError, match="one of one, max, opt"):
         GRID.at("best")
 
 

@@ -23,7 +23,7 @@ Array = numpy.typing.NDArray[numpy.float64]
 
 @dataclass(frozen=True)
 class Ratio:
-    """The ratio of a sample to its reference; the bounds are None without an interval."""
+    """The ratio of a sample to a reference; its bounds are None if there are none."""
 
     value: float
     low: float | None
