@@ -42,12 +42,12 @@ def welch(one: Sequence[float], other: Sequence[float]) -> float:
         return 1.0
     if first.std() == second.std() == 0.0:
         return 1.0 if first[0] == second[0] else 0.0
-    moments = [
-        figure
-        for sample in (first, second)
-        for figure in (sample.mean(), sample.std(ddof=1), len(sample))
-    ]
-    return float(ttest_ind_from_stats(*moments, equal_var=False).pvalue)
+    test = ttest_ind_from_stats(
+        *(first.mean(), first.std(ddof=1), len(first)),
+        *(second.mean(), second.std(ddof=1), len(second)),
+        equal_var=False,
+    )
+    return float(test.pvalue)
 
 
 def hedges_g(one: Sequence[float], other: Sequence[float]) -> float:
