@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from hasp.advise.interleave import interleave_gain
-from hasp.compare.settings import Plan
+from hasp.compare.settings import Settings
 
 # A program that depends on where memory is, and a numactl that tells it.
 PROGRAM = ("/bin/sh", "-c", "sleep ${PAUSE:-0.05}")
 NUMACTL = '#!/bin/sh\nshift\nPAUSE=%s exec "$@"\n'
 
 
-def plan(runs: int = 6) -> Plan:
-    return Plan(PROGRAM, ("glibc",), runs=runs, warmup=0)
+def plan(runs: int = 6) -> Settings:
+    return Settings(PROGRAM, ("glibc",), runs=runs, warmup=0)
 
 
 @pytest.fixture

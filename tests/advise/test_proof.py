@@ -7,8 +7,8 @@ import pytest
 
 from hasp.advise.proof import Proof, prove
 from hasp.compare.run_record import FAILED, OK, Run
-from hasp.compare.settings import Metric, Plan
-from hasp.compare.store import Study
+from hasp.compare.settings import Metric, Settings
+from hasp.compare.store import Comparison
 from hasp.profile.diagnosis.rules import load
 
 BLOCKS = 8
@@ -23,11 +23,11 @@ def study(
     spread: float = 1.0,
     failing: tuple[str, ...] = (),
     blocks: int = BLOCKS,
-) -> Study:
+) -> Comparison:
     """Eight blocks of runs that take about so long each, or print so high a rate."""
     locks = tuple(dict.fromkeys(lock for lock, _ in seconds))
     counts = tuple(dict.fromkeys(threads for _, threads in seconds))
-    plan = Plan(
+    plan = Settings(
         ("./program",), locks, counts, BLOCKS, metrics=(metric,) if metric else ()
     )
     runs = []
@@ -41,7 +41,7 @@ def study(
             runs.append(
                 Run(block + 1, lock, threads, outcome, wall_s=wall, figures=figures)
             )
-    return Study(plan, {"cpus_allowed": 2}, [], "0", "now", runs=runs)
+    return Comparison(plan, {"cpus_allowed": 2}, [], "0", "now", runs=runs)
 
 
 def verdicts(proof: Proof) -> dict[str, str]:

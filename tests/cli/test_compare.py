@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hasp.compare.settings import Plan
+from hasp.compare.settings import Settings
 
 LOCKS = ["glibc", "ttas", "ticket", "mcs", "mcs-park", "futex"]
 # Prints a figure that depends on the lock, as a program would that it suits or not.
@@ -55,7 +55,7 @@ def test_blocks_are_complete_interleaved_and_shuffled(cli, script, tmp_path):
     assert blocks[0][0] == "glibc", "the reference shows first whether it works at all"
     assert len({tuple(block) for block in blocks}) > 3, "each block has its own order"
     # The plan alone decides: the same seed gives the same order, another one another.
-    plan = Plan((str(program),), tuple(LOCKS), runs=4, warmup=2, seed=5)
+    plan = Settings((str(program),), tuple(LOCKS), runs=4, warmup=2, seed=5)
     assert [cell.lock for _, block in plan.blocks() for cell in block] == order
     other = dataclasses.replace(plan, seed=6)
     assert list(other.blocks()) != list(plan.blocks())
@@ -269,8 +269,8 @@ def test_prepare_runs_before_each_run_and_natively(cli, script, tmp_path):
 REFUSALS = {
     "unknown lock": (["--locks", "msc", "--", "true"], "did you mean mcs"),
     "missing program": (["--", "no-such-program"], "no-such-program"),
-    "no command": (["--runs", "3"], "which program"),
-    "bad regex": (["--metric", "rate: (", "--", "true"], "no regular expression"),
+    "no command": (["--runs", "3"], "no program to compare"),
+    "bad regex": (["--metric", "rate: (", "--", "true"], "not a regular expression"),
     "no group": (["--metric", "rate: [0-9]+", "--", "true"], "no group"),
     "unit alone": (["--unit", "s", "--", "true"], "before any --metric"),
     "same name": (["--metric", "wall time=(.)", "--", "true"], "two measures"),
@@ -282,7 +282,7 @@ REFUSALS = {
     "no ready": (["--server", "sleep 9", "--", "true"], "belong together"),
     "bad ready": (
         ["--server", "sleep 9", "--ready", "tcp:x", "--", "true"],
-        "not understood",
+        "is invalid",
     ),
     "bad timeout": (["--timeout", "soon", "--", "true"], "no duration"),
     "no runs": (["--runs", "0", "--", "true"], "not 1 or more"),
@@ -306,7 +306,7 @@ def test_refused_before_anything_runs(cli, script, tmp_path, name):
         ([], "echo sorry >&2; exit 5", "exit status 5: sorry"),
         (["--timeout", "200ms"], "sleep 20", "did not end within 0.2 s"),
         (["--check", "exit 1"], "", "--check ended with exit status 1"),
-        (["--metric", r"rate: (\d+)"], "echo slow", "nothing that matches"),
+        (["--metric", r"rate: (\d+)"], "echo slow", "no match of"),
     ],
 )
 def test_a_command_that_does_not_work_natively(cli, script, words, body, reason):
@@ -349,7 +349,7 @@ def test_what_was_measured_before_an_error_is_shown(cli, script, tmp_path):
     )
     assert finished.returncode == 2
     assert "exit status 9: full" in finished.stderr
-    assert "interrupted: this is what was measured" in finished.stdout
+    assert "interrupted: these are the runs until then" in finished.stdout
     assert len((tmp_path / "runs.csv").read_text().splitlines()) == 6
 
 

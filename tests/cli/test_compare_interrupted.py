@@ -59,7 +59,7 @@ def test_an_interruption_leaves_what_was_measured(
     status, output, errors = interrupted(environment, tmp_path, program, number)
     assert status == 128 + number
     assert "Traceback" not in errors
-    assert "interrupted: this is what was measured" in output
+    assert "interrupted: these are the runs until then" in output
     assert "glibc" in output
     assert alive(stay) == []
     assert list(place.iterdir()) == []

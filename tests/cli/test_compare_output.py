@@ -19,8 +19,8 @@ import pytest
 from hasp.compare import report as comparison
 from hasp.compare.doubts import doubts
 from hasp.compare.run_record import Run
-from hasp.compare.settings import Metric, Plan
-from hasp.compare.store import SCHEMA, Study
+from hasp.compare.settings import Metric, Settings
+from hasp.compare.store import SCHEMA, Comparison
 from hasp.compare.summary import power, summarise
 
 from .conftest import RUN_HASP
@@ -41,13 +41,15 @@ HOST = {
 }
 
 
-def study_of(times, *, plan=None, host=None, **changes) -> Study:
-    """A study with the given wall times: {lock: [seconds of block 1, 2, ...]}."""
+def comparison_of(times, *, settings=None, host=None, **changes) -> Comparison:
+    """A compared with the given wall times: {lock: [seconds of block 1, 2, ...]}."""
     names = list(times)
-    plan = plan or Plan(("./program",), tuple(names), runs=len(times["glibc"]))
+    settings = settings or Settings(
+        ("./program",), tuple(names), runs=len(times["glibc"])
+    )
     spinning = ("ttas", "ticket", "mcs")
-    study = Study(
-        plan=plan,
+    compared = Comparison(
+        settings=settings,
         host={**HOST, **(host or {})},
         locks=[
             {"name": n, "waiting": "spin", "collapses": n in spinning} for n in names
@@ -61,68 +63,76 @@ def study_of(times, *, plan=None, host=None, **changes) -> Study:
             run = {"outcome": "ok", "wall_s": value, **fields, **changes}
             if value is None:
                 run |= {"outcome": "hung", "detail": "did not end within 60 s"}
-            study.runs.append(Run(block, lock, plan.threads[0], **run))
-    return study
+            compared.runs.append(Run(block, lock, settings.threads[0], **run))
+    return compared
 
 
-def warned(study: Study) -> dict[str, str]:
-    return {doubt.kind: doubt.words for doubt in doubts(study, summarise(study))}
+def warned(compared: Comparison) -> dict[str, str]:
+    return {doubt.kind: doubt.words for doubt in doubts(compared, summarise(compared))}
 
 
 STEADY = [1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.0]
 
 
 def test_a_clean_study_has_no_warnings():
-    assert warned(study_of({"glibc": STEADY, "futex": STEADY})) == {}
+    assert warned(comparison_of({"glibc": STEADY, "futex": STEADY})) == {}
 
 
 def test_warnings():
-    few = study_of({"glibc": [1.0, 1.1, 1.0], "futex": [1.0, 1.1, 1.0]})
+    few = comparison_of({"glibc": [1.0, 1.1, 1.0], "futex": [1.0, 1.1, 1.0]})
     assert "3 runs are too few for a verdict" in warned(few)["few_runs"]
     assert "--runs 5" in warned(few)["few_runs"]
-    short = study_of({"glibc": [0.01] * 7, "futex": [0.01] * 7})
-    assert "10 ms, too short" in warned(short)["too_short"]
-    far = study_of({"glibc": STEADY, "futex": [*STEADY[:-1], 9.0]})
+    short = comparison_of({"glibc": [0.01] * 7, "futex": [0.01] * 7})
+    assert "take only 10 ms" in warned(short)["too_short"]
+    far = comparison_of({"glibc": STEADY, "futex": [*STEADY[:-1], 9.0]})
     assert "futex 1 of 7" in warned(far)["outliers"]
     cold = [2.0, *STEADY[1:]]
     assert (
         "--warmup 2"
-        in warned(study_of({"glibc": cold, "futex": cold}))["first_run_slow"]
+        in warned(comparison_of({"glibc": cold, "futex": cold}))["first_run_slow"]
     )
-    wild = study_of({"glibc": STEADY, "futex": [0.5, 2.0, 0.6, 1.9, 0.5, 1.8, 1.0]})
+    wild = comparison_of(
+        {"glibc": STEADY, "futex": [0.5, 2.0, 0.6, 1.9, 0.5, 1.8, 1.0]}
+    )
     assert "cannot tell futex" in warned(wild)["cannot_tell"]
-    unsteady = study_of({"glibc": [0.5, 1.5, 0.7, 1.4, 1.0, 0.6, 1.3], "futex": STEADY})
+    unsteady = comparison_of(
+        {"glibc": [0.5, 1.5, 0.7, 1.4, 1.0, 0.6, 1.3], "futex": STEADY}
+    )
     assert "half the runs of glibc lie 40 %" in warned(unsteady)["noisy"]
-    stolen = study_of({"glibc": STEADY, "futex": STEADY}, steal=0.2)
+    stolen = comparison_of({"glibc": STEADY, "futex": STEADY}, steal=0.2)
     assert "20 % of the CPU time" in warned(stolen)["steal"]
-    throttled = study_of({"glibc": STEADY, "futex": STEADY}, throttled=2)
+    throttled = comparison_of({"glibc": STEADY, "futex": STEADY}, throttled=2)
     assert "28 times" in warned(throttled)["throttled"]
-    hot = study_of({"glibc": STEADY, "futex": STEADY}, heated=2)
+    hot = comparison_of({"glibc": STEADY, "futex": STEADY}, heated=2)
     assert "28 times" in warned(hot)["heat"]
-    shared = study_of({"glibc": STEADY, "futex": STEADY}, other_load=0.3)
+    shared = comparison_of({"glibc": STEADY, "futex": STEADY}, other_load=0.3)
     assert "used 30 % of the CPU time" in warned(shared)["other_load"]
-    quota = study_of({"glibc": STEADY, "futex": STEADY}, host={"cpu_quota": 1.5})
-    assert "quota of 1.5 CPUs" in warned(quota)["quota"]
-    busy = study_of({"glibc": STEADY, "futex": STEADY}, host={"load_average": 7.0})
+    quota = comparison_of({"glibc": STEADY, "futex": STEADY}, host={"cpu_quota": 1.5})
+    assert "quota is 1.5 CPUs" in warned(quota)["quota"]
+    busy = comparison_of({"glibc": STEADY, "futex": STEADY}, host={"load_average": 7.0})
     assert "load average 7.0" in warned(busy)["busy_host"]
 
 
 def test_oversubscribed_spinning_locks_are_warned_of():
-    many = Plan(("p",), ("glibc", "mcs", "futex"), (8,), runs=7)
-    study = study_of({"glibc": STEADY, "mcs": STEADY, "futex": STEADY}, plan=many)
-    assert warned(study)["oversubscribed"].startswith("mcs: waiters only spin")
-    two = Plan(("p",), ("glibc", "mcs", "futex"), (2,), runs=7)
-    study = study_of({"glibc": STEADY, "mcs": STEADY, "futex": STEADY}, plan=two)
-    assert warned(study) == {}
+    many = Settings(("p",), ("glibc", "mcs", "futex"), (8,), runs=7)
+    compared = comparison_of(
+        {"glibc": STEADY, "mcs": STEADY, "futex": STEADY}, settings=many
+    )
+    assert warned(compared)["oversubscribed"].startswith("mcs: waiters only spin")
+    two = Settings(("p",), ("glibc", "mcs", "futex"), (2,), runs=7)
+    compared = comparison_of(
+        {"glibc": STEADY, "mcs": STEADY, "futex": STEADY}, settings=two
+    )
+    assert warned(compared) == {}
     # Without a number of threads the result tells.
-    slow = study_of({"glibc": STEADY, "mcs": [9 * t for t in STEADY]})
+    slow = comparison_of({"glibc": STEADY, "mcs": [9 * t for t in STEADY]})
     assert warned(slow)["oversubscribed"].startswith("mcs")
-    hung = study_of({"glibc": STEADY, "ticket": [None, None]})
+    hung = comparison_of({"glibc": STEADY, "ticket": [None, None]})
     assert warned(hung)["oversubscribed"].startswith("ticket")
 
 
 def test_verdicts():
-    study = study_of(
+    compared = comparison_of(
         {
             "glibc": STEADY,
             "futex": [0.8 * t for t in STEADY],
@@ -132,7 +142,8 @@ def test_verdicts():
         }
     )
     verdicts = {
-        row.cell.lock: row.entry(study.primary).verdict for row in summarise(study)
+        row.cell.lock: row.entry(compared.primary).verdict
+        for row in summarise(compared)
     }
     wanted = ("", "better", "worse", "same", "cannot tell")
     assert tuple(verdicts.values()) == wanted
@@ -147,71 +158,75 @@ def noisy(lock: int, spread: float, runs: int = 7) -> list[float]:
 def test_equal_locks_get_no_verdict():
     times = {"glibc": noisy(0, 0.3)}
     times |= {f"lock{number}": noisy(number, 0.3) for number in range(1, 46)}
-    study = study_of(times)
-    verdicts = {row.entry(study.primary).verdict for row in summarise(study)}
+    compared = comparison_of(times)
+    verdicts = {row.entry(compared.primary).verdict for row in summarise(compared)}
     assert verdicts == {"", "cannot tell"}
 
 
 def test_the_intervals_allow_for_every_verdict_of_the_comparison():
-    plan = Plan(("p",), ("glibc", "mcs"), runs=7)
+    settings = Settings(("p",), ("glibc", "mcs"), runs=7)
     widths = []
     for threads in ((2,), (2, 4, 8, 16)):
-        study = study_of(
+        compared = comparison_of(
             {"glibc": noisy(0, 0.1), "mcs": noisy(1, 0.1)},
-            plan=replace(plan, threads=threads),
+            settings=replace(settings, threads=threads),
         )
-        ratio = summarise(study)[1].entry(study.primary).ratio
+        ratio = summarise(compared)[1].entry(compared.primary).ratio
         widths.append(ratio.high / ratio.low)
     assert widths[1] > widths[0]
 
 
 def test_the_power_of_a_comparison():
     times = {"glibc": noisy(0, 0.1), "mcs": noisy(1, 0.1), "clh": noisy(2, 0.1)}
-    study = study_of(times)
-    rows = summarise(study)
-    (found,) = power(study, rows)
+    compared = comparison_of(times)
+    rows = summarise(compared)
+    (found,) = power(compared, rows)
     assert (found.runs, found.verdicts) == (7, 2)
     assert found.detectable > 0.05 and found.runs_needed > 7
-    assert comparison.remarks(study, rows, [])[-1] == (
+    assert comparison.remarks(compared, rows, [])[-1] == (
         f"power (wall time): 7 runs and 2 verdicts find a difference of "
         f"{100 * found.detectable:.0f} % in 80% of comparisons; 5 % needs "
         f"--runs {found.runs_needed} or fewer locks"
     )
-    steady = study_of({lock: noisy(0, 0.01) for lock in ("glibc", "mcs")})
+    steady = comparison_of({lock: noisy(0, 0.01) for lock in ("glibc", "mcs")})
     (words,) = comparison.remarks(steady, summarise(steady), [])
     assert words.endswith("of comparisons")
 
 
 def test_figures_without_a_logarithm_get_no_verdict():
-    plan = Plan(("p",), ("glibc", "mcs"), runs=7, metrics=(Metric("lost", "(.)"),))
-    study = study_of({"glibc": STEADY, "mcs": STEADY}, plan=plan)
-    study.runs = [
+    settings = Settings(
+        ("p",), ("glibc", "mcs"), runs=7, metrics=(Metric("lost", "(.)"),)
+    )
+    compared = comparison_of({"glibc": STEADY, "mcs": STEADY}, settings=settings)
+    compared.runs = [
         replace(run, figures={"lost": 3.0 if run.lock == "mcs" else 0.0})
-        for run in study.runs
+        for run in compared.runs
     ]
-    entry = summarise(study)[1].entry(study.primary)
+    entry = summarise(compared)[1].entry(compared.primary)
     assert (entry.ratio.value, entry.verdict) == (math.inf, "cannot tell")
-    assert warned(study)["not_positive"].startswith("lost has figures")
+    assert warned(compared)["not_positive"].startswith("lost has figures")
 
 
 def test_verdicts_of_rates_are_the_other_way_round():
-    plan = Plan(("p",), ("glibc", "mcs"), runs=7, metrics=(Metric("rate", "(.)"),))
-    study = study_of({"glibc": STEADY, "mcs": STEADY}, plan=plan)
-    study.runs = [
+    settings = Settings(
+        ("p",), ("glibc", "mcs"), runs=7, metrics=(Metric("rate", "(.)"),)
+    )
+    compared = comparison_of({"glibc": STEADY, "mcs": STEADY}, settings=settings)
+    compared.runs = [
         replace(run, figures={"rate": 5.0 if run.lock == "mcs" else 9.0})
-        for run in study.runs
+        for run in compared.runs
     ]
-    assert summarise(study)[1].entry(study.primary).verdict == "worse"
+    assert summarise(compared)[1].entry(compared.primary).verdict == "worse"
 
 
 def test_only_blocks_with_both_runs_are_paired():
-    study = study_of({"glibc": STEADY, "futex": STEADY})
-    study.runs = [
+    compared = comparison_of({"glibc": STEADY, "futex": STEADY})
+    compared.runs = [
         run
-        for run in study.runs
+        for run in compared.runs
         if (run.lock, run.block) not in {("glibc", 1), ("futex", 2)}
     ]
-    ratio = summarise(study)[1].entry(study.primary).ratio
+    ratio = summarise(compared)[1].entry(compared.primary).ratio
     assert ratio.blocks == 5
 
 
@@ -268,12 +283,12 @@ def test_json_schema(files):
     ]
     assert {line["schema"] for line in lines} == {SCHEMA}
     header = lines[0]
-    assert header["kind"] == "study"
+    assert header["kind"] == "comparison"
     assert header["command"] == [str(folder / "program"), "{threads}"]
     assert header["reference"] == "glibc"
-    assert set(header) >= {"hasp_version", "started", "plan", "locks", "machine"}
+    assert set(header) >= {"hasp_version", "started", "settings", "locks", "machine"}
     assert set(header["machine"]) == set(HOST)
-    assert header["plan"]["seed"] == 1
+    assert header["settings"]["seed"] == 1
     runs = [line for line in lines if line["kind"] == "run"]
     # Four blocks of six locks and two numbers of threads, but two tries of ticket.
     assert len(runs) == 4 * 2 * 5 + 2 * 2
@@ -295,7 +310,7 @@ def test_json_schema(files):
         *("runs", "median", "ratio_to_glibc", "ratio_low", "ratio_high", "verdict"),
     }
     kinds = {line["kind"] for line in lines}
-    assert kinds == {"study", "run", "summary", "power", "warning"}
+    assert kinds == {"comparison", "run", "summary", "power", "warning"}
     (power,) = [line for line in lines if line["kind"] == "power"]
     assert power == {
         "schema": SCHEMA,
@@ -377,13 +392,15 @@ def test_a_plot_over_threads_has_curves(cli, script, tmp_path):
 
 
 def test_a_file_that_holds_no_results(cli, tmp_path):
-    half = '{"schema":"hasp.compare/1","kind":"study","plan":{"command":["x"]}}\n'
+    half = (
+        '{"schema":"hasp.compare/2","kind":"comparison","settings":{"command":["x"]}}\n'
+    )
     other = '{"schema":"hasp.list/1","kind":"x"}\n'
     for content in ("", "{}\n", "not json\n", "3\n", other, half):
         (tmp_path / "x.jsonl").write_text(content)
         finished = cli("compare", "--from", "x.jsonl")
         assert finished.returncode == 2
-        assert "no file of results" in finished.stderr
+        assert "not a file of results" in finished.stderr
     assert cli("compare", "--from", "none.jsonl").returncode == 2
 
 
@@ -402,10 +419,10 @@ def test_what_the_figures_look_like():
 def test_long_names_and_thread_counts_fit_80_columns(capsys):
     longest = "gcr+c-bo-mcs-park"
     times = {"glibc": [1.234] * 7, longest: [12.34] * 7}
-    plan = Plan(("./program",), tuple(times), threads=(16, 128), runs=7)
-    study = study_of(times, plan=plan)
-    rows = summarise(study)
-    comparison.print_comparison(study, rows, doubts(study, rows))
+    settings = Settings(("./program",), tuple(times), threads=(16, 128), runs=7)
+    compared = comparison_of(times, settings=settings)
+    rows = summarise(compared)
+    comparison.print_comparison(compared, rows, doubts(compared, rows))
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     (wall, resources) = (line for line in lines if longest in line and "16 " in line)

@@ -48,9 +48,9 @@ def test_all_of_it_makes_a_plan(tmp_path, capsys):
     assert study("library", "--write", path, "--programs", "all") == 0
     programs = {program.name: program for program in load(path).programs}
     assert list(programs) == [entry.name for entry in library.entries()]
-    assert programs["rocksdb"].plan.metrics[0].name == "throughput"
+    assert programs["rocksdb"].settings.metrics[0].name == "throughput"
     assert programs["task-queue"].knobs["queues"] == 1
-    assert min(programs["pipeline"].plan.threads) >= 2
+    assert min(programs["pipeline"].settings.threads) >= 2
     assert study("library", "--write", path) == 2  # it may have been edited
     assert "exists" in capsys.readouterr().err
 

@@ -66,7 +66,7 @@ def test_sizes_may_be_nodes(tmp_path, monkeypatch, capsys):
     [
         ("nodes = [1]\nthreads = [1]", "21: program second: nodes: stands beside"),
         ("nodes = [0]", "21: program second: nodes: [0] is no list of numbers"),
-        ("nodes = [1]", "18: program second: its sizes are nodes, those of speed th"),
+        ("nodes = [1]", "18: program second has `nodes`, but speed has `threads`"),
     ],
 )
 def test_nodes_that_do_not_fit(tmp_path, capsys, own, complaint):

@@ -16,8 +16,8 @@ from study.plans import PLAN, SECOND, entries, study
 from hasp.base.errors import HaspError
 from hasp.compare.settings import Cell
 from hasp.study.campaign import load
-from hasp.study.carry_out import Carrying, Progress, configurations, cpus_for
-from hasp.study.journal import Entry, Journal
+from hasp.study.carry_out import Carrying, Tally, configurations, cpus_for
+from hasp.study.journal import Journal, JournalEntry
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ KEY = ("speed", "futex", 1, False)
 
 def entry(number, value=1.0, noise="", outcome="ok"):
     values = {"throughput": value} if outcome == "ok" else {}
-    return Entry("speed", "futex", 1, number, outcome, "", values, 1.0, noise)
+    return JournalEntry("speed", "futex", 1, number, outcome, "", values, 1.0, noise)
 
 
 def test_runs_go_on_until_the_interval_is_narrow(plan):
@@ -164,7 +164,7 @@ def test_runs_go_on_until_the_interval_is_narrow(plan):
     one = next(one for one in configurations(load(plan)) if one.key == KEY)
 
     def wants(*values):
-        progress = Progress(entry(n, value) for n, value in enumerate(values))
+        progress = Tally(entry(n, value) for n, value in enumerate(values))
         return progress.wants_more(one)
 
     assert wants(1.0)
@@ -179,10 +179,10 @@ def test_noisy_runs_do_not_count_but_not_for_ever(plan, tmp_path):
     campaign = load(plan)
     one = next(one for one in configurations(campaign) if one.key == KEY)
     noisy = [entry(n, noise="the hypervisor took 20% of the time") for n in range(3)]
-    progress = Progress(noisy[:2])
+    progress = Tally(noisy[:2])
     assert progress.runs_so_far(one) == 0
     assert not progress.tolerates_noise(one)
-    assert Progress(noisy).tolerates_noise(one)
+    assert Tally(noisy).tolerates_noise(one)
     journal = Journal(tmp_path / "j.jsonl")
     for item in noisy:
         journal.add(item)
@@ -210,7 +210,7 @@ def test_locks_may_be_a_list(plan):
     text = plan.read_text()
     before = load(plan)
     plan.write_text(text.replace('locks = "glibc,futex"', 'locks = ["futex", "glibc"]'))
-    assert load(plan).programs[0].plan.locks == ("glibc", "futex")
+    assert load(plan).programs[0].settings.locks == ("glibc", "futex")
     assert load(plan).digest == before.digest, "the same runs"
     for wrong in ("[3]", "[]", '["moon"]'):
         plan.write_text(text.replace('"glibc,futex"', wrong))
@@ -255,7 +255,7 @@ def test_a_metric_that_never_matches_names_its_place(plan, tmp_path, capsys):
     line = PLAN.count("\n") + 2
     assert study("run", plan, "--store", tmp_path / "s", "--machine", "here") == 1
     said = capsys.readouterr().err
-    assert f"plan.toml:{line}: second, glibc (1 thread): no figure: nothing" in said
+    assert f"plan.toml:{line}: second, glibc (1 thread): no figure: its output" in said
     assert len([run for run in entries(tmp_path / "s") if run["outcome"] == "ok"]) == 8
     (batch,) = (tmp_path / "s" / "samples").glob("*.json")
     (failure,) = json.loads(batch.read_text())["failures"]

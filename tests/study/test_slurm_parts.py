@@ -13,10 +13,10 @@ from hasp.base import host
 from hasp.base.errors import Interrupted
 from hasp.cli.main import main
 from hasp.study.campaign import load
-from hasp.study.journal import Entry
+from hasp.study.journal import JournalEntry
 from hasp.study.samples import create_or_open
 from hasp.study.slurm import failure, files, naming, task
-from hasp.study.slurm.queue import Job
+from hasp.study.slurm.queue import SlurmJob
 
 PLAN = """\
 schema = 1
@@ -77,7 +77,7 @@ def on_node(plan, store, monkeypatch):
         monkeypatch.setenv("SLURM_ARRAY_JOB_ID", array)
         monkeypatch.setenv("SLURM_ARRAY_TASK_ID", number)
         monkeypatch.setenv("SLURMD_NODENAME", node)
-        order = task.Order(load(plan), store, None, "kind", "", 3600.0)
+        order = task.TaskOrder(load(plan), store, None, "kind", "", 3600.0)
         made = files.Files(store, order.campaign.digest)
         made.make()
         outcome = task.carry_out(dataclasses.replace(order, **changes))
@@ -240,7 +240,9 @@ def test_a_task_ends_in_order_before_its_time_limit(on_node, plan, store):
 
 def test_a_failure_that_is_the_end_of_the_job_is_not_written_down(store):
     journal = task.PatientJournal(store / "journals" / "x.jsonl")
-    killed = Entry("long", "mcs", 1, 1, "failed", "killed by SIGTERM", {}, 1.0, "")
+    killed = JournalEntry(
+        "long", "mcs", 1, 1, "failed", "killed by SIGTERM", {}, 1.0, ""
+    )
     with task.time_limit(3600), pytest.raises(Interrupted):
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         journal.add(killed)
@@ -249,7 +251,7 @@ def test_a_failure_that_is_the_end_of_the_job_is_not_written_down(store):
 
 
 def job(state, node="n1"):
-    return Job("7_0", state, node, "")
+    return SlurmJob("7_0", state, node, "")
 
 
 def said(outcome):

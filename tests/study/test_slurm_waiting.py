@@ -10,10 +10,10 @@ import pytest
 from hasp.base import host
 from hasp.cli.main import main
 from hasp.study.campaign import load
-from hasp.study.journal import Entry, Journal
+from hasp.study.journal import Journal, JournalEntry
 from hasp.study.samples import create_or_open
 from hasp.study.slurm import files, state, watching
-from hasp.study.slurm.queue import Job, Unanswered
+from hasp.study.slurm.queue import SlurmJob, SlurmUnavailable
 
 PLAN = """\
 schema = 1
@@ -59,7 +59,7 @@ def task(job, **changes):
 
 
 def entry(program, lock, block, outcome="ok"):
-    return Entry(program, lock, 1, block, outcome, "", {}, 1.0, "")
+    return JournalEntry(program, lock, 1, block, outcome, "", {}, 1.0, "")
 
 
 def write_runs(made, job, *entries):
@@ -70,7 +70,7 @@ def write_runs(made, job, *entries):
 
 
 def job(number, condition, reason=""):
-    return Job(f"7_{number}", condition, "n1", reason)
+    return SlurmJob(f"7_{number}", condition, "n1", reason)
 
 
 def test_what_is_left_is_told_from_all_tasks(campaign, store, made, capsys):
@@ -108,8 +108,8 @@ def test_a_controller_that_is_away_is_waited_for(
         [
             [],  # a job just submitted may not be listed at once
             [job(0, "PENDING", "Resources"), job(1, "PENDING", "Priority")],
-            Unanswered("squeue: no controller"),
-            Unanswered("squeue: no controller"),
+            SlurmUnavailable("squeue: no controller"),
+            SlurmUnavailable("squeue: no controller"),
             [job(0, "RUNNING"), job(1, "COMPLETED")],
             [job(0, "COMPLETED"), job(1, "COMPLETED")],
         ]
@@ -117,7 +117,7 @@ def test_a_controller_that_is_away_is_waited_for(
 
     def jobs():
         answer = next(answers)
-        if isinstance(answer, Unanswered):
+        if isinstance(answer, SlurmUnavailable):
             raise answer
         if answer and answer[0].state == "RUNNING":
             write_runs(made, "7_0", entry("a", "futex", 1, "failed"))

@@ -13,9 +13,9 @@ import shutil
 from hasp.advise.proof import better, samples
 from hasp.base.output import note
 from hasp.compare import run_record as record
-from hasp.compare.comparison import new_study
-from hasp.compare.run import Runner
-from hasp.compare.settings import Plan
+from hasp.compare.comparison import new_comparison
+from hasp.compare.run import ComparisonRunner
+from hasp.compare.settings import Settings
 from hasp.launch import interpose
 from hasp.locks.native import REFERENCE
 
@@ -23,7 +23,7 @@ NUMACTL = "numactl"
 SPREAD = (NUMACTL, "--interleave=all")
 
 
-def interleave_gain(plan: Plan, nodes: int) -> float | None:
+def interleave_gain(settings: Settings, nodes: int) -> float | None:
     """How much better, as a share; 0 where that is not sure, None where not tried."""
     if nodes < 2:
         return None
@@ -31,28 +31,28 @@ def interleave_gain(plan: Plan, nodes: int) -> float | None:
         note(f"{NUMACTL} is not here, so whether memory is the bottleneck is not tried")
         return None
     note("comparing with the memory interleaved over all nodes")
-    most = max(plan.threads, key=lambda count: count or 0)
-    usual = dataclasses.replace(plan, locks=(REFERENCE,), threads=(most,))
+    most = max(settings.threads, key=lambda count: count or 0)
+    usual = dataclasses.replace(settings, locks=(REFERENCE,), threads=(most,))
     cell = usual.cells[0]
     plans = (usual, _spread(usual))
-    found = tuple(map(new_study, plans))
-    with Runner(plans[0]) as here, Runner(plans[1]) as everywhere:
+    found = tuple(map(new_comparison, plans))
+    with ComparisonRunner(plans[0]) as here, ComparisonRunner(plans[1]) as everywhere:
         pairs = list(zip((here, everywhere), found, strict=True))
-        for block in range(1 - plan.warmup, plan.runs + 1):
-            for runner, study in pairs if block % 2 else reversed(pairs):
+        for block in range(1 - settings.warmup, settings.runs + 1):
+            for runner, comparison in pairs if block % 2 else reversed(pairs):
                 run = runner.run(block, cell)
                 if run.outcome != record.OK:
                     note(f"it does not work with {' '.join(SPREAD)}: {run.detail}")
                     return None
-                study.runs.append(run)
-    near, far = (samples(study, cell) for study in found)
+                comparison.runs.append(run)
+    near, far = (samples(comparison, cell) for comparison in found)
     ratio = better(far, near, less_is_better=found[0].primary.lower_is_better)
     sure = ratio is not None and ratio.low is not None and ratio.low > 1
     return ratio.value - 1 if ratio and sure else 0.0
 
 
-def _spread(plan: Plan) -> Plan:
+def _spread(settings: Settings) -> Settings:
     """The same with the program's memory interleaved, or the server's."""
-    if plan.server is None:
-        return dataclasses.replace(plan, command=(*SPREAD, *plan.command))
-    return dataclasses.replace(plan, server=f"{' '.join(SPREAD)} {plan.server}")
+    if settings.server is None:
+        return dataclasses.replace(settings, command=(*SPREAD, *settings.command))
+    return dataclasses.replace(settings, server=f"{' '.join(SPREAD)} {settings.server}")

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from hasp.compare.settings import Cell
-from hasp.compare.store import Study
+from hasp.compare.store import Comparison
 from hasp.locks.native import PLAN, REFERENCE
 from hasp.profile.diagnosis.rules import Rules
 from hasp.statistics import Ratio, ratio_of_medians
@@ -34,7 +34,7 @@ def shown(cell: Cell) -> Cell:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RankedLock:
     """How far one lock is behind the fastest, at one number of threads."""
 
     cell: Cell
@@ -62,7 +62,7 @@ class Standing:
 class Proof:
     """What the comparison says of the advice."""
 
-    standings: tuple[Standing, ...]
+    standings: tuple[RankedLock, ...]
     agreement: str  # agree, disagree, or cannot tell
     words: tuple[str, ...]
     lock_variation: float | None  # E0
@@ -77,18 +77,21 @@ class Proof:
 
 
 def prove(
-    study: Study, recommended: str | None, rules: Rules, present: str = REFERENCE
+    comparison: Comparison,
+    recommended: str | None,
+    rules: Rules,
+    present: str = REFERENCE,
 ) -> Proof:
-    """Judge the recommended lock (None: the `present` one) by a study."""
+    """Judge the recommended lock (None: the `present` one) by a comparison."""
     standings = [
         standing
-        for threads in study.plan.threads
-        for standing in _standings(study, threads, rules)
+        for threads in comparison.settings.threads
+        for standing in _standings(comparison, threads, rules)
     ]
-    most = max(study.plan.threads, key=lambda count: count or 0)
+    most = max(comparison.settings.threads, key=lambda count: count or 0)
     at_most = [item for item in standings if item.cell.threads == most]
     agreement, words = _agreement(at_most, recommended, present, rules)
-    gain = _fewer_threads(study, standings, most)
+    gain = _fewer_threads(comparison, standings, most)
     if gain is not None:
         words.append(gain.words(rules))
     return Proof(
@@ -100,12 +103,12 @@ def prove(
     )
 
 
-def samples(study: Study, cell: Cell) -> dict[int, float]:
+def samples(comparison: Comparison, cell: Cell) -> dict[int, float]:
     """The good samples of the primary measure, by block."""
-    measure = study.primary
+    measure = comparison.primary
     return {
         run.block: value
-        for run in study.runs
+        for run in comparison.runs
         if run.cell == cell
         and run.measured
         and (value := run.value(measure)) is not None
@@ -128,43 +131,47 @@ def better(
     )
 
 
-def _behind(study: Study, cell: Cell, other: Cell) -> Ratio | None:
+def _behind(comparison: Comparison, cell: Cell, other: Cell) -> Ratio | None:
     """How many times worse a cell is than another."""
     return better(
-        samples(study, other),
-        samples(study, cell),
-        less_is_better=study.primary.lower_is_better,
+        samples(comparison, other),
+        samples(comparison, cell),
+        less_is_better=comparison.primary.lower_is_better,
     )
 
 
-def _standings(study: Study, threads: int | None, rules: Rules) -> list[Standing]:
-    cells = [Cell(lock, threads) for lock in study.plan.locks]
+def _standings(
+    comparison: Comparison, threads: int | None, rules: Rules
+) -> list[RankedLock]:
+    cells = [Cell(lock, threads) for lock in comparison.settings.locks]
     medians = {
         cell: statistics.median(found.values())
         for cell in cells
-        if (found := samples(study, cell))
+        if (found := samples(comparison, cell))
     }
-    tried = {run.cell for run in study.runs}
+    tried = {run.cell for run in comparison.runs}
     if not medians:
         return [_unmeasured(cell, tried) for cell in cells]
-    choose = min if study.primary.lower_is_better else max
+    choose = min if comparison.primary.lower_is_better else max
     fastest = choose(medians, key=lambda cell: medians[cell])
     result = []
     for cell in cells:
         if cell not in medians:
             result.append(_unmeasured(cell, tried))
         elif cell == fastest:
-            enough = len(samples(study, cell)) >= FEWEST_RUNS
+            enough = len(samples(comparison, cell)) >= FEWEST_RUNS
             verdict = BEST if enough else CANNOT_TELL
-            result.append(Standing(cell, medians[cell], None, verdict))
+            result.append(RankedLock(cell, medians[cell], None, verdict))
         else:
-            behind = _behind(study, cell, fastest)
-            result.append(Standing(cell, medians[cell], behind, _judged(behind, rules)))
+            behind = _behind(comparison, cell, fastest)
+            result.append(
+                RankedLock(cell, medians[cell], behind, _judged(behind, rules))
+            )
     return result
 
 
-def _unmeasured(cell: Cell, tried: set[Cell]) -> Standing:
-    return Standing(cell, None, None, FAILED if cell in tried else NOT_MEASURED)
+def _unmeasured(cell: Cell, tried: set[Cell]) -> RankedLock:
+    return RankedLock(cell, None, None, FAILED if cell in tried else NOT_MEASURED)
 
 
 def _judged(behind: Ratio | None, rules: Rules) -> str:
@@ -181,7 +188,7 @@ def _judged(behind: Ratio | None, rules: Rules) -> str:
 
 
 def _agreement(
-    standings: Sequence[Standing],
+    standings: Sequence[RankedLock],
     recommended: str | None,
     present: str,
     rules: Rules,
@@ -227,7 +234,7 @@ def _agreement(
     return agreement, words
 
 
-def _plan_words(plan: Standing) -> str:
+def _plan_words(plan: RankedLock) -> str:
     return {
         BEST: "among the best",
         BEHIND: "behind the best",
@@ -236,7 +243,7 @@ def _plan_words(plan: Standing) -> str:
     }[plan.verdict]
 
 
-def _variation(standings: Sequence[Standing]) -> float | None:
+def _variation(standings: Sequence[RankedLock]) -> float | None:
     """Standard deviation over the locks per mean (LS 5.1.1)."""
     medians = [item.median for item in standings if item.median is not None]
     if len(medians) < 3 or not statistics.fmean(medians):
@@ -274,7 +281,7 @@ class _Fewer:
 
 
 def _fewer_threads(
-    study: Study, standings: Sequence[Standing], most: int | None
+    comparison: Comparison, standings: Sequence[RankedLock], most: int | None
 ) -> _Fewer | None:
     """Set the best of fewer threads against the best at the most."""
     measured = [item for item in standings if item.median is not None]
@@ -282,8 +289,8 @@ def _fewer_threads(
     largest = [item for item in measured if item.cell.threads == most]
     if not smaller or not largest:
         return None
-    sign = 1 if study.primary.lower_is_better else -1
+    sign = 1 if comparison.primary.lower_is_better else -1
     first = min(smaller, key=lambda item: sign * (item.median or 0.0)).cell
     last = min(largest, key=lambda item: sign * (item.median or 0.0)).cell
-    ratio = _behind(study, last, first)
+    ratio = _behind(comparison, last, first)
     return _Fewer(first, last, ratio) if ratio else None

@@ -10,14 +10,16 @@ from hasp.base.errors import HaspError
 from hasp.base.output import note
 from hasp.compare import run_record as record
 from hasp.compare.recorder import Recorder
-from hasp.compare.run import Runner
-from hasp.compare.settings import Plan
+from hasp.compare.run import ComparisonRunner
+from hasp.compare.settings import Settings
 from hasp.locks.native import REFERENCE
 from hasp.profile.model.build import load_keeping_symbols
 from hasp.profile.model.profile import Profile
 
 
-def recorded(plan: Plan, threads: int | None, trace: Path, *, sample: bool) -> Profile:
+def recorded(
+    settings: Settings, threads: int | None, trace: Path, *, sample: bool
+) -> Profile:
     """Run the plan's command once under glibc's locks, recorded, and read the trace.
 
     With a server it is the server that is recorded.
@@ -25,11 +27,11 @@ def recorded(plan: Plan, threads: int | None, trace: Path, *, sample: bool) -> P
     where = "" if threads is None else f" with {threads} threads"
     note(f"recording a run{where} into {trace}")
     once = dataclasses.replace(
-        plan, locks=(REFERENCE,), threads=(threads,), runs=1, warmup=0
+        settings, locks=(REFERENCE,), threads=(threads,), runs=1, warmup=0
     )
     recorder = Recorder(trace, sample=sample)
     recorder.clear()
-    with Runner(once, recorder=recorder) as runner:
+    with ComparisonRunner(once, recorder=recorder) as runner:
         run = runner.run(1, once.cells[0])
     if run.outcome != record.OK:
         raise HaspError(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hasp.advise.forecast import Forecast
     from hasp.advise.proof import Proof
-    from hasp.compare.store import Study
+    from hasp.compare.store import Comparison
 
 MOST_SITES = 5
 RULES_SCHEMA = "hasp.rules/1"
@@ -170,7 +170,7 @@ def rules_json(rules: Rules) -> list[dict[str, object]]:
     return records
 
 
-def print_proof(study: Study, proof: Proof) -> None:
+def print_proof(comparison: Comparison, proof: Proof) -> None:
     """The comparison's table, and what it says of the advice."""
     from hasp.advise.proof import shown
     from hasp.compare.doubts import doubts
@@ -179,9 +179,9 @@ def print_proof(study: Study, proof: Proof) -> None:
 
     out = console()
     heading(out, "proof: interleaved runs")
-    out.print(headline(study), soft_wrap=True)
-    measure = study.primary
-    sweep = len(study.plan.threads) > 1
+    out.print(headline(comparison), soft_wrap=True)
+    measure = comparison.primary
+    sweep = len(comparison.settings.threads) > 1
     unit = f", {measure.unit}" if measure.unit not in ("", "s", "bytes") else ""
     form = table(title=f"{measure.name}{unit}; times worse than the fastest")
     for name in ("threads", "lock") if sweep else ("lock",):
@@ -203,9 +203,9 @@ def print_proof(study: Study, proof: Proof) -> None:
     out.print()
     for line in proof.words:
         say(out, capital(line) + ".")
-    for doubt in doubts(study, summarise(study)):
+    for doubt in doubts(comparison, summarise(comparison)):
         words = doubt.words
-        for cell in study.plan.cells:
+        for cell in comparison.settings.cells:
             words = words.replace(cell.lock, shown(cell).lock)
         say(out, f"warning: {words}")
 

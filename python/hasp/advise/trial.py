@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hasp.base.errors import Interrupted
-from hasp.compare.comparison import carry_out, new_study
-from hasp.compare.run import Runner
-from hasp.compare.settings import Plan
-from hasp.compare.store import Study
+from hasp.compare.comparison import carry_out, new_comparison
+from hasp.compare.run import ComparisonRunner
+from hasp.compare.settings import Settings
+from hasp.compare.store import Comparison
 from hasp.locks import native
 from hasp.profile.diagnosis.rules import Rules
 from hasp.profile.diagnosis.verdict import Verdict
@@ -36,15 +36,17 @@ def candidates(verdict: Verdict, rules: Rules, number: int) -> list[str]:
     return [*kept, *others[:number]]
 
 
-def compare(plan: Plan, locks: Sequence[str], plan_file: Path | None) -> Study:
+def compare(
+    settings: Settings, locks: Sequence[str], plan_file: Path | None
+) -> Comparison:
     """The comparison; Ctrl-C ends it early, and what was measured counts."""
     planned = [f"{native.PLAN}{plan_file.absolute()}"] if plan_file else []
-    whole = dataclasses.replace(plan, locks=(native.REFERENCE, *locks, *planned))
-    study = new_study(whole)
+    whole = dataclasses.replace(settings, locks=(native.REFERENCE, *locks, *planned))
+    comparison = new_comparison(whole)
     try:
-        carry_out(Runner(whole), study, None)
+        carry_out(ComparisonRunner(whole), comparison, None)
     except Interrupted:
-        study.interrupted = True
-        if not any(run.measured for run in study.runs):
+        comparison.interrupted = True
+        if not any(run.measured for run in comparison.runs):
             raise
-    return study
+    return comparison

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from hasp.base.errors import EXIT_FINDING, HaspError
 from hasp.base.output import STDOUT, add_json_option, check_writable, note
+from hasp.cli.measuring import add_measuring_options, positive
 from hasp.cli.traces import add_trace_options
-from hasp.compare.options import add_measuring_options, positive
 
 if TYPE_CHECKING:
     from hasp.advise.forecast import Forecast
     from hasp.advise.proof import Proof
-    from hasp.compare.settings import Plan as StudyPlan
-    from hasp.compare.store import Study
+    from hasp.compare.settings import Settings
+    from hasp.compare.store import Comparison
     from hasp.profile.diagnosis.rules import Rules
     from hasp.profile.diagnosis.verdict import Verdict
     from hasp.profile.model.profile import Profile
@@ -165,37 +165,37 @@ class _Answer:
 
     profile: Profile
     verdict: Verdict
-    study: Study | None = None
+    comparison: Comparison | None = None
     proof: Proof | None = None
 
 
 def _advise_command(rules: Rules, arguments: argparse.Namespace) -> int:
     from hasp.advise.recording import recorded
     from hasp.base.signals import interrupt_on_signals
-    from hasp.compare.comparison import plan_of
+    from hasp.cli.measuring import settings_of
 
-    plan = plan_of(arguments, ())
+    settings = settings_of(arguments, ())
     interrupt_on_signals()
     fewer = None
     if arguments.trace:
         profile = _open(arguments)
     else:
         trace = Path(arguments.output)
-        counts = sorted(plan.threads, key=lambda count: count or 0)
+        counts = sorted(settings.threads, key=lambda count: count or 0)
         if len(counts) > 1:
-            fewer = recorded(plan, counts[0], trace, sample=arguments.sample)
-        profile = recorded(plan, counts[-1], trace, sample=arguments.sample)
+            fewer = recorded(settings, counts[0], trace, sample=arguments.sample)
+        profile = recorded(settings, counts[-1], trace, sample=arguments.sample)
     verdict = _judged(profile, rules, arguments, fewer)
     if arguments.no_proof:
         return _report(_Answer(profile, verdict), arguments)
     note(verdict.sentence)
-    return _report(_proved(profile, verdict, plan, rules, arguments), arguments)
+    return _report(_proved(profile, verdict, settings, rules, arguments), arguments)
 
 
 def _proved(
     profile: Profile,
     verdict: Verdict,
-    plan: StudyPlan,
+    settings: Settings,
     rules: Rules,
     arguments: argparse.Namespace,
 ) -> _Answer:
@@ -216,27 +216,29 @@ def _proved(
         if chosen.entries:
             file = Path(folder) / DEFAULT_PLAN
             save(chosen, file)
-        study = trial.compare(plan, locks, file)
+        comparison = trial.compare(settings, locks, file)
     present = verdict.features.lock or native.REFERENCE
-    proof = prove(study, verdict.recommendation, rules, present)
+    proof = prove(comparison, verdict.recommendation, rules, present)
     measured = dataclasses.replace(
         verdict.features,
-        interleave_gain=_interleaved(plan, verdict, study),
+        interleave_gain=_interleaved(settings, verdict, comparison),
         lock_variation=proof.lock_variation,
         fewer_threads_gain=proof.fewer_threads_gain,
     )
     again = judge(measured, rules, native.locks(), arguments.objective)
-    return _Answer(profile, again, study, proof)
+    return _Answer(profile, again, comparison, proof)
 
 
-def _interleaved(plan: StudyPlan, verdict: Verdict, study: Study) -> float | None:
+def _interleaved(
+    settings: Settings, verdict: Verdict, comparison: Comparison
+) -> float | None:
     """What memory gains by interleaving, where rules ask for it (E5)."""
     from hasp.advise.interleave import interleave_gain
 
     asked = any("interleave_gain" in item.missing for item in verdict.unknown)
-    if not asked or study.interrupted:
+    if not asked or comparison.interrupted:
         return None
-    return interleave_gain(plan, verdict.features.nodes)
+    return interleave_gain(settings, verdict.features.nodes)
 
 
 def _report(answer: _Answer, arguments: argparse.Namespace) -> int:
@@ -251,11 +253,11 @@ def _report(answer: _Answer, arguments: argparse.Namespace) -> int:
         write_json(_records(answer, forecast), arguments.json)
     if arguments.json != STDOUT:
         print_verdict(answer.verdict)
-        if answer.study and answer.proof:
-            print_proof(answer.study, answer.proof)
+        if answer.comparison and answer.proof:
+            print_proof(answer.comparison, answer.proof)
         if forecast:
             print_forecast(forecast)
-    if answer.study is not None and answer.study.interrupted:
+    if answer.comparison is not None and answer.comparison.interrupted:
         raise KeyboardInterrupt
     disagrees = answer.proof is not None and answer.proof.agreement == "disagree"
     return EXIT_FINDING if disagrees else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp compare`: which lock serves a program best, from interleaved runs."""
+"""`hasp compare`: compare locks on a program, in interleaved runs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from hasp.base.errors import EXIT_FINDING, EXIT_REFUSED, HaspError, Interrupted
 from hasp.base.output import STDOUT, add_json_option, check_writable
-from hasp.compare.options import add_measuring_options
+from hasp.cli.measuring import add_measuring_options
 from hasp.locks.selection import add_locks_option
 
 if TYPE_CHECKING:
-    from hasp.compare.store import Study, Writer
+    from hasp.compare.store import Comparison, Writer
 
 NAME = "compare"
-HELP = "compare the locks on a program, in interleaved runs"
+HELP = "compare locks on a program, in interleaved runs"
 
 EPILOG = """\
 examples:
@@ -49,7 +49,7 @@ what was measured so far.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp compare`."""
+    """Add the options of `hasp compare`."""
     parser.usage = "hasp compare [options] [--] COMMAND..."
     parser.epilog = EPILOG
     add_locks_option(parser)
@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="plans",
         metavar="FILE",
-        help="a plan as one more candidate (see `hasp run --plan`); may be repeated",
+        help="also compare this plan (see `hasp run --plan`); may be repeated",
     )
     add_measuring_options(parser)
     outputs = parser.add_argument_group("results")
@@ -72,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="source",
         metavar="FILE",
-        help="run nothing: show what --json wrote to FILE",
+        help="run nothing; show the results that --json wrote to FILE",
     )
     parser.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="COMMAND", help=argparse.SUPPRESS
@@ -85,38 +85,39 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.source:
         return _show_again(arguments)
     from hasp.base.signals import interrupt_on_signals
-    from hasp.compare.comparison import carry_out, new_study, plan_of
-    from hasp.compare.run import Runner
+    from hasp.cli.measuring import settings_of
+    from hasp.compare.comparison import carry_out, new_comparison
+    from hasp.compare.run import ComparisonRunner
     from hasp.compare.store import Writer
     from hasp.locks import native
     from hasp.locks.selection import select
 
     if not arguments.command:
         raise HaspError(
-            "which program should be compared?",
-            "for example: hasp compare -- ./program",
+            "there is no program to compare",
+            "name one, for example: hasp compare -- ./program",
         )
     candidates = [lock.name for lock in select(arguments.locks)]
     candidates += [native.PLAN + file for file in dict.fromkeys(arguments.plans)]
-    plan = plan_of(arguments, candidates)
-    runner = Runner(plan)
-    study = new_study(plan)
+    settings = settings_of(arguments, candidates)
+    runner = ComparisonRunner(settings)
+    comparison = new_comparison(settings)
     interrupt_on_signals()
     ending: HaspError | Interrupted | None = None
     writer = Writer(arguments.json) if arguments.json else None
     try:
-        carry_out(runner, study, writer)
+        carry_out(runner, comparison, writer)
     except (HaspError, Interrupted) as problem:
         ending = problem
-        study.interrupted = True
-        if not any(run.measured for run in study.runs):
+        comparison.interrupted = True
+        if not any(run.measured for run in comparison.runs):
             raise
     finally:
         if writer:
             if ending or sys.exc_info()[0] is None:
-                _finish_json(study, writer)
+                _finish_json(comparison, writer)
             writer.close()
-    found = _report(study, arguments)
+    found = _report(comparison, arguments)
     if ending is not None:
         raise ending
     return found
@@ -128,43 +129,44 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
             check_writable(name)
     if arguments.plot and Path(arguments.plot).suffix not in (".png", ".svg"):
         raise HaspError(
-            f"--plot {arguments.plot}: the format is not known",
-            "let the name end in .png or .svg",
+            f"--plot {arguments.plot}: unknown format",
+            "use a name that ends in .png or .svg",
         )
 
 
-def _finish_json(study: Study, writer: Writer) -> None:
+def _finish_json(comparison: Comparison, writer: Writer) -> None:
     from hasp.compare.doubts import doubts
     from hasp.compare.summary import as_json, power, summarise
 
-    rows = summarise(study)
+    rows = summarise(comparison)
     warnings = [
-        {"warning": doubt.kind, "words": doubt.words} for doubt in doubts(study, rows)
+        {"warning": doubt.kind, "words": doubt.words}
+        for doubt in doubts(comparison, rows)
     ]
     writer.records("summary", as_json(rows))
-    writer.records("power", (one.as_json() for one in power(study, rows)))
+    writer.records("power", (one.as_json() for one in power(comparison, rows)))
     writer.records("warning", warnings)
 
 
-def _report(study: Study, arguments: argparse.Namespace) -> int:
-    """Print the tables and write the files; 1 when a lock failed."""
-    from hasp.compare import report as comparison
+def _report(comparison: Comparison, arguments: argparse.Namespace) -> int:
+    """Print the tables and write the files; returns 1 if a lock failed, else 0."""
+    from hasp.compare import report
     from hasp.compare.doubts import doubts
     from hasp.compare.summary import summarise
 
-    rows = summarise(study)
-    found = doubts(study, rows)
-    # Files first: a reader of stdout that goes away must not cost them.
+    rows = summarise(comparison)
+    found = doubts(comparison, rows)
+    # Files first, so that they are written even if stdout is closed early.
     if arguments.csv:
-        _write(arguments.csv, comparison.csv_text(study))
+        _write(arguments.csv, report.csv_text(comparison))
     if arguments.markdown:
-        _write(arguments.markdown, comparison.markdown(study, rows, found))
+        _write(arguments.markdown, report.markdown(comparison, rows, found))
     if arguments.plot:
         from hasp.compare.figure import draw
 
-        draw(study, rows, Path(arguments.plot))
+        draw(comparison, rows, Path(arguments.plot))
     if arguments.json != STDOUT:
-        comparison.print_comparison(study, rows, found)
+        report.print_comparison(comparison, rows, found)
     return EXIT_FINDING if any(row.failures for row in rows) else 0
 
 
@@ -176,7 +178,7 @@ def _write(destination: str, text: str) -> None:
 
 
 def _show_again(arguments: argparse.Namespace) -> int:
-    """The tables and files of a study that was made earlier."""
+    """Print and write again the results in a file of --json."""
     from hasp.compare.store import load
 
     if arguments.command:
@@ -184,11 +186,11 @@ def _show_again(arguments: argparse.Namespace) -> int:
             "--from shows earlier results and runs nothing, but a command is given",
             "leave one of them out",
         )
-    study = load(Path(arguments.source))
-    if not any(run.measured for run in study.runs):
+    comparison = load(Path(arguments.source))
+    if not any(run.measured for run in comparison.runs):
         raise HaspError(
-            f"{arguments.source} holds no measured run", "repeat the comparison"
+            f"{arguments.source} contains no measured run", "repeat the comparison"
         )
-    status = _report(study, arguments)
+    status = _report(comparison, arguments)
     assert status != EXIT_REFUSED
     return status

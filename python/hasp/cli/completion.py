@@ -54,7 +54,7 @@ def _complete_values(parser: argparse.ArgumentParser, locks: list[str]) -> None:
                 _complete_values(child, locks)
         elif action.metavar == "LOCK" and not action.choices:
             action.choices = locks
-        elif action.metavar in ("FILE", "TRACE", "PROGRAM", "COMMAND", "PLAN.toml"):
+        elif action.metavar in ("FILE", "TRACE", "PROGRAM", "COMMAND", "CAMPAIGN.toml"):
             action.complete = shtab.FILE  # type: ignore[attr-defined]
         elif action.metavar == "DIR":
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Doubts about a study, as values: what is doubtful, and what to do about it.
+"""Warnings about a comparison: what is doubtful, and what to do about it.
 
-After hyperfine, where a warning is a value of its own and tells the user what to do.
+Each warning is a value, as in hyperfine.
 """
 
 from __future__ import annotations
@@ -12,34 +12,40 @@ from dataclasses import dataclass
 from hasp.compare import run_record as record
 from hasp.compare.noise import OTHER_SHARE
 from hasp.compare.settings import Cell
-from hasp.compare.store import INTERRUPTED, Study
-from hasp.compare.summary import CANNOT_TELL, WORTH_FINDING, Entry, Row, power
+from hasp.compare.store import INTERRUPTED, Comparison
+from hasp.compare.summary import (
+    CANNOT_TELL,
+    WORTH_FINDING,
+    CellSummary,
+    Estimate,
+    power,
+)
 from hasp.locks.native import REFERENCE
 from hasp.statistics import outliers
 from hasp.statistics.simultaneous import FEWEST_ROUNDS
 
-# Starting a program under a lock takes a millisecond or two longer than without; in
-# runs of at least this length that is at most 2 %.
+# Starting a program under a lock takes one or two milliseconds longer than without one,
+# which is at most 2 % of a run of at least this length.
 SHORTEST_RUN = 0.1  # seconds
-WIDE = 0.2  # an interval wider than this share of 1 that includes 1 tells little
-SLOW_FIRST = 1.2  # times the median of the others
+WIDE = 0.2  # width of an interval including 1 from which a warning is given
+SLOW_FIRST = 1.2  # ratio of a slow first run to the median of the others
 STEAL_SHARE = 0.01
-BUSY_LOAD = 0.5  # runnable others per CPU when the study began
+BUSY_LOAD = 0.5  # load average per CPU at the start of the comparison
 LONGEST_LIST = 5  # names in one sentence
 NOISY_SPREAD = 0.1  # median distance of the reference's runs from their median
-COLLAPSED = 2.0  # times worse than the reference
+COLLAPSED = 2.0  # factor by which a collapsed lock is worse than the reference
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """One doubt, in words."""
+    """One warning: its kind, and its text."""
 
     kind: str
     words: str
 
 
-def doubts(study: Study, rows: list[Row]) -> list[Doubt]:
-    """Every doubt about a study, the gravest first."""
+def doubts(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
+    """Every warning about a comparison, the most serious first."""
     found: list[Doubt] = []
     for check in (
         _interrupted,
@@ -54,7 +60,7 @@ def doubts(study: Study, rows: list[Row]) -> list[Doubt]:
         _cannot_tell,
         _not_positive,
     ):
-        found += check(study, rows)
+        found += check(comparison, rows)
     return found
 
 
@@ -66,14 +72,14 @@ def _names(cells: list[Cell]) -> str:
     )
 
 
-def _interrupted(study: Study, rows: list[Row]) -> list[Doubt]:
-    if not study.interrupted:
+def _interrupted(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
+    if not comparison.interrupted:
         return []
-    return [Doubt(INTERRUPTED, "interrupted: this is what was measured before")]
+    return [Doubt(INTERRUPTED, "interrupted: these are the runs until then")]
 
 
-def _failing_command(study: Study, rows: list[Row]) -> list[Doubt]:
-    """Failures of the reference, which no lock is to blame for."""
+def _failing_command(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
+    """Failures without Hasp, for which no lock is responsible."""
     struck = [row for row in rows if row.is_reference and row.failures]
     if not struck:
         return []
@@ -86,9 +92,9 @@ def _failing_command(study: Study, rows: list[Row]) -> list[Doubt]:
     return [Doubt("failing_command", words)]
 
 
-def _few_runs(study: Study, rows: list[Row]) -> list[Doubt]:
+def _few_runs(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
     sound = [row for row in rows if row.measured and not row.failures]
-    counts = [len(row.entry(study.primary).samples) for row in sound]
+    counts = [len(row.entry(comparison.primary).samples) for row in sound]
     fewest = min(counts, default=0)
     if not counts or fewest >= FEWEST_ROUNDS:
         return []
@@ -97,7 +103,7 @@ def _few_runs(study: Study, rows: list[Row]) -> list[Doubt]:
         f"{runs} too few for a verdict; the fewest that give one are "
         f"--runs {FEWEST_ROUNDS}"
     )
-    needed = [one.runs_needed for one in power(study, rows) if one.runs_needed]
+    needed = [one.runs_needed for one in power(comparison, rows) if one.runs_needed]
     if needed:
         words += (
             f", and about --runs {max(needed)} find a difference of "
@@ -106,7 +112,7 @@ def _few_runs(study: Study, rows: list[Row]) -> list[Doubt]:
     return [Doubt("few_runs", words)]
 
 
-def _too_short(study: Study, rows: list[Row]) -> list[Doubt]:
+def _too_short(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
     times = [
         row.entry(record.WALL).median
         for row in rows
@@ -116,64 +122,72 @@ def _too_short(study: Study, rows: list[Row]) -> list[Doubt]:
     if shortest is None or shortest >= SHORTEST_RUN:
         return []
     words = (
-        f"the runs take {shortest * 1e3:.0f} ms, too short: starting the program is "
-        f"much of it; give it work for {SHORTEST_RUN * 1e3:.0f} ms or more"
+        f"the runs take only {shortest * 1e3:.0f} ms, much of it for starting the "
+        f"program; give it work for {SHORTEST_RUN * 1e3:.0f} ms or more"
     )
     return [Doubt("too_short", words)]
 
 
-def _host(study: Study, rows: list[Row]) -> list[Doubt]:
+def _host(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
     found = []
-    stolen = statistics.fmean(run.steal for run in study.runs) if study.runs else 0.0
+    stolen = (
+        statistics.fmean(run.steal for run in comparison.runs)
+        if comparison.runs
+        else 0.0
+    )
     if stolen > STEAL_SHARE:
         words = (
             f"the hypervisor took {100 * stolen:.0f} % of the CPU time (steal); "
             "repeat it later"
         )
         found.append(Doubt("steal", words))
-    throttled = sum(run.throttled for run in study.runs)
-    quota = study.host.get("cpu_quota")
+    throttled = sum(run.throttled for run in comparison.runs)
+    quota = comparison.host.get("cpu_quota")
     if throttled:
         words = (
-            f"the CPU quota stopped the runs {throttled} times: a lock is then also "
-            "measured by how it survives that; raise the quota or use fewer threads"
+            f"the CPU quota stopped the runs {throttled} times, which affects some "
+            "locks more than others; raise the quota or use fewer threads"
         )
         found.append(Doubt("throttled", words))
-    elif quota and quota < study.host["cpus_allowed"]:
+    elif quota and quota < comparison.host["cpus_allowed"]:
         words = (
-            f"a CPU quota of {quota:g} CPUs is below the {study.host['cpus_allowed']} "
-            "CPUs that threads run on; a holder may be stopped by it"
+            f"the CPU quota is {quota:g} CPUs, but threads run on "
+            f"{comparison.host['cpus_allowed']}; the kernel may stop a lock's holder"
         )
         found.append(Doubt("quota", words))
-    heated = sum(run.heated for run in study.runs)
+    heated = sum(run.heated for run in comparison.runs)
     if heated:
         words = (
-            f"CPUs were slowed down {heated} times because they were hot; let the "
-            "machine cool, or use fewer threads"
+            f"CPUs were throttled {heated} times because they were hot; improve the "
+            "cooling, or use fewer threads"
         )
         found.append(Doubt("heat", words))
-    used = statistics.fmean(run.other_load for run in study.runs) if study.runs else 0.0
+    used = (
+        statistics.fmean(run.other_load for run in comparison.runs)
+        if comparison.runs
+        else 0.0
+    )
     if used > OTHER_SHARE:
         words = (
             f"other programs used {100 * used:.0f} % of the CPU time during the runs; "
-            "stop them for a quieter result"
+            "stop them for a steadier result"
         )
         found.append(Doubt("other_load", words))
-    load = study.host.get("load_average", 0.0)
-    if load > BUSY_LOAD * study.cpus and used <= OTHER_SHARE:
+    load = comparison.host.get("load_average", 0.0)
+    if load > BUSY_LOAD * comparison.cpus and used <= OTHER_SHARE:
         words = (
             f"other programs were using the CPUs (load average {load:.1f} on "
-            f"{study.cpus:g} CPUs at the start); stop them for a quieter result"
+            f"{comparison.cpus:g} CPUs at the start); stop them for a steadier result"
         )
         found.append(Doubt("busy_host", words))
     return found
 
 
-def _noisy_reference(study: Study, rows: list[Row]) -> list[Doubt]:
-    """Whether the reference varies so much that ratios to it mean little."""
+def _noisy_reference(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
+    """A reference that varies so much that ratios to it mean little."""
     struck = []
     for row in rows:
-        samples = row.entry(study.primary).samples
+        samples = row.entry(comparison.primary).samples
         if row.is_reference and len(samples) >= 3:
             middle = statistics.median(samples)
             distances = [abs(value - middle) for value in samples]
@@ -183,57 +197,61 @@ def _noisy_reference(study: Study, rows: list[Row]) -> list[Doubt]:
     if not struck:
         return []
     words = (
-        f"half the runs of {', '.join(struck)} or more off their median: the program "
-        "or the machine is unsteady; use more or longer runs"
+        f"half the runs of {', '.join(struck)} or more from their median; use more or "
+        "longer runs, on a quieter machine if possible"
     )
     return [Doubt("noisy", words)]
 
 
-def _oversubscribed(study: Study, rows: list[Row]) -> list[Doubt]:
-    """Spinning locks where more threads than CPUs run, or seem to by their result."""
+def _oversubscribed(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
+    """Spinning locks with more threads than CPUs, known or suggested by the result."""
     struck: list[str] = []
     for row in rows:
-        if study.collapses(row.cell.lock) and row.cell.lock not in struck:
+        if comparison.collapses(row.cell.lock) and row.cell.lock not in struck:
             threads = row.cell.threads
-            known = threads is not None and threads > study.cpus
-            if known or (threads is None and _looks_collapsed(study, row)):
+            known = threads is not None and threads > comparison.cpus
+            if known or (threads is None and _looks_collapsed(comparison, row)):
                 struck.append(row.cell.lock)
     if not struck:
         return []
     words = (
-        f"{', '.join(struck)}: waiters only spin, so expect collapse when more threads "
-        f"than the {study.cpus:g} CPUs are runnable; that is how the lock is published"
+        f"{', '.join(struck)}: waiters only spin, so performance collapses with more "
+        f"runnable threads than the {comparison.cpus:g} CPUs, as published"
     )
     return [Doubt("oversubscribed", words)]
 
 
-def _looks_collapsed(study: Study, row: Row) -> bool:
-    ratio = row.entry(study.primary).ratio
+def _looks_collapsed(comparison: Comparison, row: CellSummary) -> bool:
+    ratio = row.entry(comparison.primary).ratio
     if record.HUNG in row.failures:
         return True
     if ratio is None:
         return False
-    worse = ratio.value if study.primary.lower_is_better else 1 / max(ratio.value, 1e-9)
+    worse = (
+        ratio.value
+        if comparison.primary.lower_is_better
+        else 1 / max(ratio.value, 1e-9)
+    )
     return worse > COLLAPSED
 
 
-def _first_run_slow(study: Study, rows: list[Row]) -> list[Doubt]:
+def _first_run_slow(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
     struck = []
     for row in rows:
         times = row.entry(record.WALL).samples
         if len(times) >= 4 and times[0] > SLOW_FIRST * statistics.median(times[1:]):
             struck.append(row.cell)
-    # One slow first run is chance; when many cells have it, something was cold.
+    # One slow first run may be chance; in many cells, caches were cold.
     if not struck or len(struck) < len([row for row in rows if row.measured]) / 2:
         return []
     words = f"the first run was slow under {_names(struck)}: use --warmup "
-    return [Doubt("first_run_slow", f"{words}{study.plan.warmup + 1} or more")]
+    return [Doubt("first_run_slow", f"{words}{comparison.settings.warmup + 1} or more")]
 
 
-def _outliers(study: Study, rows: list[Row]) -> list[Doubt]:
+def _outliers(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
     struck = []
     for row in rows:
-        entry = row.entry(study.primary)
+        entry = row.entry(comparison.primary)
         places = outliers(entry.samples)
         if places:
             name = _names([row.cell])
@@ -241,35 +259,35 @@ def _outliers(study: Study, rows: list[Row]) -> list[Doubt]:
     if not struck:
         return []
     words = (
-        f"{study.primary.name} has outliers: {', '.join(struck)}; other programs may "
-        "have interfered; they widen the intervals"
+        f"{comparison.primary.name} has outliers, which widen the intervals: "
+        f"{', '.join(struck)}; other programs may have interfered"
     )
     return [Doubt("outliers", words)]
 
 
-def _is_wide(entry: Entry) -> bool:
+def _is_wide(entry: Estimate) -> bool:
     ratio = entry.ratio
     if ratio is None or ratio.low is None or ratio.high is None:
         return False
     return entry.verdict == CANNOT_TELL and ratio.high - ratio.low > WIDE
 
 
-def _cannot_tell(study: Study, rows: list[Row]) -> list[Doubt]:
-    struck = [row.cell for row in rows if _is_wide(row.entry(study.primary))]
+def _cannot_tell(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
+    struck = [row.cell for row in rows if _is_wide(row.entry(comparison.primary))]
     if not struck:
         return []
     words = (
-        f"cannot tell {_names(struck)} from {REFERENCE}: the interval is wide and "
-        "includes 1.00; use more or longer runs"
+        f"cannot tell {_names(struck)} from {REFERENCE}, because the interval is wide "
+        "and includes 1.00; use more or longer runs"
     )
     return [Doubt("cannot_tell", words)]
 
 
-def _not_positive(study: Study, rows: list[Row]) -> list[Doubt]:
-    """Figures without a logarithm, which have neither an interval nor a verdict."""
+def _not_positive(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
+    """Figures that are zero or negative, whose ratios have no interval."""
     struck = [
         measure.name
-        for measure in study.judged
+        for measure in comparison.judged
         if any(value <= 0 for row in rows for value in row.entry(measure).samples)
     ]
     if not struck:

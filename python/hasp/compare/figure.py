@@ -19,8 +19,8 @@ from hasp.base.figures import (
 )
 from hasp.compare.report import headline, interval, quantity, times
 from hasp.compare.run_record import Measure
-from hasp.compare.store import Study
-from hasp.compare.summary import Entry, Row
+from hasp.compare.store import Comparison
+from hasp.compare.summary import CellSummary, Estimate
 from hasp.locks.native import REFERENCE
 
 if TYPE_CHECKING:
@@ -28,24 +28,26 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".png", ".svg")
 FEWEST_FOR_CURVES = 3
-MOST_CURVES = 14  # with more locks nobody can follow a curve: bars instead
-LOG_RANGE = 3.0  # ratios that differ by more than this factor need a log scale
+MOST_CURVES = (
+    14  # with more locks, bars are drawn because curves would be hard to follow
+)
+LOG_RANGE = 3.0  # ratios that differ by a larger factor get a log scale
 
 
-def draw(study: Study, rows: list[Row], path: Path) -> None:
-    """Write the figure to `path`, in the format of its suffix."""
+def draw(comparison: Comparison, rows: list[CellSummary], path: Path) -> None:
+    """Write the figure to `path`, in the format given by its suffix."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    counts = [count for count in study.plan.threads if count is not None]
-    few = len(study.plan.locks) <= MOST_CURVES
+    counts = [count for count in comparison.settings.threads if count is not None]
+    few = len(comparison.settings.locks) <= MOST_CURVES
     curves = few and len(counts) >= FEWEST_FOR_CURVES
-    measures = study.judged
+    measures = comparison.judged
     columns = len(measures)
-    lines = 1 if curves else len(study.plan.threads)
+    lines = 1 if curves else len(comparison.settings.threads)
     if lines > 1 and columns == 1 and not few:
-        lines, columns = columns, lines  # high panels stand beside each other
-    locks = len(study.plan.locks)
+        lines, columns = columns, lines  # tall panels are placed side by side
+    locks = len(comparison.settings.locks)
     panel = (6.4, 4.6) if curves else (6.0, 1.0 + 0.33 * locks)
     size = (max(8.0, panel[0] * columns), panel[1] * lines + 0.6)
     with rc_context(settings(9.5)):
@@ -53,18 +55,18 @@ def draw(study: Study, rows: list[Row], path: Path) -> None:
         panels = figure.subplots(lines, columns, squeeze=False)
         for column, measure in enumerate(measures):
             if curves:
-                _curves(panels[0][column], study, rows, measure)
+                _curves(panels[0][column], comparison, rows, measure)
                 continue
-            for line, count in enumerate(study.plan.threads):
+            for line, count in enumerate(comparison.settings.threads):
                 chosen = [row for row in rows if row.cell.threads == count]
                 axes = panels[line % lines][column + line // lines]
                 _bars(axes, chosen, measure)
-                if len(study.plan.threads) > 1:
+                if len(comparison.settings.threads) > 1:
                     words = "1 thread" if count == 1 else f"{count} threads"
                     axes.set_title(
                         f"{_title(measure)}, {words}", fontsize=10.5, loc="left"
                     )
-        subject, _, where = headline(study).partition("\n")
+        subject, _, where = headline(comparison).partition("\n")
         wide = int(size[0] * 13)
         title = textwrap.shorten(subject, wide, placeholder=" ...")
         figure.suptitle(
@@ -81,8 +83,8 @@ def _title(measure: Measure) -> str:
     return f"{measure.name} ({better} is better)"
 
 
-def _extent(entries: list[Entry]) -> tuple[float, float]:
-    """The smallest and the largest ratio that must be visible."""
+def _extent(entries: list[Estimate]) -> tuple[float, float]:
+    """The smallest and the largest value of the axis, bounds included."""
     values = [1.0]
     for entry in entries:
         if entry.ratio is not None:
@@ -91,8 +93,8 @@ def _extent(entries: list[Entry]) -> tuple[float, float]:
     return min(values), max(values)
 
 
-def _bars(axes: Axes, rows: list[Row], measure: Measure) -> None:
-    """A bar per lock from 1.0, glibc's place, to its ratio."""
+def _bars(axes: Axes, rows: list[CellSummary], measure: Measure) -> None:
+    """One bar for each lock, from 1.0 (glibc) to its ratio."""
     rows = list(reversed(rows))
     entries = [row.entry(measure) for row in rows]
     low, high = _extent(entries)
@@ -121,7 +123,7 @@ def _bars(axes: Axes, rows: list[Row], measure: Measure) -> None:
         axes.spines[side].set_visible(False)
 
 
-def _bar(axes: Axes, place: int, row: Row, entry: Entry) -> None:
+def _bar(axes: Axes, place: int, row: CellSummary, entry: Estimate) -> None:
     margin = axes.get_yaxis_transform()
     median = quantity(entry.median, entry.measure.unit)
     unit = entry.measure.unit if entry.measure.unit not in ("s", "bytes") else ""
@@ -129,7 +131,7 @@ def _bar(axes: Axes, place: int, row: Row, entry: Entry) -> None:
         words = f"{median} {unit}".strip()
     elif entry.ratio is None or not 0 < entry.ratio.value < math.inf:
         words = " and ".join(row.failures) or "not measured"
-        right = _room_right(axes)  # beside the line, where the axis leaves room
+        right = _more_space_right(axes)  # the side of the line with more space
         axes.annotate(
             words,
             (1.0, place),
@@ -161,15 +163,17 @@ def _bar(axes: Axes, place: int, row: Row, entry: Entry) -> None:
     axes.text(1.02, place, words, transform=margin, va="center", fontsize=9)
 
 
-def _room_right(axes: Axes) -> bool:
+def _more_space_right(axes: Axes) -> bool:
     low, high = axes.get_xlim()
     if axes.get_xscale() == "log":
         return math.log(high) >= -math.log(low)
     return high - 1.0 >= 1.0 - low
 
 
-def _curves(axes: Axes, study: Study, rows: list[Row], measure: Measure) -> None:
-    """A curve per lock over the number of threads, its interval shaded."""
+def _curves(
+    axes: Axes, comparison: Comparison, rows: list[CellSummary], measure: Measure
+) -> None:
+    """One curve for each lock over the number of threads, with a shaded interval."""
     entries = [row.entry(measure) for row in rows]
     low, high = _extent(entries)
     if high / low > LOG_RANGE:
@@ -181,13 +185,13 @@ def _curves(axes: Axes, study: Study, rows: list[Row], measure: Measure) -> None
         margin = 0.08 * max(high - low, 0.1)
         low, high = low - margin, high + margin
     axes.set_ylim(low, high)
-    counts = [count for count in study.plan.threads if count is not None]
+    counts = [count for count in comparison.settings.threads if count is not None]
     axes.set_xscale("log")
     axes.set_xticks(counts, [str(count) for count in counts])
     axes.minorticks_off()
     axes.grid(color="#e4e4e4", linewidth=0.8)
     axes.axhline(1.0, color="#202020", linewidth=1.4, label=f"{REFERENCE} = 1")
-    others = [lock for lock in study.plan.locks if lock != REFERENCE]
+    others = [lock for lock in comparison.settings.locks if lock != REFERENCE]
     for number, lock in enumerate(others):
         colour = CURVE_COLOURS[number % len(CURVE_COLOURS)]
         own = {row.cell.threads: row for row in rows if row.cell.lock == lock}
@@ -203,7 +207,7 @@ def _curves(axes: Axes, study: Study, rows: list[Row], measure: Measure) -> None
 
 def _curve(
     axes: Axes,
-    rows: dict[int | None, Row],
+    rows: dict[int | None, CellSummary],
     counts: list[int],
     measure: Measure,
     colour: str,
@@ -223,8 +227,8 @@ def _curve(
     axes.fill_between(places, lows, highs, color=colour, alpha=0.15, linewidth=0)
 
 
-def _say_failures(axes: Axes, rows: list[Row], counts: list[int]) -> None:
-    """At the foot of the panel, above its number of threads: who failed there."""
+def _say_failures(axes: Axes, rows: list[CellSummary], counts: list[int]) -> None:
+    """Write the locks that failed at the bottom of the panel, by number of threads."""
     for count in counts:
         failed = [
             f"{row.cell.lock}: {' and '.join(row.failures)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a command left behind when it ended: its output, and the figures in it."""
+"""The output of a command that has ended, and the figures in it."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from hasp.compare.run_record import Run
 from hasp.compare.settings import Metric, last_number
 from hasp.launch.children import Usage
 
-LONGEST_OUTPUT = 64 << 20  # bytes of output that are searched for figures
-LONGEST_QUOTE = 160  # characters of the program's last words in a detail
+LONGEST_OUTPUT = 64 << 20  # bytes of output searched for figures
+LONGEST_QUOTE = 160  # characters of the program's output quoted in a detail
 
 
 @dataclasses.dataclass(frozen=True)
 class Finished:
-    """What one command left behind."""
+    """How a command ended, its resources and its output."""
 
     usage: Usage
     in_time: bool
     stdout: Path
     stderr: Path
-    energy_j: float | None = None  # of the whole machine, while it ran
+    energy_j: float | None = None  # of the whole host during the run
 
     def text(self) -> str:
-        """Its output and then its error output, as text; the end if it is very long."""
+        """Its stdout, then its stderr, as text; only the end of long output."""
         return "\n".join(tail(path) for path in (self.stdout, self.stderr))
 
     def last_words(self) -> str:
-        """The last line it wrote, on stderr if it wrote there."""
+        """The last line of stderr or, if that is empty, of stdout."""
         for path in (self.stderr, self.stdout):
             lines = [line.strip() for line in tail(path).splitlines() if line.strip()]
             if lines:
@@ -41,7 +41,7 @@ class Finished:
 
 
 def tail(path: Path) -> str:
-    """The end of a file, all of it unless it is very long."""
+    """The text of a file, or only its end if it is long."""
     with path.open("rb") as file:
         size = path.stat().st_size
         file.seek(max(0, size - LONGEST_OUTPUT))
@@ -49,7 +49,7 @@ def tail(path: Path) -> str:
 
 
 def with_figures(run: Run, finished: Finished, metrics: Sequence[Metric]) -> Run:
-    """The run with the program's own figures, or failed for the lack of one."""
+    """The run with the program's figures; failed if a required one is missing."""
     if not metrics:
         return run
     text = finished.text()
@@ -60,7 +60,7 @@ def with_figures(run: Run, finished: Finished, metrics: Sequence[Metric]) -> Run
             continue
         if value is None:
             last = finished.last_words()
-            detail = f"nothing that matches {metric.pattern!r} in its output"
+            detail = f"its output contains no match of {metric.pattern!r}"
             detail += f", which ends with: {last}" if last else ", which is empty"
             return dataclasses.replace(run, outcome=record.NO_FIGURE, detail=detail)
         figures[metric.name] = value
@@ -70,11 +70,11 @@ def with_figures(run: Run, finished: Finished, metrics: Sequence[Metric]) -> Run
 
 
 def _refuse_ambiguous(name: str, pattern: str, value: float, text: str) -> None:
-    """`time=([0-9]+)` may be a name and a pattern, or a pattern with a `=`."""
+    """Refuse a --metric whose `=` may separate a name or belong to the pattern."""
     whole = last_number(f"{name}={pattern}", text)
     if whole is not None and whole != value:
         raise HaspError(
             f"--metric '{name}={pattern}' can be read in two ways: as the metric "
-            f"{name!r} it is {value:g}, as a pattern with a = in it {whole:g}",
-            f"give a pattern that has a = in it a name: '{name}={name}={pattern}'",
+            f"{name!r} it is {value:g}, as a pattern that contains = it is {whole:g}",
+            f"name a pattern that contains =: '{name}={name}={pattern}'",
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far a comparison is, and its failures at once."""
+"""Progress of a comparison on stderr, with failures as they happen."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from hasp.base.output import note
 from hasp.base.progress import Display
 from hasp.compare import run_record as record
 from hasp.compare.run_record import Run
-from hasp.compare.settings import Cell, Plan
+from hasp.compare.settings import Cell, Settings
 
-# A comparison of more than this is announced: so many runs at the start, so long a time
-# after the first run.
+# A comparison of more cells announces its number of runs at the start, and one that is
+# expected to take longer announces its duration after the first run.
 CELLS_TO_ANNOUNCE = 12
 SECONDS_TO_ANNOUNCE = 300.0
 
 
-class Progress(Display):
-    """Hears of every run; shows where the comparison is."""
+class ComparisonDisplay(Display):
+    """Shows which run is in progress and how much is left."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, settings: Settings) -> None:
         super().__init__()
-        self._plan = plan
-        self._left = [cell for _, block in plan.blocks() for cell in block]
+        self._settings = settings
+        self._left = [cell for _, block in settings.blocks() for cell in block]
         self._total = len(self._left)
         self._times: dict[Cell, list[float]] = defaultdict(list)
         self._begun = time.monotonic()
         self._estimated = False
 
-    def __enter__(self) -> Progress:
-        if len(self._plan.cells) > CELLS_TO_ANNOUNCE:
-            note(f"{self._total} runs, warm-up included; --locks and --runs make fewer")
+    def __enter__(self) -> ComparisonDisplay:
+        if len(self._settings.cells) > CELLS_TO_ANNOUNCE:
+            note(f"{self._total} runs with warm-up; --locks and --runs reduce them")
         super().__enter__()
         return self
 
     def starting(self, block: int, cell: Cell) -> None:
-        """A run begins."""
+        """Show the run that is about to begin."""
         self._begun = time.monotonic()
-        where = f"run {block} of {self._plan.runs}" if block > 0 else "warm-up"
+        where = f"run {block} of {self._settings.runs}" if block > 0 else "warm-up"
         done = self._total - len(self._left)
         words = f"{where}: {cell.words}"
         self.show(words, done, self._total, self._seconds_left())
 
     def finished(self, run: Run, given_up: bool) -> None:
-        """A run has ended."""
+        """Record the end of a run; print it if it failed."""
         self._times[run.cell].append(time.monotonic() - self._begun)
         if run.cell in self._left:
             self._left.remove(run.cell)
@@ -61,7 +61,7 @@ class Progress(Display):
             self._total = sum(map(len, self._times.values())) + len(self._left)
 
     def _estimate(self, seconds: float) -> None:
-        """After the first run: how long all will take, if that is worth a warning."""
+        """Print the expected duration after the first run, if it is long."""
         if seconds * len(self._left) > SECONDS_TO_ANNOUNCE:
             expected = format_duration(round(seconds * len(self._left)))
             self.say(
@@ -69,7 +69,7 @@ class Progress(Display):
             )
 
     def _seconds_left(self) -> float | None:
-        """What the cells took so far, for every run that is still to come."""
+        """An estimate from the average duration of each cell so far."""
         known = [seconds for times in self._times.values() for seconds in times]
         if not known:
             return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The recorder in a run of a program, and what it tells of all locks together."""
+"""Recording of a program's locks during a run, summarised over all locks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hasp.base.errors import HaspError
 from hasp.profile.record import files
 from hasp.profile.record.target import DEFAULT_LIMIT, settings_of
 
-# The metrics of a recorded run, by the field of hasp.profile.model.totals.
+# Metrics of a recorded run by their field in hasp.profile.model.totals.
 METRICS = {
     "wait_p50_ns": "lock_wait_p50_ns",
     "wait_p99_ns": "lock_wait_p99_ns",
@@ -22,12 +22,12 @@ METRICS = {
     "contended_share": "lock_contended_share",
 }
 LESS_IS_BETTER = tuple(METRICS.values())
-# A share may be 0, and twice nothing is nothing: no best and worst of it, no ratios.
+# A share may be 0, so locks are not ranked by it and it has no ratios.
 DESCRIPTIVE = ("lock_contended_share",)
 
 
 class Recorder:
-    """Tells the programs where to record, and finds what they recorded."""
+    """Configures programs to record themselves, and finds their traces."""
 
     def __init__(
         self, trace: Path, *, sample: bool = True, limit: int = DEFAULT_LIMIT
@@ -38,31 +38,32 @@ class Recorder:
         self._session = files.new_session()
 
     def settings(self, lock: str) -> dict[str, str]:
-        """What puts a program that runs under `lock` under the recorder, too."""
+        """The environment variables that make a program under `lock` record itself."""
         return settings_of(
             self._trace, self._session, lock, sample=self._sample, limit=self._limit
         )
 
     def clear(self) -> None:
-        """Before a run: nothing of another one is there."""
+        """Delete the traces of earlier runs."""
         files.clear(self._trace)
 
     def traces(self) -> list[Path]:
-        """What the last run recorded, a file for each process."""
+        """The traces of the last run, one for each process."""
         found = files.of_session(self._trace, self._session)
         return [trace.path for trace in found]
 
     def figures(self) -> dict[str, float]:
-        """The metrics of the last run; {} where nothing was recorded.
+        """The metrics of the last run; empty if nothing was recorded.
 
-        Of several processes that one counts which spent most in waiting and holding.
+        If there were several processes, the one that spent most time waiting for locks
+        and holding them counts.
         """
         from hasp.profile.model.totals import statistics_of
         from hasp.profile.trace.reader import Trace
 
         found = []
         for path in self.traces():
-            # One that its process did not get to begin says nothing.
+            # A process that ended early may leave an empty trace.
             with contextlib.suppress(HaspError):
                 found.append(statistics_of(Trace(path)))
         if not found:

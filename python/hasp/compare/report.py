@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A comparison as tables: for the terminal, as Markdown, and every run as CSV."""
+"""A comparison as tables for the terminal and in Markdown, and its runs as CSV."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hasp.base.output import console, table
 from hasp.compare.doubts import Doubt
 from hasp.compare.run_record import CPU, MEMORY, WALL, Measure
 from hasp.compare.settings import THREADS_MARK
-from hasp.compare.store import Study
-from hasp.compare.summary import WORTH_FINDING, Power, Row, power
+from hasp.compare.store import Comparison
+from hasp.compare.summary import WORTH_FINDING, CellSummary, Power, power
 from hasp.locks.native import REFERENCE
 from hasp.statistics import Ratio
 from hasp.statistics.simultaneous import POWER
@@ -32,17 +32,17 @@ STYLES = {"better": "green", "worse": "red"}
 
 
 @dataclass(frozen=True)
-class Grid:
-    """A table before it has a form."""
+class TextTable:
+    """A table of text, independent of the output format."""
 
     title: str
     headings: tuple[str, ...]
     lines: list[tuple[str, ...]]
-    texts: int = 1  # how many of the first columns are words; the rest are numbers
+    texts: int = 1  # number of leading columns with words; the others have numbers
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """A value as people read it, with its unit where that scales."""
+    """A value rounded for display, with a unit if it is a time or a size."""
     if value is None:
         return "-"
     if unit == "s":
@@ -56,12 +56,12 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def times(ratio: Ratio | None) -> str:
-    """A ratio as text; empty when there is none."""
+    """A ratio as text; empty if there is none."""
     return "" if ratio is None else ratio_text(ratio.value)
 
 
 def ratio_text(value: float) -> str:
-    """A ratio: two decimals, three below 0.1, fewer from 10."""
+    """A ratio with two decimals, three below 0.1, and fewer from 10."""
     if value == float("inf"):
         return "inf"
     if 0 < value < 0.0995:
@@ -70,37 +70,39 @@ def ratio_text(value: float) -> str:
 
 
 def interval(ratio: Ratio | None) -> str:
-    """The bounds of a ratio."""
+    """The bounds of a ratio as text; empty if it has none."""
     if ratio is None or ratio.low is None or ratio.high is None:
         return ""
     return f"{ratio_text(ratio.low)} - {ratio_text(ratio.high)}"
 
 
-def grids(study: Study, rows: list[Row]) -> list[Grid]:
-    """A table per figure of the program (or the wall time), then the resources."""
+def grids(comparison: Comparison, rows: list[CellSummary]) -> list[TextTable]:
+    """One table for each judged measure, then one for the resources."""
     return [
-        *(_figure_grid(study, rows, measure) for measure in study.judged),
-        _resource_grid(study, rows),
+        *(_figure_grid(comparison, rows, measure) for measure in comparison.judged),
+        _resource_grid(comparison, rows),
     ]
 
 
-def _place(study: Study, row: Row) -> tuple[str, ...]:
-    if len(study.plan.threads) == 1:
+def _place(comparison: Comparison, row: CellSummary) -> tuple[str, ...]:
+    if len(comparison.settings.threads) == 1:
         return (row.cell.lock,)
     return (str(row.cell.threads), row.cell.lock)
 
 
-def _place_headings(study: Study) -> tuple[str, ...]:
-    return ("lock",) if len(study.plan.threads) == 1 else ("threads", "lock")
+def _place_headings(comparison: Comparison) -> tuple[str, ...]:
+    return ("lock",) if len(comparison.settings.threads) == 1 else ("threads", "lock")
 
 
-def _figure_grid(study: Study, rows: list[Row], measure: Measure) -> Grid:
+def _figure_grid(
+    comparison: Comparison, rows: list[CellSummary], measure: Measure
+) -> TextTable:
     better = "lower" if measure.lower_is_better else "higher"
     shown_unit = "" if measure.unit in ("", "s", "bytes") else f", {measure.unit}"
     lines = []
     for row in rows:
         entry = row.entry(measure)
-        place = _place(study, row)
+        place = _place(comparison, row)
         if not entry.samples:
             lines.append((*place, _short_trouble(row), "", "", "", ""))
             continue
@@ -115,10 +117,10 @@ def _figure_grid(study: Study, rows: list[Row], measure: Measure) -> Grid:
                 f"{verdict} !" if row.failures else verdict,
             )
         )
-    return Grid(
+    return TextTable(
         f"{measure.name}{shown_unit} ({better} is better)",
         (
-            *_place_headings(study),
+            *_place_headings(comparison),
             "median",
             "ratio",
             "95 % interval",
@@ -126,11 +128,11 @@ def _figure_grid(study: Study, rows: list[Row], measure: Measure) -> Grid:
             "verdict",
         ),
         lines,
-        texts=len(_place_headings(study)),
+        texts=len(_place_headings(comparison)),
     )
 
 
-def _resource_grid(study: Study, rows: list[Row]) -> Grid:
+def _resource_grid(comparison: Comparison, rows: list[CellSummary]) -> TextTable:
     lines = []
     for row in rows:
         if not row.measured:
@@ -139,39 +141,41 @@ def _resource_grid(study: Study, rows: list[Row]) -> Grid:
         for measure in (WALL, CPU, MEMORY):
             entry = row.entry(measure)
             text, ratio = quantity(entry.median, measure.unit), times(entry.ratio)
-            floor = FLOOR_MARGIN * study.peak_floor_bytes
+            floor = FLOOR_MARGIN * comparison.peak_floor_bytes
             if measure == MEMORY and (entry.median or 0) < floor:
-                # Smaller than what starts it, so neither size nor ratio is known.
+                # Smaller than the process that starts it, so neither is known.
                 cells += [f"< {quantity(floor, measure.unit)}", ""]
             else:
                 cells += [text, ratio or "1.00"]
-        lines.append((*_place(study, row), *cells))
-    whose = "the server's" if study.plan.server else "all its processes"
-    return Grid(
+        lines.append((*_place(comparison, row), *cells))
+    whose = "the server's" if comparison.settings.server else "all its processes"
+    return TextTable(
         f"wall time, CPU time and peak memory ({whose}), and ratios to {REFERENCE}",
         (
-            *_place_headings(study),
+            *_place_headings(comparison),
             *("wall", "ratio", "CPU", "ratio", "memory", "ratio"),
         ),
         lines,
-        texts=len(_place_headings(study)),
+        texts=len(_place_headings(comparison)),
     )
 
 
-def _short_trouble(row: Row) -> str:
+def _short_trouble(row: CellSummary) -> str:
     return " and ".join(row.failures) or "not measured"
 
 
-def remarks(study: Study, rows: list[Row], doubts: list[Doubt]) -> list[str]:
-    """The lines after the tables: failures in full, power, and warnings."""
+def remarks(
+    comparison: Comparison, rows: list[CellSummary], doubts: list[Doubt]
+) -> list[str]:
+    """The lines below the tables: failures in full, power, and warnings."""
     lines = [f"{row.cell.words}: {row.trouble}" for row in rows if row.trouble]
-    lines += [words for one in power(study, rows) if (words := power_words(one))]
+    lines += [words for one in power(comparison, rows) if (words := power_words(one))]
     lines += [f"warning: {doubt.words}" for doubt in doubts]
     return lines
 
 
 def power_words(power: Power) -> str:
-    """The detectable difference in words; empty if the runs are too few for any."""
+    """The power statement; empty if there are too few runs for verdicts."""
     if power.detectable is None:
         return ""
     verdicts = "1 verdict" if power.verdicts == 1 else f"{power.verdicts} verdicts"
@@ -195,39 +199,41 @@ def percent(share: float) -> str:
 
 
 def _quoted(word: str) -> str:
-    """A word of a command line, quoted if it must be; the mark in it need not."""
+    """A word of a command line, quoted if necessary; {threads} needs no quotes."""
     return shlex.quote(word.replace(THREADS_MARK, "THREADS")).replace(
         "THREADS", THREADS_MARK
     )
 
 
-def headline(study: Study) -> str:
-    """What was compared, in a line."""
-    plan = study.plan
-    command = " ".join(map(_quoted, plan.command))
-    subject = f"{plan.server} (load: {command})" if plan.server else command
-    if len(plan.threads) == 1:
-        subject = plan.substitute(subject, plan.cells[0])
-    # A word may be any bytes; tables and pictures are text.
+def headline(comparison: Comparison) -> str:
+    """The command that was compared, and below it the host."""
+    settings = comparison.settings
+    command = " ".join(map(_quoted, settings.command))
+    subject = f"{settings.server} (load: {command})" if settings.server else command
+    if len(settings.threads) == 1:
+        subject = settings.substitute(subject, settings.cells[0])
+    # Arguments may be any bytes, but tables and figures are text.
     subject = subject.encode(errors="replace").decode()
-    return f"{subject}\n{_where(study)}"
+    return f"{subject}\n{_where(comparison)}"
 
 
-def _where(study: Study) -> str:
-    host = study.host
+def _where(comparison: Comparison) -> str:
+    host = comparison.host
     quota = host.get("cpu_quota")
     limited = f", quota {quota:g}" if quota else ""
     return (
         f"{host['cpus_allowed']} CPUs{limited} ({host['cpu_model']}), Linux "
-        f"{host['kernel']}, {host['libc']}, Hasp {study.version}"
+        f"{host['kernel']}, {host['libc']}, Hasp {comparison.version}"
     )
 
 
-def print_comparison(study: Study, rows: list[Row], doubts: list[Doubt]) -> None:
-    """The tables on stdout."""
+def print_comparison(
+    comparison: Comparison, rows: list[CellSummary], doubts: list[Doubt]
+) -> None:
+    """Print the tables to stdout."""
     out = console()
-    out.print(headline(study))
-    for grid in grids(study, rows):
+    out.print(headline(comparison))
+    for grid in grids(comparison, rows):
         out.print()
         form = table(title=grid.title)
         for place, heading in enumerate(grid.headings):
@@ -246,18 +252,20 @@ def print_comparison(study: Study, rows: list[Row], doubts: list[Doubt]) -> None
 
                 form.add_row(*line[:-1], Text(line[-1], style=style))
         out.print(form)
-    lines = remarks(study, rows, doubts)
+    lines = remarks(comparison, rows, doubts)
     if lines:
         out.print()
     for text in lines:
         out.print(text)
 
 
-def markdown(study: Study, rows: list[Row], doubts: list[Doubt]) -> str:
-    """The same tables as Markdown."""
-    subject, _, where = headline(study).partition("\n")
+def markdown(
+    comparison: Comparison, rows: list[CellSummary], doubts: list[Doubt]
+) -> str:
+    """The tables as Markdown."""
+    subject, _, where = headline(comparison).partition("\n")
     parts = [f"`{subject}`", where]
-    for grid in grids(study, rows):
+    for grid in grids(comparison, rows):
         rule = [
             ":--" if place < grid.texts else "--:"
             for place in range(len(grid.headings))
@@ -265,7 +273,7 @@ def markdown(study: Study, rows: list[Row], doubts: list[Doubt]) -> str:
         lines = [grid.headings, tuple(rule), *grid.lines]
         parts.append(f"**{grid.title}**")
         parts.append("\n".join(_markdown_line(line) for line in lines))
-    parts += [f"- {_escaped(line)}" for line in remarks(study, rows, doubts)]
+    parts += [f"- {_escaped(line)}" for line in remarks(comparison, rows, doubts)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -277,13 +285,13 @@ def _markdown_line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(map(_escaped, cells))} |"
 
 
-def csv_text(study: Study) -> str:
-    """One row per run, warm-up ones included, the program's figures last."""
-    names = [metric.name for metric in study.plan.metrics]
+def csv_text(comparison: Comparison) -> str:
+    """One row for each run, including warm-up, with the program's figures last."""
+    names = [metric.name for metric in comparison.settings.metrics]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*CSV_FIELDS, *names])
-    for run in study.runs:
+    for run in comparison.runs:
         record = run.as_json()
         figures = [run.figures.get(name) for name in names]
         writer.writerow([*(record[name] for name in CSV_FIELDS), *figures])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Carrying out a plan: each run of each block, and what came of it."""
+"""Execution of a comparison: every run of every round, and its outcome."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hasp.compare import run_record as record
 from hasp.compare.finished import LONGEST_QUOTE, Finished, tail, with_figures
 from hasp.compare.recorder import Recorder
 from hasp.compare.run_record import Run
-from hasp.compare.settings import Cell, Plan
+from hasp.compare.settings import Cell, Settings
 from hasp.launch import interpose
 from hasp.launch.children import Child, Launcher, Strays, Usage, adopt_orphans
 from hasp.launch.executable import find, to_execute
@@ -31,32 +31,35 @@ from hasp.launch.server import ended, refuse_if_occupied, wait_until_ready
 from hasp.locks.native import REFERENCE
 
 FAILURES_UNTIL_GIVEN_UP = 2
-SERVER_GRACE = 10.0  # seconds that a server may take to end in order
+SERVER_GRACE = 10.0  # seconds that a server gets to terminate in order
 
 
 class ReferenceFailed(HaspError):
-    """The command does not even work natively, so there is nothing to compare."""
+    """The command does not work without Hasp, so there is nothing to compare."""
 
 
-class Runner:
-    """Runs the cells of a plan one by one; a context manager for its helpers."""
+class ComparisonRunner:
+    """Runs the cells of a comparison one at a time.
+
+    It is a context manager, which starts and ends the processes that launch programs.
+    """
 
     def __init__(
         self,
-        plan: Plan,
+        settings: Settings,
         *,
         candidates: Mapping[str, str] | None = None,
-        settings: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] | None = None,
         recorder: Recorder | None = None,
     ) -> None:
-        """`candidates` says what names in the plan's list that are no locks stand for.
+        """`candidates` maps names in the settings that are not locks to their plans.
 
-        `settings` are added to the environment of whatever runs. With a recorder each
-        run leaves its traces there until the next one begins.
+        `environment` is added to that of every program. With a recorder, the traces of
+        a run remain until the next run begins.
         """
-        self.plan = plan
+        self.settings = settings
         self.floor_bytes = 0
-        self._base = {**interpose.original_environment(), **(settings or {})}
+        self._base = {**interpose.original_environment(), **(environment or {})}
         self._recorder = recorder
         self._meter = find_meter()
         self._begun = time.monotonic()
@@ -66,13 +69,13 @@ class Runner:
         self._environments = self._check(candidates or {})
 
     def _check(self, candidates: Mapping[str, str]) -> dict[str, dict[str, str]]:
-        """Refuse what cannot work before anything runs: an environment per lock."""
-        first = self.plan.cells[0]
-        server = self.plan.server is not None
-        command = self.plan.command_for(first)
+        """The environment for each lock; raises HaspError for what cannot run."""
+        first = self.settings.cells[0]
+        server = self.settings.server is not None
+        command = self.settings.command_for(first)
         if server:
             find(command[0], self._base)
-        subject = self.plan.server_for(first) if server else command
+        subject = self.settings.server_for(first) if server else command
         recorder = self._recorder
         return {
             lock: interpose.environment(
@@ -81,10 +84,10 @@ class Runner:
                 subject,
                 recorder.settings(lock) if recorder else None,
             )
-            for lock in self.plan.locks
+            for lock in self.settings.locks
         }
 
-    def __enter__(self) -> Runner:
+    def __enter__(self) -> ComparisonRunner:
         adopt_orphans()
         self._folder = tempfile.TemporaryDirectory(prefix="hasp-compare-")
         self._load_launcher = Launcher(self._folder.name)
@@ -98,7 +101,7 @@ class Runner:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # Once more for all that a run ends itself: it may have been interrupted there.
+        # Runs end their own processes, but may have been interrupted before they did.
         with uninterrupted():
             self._load_launcher.close()
             self._server_launcher.close()
@@ -107,12 +110,12 @@ class Runner:
             self._folder.cleanup()
 
     def given_up(self, cell: Cell) -> bool:
-        """Whether a cell has failed so often that it is not tried again."""
+        """Whether a cell has failed too often to be tried again."""
         return self._failures[cell] >= FAILURES_UNTIL_GIVEN_UP
 
     def runs(self, starting: Callable[[int, Cell], None]) -> Iterator[Run]:
-        """Every run of the plan; `starting` hears of each before it begins."""
-        for block, cells in self.plan.blocks():
+        """Make every run in turn; `starting` is called before each."""
+        for block, cells in self.settings.blocks():
             for cell in cells:
                 if self.given_up(cell):
                     continue
@@ -127,7 +130,7 @@ class Runner:
                 yield run
 
     def _try_reference(self, threads: int | None) -> None:
-        """Before a lock is blamed for a failure, see that the command works at all."""
+        """Check that the command works without Hasp before a lock is blamed."""
         if threads not in self._reference_passed:
             run = self.run(0, Cell(REFERENCE, threads))
             if run.outcome != record.OK:
@@ -139,7 +142,7 @@ class Runner:
             return
         remedies = {
             record.HUNG: "give it less work, or more time with --timeout",
-            record.DIFFERENT: "--check must accept what it prints without Hasp",
+            record.DIFFERENT: "let --check accept the output without Hasp",
             record.NO_FIGURE: "correct --metric, or let the program print the figure",
             record.SERVER_FAILED: "correct --server or --ready",
         }
@@ -150,9 +153,9 @@ class Runner:
         )
 
     def run(self, block: int, cell: Cell, cpus: Collection[int] = ()) -> Run:
-        """One run of one cell, with everything around it.
+        """Run one cell once, including --prepare and --check.
 
-        What runs under the lock is bound to `cpus`, if any are named.
+        The program under the lock is bound to `cpus`, unless that is empty.
         """
         started = time.monotonic() - self._begun
         self._prepare(cell)
@@ -181,9 +184,9 @@ class Runner:
         return self._judge(result, cell, finished) if finished else result
 
     def _prepare(self, cell: Cell) -> None:
-        if self.plan.prepare is None:
+        if self.settings.prepare is None:
             return
-        line = self.plan.substitute(self.plan.prepare, cell)
+        line = self.settings.substitute(self.settings.prepare, cell)
         status, words = self._shell(line, self._base)
         if status:
             raise HaspError(
@@ -194,7 +197,7 @@ class Runner:
     def _shell(
         self, line: str, environment: dict[str, str], given: Path | None = None
     ) -> tuple[int, str]:
-        """Run a line of the user's in the shell; its status and its last words."""
+        """Run a shell command of the user; returns its status and last line."""
         output = Path(self._folder.name) / "shell"
         with (given or Path(os.devnull)).open("rb") as stdin, output.open("wb") as file:
             process = subprocess.Popen(
@@ -206,7 +209,7 @@ class Runner:
                 start_new_session=True,
             )
             try:
-                status = process.wait(timeout=max(60.0, self.plan.timeout_s))
+                status = process.wait(timeout=max(60.0, self.settings.timeout_s))
             except BaseException as problem:
                 os.killpg(process.pid, 9)
                 process.wait()
@@ -219,9 +222,9 @@ class Runner:
     def _measure(
         self, block: int, cell: Cell, cpus: Collection[int]
     ) -> tuple[Run, Finished | None]:
-        """What a run used, and how its command ended if it came to that."""
+        """Run a cell; returns the run and, if the command started, how it ended."""
         run = Run(block, cell.lock, cell.threads, record.OK)
-        if self.plan.server is None:
+        if self.settings.server is None:
             finished = self._finish(cell, self._environments[cell.lock], cpus)
             return _with_usage(run, finished.usage, finished.energy_j), finished
         return self._measure_server(run, cell, cpus)
@@ -229,17 +232,19 @@ class Runner:
     def _measure_server(
         self, run: Run, cell: Cell, cpus: Collection[int]
     ) -> tuple[Run, Finished | None]:
-        """Run the command as the load of a server that runs under the lock."""
-        assert self.plan.ready is not None
-        refuse_if_occupied(self.plan.ready)
-        argv = self.plan.server_for(cell)
+        """Run the server under the lock and the command as its load."""
+        assert self.settings.ready is not None
+        refuse_if_occupied(self.settings.ready)
+        argv = self.settings.server_for(cell)
         environment = self._environments[cell.lock]
         output = self._output("server")
         path = to_execute(argv[0], environment)
         server = self._server_launcher.start(path, argv, environment, output, cpus)
         finished = None
         try:
-            trouble = wait_until_ready(server, self.plan.ready, self.plan.timeout_s)
+            trouble = wait_until_ready(
+                server, self.settings.ready, self.settings.timeout_s
+            )
             if not trouble:
                 finished = self._finish(cell, self._base)
                 early = server.wait(0)
@@ -273,41 +278,44 @@ class Runner:
     def _finish(
         self, cell: Cell, environment: dict[str, str], cpus: Collection[int] = ()
     ) -> Finished:
-        """Run the command to its end, or until its time is over."""
-        argv = self.plan.command_for(cell)
+        """Run the command until it ends or its time is up."""
+        argv = self.settings.command_for(cell)
         output = self._output("command")
         path = to_execute(argv[0], environment)
         count = self._meter.begin() if self._meter else None
         child: Child = self._load_launcher.start(path, argv, environment, output, cpus)
         in_time = False
         try:
-            in_time = _ends(child, self.plan.timeout_s, count)
+            in_time = _ends(child, self.settings.timeout_s, count)
         finally:
             usage = child.stop()
         return Finished(usage, in_time, *output, count.joules() if count else None)
 
     def _judge(self, run: Run, cell: Cell, finished: Finished) -> Run:
-        """Decide whether a run went well, and read the program's figures."""
+        """Classify the outcome of a run, and read the program's figures."""
         if not finished.in_time:
-            words = f"did not end within {self.plan.timeout_s:g} s"
+            words = f"did not end within {self.settings.timeout_s:g} s"
             return dataclasses.replace(run, outcome=record.HUNG, detail=words)
         if finished.usage.exit_code:
             words = ended(finished.usage.exit_code)
             last = finished.last_words()
             detail = f"{words}: {last}" if last else words
             return dataclasses.replace(run, outcome=record.FAILED, detail=detail)
-        if self.plan.check is not None:
-            line = self.plan.substitute(self.plan.check, cell)
+        if self.settings.check is not None:
+            line = self.settings.substitute(self.settings.check, cell)
             environment = {**self._base, "HASP_OUTPUT": str(finished.stdout)}
             status, words = self._shell(line, environment, finished.stdout)
             if status:
                 detail = f"--check ended with {ended(status)}{words}"
                 return dataclasses.replace(run, outcome=record.DIFFERENT, detail=detail)
-        return with_figures(run, finished, self.plan.metrics)
+        return with_figures(run, finished, self.settings.metrics)
 
 
 def _ends(child: Child, timeout: float, count: Count | None) -> bool:
-    """Whether it ends in time; the meter is looked at as often as it needs."""
+    """Wait for the end of a child, reading the energy meter often enough.
+
+    Returns False if the time is up first.
+    """
     deadline = time.monotonic() + timeout
     while True:
         left = deadline - time.monotonic()
@@ -320,7 +328,7 @@ def _ends(child: Child, timeout: float, count: Count | None) -> bool:
 
 
 def _own_time() -> float:
-    """The CPU seconds that Hasp itself has used."""
+    """The CPU time that Hasp itself has used, in seconds."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One run as data: what was measured, or how it went wrong."""
+"""One run as data: its measurements, or how it failed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SERVER_FAILED = "server failed"
 
 @dataclass(frozen=True)
 class Measure:
-    """A quantity that every run has: how it is called and which way is better."""
+    """A measured quantity: its name, its unit, and whether lower is better."""
 
     name: str
     unit: str
@@ -32,23 +32,24 @@ RESOURCES = (WALL, CPU, MEMORY)
 
 
 def measure_of(metric: Metric) -> Measure:
-    """The measure of one of the program's own figures."""
+    """The measure for one of the program's own figures."""
     return Measure(metric.name, metric.unit, metric.lower_is_better)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of one cell. With a server, `cpu` and `peak` are the server's.
+    """One run of one cell.
 
-    What runs under the lock is what counts; the load's own use is in `load_*`.
+    CPU time and memory are those of the program under the lock. With a server that is
+    the server; the resources of its load are in `load_*`.
     """
 
-    block: int  # measured ones from 1; warm-up up to 0
+    block: int  # number of the round: from 1 if measured, up to 0 for warm-up
     lock: str
     threads: int | None
     outcome: str
     detail: str = ""
-    started_s: float = 0.0  # since the study began
+    started_s: float = 0.0  # since the start of the comparison
     exit_code: int | None = None
     wall_s: float | None = None
     user_s: float | None = None
@@ -59,32 +60,32 @@ class Run:
     load_user_s: float | None = None
     load_system_s: float | None = None
     load_peak_bytes: int | None = None
-    steal: float = 0.0  # share of CPU time that the hypervisor kept
+    steal: float = 0.0  # share of CPU time that the hypervisor took
     throttled: int = 0  # times that the CPU quota stopped us
     other_s: float = 0.0  # CPU seconds that other programs used
-    other_load: float = 0.0  # share of CPU time that this is
-    heated: int = 0  # times that a CPU was slowed down because it was hot
-    energy_j: float | None = None  # of the whole machine; None: the host does not tell
+    other_load: float = 0.0  # the same as a share of all CPU time
+    heated: int = 0  # times that a CPU was throttled because it was hot
+    energy_j: float | None = None  # of the whole host; None if it has no counter
     figures: dict[str, float] = field(default_factory=dict)
 
     @property
     def cell(self) -> Cell:
-        """Where it belongs in the table."""
+        """The cell that it belongs to."""
         return Cell(self.lock, self.threads)
 
     @property
     def measured(self) -> bool:
-        """Whether it counts: not a warm-up, and it went well."""
+        """Whether it counts, being successful and not a warm-up."""
         return self.block > 0 and self.outcome == OK
 
     @property
     def all_cpu_s(self) -> float:
-        """CPU seconds of all that was started, the load included."""
+        """CPU seconds of all processes started, including the load."""
         parts = (self.user_s, self.system_s, self.load_user_s, self.load_system_s)
         return sum(part or 0.0 for part in parts)
 
     def value(self, measure: Measure) -> float | None:
-        """Its sample of a measure."""
+        """Its value of a measure; None if it has none."""
         if measure == WALL:
             return self.wall_s
         if measure == MEMORY:
@@ -96,11 +97,11 @@ class Run:
         return self.figures.get(measure.name)
 
     def as_json(self) -> dict[str, Any]:
-        """Its fields, and whether it was a warm-up."""
+        """Its fields, and whether it was a warm-up run."""
         return {**asdict(self), "warmup": self.block < 1}
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Run:
-        """The reverse of as_json; unknown fields of newer versions are left out."""
+        """The inverse of `as_json`; unknown fields are ignored."""
         known = {item.name for item in fields(cls)}
         return cls(**{name: value for name, value in record.items() if name in known})

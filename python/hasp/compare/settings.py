@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a comparison is to do: commands, locks, thread counts, and in which order."""
+"""The settings of a comparison: commands, locks, thread counts, order of runs."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from hasp.locks.native import REFERENCE
 
 THREADS_MARK = "{threads}"
 NODES_MARK = "{nodes}"
-# What makes a command line one for the shell and not a mere list of words.
+# Syntax that only the shell understands; other command lines are lists of words.
 SHELL_SYNTAX = re.compile(r"[|&;<>()$`*?~#\n\[]|^\s*[A-Za-z_]\w*=")
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure that the program itself prints."""
+    """A figure that the program prints."""
 
     name: str
     pattern: str
     unit: str = ""
     lower_is_better: bool = False
-    required: bool = True  # a run without it has failed
-    split: bool = False  # from one word, NAME=REGEX, which may have meant a REGEX
+    required: bool = True  # whether a run without it has failed
+    split: bool = False  # parsed as NAME=REGEX, though all of it could be the REGEX
 
     def last_match(self, text: str) -> float | None:
-        """The first group of the last match, as a number; None without one."""
+        """The number in the first group of the last match; None without a match."""
         return last_number(self.pattern, text)
 
 
 def last_number(pattern: str, text: str) -> float | None:
-    """The first group of the last match of `pattern`, as a number."""
+    """The number in the first group of the last match of `pattern`, or None."""
     found = None
     for match in re.finditer(pattern, text, re.MULTILINE):
         found = match
@@ -49,7 +49,7 @@ def last_number(pattern: str, text: str) -> float | None:
 
 
 def parse_metric(text: str, number: int) -> Metric:
-    """The metric of `REGEX` or `NAME=REGEX`; `number` tells unnamed ones apart."""
+    """Parse `REGEX` or `NAME=REGEX`; `number` distinguishes unnamed metrics."""
     named = re.match(r"([A-Za-z][\w ./%-]*)=(.+)", text, re.DOTALL)
     name, pattern = (
         (named.group(1), named.group(2))
@@ -60,29 +60,29 @@ def parse_metric(text: str, number: int) -> Metric:
         groups = re.compile(pattern, re.MULTILINE).groups
     except re.error as problem:
         raise HaspError(
-            f"--metric {text!r} is no regular expression: {problem}",
-            "quote it for the shell and escape what is special, for example "
+            f"--metric {text!r} is not a regular expression: {problem}",
+            "quote it for the shell and escape special characters, for example "
             r"--metric 'ops/s: ([0-9.]+)'",
         ) from None
     if not groups:
         raise HaspError(
             f"--metric {text!r} has no group around the number",
-            f"put the number in brackets, for example '{pattern} ([0-9.]+)'",
+            f"put the number in parentheses, for example '{pattern} ([0-9.]+)'",
         )
     return Metric(name, pattern, split=named is not None)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of the table: a lock, and a number of threads if that varies."""
+    """One cell of the table: a lock and, if it varies, a number of threads."""
 
     lock: str
-    threads: int | None = None  # or how much else of the machine is used
+    threads: int | None = None  # or NUMA nodes, as `unit` says
     unit: str = "threads"
 
     @property
     def words(self) -> str:
-        """How a sentence names it."""
+        """Its name in messages."""
         if self.threads is None:
             return self.lock
         unit = self.unit.removesuffix("s") if self.threads == 1 else self.unit
@@ -90,8 +90,8 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A comparison, complete enough to be done again."""
+class Settings:
+    """Everything that is needed to repeat a comparison."""
 
     command: tuple[str, ...]
     locks: tuple[str, ...]  # the reference first
@@ -105,8 +105,8 @@ class Plan:
     check: str | None = None
     server: str | None = None
     ready: Ready | None = None
-    unit: str = "threads"  # of `threads`; else nodes, with so many CPUs each:
-    node_cpus: tuple[int, ...] = ()
+    unit: str = "threads"  # of `threads`: threads or nodes
+    node_cpus: tuple[int, ...] = ()  # number of CPUs of each node
 
     @property
     def cells(self) -> list[Cell]:
@@ -118,12 +118,12 @@ class Plan:
         ]
 
     def blocks(self) -> Iterator[tuple[int, list[Cell]]]:
-        """The blocks with their numbers: warm-up ones count up to 0, measured from 1.
+        """The rounds with their numbers: up to 0 for warm-up, from 1 for measured ones.
 
-        Each holds every cell once, in a random order of its own, so that no lock
-        always runs after the same other one or at the same moment of a slow drift. The
-        first warm-up starts with the reference: a command that does not work even there
-        is found out at once.
+        Each contains every cell once, in a new random order, so that no lock always
+        runs after the same other one or at the same moment of a slow drift. The first
+        warm-up round starts with the reference, to find out at once if the command does
+        not work.
         """
         order = random.Random(self.seed)
         for number in range(1 - self.warmup, self.runs + 1):
@@ -134,31 +134,31 @@ class Plan:
             yield number, block
 
     def substitute(self, text: str, cell: Cell) -> str:
-        """`text` with the cell's number of threads in it, and of nodes."""
+        """`text` with {threads} and {nodes} replaced by the cell's numbers."""
         size = cell.threads
         count = sum(self.node_cpus[:size]) if self.unit == "nodes" else size
         text = text.replace(THREADS_MARK, "" if count is None else str(count))
         return text.replace(NODES_MARK, str(size)) if self.unit == "nodes" else text
 
     def command_for(self, cell: Cell) -> list[str]:
-        """The measured command of a cell."""
+        """The command of a cell, as words."""
         return [self.substitute(word, cell) for word in self.command]
 
     def server_for(self, cell: Cell) -> list[str]:
-        """The server's command of a cell; with shell syntax in it, the shell's."""
+        """The server's command of a cell, as words; a shell if it needs one."""
         return shell_words(self.substitute(self.server or "", cell))
 
 
 def shell_words(line: str) -> list[str]:
-    """A command line as words, or as a call of the shell where it needs one."""
+    """Split a command line into words, or wrap it in a shell if it needs one."""
     if not SHELL_SYNTAX.search(line):
         try:
             words = shlex.split(line)
         except ValueError as problem:
             raise HaspError(
-                f"{line!r} is no command line: {problem}", "close the quotation mark"
+                f"{line!r} is not a command line: {problem}", "close the quotation mark"
             ) from None
         if words:
             return words
-        raise HaspError("a command line is empty", "say what should run")
+        raise HaspError("the command line is empty", "name a program to run")
     return ["/bin/sh", "-c", line]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A comparison as a file of JSON lines: a header, every run, and the summary.
 
-Lines are written as the runs end, so that an interrupted study leaves a usable file.
-The summary can be made again from the rest, and is left out when a file is read.
+Each line is written when its run ends, so that an interrupted comparison leaves a
+usable file. Reading a file ignores the summary, which is computed again from the runs.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from typing import IO, Any
 from hasp.base.errors import HaspError
 from hasp.base.output import STDOUT, json_line
 from hasp.compare.run_record import RESOURCES, Measure, Run, measure_of
-from hasp.compare.settings import Metric, Plan
+from hasp.compare.settings import Metric, Settings
 from hasp.launch.ready import Ready
 from hasp.locks.native import REFERENCE, LockInfo
 
-SCHEMA = "hasp.compare/1"
-INTERRUPTED = "interrupted"  # the warning of a study that did not get to its end
+SCHEMA = "hasp.compare/2"
+INTERRUPTED = "interrupted"  # the warning that a comparison is incomplete
 
 
 @dataclass
-class Study:
-    """A plan, where it was carried out, and the runs so far."""
+class Comparison:
+    """The settings of a comparison, facts about the host, and the runs so far."""
 
-    plan: Plan
+    settings: Settings
     host: dict[str, Any]
-    locks: list[dict[str, Any]]  # name, waiting and "collapses" of each
+    locks: list[dict[str, Any]]  # name, waiting and collapses of each
     version: str
     started: str  # ISO 8601
     peak_floor_bytes: int = 0
@@ -40,39 +40,39 @@ class Study:
 
     @property
     def measures(self) -> list[Measure]:
-        """The program's own figures first, then what every run has."""
-        return [*map(measure_of, self.plan.metrics), *RESOURCES]
+        """All measures: the program's own figures, then the resources."""
+        return [*map(measure_of, self.settings.metrics), *RESOURCES]
 
     @property
     def judged(self) -> list[Measure]:
         """The measures that get verdicts: the program's figures, else the wall time."""
-        return self.measures[: max(1, len(self.plan.metrics))]
+        return self.measures[: max(1, len(self.settings.metrics))]
 
     @property
     def primary(self) -> Measure:
-        """What the comparison is about: the first metric, else the wall time."""
+        """The first of the judged measures."""
         return self.measures[0]
 
     @property
     def cpus(self) -> float:
-        """How many CPUs' worth of work could run at once."""
+        """The number of CPUs available, limited by the quota."""
         quota = self.host.get("cpu_quota")
         return float(min(self.host["cpus_allowed"], quota or self.host["cpus_allowed"]))
 
     def collapses(self, lock: str) -> bool:
-        """Whether a lock only spins."""
+        """Whether the waiters of a lock only spin."""
         return any(item["name"] == lock and item["collapses"] for item in self.locks)
 
     def header(self) -> dict[str, Any]:
-        """The first line of its file."""
+        """The first record of the file."""
         return {
             "schema": SCHEMA,
-            "kind": "study",
+            "kind": "comparison",
             "hasp_version": self.version,
             "started": self.started,
-            "command": list(self.plan.command),
+            "command": list(self.settings.command),
             "reference": REFERENCE,
-            "plan": asdict(self.plan),
+            "settings": asdict(self.settings),
             "locks": self.locks,
             "machine": self.host,
             "peak_floor_bytes": self.peak_floor_bytes,
@@ -80,7 +80,7 @@ class Study:
 
 
 def lock_facts(lock: LockInfo) -> dict[str, Any]:
-    """What a file of results has to know about a lock."""
+    """The record about a lock in the header."""
     return {
         "name": lock.name,
         "waiting": lock.waiting,
@@ -89,7 +89,7 @@ def lock_facts(lock: LockInfo) -> dict[str, Any]:
 
 
 def plan_facts(name: str, locks: list[LockInfo]) -> dict[str, Any]:
-    """The same of a plan, given the locks in it."""
+    """The record about a plan in the header, given the locks in the plan."""
     waiting = {lock.waiting for lock in locks}
     return {
         "name": name,
@@ -99,7 +99,7 @@ def plan_facts(name: str, locks: list[LockInfo]) -> dict[str, Any]:
 
 
 class Writer:
-    """Writes the lines of a study as they come; `-` is stdout."""
+    """Writes a comparison line by line to a file, or to stdout for `-`."""
 
     def __init__(self, destination: str) -> None:
         self._file: IO[str] = (
@@ -108,21 +108,21 @@ class Writer:
             else Path(destination).open("w", encoding="utf-8")  # noqa: SIM115
         )
 
-    def header(self, study: Study) -> None:
-        """The first line."""
-        self._line(study.header())
+    def header(self, comparison: Comparison) -> None:
+        """Write the header."""
+        self._line(comparison.header())
 
     def run(self, run: Run) -> None:
-        """One line per run."""
+        """Write a run."""
         self._line({"schema": SCHEMA, "kind": "run", **run.as_json()})
 
     def records(self, kind: str, records: Iterable[dict[str, Any]]) -> None:
-        """One line for each record of the summary."""
+        """Write records of the summary."""
         for record in records:
             self._line({"schema": SCHEMA, "kind": kind, **record})
 
     def close(self) -> None:
-        """Finish the file."""
+        """Close the file."""
         if self._file is not sys.stdout:
             self._file.close()
 
@@ -131,8 +131,8 @@ class Writer:
         self._file.flush()
 
 
-def load(path: Path) -> Study:
-    """The study that a file of `hasp compare --json FILE` holds."""
+def load(path: Path) -> Comparison:
+    """Read the comparison in a file that `hasp compare --json FILE` wrote."""
     try:
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     except OSError as problem:
@@ -142,21 +142,21 @@ def load(path: Path) -> Study:
     except ValueError:
         lines = []
     try:
-        return _study([line for line in lines if isinstance(line, dict)])
+        return _comparison([line for line in lines if isinstance(line, dict)])
     except (LookupError, TypeError, ValueError, AttributeError):
         raise HaspError(
-            f"{path} is no file of results of this version of `hasp compare`",
+            f"{path} is not a file of results of this version of `hasp compare`",
             "name a file that `hasp compare --json FILE` wrote",
         ) from None
 
 
-def _study(lines: list[dict[str, Any]]) -> Study:
-    """An error of Python's where they are not what `Writer` writes."""
-    (header, *_) = [line for line in lines if line.get("kind") == "study"]
+def _comparison(lines: list[dict[str, Any]]) -> Comparison:
+    """Raises a built-in error if `Writer` cannot have written the lines."""
+    (header, *_) = [line for line in lines if line.get("kind") == "comparison"]
     if header["schema"] != SCHEMA:
         raise ValueError(header["schema"])
-    found = Study(
-        plan=_plan(header["plan"]),
+    found = Comparison(
+        settings=_settings(header["settings"]),
         host=header["machine"],
         locks=header["locks"],
         version=header["hasp_version"],
@@ -170,12 +170,12 @@ def _study(lines: list[dict[str, Any]]) -> Study:
     return found
 
 
-def _plan(record: dict[str, Any]) -> Plan:
+def _settings(record: dict[str, Any]) -> Settings:
     ready = record.pop("ready", None)
     metrics = tuple(Metric(**item) for item in record.pop("metrics"))
     lists: dict[str, Any] = {
         name: tuple(record.pop(name)) for name in ("command", "locks", "threads")
     }
-    return Plan(
+    return Settings(
         **lists, **record, metrics=metrics, ready=Ready(**ready) if ready else None
     )

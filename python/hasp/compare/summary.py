@@ -11,7 +11,7 @@ from typing import Any
 from hasp.compare import run_record as record
 from hasp.compare.run_record import Measure
 from hasp.compare.settings import Cell
-from hasp.compare.store import Study
+from hasp.compare.store import Comparison
 from hasp.locks.native import REFERENCE
 from hasp.statistics import Ratio
 from hasp.statistics.simultaneous import (
@@ -28,7 +28,7 @@ WORTH_FINDING = 0.05  # the power statement says how many runs find this differe
 
 
 @dataclass(frozen=True)
-class Entry:
+class Estimate:
     """Summary of one cell's samples of one measure."""
 
     measure: Measure
@@ -57,32 +57,32 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One cell of the study: its entries, and how it failed if it did."""
+class CellSummary:
+    """Summary of one cell: an estimate for each measure, and its failures."""
 
     cell: Cell
-    entries: tuple[Entry, ...]
+    entries: tuple[Estimate, ...]
     attempts: int
     failures: dict[str, int]  # outcome -> how often
     detail: str  # of the last failure
 
     @property
     def measured(self) -> bool:
-        """Whether there is at least one good run to show."""
+        """Whether it has at least one successful run."""
         return any(entry.samples for entry in self.entries)
 
     @property
     def is_reference(self) -> bool:
-        """Whether the others are compared with it."""
+        """Whether this is the lock that the others are compared with."""
         return self.cell.lock == REFERENCE
 
-    def entry(self, measure: Measure) -> Entry:
-        """Its entry for a measure."""
+    def entry(self, measure: Measure) -> Estimate:
+        """The estimate of a measure."""
         return next(entry for entry in self.entries if entry.measure == measure)
 
     @property
     def trouble(self) -> str:
-        """Its failures in words; empty without any."""
+        """Its failures as text; empty if there are none."""
         if not self.failures:
             return ""
         words = {
@@ -100,42 +100,50 @@ class Row:
         return f"{counts} {runs}: {self.detail}"
 
 
-def summarise(study: Study) -> list[Row]:
+def summarise(comparison: Comparison) -> list[CellSummary]:
     """A row for each cell that was tried, in the order of the comparison."""
-    tried = {run.cell for run in study.runs}
+    tried = {run.cell for run in comparison.runs}
     entries = {
         (cell, measure): entry
-        for measure in study.measures
-        for threads in study.plan.threads
-        for cell, entry in _entries(study, threads, measure).items()
+        for measure in comparison.measures
+        for threads in comparison.settings.threads
+        for cell, entry in _entries(comparison, threads, measure).items()
     }
     return [
-        _row(study, cell, tuple(entries[cell, measure] for measure in study.measures))
-        for cell in study.plan.cells
+        _row(
+            comparison,
+            cell,
+            tuple(entries[cell, measure] for measure in comparison.measures),
+        )
+        for cell in comparison.settings.cells
         if cell in tried
     ]
 
 
-def family(study: Study) -> int:
-    """How many verdicts the comparison gives, which its intervals allow for."""
-    plan = study.plan
-    return max(1, (len(plan.locks) - 1) * len(plan.threads) * len(study.judged))
+def family(comparison: Comparison) -> int:
+    """The number of verdicts for which the intervals must hold simultaneously."""
+    settings = comparison.settings
+    return max(
+        1, (len(settings.locks) - 1) * len(settings.threads) * len(comparison.judged)
+    )
 
 
-def _samples(study: Study, cell: Cell, measure: Measure) -> dict[int, float]:
-    """The good samples of a cell by the number of their block."""
+def _samples(comparison: Comparison, cell: Cell, measure: Measure) -> dict[int, float]:
+    """The samples of a cell's successful runs, by the number of the round."""
     found = {}
-    for run in study.runs:
+    for run in comparison.runs:
         value = run.value(measure)
         if run.measured and run.cell == cell and value is not None:
             found[run.block] = value
     return found
 
 
-def _row(study: Study, cell: Cell, entries: tuple[Entry, ...]) -> Row:
-    runs = [run for run in study.runs if run.cell == cell]
+def _row(
+    comparison: Comparison, cell: Cell, entries: tuple[Estimate, ...]
+) -> CellSummary:
+    runs = [run for run in comparison.runs if run.cell == cell]
     failed = [run for run in runs if run.outcome != record.OK]
-    return Row(
+    return CellSummary(
         cell=cell,
         entries=entries,
         attempts=len(runs),
@@ -144,14 +152,18 @@ def _row(study: Study, cell: Cell, entries: tuple[Entry, ...]) -> Row:
     )
 
 
-def _entries(study: Study, threads: int | None, measure: Measure) -> dict[Cell, Entry]:
-    """The entry of every lock for one measure and number of threads."""
-    cells = {lock: Cell(lock, threads) for lock in study.plan.locks}
-    samples = {lock: _samples(study, cell, measure) for lock, cell in cells.items()}
+def _entries(
+    comparison: Comparison, threads: int | None, measure: Measure
+) -> dict[Cell, Estimate]:
+    """The estimate for every lock of one measure at one number of threads."""
+    cells = {lock: Cell(lock, threads) for lock in comparison.settings.locks}
+    samples = {
+        lock: _samples(comparison, cell, measure) for lock, cell in cells.items()
+    }
     known: dict[str, Contrast] = {}
-    if measure in study.judged:
+    if measure in comparison.judged:
         positive = {lock: own for lock, own in samples.items() if _positive(own)}
-        known = contrasts(positive, REFERENCE, family(study))
+        known = contrasts(positive, REFERENCE, family(comparison))
     found = {}
     for lock, own in samples.items():
         contrast, ratio = known.get(lock), None
@@ -160,29 +172,29 @@ def _entries(study: Study, threads: int | None, measure: Measure) -> dict[Cell, 
         elif lock != REFERENCE:
             ratio = ratio_without_interval(own, samples[REFERENCE])
         median = statistics.median(own.values()) if own else None
-        found[cells[lock]] = Entry(
+        found[cells[lock]] = Estimate(
             measure,
             tuple(own.values()),
             median,
             ratio,
-            measure in study.judged,
+            measure in comparison.judged,
             contrast,
         )
     return found
 
 
 def _positive(samples: dict[int, float]) -> bool:
-    """Whether they have logarithms, and there are any."""
+    """Whether there are samples and all are positive, so that they have logarithms."""
     return min(samples.values(), default=0) > 0
 
 
 @dataclass(frozen=True)
 class Power:
-    """The difference that the runs of one measure can find."""
+    """The smallest difference that the runs can find, for one measure."""
 
     measure: Measure
     runs: int  # of each lock
-    verdicts: int  # that hold simultaneously
+    verdicts: int  # of the comparison, which hold simultaneously
     detectable: float | None  # relative difference; None: too few runs for a verdict
     runs_needed: int | None  # to find WORTH_FINDING; None: more than can be run
 
@@ -199,10 +211,10 @@ class Power:
         }
 
 
-def power(study: Study, rows: list[Row]) -> list[Power]:
-    """For each judged measure with two rounds or more, that of the median lock."""
+def power(comparison: Comparison, rows: list[CellSummary]) -> list[Power]:
+    """The power for each judged measure, for the lock with the median error."""
     found = []
-    for measure in study.judged:
+    for measure in comparison.judged:
         known = [
             contrast
             for row in rows
@@ -223,7 +235,7 @@ def power(study: Study, rows: list[Row]) -> list[Power]:
     return found
 
 
-def as_json(rows: list[Row]) -> list[dict[str, Any]]:
+def as_json(rows: list[CellSummary]) -> list[dict[str, Any]]:
     """One record for each cell and measure, and one for each cell that failed."""
     records: list[dict[str, Any]] = []
     for row in rows:

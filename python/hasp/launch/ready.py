@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How to tell that a server is ready: the --ready option."""
+"""The --ready option: how to find out that a server is ready."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hasp.base.errors import HaspError
 
 @dataclass(frozen=True)
 class Ready:
-    """How to tell that a server can serve: a port, a file, or a mere delay."""
+    """The condition for a server to be ready: an open port, a file, or a delay."""
 
     kind: str  # tcp, file or delay
     host: str = ""
@@ -21,7 +21,7 @@ class Ready:
 
 
 def parse_ready(text: str) -> Ready:
-    """The meaning of --ready: tcp:PORT, tcp:HOST:PORT, file:PATH or a duration."""
+    """Parse --ready: tcp:PORT, tcp:HOST:PORT, file:PATH or a duration."""
     kind, _, rest = text.partition(":")
     if kind == "tcp":
         host, _, port = rest.rpartition(":")
@@ -35,6 +35,6 @@ def parse_ready(text: str) -> Ready:
         except ValueError:
             pass
     raise HaspError(
-        f"--ready {text!r} is not understood",
+        f"--ready {text!r} is invalid",
         "write tcp:PORT, tcp:HOST:PORT, file:PATH or a time such as 2s",
     )

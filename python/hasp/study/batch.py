@@ -18,17 +18,17 @@ from hasp.compare.settings import Cell
 from hasp.study.campaign import Campaign
 from hasp.study.carry_out import (
     Carrying,
-    Progress,
+    Tally,
     configurations,
     longest_time,
     missing,
     to_record,
 )
-from hasp.study.journal import Entry, Journal
+from hasp.study.journal import Journal, JournalEntry
 from hasp.study.metrics import DESCRIPTIVE, less_is_better
-from hasp.study.program import Program
+from hasp.study.program import StudyProgram
 from hasp.study.samples import COLUMNS, Store, create_or_open, file_name
-from hasp.study.watching import Watch, say_doubts
+from hasp.study.watching import StudyDisplay, say_doubts
 
 
 def journals_of(campaign: Campaign, store: Store, machine: str) -> list[Path]:
@@ -52,10 +52,10 @@ def machine_name(given: str | None) -> str:
 def show(campaign: Campaign, folder: Path, given: str | None) -> None:
     """Print what a run of the plan would do, from what the store has already."""
     machine = machine_name(given)
-    progress = Progress()
+    progress = Tally()
     if (folder / "journals").is_dir():
         journal = journal_of(campaign, create_or_open(folder), machine)
-        progress = Progress(journal.entries)
+        progress = Tally(journal.entries)
         journal.close()
     shown = table(title=campaign.title)
     unit = campaign.size_unit
@@ -66,8 +66,8 @@ def show(campaign: Campaign, folder: Path, given: str | None) -> None:
         so_far = sum(progress.runs_so_far(one) for one in ours)
         shown.add_row(
             program.name,
-            str(len(program.plan.locks)),
-            ", ".join(map(str, program.plan.threads)),
+            str(len(program.settings.locks)),
+            ", ".join(map(str, program.settings.threads)),
             _runs(program),
             str(so_far),
         )
@@ -87,7 +87,7 @@ def show(campaign: Campaign, folder: Path, given: str | None) -> None:
     )
 
 
-def _runs(program: Program) -> str:
+def _runs(program: StudyProgram) -> str:
     """How often each of its configurations runs, in words."""
     repetition, recorded = program.repetition, program.recorded_runs
     words = f"{repetition.least} to {repetition.most}"
@@ -128,13 +128,13 @@ def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
 
 
 def _run_all(carrying: Carrying) -> None:
-    with Watch(carrying.campaign, carrying.progress, carrying.left_out) as watch:
+    with StudyDisplay(carrying.campaign, carrying.progress, carrying.left_out) as watch:
         for one in carrying.steps():
             watch.starting(one)
             watch.finished(one, carrying.run(one))
 
 
-def failures(campaign: Campaign, progress: Progress) -> list[Entry]:
+def failures(campaign: Campaign, progress: Tally) -> list[JournalEntry]:
     """The last failure of each configuration that is not tried again."""
     return [
         progress.last_failure[one.key]
@@ -143,7 +143,7 @@ def failures(campaign: Campaign, progress: Progress) -> list[Entry]:
     ]
 
 
-def given_up(campaign: Campaign, progress: Progress) -> list[str]:
+def given_up(campaign: Campaign, progress: Tally) -> list[str]:
     """The same in words."""
     found = []
     for failure in failures(campaign, progress):
@@ -179,7 +179,9 @@ def publish(
     if not rows:
         return
     samples = polars.DataFrame(rows).with_columns(machine=polars.lit(machine))
-    own = [metric for program in campaign.programs for metric in program.plan.metrics]
+    own = [
+        metric for program in campaign.programs for metric in program.settings.metrics
+    ]
     measured = sorted({str(row["metric"]) for row in rows})
     provenance: dict[str, Any] = {
         "machine": machine,
@@ -199,16 +201,16 @@ def publish(
                 name: getattr(failure, name)
                 for name in ("program", "lock", "threads", "outcome", "detail")
             }
-            for failure in failures(campaign, Progress(journal.entries))
+            for failure in failures(campaign, Tally(journal.entries))
         ],
         "doubts": Counter(entry.doubt for entry in journal.entries if entry.doubt),
         "environment": campaign.environment,
         "programs": {
             program.name: {
-                "command": list(program.plan.command),
+                "command": list(program.settings.command),
                 "workload": program.workload,
                 "knobs": program.knobs,
-                "server": program.plan.server,
+                "server": program.settings.server,
                 "pinning": program.pinning,
                 "plans": {file.name: file.digest for file in program.plan_files},
                 "recorded_runs": program.recorded_runs,

@@ -18,14 +18,14 @@ from typing import Any, NoReturn
 from hasp.base.document import Document, Keys
 from hasp.base.durations import parse_duration
 from hasp.base.errors import HaspError
-from hasp.compare.settings import Metric, Plan, shell_words
+from hasp.compare.settings import Metric, Settings, shell_words
 from hasp.launch.ready import parse_ready
 from hasp.locks.native import PLAN, REFERENCE
 from hasp.locks.selection import select
 from hasp.locks.site_plan import apply
 from hasp.study import shapes
 from hasp.study import slurm_settings as cluster
-from hasp.study.program import PlanFile, Program, Repetition
+from hasp.study.program import PlanFile, Repetition, StudyProgram
 from hasp.study.said import Said
 
 SCHEMA = 1
@@ -40,8 +40,8 @@ class Campaign:
     path: Path
     title: str
     environment: dict[str, str]
-    programs: tuple[Program, ...]
-    slurm: cluster.Settings = cluster.DEFAULT  # no part of the digest
+    programs: tuple[StudyProgram, ...]
+    slurm: cluster.SlurmSettings = cluster.DEFAULT  # no part of the digest
 
     @property
     def digest(self) -> str:
@@ -60,12 +60,12 @@ class Campaign:
     @property
     def size_unit(self) -> str:
         """What the sizes of its programs count; the same for all of them."""
-        return self.programs[0].plan.unit
+        return self.programs[0].settings.unit
 
     @property
     def configurations(self) -> int:
         """How many there are: programs x locks x sizes."""
-        return sum(len(program.plan.cells) for program in self.programs)
+        return sum(len(program.settings.cells) for program in self.programs)
 
 
 # What a program may say, and the type that it must have.
@@ -124,11 +124,11 @@ def load(path: Path) -> Campaign:
         if names.count(name) > 1:
             document.fail(("program",), f"two are called {name!r}", "rename one")
     for number, program in enumerate(parsed):
-        if program.plan.unit != parsed[0].plan.unit:
+        if program.settings.unit != parsed[0].settings.unit:
             line = document.line_in_list("program", number)
             raise HaspError(
-                f"{path}:{line}: program {program.name}: its sizes are "
-                f"{program.plan.unit}, those of {parsed[0].name} {parsed[0].plan.unit}",
+                f"{path}:{line}: program {program.name} has `{program.settings.unit}`, "
+                f"but {parsed[0].name} has `{parsed[0].settings.unit}`",
                 "a study has one axis: give all programs `threads`, or all `nodes`",
             )
     environment = document.get(("environment",)) or {}
@@ -162,7 +162,7 @@ def _refuse_unknown(
             )
 
 
-def _program(said: Said) -> Program:
+def _program(said: Said) -> StudyProgram:
     if "workload" in said and "command" in said:
         said.fail("workload", "stands beside a command", "delete one of the two")
     for key in ("name", "workload" if "workload" in said else "command"):
@@ -183,7 +183,7 @@ def _program(said: Said) -> Program:
     if "workload" in said:
         check = partial(_check_workload, said)
         said.made("workload", check, said.get("workload"))
-    return Program(
+    return StudyProgram(
         said.get("name"),
         plan,
         "node" if plan.unit == "nodes" else said.get("pinning", "none"),
@@ -193,8 +193,8 @@ def _program(said: Said) -> Program:
         said.get("knobs", {}),
         plan_files,
         said.made("cooldown", parse_duration, said.get("cooldown", "0s")),
-        _count(said, "noisy_runs", Program.noisy_runs),
-        _count(said, "lock_statistics", Program.recorded_runs),
+        _count(said, "noisy_runs", StudyProgram.noisy_runs),
+        _count(said, "lock_statistics", StudyProgram.recorded_runs),
         said.line,
     )
 
@@ -205,7 +205,7 @@ def _check_workload(said: Said, workload: str) -> None:
     shapes.check(workload, said.get("knobs", {}), counts)
 
 
-def _plan(said: Said, plan_files: tuple[PlanFile, ...]) -> Plan:
+def _plan(said: Said, plan_files: tuple[PlanFile, ...]) -> Settings:
     """The commands of a program, its locks and how much of the machine it uses."""
     unit = said.unit
     sizes = said.get(unit, [1])
@@ -219,7 +219,7 @@ def _plan(said: Said, plan_files: tuple[PlanFile, ...]) -> Plan:
     for key in ("command", "server"):
         if key in said:
             said.made(key, shell_words, said.get(key))
-    return Plan(
+    return Settings(
         command=tuple(shell_words(said.get("command"))) if "command" in said else (),
         locks=(*chosen, *(file.name for file in plan_files)),
         threads=tuple(sizes),

@@ -22,17 +22,17 @@ from hasp.base.host import node_cpus
 from hasp.compare import run_record as record
 from hasp.compare.noise import noise_of
 from hasp.compare.recorder import Recorder
-from hasp.compare.run import FAILURES_UNTIL_GIVEN_UP, Runner
+from hasp.compare.run import FAILURES_UNTIL_GIVEN_UP, ComparisonRunner
 from hasp.compare.run_record import Run
-from hasp.compare.settings import Cell, Plan, shell_words
+from hasp.compare.settings import Cell, Settings, shell_words
 from hasp.launch.executable import find
 from hasp.launch.interpose import original_environment
 from hasp.statistics.narrow import half_width
 from hasp.study import shapes
 from hasp.study.campaign import THROUGHPUT, Campaign
-from hasp.study.journal import Entry, Journal
+from hasp.study.journal import Journal, JournalEntry
 from hasp.study.metrics import metrics_of
-from hasp.study.program import Program
+from hasp.study.program import StudyProgram
 
 TRACE_LIMIT = 64 << 20  # bytes of one process's trace; only its sums are read
 NODES = "nodes"
@@ -44,7 +44,7 @@ NOISE_PAUSE = 1.0  # seconds to wait for better times after a noisy run
 class Configuration:
     """One program under one lock at one size."""
 
-    program: Program
+    program: StudyProgram
     cell: Cell
     recorded: bool = False  # for the statistics of its locks, not to be measured
 
@@ -64,20 +64,20 @@ class Configuration:
 Key = tuple[str, str, int, bool]
 
 
-class Progress:
+class Tally:
     """What a journal says of each configuration."""
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+    def __init__(self, entries: Iterable[JournalEntry] = ()) -> None:
         self._values: dict[Key, list[float]] = {}
         self._widths: dict[Key, float] = {}  # of the intervals of their means
         self._failed: Counter[Key] = Counter()
         self._noisy: Counter[Key] = Counter()
         self._lately: deque[bool] = deque(maxlen=LATELY)  # whether runs were noisy
-        self.last_failure: dict[Key, Entry] = {}
+        self.last_failure: dict[Key, JournalEntry] = {}
         for entry in entries:
             self.add(entry)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: JournalEntry) -> None:
         """A run has ended."""
         self._lately.append(bool(entry.noise or entry.doubt))
         key = (entry.program, entry.lock, entry.threads, entry.recorded)
@@ -132,7 +132,7 @@ def configurations(campaign: Campaign) -> list[Configuration]:
     return [
         Configuration(program, cell)
         for program in campaign.programs
-        for cell in program.plan.cells
+        for cell in program.settings.cells
     ]
 
 
@@ -145,14 +145,14 @@ def to_record(campaign: Campaign) -> list[Configuration]:
     ]
 
 
-def missing(program: Program, environment: Mapping[str, str] | None = None) -> str:
+def missing(program: StudyProgram, environment: Mapping[str, str] | None = None) -> str:
     """The program that a plan needs and this machine lacks, or ""."""
-    plan = shapes.here(program)
+    settings = shapes.here(program)
     if lack := shapes.only_simulated(program):
         return lack
-    words = [plan.command[0]]
-    if plan.server:
-        words.append(shell_words(plan.server)[0])
+    words = [settings.command[0]]
+    if settings.server:
+        words.append(shell_words(settings.server)[0])
     for word in words:
         try:
             find(word, {**original_environment(), **(environment or {})})
@@ -171,7 +171,7 @@ def to_run(campaign: Campaign, left_out: Collection[str]) -> list[Configuration]
 
 
 def longest_time(
-    campaign: Campaign, progress: Progress, left_out: Collection[str] = ()
+    campaign: Campaign, progress: Tally, left_out: Collection[str] = ()
 ) -> tuple[int, float, float]:
     """Runs that are left at least, and the seconds for these and for the most."""
     runs, least, most = 0, 0.0, 0.0
@@ -190,10 +190,10 @@ class Carrying:
     def __init__(self, campaign: Campaign, journal: Journal) -> None:
         self.campaign = campaign
         self.journal = journal
-        self.progress = Progress(journal.entries)
+        self.progress = Tally(journal.entries)
         self.left_out: dict[str, str] = {}  # programs that cannot run here, and why
         self._stack = ExitStack()
-        self._runners: dict[tuple[str, bool], Runner] = {}
+        self._runners: dict[tuple[str, bool], ComparisonRunner] = {}
         self._entered: set[tuple[str, bool]] = set()
         self._recorder = Recorder(self._folder() / "trace", limit=TRACE_LIMIT)
         self._last_end = -math.inf  # of a run
@@ -205,17 +205,17 @@ class Carrying:
         folder = tempfile.TemporaryDirectory(prefix="hasp-study-")
         return Path(self._stack.enter_context(folder))
 
-    def _prepare(self, program: Program) -> None:
+    def _prepare(self, program: StudyProgram) -> None:
         """Its runners; or why Hasp cannot interpose it (static, 32-bit, not there)."""
         if lack := shapes.only_simulated(program):
             self.left_out[program.name] = lack
             return
         try:
             for recorded in {False, program.recorded_runs > 0}:
-                self._runners[program.name, recorded] = Runner(
+                self._runners[program.name, recorded] = ComparisonRunner(
                     with_nodes(shapes.here(program)),
                     candidates=program.candidates,
-                    settings=self.campaign.environment,
+                    environment=self.campaign.environment,
                     recorder=self._recorder if recorded else None,
                 )
         except HaspError as problem:
@@ -250,7 +250,7 @@ class Carrying:
             random.Random(f"{self.campaign.digest}/{fewest}/{block}").shuffle(now)
             yield from now
 
-    def run(self, one: Configuration) -> Entry:
+    def run(self, one: Configuration) -> JournalEntry:
         """Run a configuration once, and write down what came of it."""
         block = self.progress.runs_so_far(one) + 1
         runner = self._runner(one)
@@ -272,7 +272,7 @@ class Carrying:
         values = {}
         if run.outcome == record.OK:
             values = self._recorder.figures() if one.recorded else metrics_of(run)
-        entry = Entry(
+        entry = JournalEntry(
             *one.key[:3],
             block=block,
             outcome=run.outcome,
@@ -287,14 +287,14 @@ class Carrying:
         self.progress.add(entry)
         return entry
 
-    def _cool_down(self, program: Program) -> None:
+    def _cool_down(self, program: StudyProgram) -> None:
         """Wait until the machine has rested as long as the plan says."""
         pause = program.cooling_s
         if self._waits_for_quiet:
             pause = max(pause, NOISE_PAUSE)
         time.sleep(max(0.0, self._last_end + pause - time.monotonic()))
 
-    def _runner(self, one: Configuration) -> Runner:
+    def _runner(self, one: Configuration) -> ComparisonRunner:
         """The program's runner, whose helpers begin with its first run."""
         key = (one.program.name, one.recorded)
         if key not in self._entered:
@@ -303,9 +303,9 @@ class Carrying:
         return self._runners[key]
 
 
-def with_nodes(plan: Plan) -> Plan:
+def with_nodes(settings: Settings) -> Settings:
     """The plan, knowing how many CPUs each node of this machine has."""
-    return dataclasses.replace(plan, node_cpus=tuple(map(len, node_cpus())))
+    return dataclasses.replace(settings, node_cpus=tuple(map(len, node_cpus())))
 
 
 def cpus_for(pinning: str, cell: Cell) -> set[int]:

@@ -22,7 +22,7 @@ BETTER, WORSE, SAME, CANNOT_TELL = "better", "worse", "same", "cannot tell"
 
 
 @dataclass(frozen=True)
-class Difference:
+class ConfigurationDifference:
     """One configuration in both stores."""
 
     program: str
@@ -37,18 +37,18 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class StoreDifferences:
     """One machine and metric in both stores."""
 
     machine: str
     metric: str
-    differences: tuple[Difference, ...]  # the largest first
+    differences: tuple[ConfigurationDifference, ...]  # the largest first
     only_before: int  # configurations that the other store lacks
     only_after: int
     best_before: dict[tuple[str, int], str]  # program and size -> lock with best mean
     best_after: dict[tuple[str, int], str]
 
-    def of(self, verdict: str) -> list[Difference]:
+    def of(self, verdict: str) -> list[ConfigurationDifference]:
         """Those with this verdict."""
         return [one for one in self.differences if one.verdict == verdict]
 
@@ -76,7 +76,7 @@ def compare(
     metric: str,
     *,
     inverted: bool = False,
-) -> Comparison:
+) -> StoreDifferences:
     """Hold the samples of two stores against each other; `inverted`: less is better."""
     first, second = (runs_of(samples, machine, metric) for samples in (before, after))
     keys = sorted(first.keys() & second.keys())
@@ -86,9 +86,13 @@ def compare(
         old, new = _mean(first[key]), _mean(second[key])
         gain = _gain(old, new, inverted)
         runs = (len(first[key]), len(second[key]))
-        found.append(Difference(*key, old, new, runs, gain, p, _verdict(gain, p, runs)))
+        found.append(
+            ConfigurationDifference(
+                *key, old, new, runs, gain, p, _verdict(gain, p, runs)
+            )
+        )
     found.sort(key=lambda one: (-abs(one.gain - 1), one.program, one.lock, one.size))
-    return Comparison(
+    return StoreDifferences(
         machine,
         metric,
         tuple(found),

@@ -1,55 +1,73 @@
 # SPDX-License-Identifier: MIT
-"""Where a plan can be carried out: here, or at the PLACE of `hasp study run --on`."""
+"""The places where a campaign can run: here, on a simulated machine, on a cluster."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from hasp.base.errors import HaspError
 from hasp.study.campaign import Campaign
-from hasp.study.slurm_settings import refuse_elsewhere
-
-# Takes the plan and the options of `hasp study run`; returns the exit status.
-CarryOut = Callable[[Campaign, argparse.Namespace], int]
 
 
-def _here(campaign: Campaign, arguments: argparse.Namespace) -> int:
-    from hasp.study import batch as session
+@dataclass(frozen=True)
+class Options:
+    """The options of `hasp study run`."""
 
-    return session.carry_out(campaign, arguments.store, arguments.machine)
+    store: Path
+    machine: str | None = None  # its name in the store; None: the host's name
+    place: str | None = None  # None: here
+    slurm: Mapping[str, Any] = field(default_factory=dict)  # fields of SlurmSettings
+    wait: bool = True  # for the jobs on a cluster
+    cancel: bool = False  # the jobs on a cluster
 
 
-def _simulated(campaign: Campaign, arguments: argparse.Namespace) -> int:
+# Runs a campaign; returns the exit status.
+CarryOut = Callable[[Campaign, Options], int]
+
+
+def _here(campaign: Campaign, options: Options) -> int:
+    from hasp.study import batch
+
+    return batch.carry_out(campaign, options.store, options.machine)
+
+
+def _simulated(campaign: Campaign, options: Options) -> int:
     from hasp.study import simulated
 
-    return simulated.carry_out(
-        campaign, arguments.store, arguments.on, arguments.machine
+    assert options.place is not None
+    return simulated.carry_out(campaign, options.store, options.place, options.machine)
+
+
+def _slurm(campaign: Campaign, options: Options) -> int:
+    from hasp.study.slurm import batch
+    from hasp.study.slurm_settings import merged
+
+    settings = merged(campaign.slurm, options.slurm, options.machine)
+    return batch.carry_out(
+        campaign,
+        batch.Target(options.store, settings, options.machine),
+        wait=options.wait,
+        cancel=options.cancel,
     )
 
 
-def _slurm(campaign: Campaign, arguments: argparse.Namespace) -> int:
-    from hasp.study.slurm import batch as session
-
-    return session.carry_out(campaign, arguments)
-
-
-# By the word before the colon: who carries plans out there, and how it is written.
+# By the word before the colon: the function, and how users write the place.
 PLACES: dict[str, tuple[CarryOut, str]] = {
     "simulated": (_simulated, "simulated:NAME, a machine of `hasp simulate --list`"),
     "slurm": (_slurm, "slurm, on a machine of the cluster"),
 }
 
 
-def carry_out(campaign: Campaign, arguments: argparse.Namespace) -> int:
-    """Carry a plan out at the place that `--on` names."""
-    if arguments.on != "slurm":
-        refuse_elsewhere(arguments)
-    if arguments.on is None:
-        return _here(campaign, arguments)
-    kind = arguments.on.partition(":")[0]
-    if kind not in PLACES or arguments.on.startswith("slurm:"):
+def carry_out(campaign: Campaign, options: Options) -> int:
+    """Run a campaign at the place that the options name; returns the exit status."""
+    if options.place is None:
+        return _here(campaign, options)
+    kind = options.place.partition(":")[0]
+    if kind not in PLACES or options.place.startswith("slurm:"):
         forms = "; ".join(form for _, form in PLACES.values())
-        raise HaspError(f"--on {arguments.on}: no such place", f"write {forms}")
+        raise HaspError(f"--on {options.place}: no such place", f"write {forms}")
     there, _ = PLACES[kind]
-    return there(campaign, arguments)
+    return there(campaign, options)

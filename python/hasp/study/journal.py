@@ -23,7 +23,7 @@ from hasp.study.metrics import with_derived
 
 
 @dataclass(frozen=True)
-class Entry:
+class JournalEntry:
     """One run."""
 
     program: str
@@ -49,7 +49,7 @@ class Entry:
         return self.good and not self.recorded
 
 
-def read(path: Path) -> list[Entry]:
+def read(path: Path) -> list[JournalEntry]:
     """The whole entries of a journal that another process may be writing."""
     try:
         text = path.read_bytes()
@@ -58,11 +58,11 @@ def read(path: Path) -> list[Entry]:
     return _parse(path, text[: text.rfind(b"\n") + 1])
 
 
-def _parse(path: Path, text: bytes) -> list[Entry]:
+def _parse(path: Path, text: bytes) -> list[JournalEntry]:
     entries = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            entries.append(Entry(**json.loads(line)))
+            entries.append(JournalEntry(**json.loads(line)))
         except (ValueError, TypeError):
             raise HaspError(
                 f"{path}:{number} is no run of this version of Hasp",
@@ -92,7 +92,7 @@ class Journal:
             self._file.truncate(whole)
         self.entries += _parse(path, text[:whole])
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: JournalEntry) -> None:
         """Write an entry, so that it survives whatever comes next."""
         self.entries.append(entry)
         line = json.dumps(vars(entry), separators=(",", ":")) + "\n"

@@ -30,7 +30,7 @@ UNSAID = ("stagger_cycles", "home", "drain")  # knobs that few plans want to tur
 
 
 @dataclass(frozen=True)
-class Entry:
+class LibraryProgram:
     """One program of the library."""
 
     name: str
@@ -48,16 +48,16 @@ class Entry:
         return all(shutil.which(command) for command in self.needs)
 
 
-def entries() -> list[Entry]:
+def entries() -> list[LibraryProgram]:
     """The whole library: real programs first."""
     real = [_real(path) for path in sorted(FOLDER.glob("*.toml"))]
     return real + [_shape(one) for one in shapes.listed() if one.shape_of]
 
 
-def _real(path: Path) -> Entry:
+def _real(path: Path) -> LibraryProgram:
     document = Document.read(path)
     facts = document.data
-    return Entry(
+    return LibraryProgram(
         name=facts["program"]["name"],
         kind=REAL,
         summary=facts["summary"],
@@ -69,7 +69,7 @@ def _real(path: Path) -> Entry:
     )
 
 
-def _shape(workload: Workload) -> Entry:
+def _shape(workload: Workload) -> LibraryProgram:
     knobs = {
         name: knob["default"]
         for name, knob in workload.knobs.items()
@@ -86,7 +86,7 @@ def _shape(workload: Workload) -> Entry:
         f'name = "{workload.name}"\nworkload = "{workload.name}"\n'
         f"{threads}knobs = {{ {said} }}\n"
     )
-    return Entry(
+    return LibraryProgram(
         name=workload.name,
         kind=SHAPE,
         summary=workload.summary,
@@ -103,7 +103,9 @@ def thread_counts() -> list[int]:
     return sorted({1, len(os.sched_getaffinity(0))})
 
 
-def chosen(every: Sequence[Entry], words: Iterable[str]) -> list[Entry]:
+def chosen(
+    every: Sequence[LibraryProgram], words: Iterable[str]
+) -> list[LibraryProgram]:
     """The programs that names and groups stand for, in the library's order."""
     found: set[str] = set()
     names = [entry.name for entry in every]
@@ -130,7 +132,7 @@ def chosen(every: Sequence[Entry], words: Iterable[str]) -> list[Entry]:
     return [entry for entry in every if entry.name in found]
 
 
-def install_line(some: Iterable[Entry]) -> str:
+def install_line(some: Iterable[LibraryProgram]) -> str:
     """How to get what these need and this machine lacks, or ""."""
     lacking = sorted(
         {name for one in some if not one.installed for name in one.packages}
@@ -138,7 +140,7 @@ def install_line(some: Iterable[Entry]) -> str:
     return f"apt-get install {' '.join(lacking)}" if lacking else ""
 
 
-def plan_text(some: Sequence[Entry]) -> str:
+def plan_text(some: Sequence[LibraryProgram]) -> str:
     """A plan of these programs, ready to run and to be edited."""
     packages = sorted({name for one in some for name in one.packages})
     needed = f"# apt-get install {' '.join(packages)}\n" if packages else ""
@@ -160,7 +162,7 @@ seconds = 1
     )
 
 
-def _as(entry: Entry) -> str:
+def _as(entry: LibraryProgram) -> str:
     if not entry.study:
         return ""
     words = "in the lock study" if entry.kind == REAL else "as in the lock study"

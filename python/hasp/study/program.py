@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from hasp.compare.settings import Plan
+from hasp.compare.settings import Settings
 from hasp.locks.native import PLAN
 
 # What versions without these keys did; new keys come to this list.
@@ -33,11 +33,11 @@ class PlanFile:
 
 
 @dataclass(frozen=True)
-class Program:
+class StudyProgram:
     """One program of a study, complete."""
 
     name: str
-    plan: Plan  # locks and thread counts included; its runs and warm-up are not used
+    settings: Settings  # without `runs` and `warmup`, which are not used
     pinning: str
     repetition: Repetition
     seconds: float  # about how long a run takes, before one has been measured
@@ -62,6 +62,7 @@ class Program:
         """
         asked = asdict(self)
         asked.pop("line")
+        asked["plan"] = asked.pop("settings")  # the name in the digests of old journals
         asked["plan"].pop("node_cpus")
         for file in asked["plan_files"]:
             file.pop("path")

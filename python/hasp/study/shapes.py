@@ -13,13 +13,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from hasp.base.errors import HaspError
-from hasp.compare.settings import THREADS_MARK, Metric, Plan
+from hasp.compare.settings import THREADS_MARK, Metric, Settings
 from hasp.lab.simulate.job import Workload, described_by
 from hasp.lab.simulate.simulation import workload_of
 from hasp.locks.native import program as native_program
 
 if TYPE_CHECKING:
-    from hasp.study.program import Program
+    from hasp.study.program import StudyProgram
 
 ENGINE = "hasp-shapes"
 SECONDS = 1.0  # that a run is measured, where the plan does not say
@@ -76,10 +76,10 @@ def check(text: str, knobs: dict[str, Any], threads: list[int]) -> None:
     workload.refuse_threads(threads, "give it `threads` of its own")
 
 
-def here(program: Program) -> Plan:
+def here(program: StudyProgram) -> Settings:
     """What runs on this machine for a program of a plan."""
     if program.workload is None:
-        return program.plan
+        return program.settings
     command = (
         path(),
         program.workload,
@@ -87,10 +87,10 @@ def here(program: Program) -> Plan:
         *("--warm-up-ns", str(round(program.seconds * WARM_UP_SHARE * 1e9))),
         *(f"{name}={value}" for name, value in program.knobs.items()),
     )
-    return dataclasses.replace(program.plan, command=command)
+    return dataclasses.replace(program.settings, command=command)
 
 
-def only_simulated(program: Program) -> str:
+def only_simulated(program: StudyProgram) -> str:
     """Why a workload cannot run on this machine, or ""."""
     if program.workload is None:
         return ""

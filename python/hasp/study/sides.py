@@ -6,13 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from hasp.base.errors import HaspError
-from hasp.study.differences import Comparison, compare
+from hasp.study.differences import StoreDifferences, compare
 from hasp.study.samples import open_store
 
 
 def comparisons(
     before: Path, after: Path, machines: str | None, metric: str | None
-) -> list[Comparison]:
+) -> list[StoreDifferences]:
     """One for each machine and metric in both stores; `machines`: commas between."""
     stores = [open_store(folder) for folder in (before, after)]
     first, second = (store.read() for store in stores)

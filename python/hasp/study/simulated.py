@@ -24,8 +24,8 @@ from hasp.locks.native import REFERENCE, lock
 from hasp.study import shapes
 from hasp.study.batch import journal_of, publish
 from hasp.study.campaign import THROUGHPUT, Campaign
-from hasp.study.journal import Entry, Journal
-from hasp.study.program import Program
+from hasp.study.journal import Journal, JournalEntry
+from hasp.study.program import StudyProgram
 from hasp.study.samples import create_or_open
 
 PREFIX = "simulated:"
@@ -96,7 +96,9 @@ def carry_out(campaign: Campaign, folder: Path, place: str, given: str | None) -
     return 0
 
 
-def _carry_out(program: Program, machine: Machine, file: str, journal: Journal) -> None:
+def _carry_out(
+    program: StudyProgram, machine: Machine, file: str, journal: Journal
+) -> None:
     done = {
         (entry.program, entry.lock, entry.threads, entry.block)
         for entry in journal.entries
@@ -112,9 +114,9 @@ def _carry_out(program: Program, machine: Machine, file: str, journal: Journal) 
             note(f"{program.name}, {job.lock}, {job.threads} threads: failed")
 
 
-def _jobs(program: Program, machine: Machine, file: str) -> list[Job]:
-    chosen = [lock(name) for name in program.plan.locks if name != REFERENCE]
-    counts = [count for count in program.plan.threads if count]
+def _jobs(program: StudyProgram, machine: Machine, file: str) -> list[Job]:
+    chosen = [lock(name) for name in program.settings.locks if name != REFERENCE]
+    counts = [count for count in program.settings.threads if count]
     fitting = [count for count in counts if count <= machine.topology.cpus]
     if len(fitting) < len(counts):
         note(f"{program.name}: {machine.name} has {machine.topology.cpus} CPUs")
@@ -139,8 +141,8 @@ def _records(jobs: list[Job]) -> Iterator[tuple[Job, Record]]:
         yield by_key[record["lock"], record["threads"], record["seed"]], record
 
 
-def _entry(program: Program, job: Job, record: Record) -> Entry:
-    return Entry(
+def _entry(program: StudyProgram, job: Job, record: Record) -> JournalEntry:
+    return JournalEntry(
         program.name,
         job.lock or "",
         job.threads,

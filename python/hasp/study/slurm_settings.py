@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from hasp.base.document import Document
-from hasp.base.durations import duration_argument, parse_duration
+from hasp.base.durations import parse_duration
 from hasp.base.errors import HaspError
-from hasp.compare.options import positive
 
 TABLE = "slurm"
 PER = ("kind", "node")
@@ -22,12 +21,10 @@ OURS = (
 TEXTS = ("partition", "account", "constraint", "time", "machine_per")
 LISTS = ("sbatch", "setup")
 KEYS = (*TEXTS, "jobs", *LISTS)
-# Options that say what to do this time, and are no keys of a plan.
-ACTIONS = ("no_wait", "cancel")
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class SlurmSettings:
     """What to ask for."""
 
     partition: str = ""
@@ -54,66 +51,10 @@ class Settings:
         return " ".join([*words, *self.sbatch])
 
 
-DEFAULT = Settings()
+DEFAULT = SlurmSettings()
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp study run` that are for `--on slurm`."""
-    group = parser.add_argument_group(
-        "on a Slurm cluster (--on slurm), over the plan's table [slurm]"
-    )
-    add = group.add_argument
-    add("--partition", metavar="NAME", help="of the nodes")
-    add("--account", metavar="NAME", help="that pays")
-    add("--constraint", metavar="FEATURES", help="that the nodes must have")
-    add(
-        "--time",
-        type=duration_argument,
-        metavar="TIME",
-        help="limit of a job (default: 1h); what is left goes on in another",
-    )
-    add(
-        "--jobs",
-        type=positive,
-        metavar="N",
-        help="nodes that work at the same time (default: 1)",
-    )
-    add(
-        "--machine-per",
-        choices=PER,
-        help="kind: nodes of one kind are one machine and share the work (default); "
-        "node: each is a machine and does all of it",
-    )
-    add(
-        "--sbatch",
-        action="append",
-        metavar="OPTION",
-        help="one more option for sbatch, e.g. --sbatch=--qos=long; may be repeated",
-    )
-    add(
-        "--setup",
-        action="append",
-        metavar="LINE",
-        help="a line of shell before the work, e.g. 'module load x'; may be repeated",
-    )
-    add("--no-wait", action="store_true", help="submit and leave; later calls collect")
-    add(
-        "--cancel", action="store_true", help="end the study's jobs; collect their runs"
-    )
-
-
-def refuse_elsewhere(arguments: argparse.Namespace) -> None:
-    """Say that options for Slurm mean nothing in another place."""
-    for name in (*KEYS, *ACTIONS):
-        if getattr(arguments, name, None):
-            option = f"--{name.replace('_', '-')}"
-            raise HaspError(
-                f"{option} is for a Slurm cluster",
-                f"add `--on slurm`, or drop {option}",
-            )
-
-
-def of_document(document: Document) -> Settings:
+def of_document(document: Document) -> SlurmSettings:
     """What a plan's table [slurm] says; errors name its line and key."""
     said = document.get((TABLE,))
     if said is None:
@@ -145,7 +86,7 @@ def of_document(document: Document) -> Settings:
         parse_sbatch(changes["sbatch"])
     except HaspError as problem:
         document.fail((TABLE, "sbatch"), problem.message, problem.remedy)
-    return Settings(**changes)
+    return SlurmSettings(**changes)
 
 
 def _seconds(document: Document, text: str) -> float:
@@ -158,20 +99,19 @@ def _seconds(document: Document, text: str) -> float:
     return seconds
 
 
-def merged(settings: Settings, arguments: argparse.Namespace) -> Settings:
-    """The settings with the options of the command line over them."""
-    changes: dict[str, Any] = {
-        name: getattr(arguments, name)
-        for name in ("partition", "account", "constraint", "jobs", "machine_per")
-        if getattr(arguments, name) is not None
-    }
-    if arguments.time is not None:
-        changes["time_s"] = arguments.time
+def merged(
+    settings: SlurmSettings, options: Mapping[str, Any], machine: str | None
+) -> SlurmSettings:
+    """The settings of the campaign, overridden by options of the command line.
+
+    `options` has fields of SlurmSettings; lists are appended to those of the campaign.
+    """
+    changes = dict(options)
     for name in LISTS:
-        changes[name] = (*getattr(settings, name), *(getattr(arguments, name) or ()))
+        changes[name] = (*getattr(settings, name), *changes.get(name, ()))
     parse_sbatch(changes["sbatch"])
     result = dataclasses.replace(settings, **changes)
-    if arguments.machine and result.machine_per == "node":
+    if machine and result.machine_per == "node":
         raise HaspError(
             "--machine names one machine, and --machine-per node makes each node one",
             "drop one of the two",

@@ -12,15 +12,15 @@ from hasp.base.progress import Display
 from hasp.compare import run_record as record
 from hasp.compare.settings import Cell
 from hasp.study.campaign import Campaign
-from hasp.study.carry_out import Configuration, Progress, to_run
-from hasp.study.journal import Entry
+from hasp.study.carry_out import Configuration, Tally, to_run
+from hasp.study.journal import JournalEntry
 
 
-class Watch(Display):
+class StudyDisplay(Display):
     """Hears of every run; shows what is done and how long the rest takes."""
 
     def __init__(
-        self, campaign: Campaign, progress: Progress, left_out: Collection[str]
+        self, campaign: Campaign, progress: Tally, left_out: Collection[str]
     ) -> None:
         super().__init__()
         self._campaign = campaign
@@ -30,7 +30,7 @@ class Watch(Display):
         self._begun = time.monotonic()
         self._times: dict[tuple[str, bool], list[float]] = defaultdict(list)
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> StudyDisplay:
         super().__enter__()
         return self
 
@@ -44,7 +44,7 @@ class Watch(Display):
             self.show(words, self._done, self._done + runs, seconds)
         self._begun = time.monotonic()
 
-    def finished(self, one: Configuration, entry: Entry) -> None:
+    def finished(self, one: Configuration, entry: JournalEntry) -> None:
         """A run has ended."""
         self._done += 1
         took = time.monotonic() - self._begun
@@ -65,7 +65,7 @@ class Watch(Display):
         return runs, seconds
 
 
-def trouble(campaign: Campaign, entry: Entry) -> str:
+def trouble(campaign: Campaign, entry: JournalEntry) -> str:
     """What went wrong with a run in words, and where the plan asks for it; or ""."""
     cell = Cell(entry.lock, entry.threads, campaign.size_unit)
     words = f"{entry.program}, {cell.words}"
@@ -77,7 +77,7 @@ def trouble(campaign: Campaign, entry: Entry) -> str:
     return f"{words}: {entry.noise}; run again" if entry.noise else ""
 
 
-def say_doubts(entries: Collection[Entry]) -> None:
+def say_doubts(entries: Collection[JournalEntry]) -> None:
     """That results count in spite of noise, where they do."""
     kinds = Counter(entry.doubt for entry in entries if entry.doubt)
     if kinds:

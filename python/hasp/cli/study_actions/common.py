@@ -22,9 +22,9 @@ def add_store_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--store", required=True, type=Path, metavar="DIR")
 
 
-def add_plan_options(parser: argparse.ArgumentParser) -> None:
-    """The plan and where its runs go."""
-    parser.add_argument("plan", type=Path, metavar="PLAN.toml")
+def add_campaign_options(parser: argparse.ArgumentParser) -> None:
+    """Add the campaign's file and the place of its runs."""
+    parser.add_argument("campaign", type=Path, metavar="CAMPAIGN.toml")
     parser.add_argument("--machine", help="name in the store (default: this host's)")
     add_store_option(parser)
 

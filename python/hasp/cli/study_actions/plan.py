@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study plan`: what a plan would run."""
+"""`hasp study plan`: the runs that a campaign still needs."""
 
 from __future__ import annotations
 
 import argparse
 
-from hasp.cli.study_actions.common import add_plan_options
+from hasp.cli.study_actions.common import add_campaign_options
 
-HELP = "what a plan would run here, and how long that takes"
-configure = add_plan_options
+HELP = "show what is left of a campaign, and how long it takes"
+configure = add_campaign_options
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """What is left to do, program by program."""
+    """Print what is left, for each program."""
     from hasp.study.batch import show
     from hasp.study.campaign import load
 
-    show(load(arguments.plan), arguments.store, arguments.machine)
+    show(load(arguments.campaign), arguments.store, arguments.machine)
     return 0

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from hasp.study.differences import BETTER, CANNOT_TELL, SAME, WORSE, Comparison
+from hasp.study.differences import BETTER, CANNOT_TELL, SAME, WORSE, StoreDifferences
 from hasp.study.tables import Table
 
 COLUMNS = ["program", "lock", "size", "before", "after", "gain", "p", "verdict"]
 
 
-def sentences(one: Comparison) -> Iterator[str]:
+def sentences(one: StoreDifferences) -> Iterator[str]:
     """What the comparison says, the important first."""
     count = len(one.differences)
     if not count:
@@ -39,7 +39,7 @@ def sentences(one: Comparison) -> Iterator[str]:
         yield f"{program} at {size}: the best lock was {old} and is now {new}."
 
 
-def table(one: Comparison, most: int | None) -> Table:
+def table(one: StoreDifferences, most: int | None) -> Table:
     """What changed, or cannot be told, the largest first; `most`: rows at most."""
     rows: list[list[str | int | float | None]] = [
         [
@@ -53,7 +53,7 @@ def table(one: Comparison, most: int | None) -> Table:
     return Table(COLUMNS, rows[:most])
 
 
-def records(one: Comparison) -> Iterator[dict[str, Any]]:
+def records(one: StoreDifferences) -> Iterator[dict[str, Any]]:
     """One object for each configuration."""
     for each in one.differences:
         yield {"machine": one.machine, "metric": one.metric, **asdict(each)}

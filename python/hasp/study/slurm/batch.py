@@ -10,12 +10,12 @@ An array ends, by a time limit too; as long as it brought runs, another one goes
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import fcntl
 import hashlib
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
@@ -23,70 +23,76 @@ from hasp.base.output import note
 from hasp.base.signals import interrupt_on_signals, uninterrupted
 from hasp.study.batch import given_up, journal_of, publish, without_name
 from hasp.study.campaign import Campaign
-from hasp.study.carry_out import Progress
+from hasp.study.carry_out import Tally
 from hasp.study.samples import create_or_open
 from hasp.study.slurm import queue
 from hasp.study.slurm.failure import failure, went_well
 from hasp.study.slurm.files import RUNNING, Files
-from hasp.study.slurm.queue import Job
+from hasp.study.slurm.queue import SlurmJob
 from hasp.study.slurm.state import State, look
-from hasp.study.slurm.watching import Watch
-from hasp.study.slurm_settings import Settings, merged
+from hasp.study.slurm.watching import ClusterDisplay
+from hasp.study.slurm_settings import SlurmSettings
 from hasp.study.watching import say_doubts
 
 SETTLING = 10.0  # seconds that a network file system may hide what a node wrote
 
 
-def carry_out(campaign: Campaign, arguments: argparse.Namespace) -> int:
-    """Carry a plan out on a cluster; 1 if some configuration never worked."""
-    settings = merged(campaign.slurm, arguments)
+@dataclass(frozen=True)
+class Target:
+    """The store of a campaign, and the cluster's part that is to run it."""
+
+    folder: Path  # of the store
+    settings: SlurmSettings
+    machine: str | None  # its name in the store
+
+
+def carry_out(
+    campaign: Campaign, target: Target, *, wait: bool = True, cancel: bool = False
+) -> int:
+    """Run a campaign on a cluster; returns 1 if a configuration never worked."""
     queue.require()
-    study = Study(campaign, arguments.store, settings, arguments.machine)
+    cluster = ClusterRun(campaign, target)
     interrupt_on_signals()
     try:
-        if arguments.cancel:
-            study.cancel()
+        if cancel:
+            cluster.cancel()
             return 0
-        study.begin()
-        if not arguments.no_wait:
-            study.finish()
-        elif study.arrays:
-            note(
-                "not waited for: without --no-wait the same command waits and collects"
-            )
+        cluster.begin()
+        if wait:
+            cluster.finish()
+        elif cluster.arrays:
+            note("the same command without --no-wait waits for the jobs and collects")
     except Interrupted:
-        if study.arrays:
-            note("the jobs go on: the same command finds them; --cancel ends them")
+        if cluster.arrays:
+            note("the jobs continue: the same command finds them, --cancel ends them")
         raise
     finally:
-        study.publish()
-    return study.report()
+        cluster.publish()
+    return cluster.report()
 
 
-class Study:
-    """One plan in one store, on one cluster."""
+class ClusterRun:
+    """A campaign in a store, run by jobs of a cluster."""
 
-    def __init__(
-        self, campaign: Campaign, folder: Path, settings: Settings, machine: str | None
-    ) -> None:
+    def __init__(self, campaign: Campaign, target: Target) -> None:
         self.campaign = campaign
-        self.settings = settings
-        self.machine = machine
-        # Not resolved: links may lead where only this host's mounts are.
-        self.store = create_or_open(folder.absolute())
+        self.settings = target.settings
+        self.machine = target.machine
+        # Not resolved, because links may lead to mounts that only this host has.
+        self.store = create_or_open(target.folder.absolute())
         self.files = Files(self.store.folder, campaign.digest)
         self.files.make()
         text = f"{self.store.folder.resolve()}/{campaign.digest}"
         self.name = f"hasp-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-        called = f" machine={machine}" if machine else ""
-        self.selection = f"{settings.selection}{called}"
-        self.arrays: set[str] = set()  # those that we wait for
+        called = f" machine={target.machine}" if target.machine else ""
+        self.selection = f"{target.settings.selection}{called}"
+        self.arrays: set[str] = set()  # job arrays that we wait for
 
     def state(self) -> State:
         """What the store holds now."""
         return look(self.campaign, self.store, self.files)
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[SlurmJob]:
         """The tasks of our arrays, as far as Slurm knows them."""
         return [job for job in queue.jobs_called(self.name) if job.array in self.arrays]
 
@@ -101,7 +107,7 @@ class Study:
             else:
                 note("nothing is left to run")
 
-    def _adopt(self, live: list[Job]) -> None:
+    def _adopt(self, live: list[SlurmJob]) -> None:
         """Wait for jobs of an earlier call, in the place of submitting more."""
         self.arrays = {job.array for job in live}
         words = f"job {', '.join(sorted(self.arrays))} of this study"
@@ -125,7 +131,7 @@ class Study:
     def _submit(self, state: State) -> None:
         from hasp.study.slurm import submission, task
 
-        order = task.Order(
+        order = task.TaskOrder(
             campaign=self.campaign,
             store=self.store.folder,
             machine=self.machine,
@@ -155,7 +161,7 @@ class Study:
     def finish(self) -> None:
         """Wait for the jobs, and for those that go on with what they leave."""
         while self.arrays:
-            ended = Watch(self.state()).until_ended(self.jobs, self.state)
+            ended = ClusterDisplay(self.state()).until_ended(self.jobs, self.state)
             state = self._settled(ended)
             self._complain(ended, state)
             if not any(map(state.left, state.machines(self.selection))):
@@ -171,7 +177,7 @@ class Study:
             self.arrays = set()
             self.begin()
 
-    def _settled(self, ended: list[Job]) -> State:
+    def _settled(self, ended: list[SlurmJob]) -> State:
         """The state, once what ended in order is seen to have done so."""
         orderly = {job.id for job in ended if job.state == "COMPLETED"}
         limit = time.monotonic() + SETTLING
@@ -182,7 +188,7 @@ class Study:
                 return state
             time.sleep(0.5)
 
-    def _complain(self, ended: list[Job], state: State) -> None:
+    def _complain(self, ended: list[SlurmJob], state: State) -> None:
         """Raise what the first job that went wrong has to say."""
         tasks = {task.job: task for task in state.tasks}
         wrong = [
@@ -203,7 +209,7 @@ class Study:
             return
         self.arrays = {job.array for job in live}
         queue.cancel(self.arrays)
-        Watch(self.state()).until_ended(self.jobs, self.state)
+        ClusterDisplay(self.state()).until_ended(self.jobs, self.state)
         note(f"job {', '.join(sorted(self.arrays))} cancelled; its runs are kept")
 
     def publish(self) -> None:
@@ -235,7 +241,7 @@ class Study:
         for machine in state.machines(self.selection):
             for name, why in state.left_out(machine).items():
                 note(f"{machine}: {name} is left out: {why}")
-            progress = Progress(state.entries[machine])
+            progress = Tally(state.entries[machine])
             for words in given_up(self.campaign, progress):
                 note(f"{machine}: {words}")
                 status = EXIT_FINDING

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hasp.base.errors import HaspError
 from hasp.study.slurm.files import DONE, INTERRUPTED, REFUSED, RUNNING, Files, Task
-from hasp.study.slurm.queue import Job
+from hasp.study.slurm.queue import SlurmJob
 
 # Ends that are nobody's fault: what is left goes on in another array.
 PASSING = {"NODE_FAIL", "PREEMPTED", "TIMEOUT"}
@@ -16,7 +16,7 @@ LINES = 5  # of a log that are shown
 LONGEST = 200  # characters of such a line
 
 
-def went_well(job: Job, task: Task | None) -> bool:
+def went_well(job: SlurmJob, task: Task | None) -> bool:
     """Whether a job that has ended did what it could."""
     outcome = task.outcome if task else RUNNING
     if outcome == INTERRUPTED:
@@ -24,7 +24,7 @@ def went_well(job: Job, task: Task | None) -> bool:
     return outcome == DONE or (outcome == RUNNING and job.state in PASSING)
 
 
-def failure(job: Job, task: Task | None, files: Files) -> HaspError:
+def failure(job: SlurmJob, task: Task | None, files: Files) -> HaspError:
     """What to tell of a job that did not."""
     node = (task.node if task else job.node) or "no node"
     where = f"job {job.id} on {node}"

@@ -24,12 +24,12 @@ FIELDS = "%i|%T|%N|%r"  # id, state, node, reason
 PATIENCE = 60.0  # seconds for an answer of the controller
 
 
-class Unanswered(HaspError):
+class SlurmUnavailable(HaspError):
     """Slurm did not answer, which may pass."""
 
 
 @dataclass(frozen=True)
-class Job:
+class SlurmJob:
     """One task of an array, or a job that is none."""
 
     id: str  # ARRAY_TASK
@@ -64,12 +64,12 @@ def require() -> None:
             )
 
 
-def jobs_called(name: str) -> list[Job]:
+def jobs_called(name: str) -> list[SlurmJob]:
     """Our tasks of that name that Slurm still knows, ended ones too."""
     words = ("--noheader", "--array", "--states=all", f"--user={os.getuid()}")
     text = _ask("squeue", *words, f"--name={name}", f"--format={FIELDS}")
     return [
-        Job(*(part.strip() for part in line.split("|", 3)))
+        SlurmJob(*(part.strip() for part in line.split("|", 3)))
         for line in text.splitlines()
         if line.count("|") >= 3
     ]
@@ -90,11 +90,11 @@ def _ask(*words: str) -> str:
             timeout=PATIENCE,
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise Unanswered(
+        raise SlurmUnavailable(
             f"{words[0]}: {problem}", "see whether `sinfo` works"
         ) from None
     if answer.returncode:
-        raise Unanswered(
+        raise SlurmUnavailable(
             f"{words[0]}: {last_line(answer.stderr)}", "see whether `sinfo` works"
         )
     return answer.stdout

@@ -8,8 +8,8 @@ from typing import Any
 
 from hasp.study.batch import journals_of
 from hasp.study.campaign import Campaign
-from hasp.study.carry_out import Progress, configurations, to_record
-from hasp.study.journal import Entry, read
+from hasp.study.carry_out import Tally, configurations, to_record
+from hasp.study.journal import JournalEntry, read
 from hasp.study.samples import Store
 from hasp.study.slurm.files import Files, Task
 
@@ -20,7 +20,7 @@ class State:
 
     campaign: Campaign
     tasks: list[Task]
-    entries: dict[str, list[Entry]]  # of each machine
+    entries: dict[str, list[JournalEntry]]  # of each machine
     runs: dict[str, int]  # made by each job
 
     def made_by(self, array: str) -> int:
@@ -49,7 +49,7 @@ class State:
 
     def left(self, machine: str) -> dict[str, int]:
         """The runs that each unfinished program still needs, at least."""
-        progress = Progress(self.entries[machine])
+        progress = Tally(self.entries[machine])
         left_out = self.left_out(machine)
         nodes = self._host(machine)["numa_nodes"]
         found: dict[str, int] = {}
@@ -66,7 +66,7 @@ class State:
 def look(campaign: Campaign, store: Store, files: Files) -> State:
     """The state, from what the tasks have written so far."""
     tasks = files.tasks()
-    entries: dict[str, list[Entry]] = {}
+    entries: dict[str, list[JournalEntry]] = {}
     runs: dict[str, int] = {}
     for machine in sorted({task.machine for task in tasks if task.machine}):
         entries[machine] = []

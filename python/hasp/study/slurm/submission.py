@@ -20,11 +20,11 @@ from hasp.base.errors import HaspError
 from hasp.study.slurm import task
 from hasp.study.slurm.files import Files
 from hasp.study.slurm.queue import last_line
-from hasp.study.slurm_settings import Settings, parse_sbatch
+from hasp.study.slurm_settings import SlurmSettings, parse_sbatch
 
 
 def submit(
-    order: task.Order, count: int, name: str, settings: Settings, files: Files
+    order: task.TaskOrder, count: int, name: str, settings: SlurmSettings, files: Files
 ) -> str:
     """Submit `count` tasks; returns the id of the job."""
     import submitit
@@ -44,7 +44,7 @@ def submit(
     return str(jobs[0].job_id).split("_")[0]
 
 
-def parameters(name: str, settings: Settings) -> dict[str, object]:
+def parameters(name: str, settings: SlurmSettings) -> dict[str, object]:
     """What submitit is told: a whole node for each task, and the user's wishes."""
     result: dict[str, object] = {
         "job_name": name,

@@ -26,8 +26,8 @@ from hasp.compare import run_record as record
 from hasp.study.batch import journals_of
 from hasp.study.campaign import Campaign
 from hasp.study.carry_out import Carrying, Configuration
-from hasp.study.journal import Entry, Journal
-from hasp.study.program import Program
+from hasp.study.journal import Journal, JournalEntry
+from hasp.study.program import StudyProgram
 from hasp.study.samples import open_store
 from hasp.study.slurm.files import DONE, INTERRUPTED, REFUSED, Files, Task
 from hasp.study.slurm.naming import kind_of, name_of_kind
@@ -37,7 +37,7 @@ SIGNAL_DELAY = 1.0  # seconds that a signal may take to reach us after a program
 
 
 @dataclass(frozen=True)
-class Order:
+class TaskOrder:
     """What the tasks of an array are told."""
 
     campaign: Campaign
@@ -56,14 +56,14 @@ class PatientJournal(Journal):
     signal would have come.
     """
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: JournalEntry) -> None:
         """Write an entry; Interrupted comes first where both are due."""
         if entry.outcome != record.OK:
             time.sleep(SIGNAL_DELAY)
         super().add(entry)
 
 
-def carry_out(order: Order) -> str:
+def carry_out(order: TaskOrder) -> str:
     """Do a task's share; what became of it is in the store, and returned."""
     from submitit import JobEnvironment
 
@@ -97,7 +97,7 @@ def carry_out(order: Order) -> str:
     return str(end["outcome"])
 
 
-def named(task: Task, order: Order, facts: host.Host, files: Files) -> Task:
+def named(task: Task, order: TaskOrder, facts: host.Host, files: Files) -> Task:
     """The task with its machine, which its node must be like."""
     by_kind = name_of_kind(facts) if order.machine_per == "kind" else task.node
     machine = order.machine or by_kind
@@ -112,7 +112,7 @@ def named(task: Task, order: Order, facts: host.Host, files: Files) -> Task:
     return dataclasses.replace(task, machine=machine)
 
 
-def share(task: Task, order: Order, files: Files, array: str) -> None:
+def share(task: Task, order: TaskOrder, files: Files, array: str) -> None:
     """Claim programs, and carry each out, until none is left."""
     campaign = order.campaign
     own = files.parts(task.machine) / f"{task.job}.jsonl"
@@ -139,17 +139,17 @@ def share(task: Task, order: Order, files: Files, array: str) -> None:
         journal.close()
 
 
-def tell(one: Configuration, entry: Entry) -> None:
+def tell(one: Configuration, entry: JournalEntry) -> None:
     """A line for the job's log."""
     words = f"{one.cell.words}, block {entry.block}: {entry.outcome}"
     print(" ".join([words, entry.detail, entry.noise]).rstrip(), flush=True)
 
 
-def by_length(campaign: Campaign) -> list[tuple[int, Program]]:
+def by_length(campaign: Campaign) -> list[tuple[int, StudyProgram]]:
     """The programs with their numbers, the longest first: short ones fill the end."""
     return sorted(
         enumerate(campaign.programs),
-        key=lambda pair: -pair[1].seconds * len(pair[1].plan.cells),
+        key=lambda pair: -pair[1].seconds * len(pair[1].settings.cells),
     )
 
 

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 
 from hasp.base.output import note
-from hasp.study.journal import Entry
-from hasp.study.slurm.queue import Job, Unanswered
+from hasp.study.journal import JournalEntry
+from hasp.study.slurm.queue import SlurmJob, SlurmUnavailable
 from hasp.study.slurm.state import State
 from hasp.study.watching import trouble
 
@@ -18,7 +18,7 @@ APPEARING = 10.0  # seconds in which jobs just submitted may not be listed
 LINE_INTERVAL = 30.0  # seconds between lines where stderr is no terminal
 
 
-class Watch:
+class ClusterDisplay:
     """Says what changed since it was last told."""
 
     def __init__(self, state: State) -> None:
@@ -27,8 +27,8 @@ class Watch:
         self._last = -LINE_INTERVAL
 
     def until_ended(
-        self, jobs: Callable[[], list[Job]], look: Callable[[], State]
-    ) -> list[Job]:
+        self, jobs: Callable[[], list[SlurmJob]], look: Callable[[], State]
+    ) -> list[SlurmJob]:
         """Wait until no job is live; the jobs as they ended."""
         begun, pause = time.monotonic(), FIRST_PAUSE
         silent = False
@@ -36,7 +36,7 @@ class Watch:
             try:
                 found = jobs()
                 silent = False
-            except Unanswered as problem:
+            except SlurmUnavailable as problem:
                 if not silent:  # a controller that is started anew answers again
                     self._clear()
                     note(f"{problem.message}; asking again")
@@ -50,7 +50,7 @@ class Watch:
             time.sleep(pause)
             pause = min(pause * 1.2, LONGEST_PAUSE)
 
-    def tell(self, jobs: list[Job], state: State) -> None:
+    def tell(self, jobs: list[SlurmJob], state: State) -> None:
         """Failed runs at once, and a line of progress now and then."""
         for entry in failures(state):
             if entry not in self._told:
@@ -70,7 +70,7 @@ class Watch:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def failures(state: State) -> list[Entry]:
+def failures(state: State) -> list[JournalEntry]:
     """The runs that are no measurements."""
     return [
         entry
@@ -80,7 +80,7 @@ def failures(state: State) -> list[Entry]:
     ]
 
 
-def words_of(jobs: list[Job], state: State) -> str:
+def words_of(jobs: list[SlurmJob], state: State) -> str:
     """`job 12: 1 pending (Resources), 2 running, 1 ended; 340 runs left`."""
     pending = [job for job in jobs if job.pending]
     running = sum(job.live for job in jobs) - len(pending)
