@@ -9,6 +9,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,24 @@ static void check_forks(void)
     CHECK_EQUAL(waitpid(child, &status, 0), child);
     CHECK_EQUAL(status, 0);
     CHECK_EQUAL(fork_generation(), before);
+}
+
+/* A child by a raw clone, which runs no fork handler, made while another thread of the
+ * parent was starting a generation. */
+static void check_raw_clone(void)
+{
+    uint32_t before = fork_generation();
+    store_relaxed(&fork_page->detecting, 1);
+    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (child == 0) {
+        alarm(20); /* it would wait for the parent's thread for ever */
+        _exit(fork_generation() != before ? 0 : 1);
+    }
+    store_relaxed(&fork_page->detecting, 0);
+    int status;
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    if (!getenv("MESON_EXE_WRAPPER"))
+        CHECK_EQUAL(status, 0);
 }
 
 static void check_topology(void)
@@ -219,6 +238,7 @@ int main(void)
     CHECK_EQUAL(current_thread(), (uint32_t)syscall(SYS_gettid));
     check_parking();
     check_forks();
+    check_raw_clone();
     check_topology();
     check_affinity();
     check_many_cpu_ids();

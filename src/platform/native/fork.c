@@ -3,13 +3,9 @@
 
 #include <sys/mman.h>
 
-static struct fork_page stand_in = {{1}};
+static struct fork_page stand_in = {.unforked = {1}};
 struct fork_page *fork_page = &stand_in;
 struct atomic_u32 fork_generation_number = {1};
-
-/* 1 while a thread starts a new generation: only one of the threads that notice the
- * fork may do so. */
-static struct atomic_u32 detecting;
 
 void fork_watch(void)
 {
@@ -31,21 +27,22 @@ void fork_watch(void)
 void fork_detected(void)
 {
     uint32_t idle = 0;
-    if (compare_exchange_acquire(&detecting, &idle, 1)) {
+    if (compare_exchange_acquire(&fork_page->detecting, &idle, 1)) {
         if (!load_relaxed(&fork_page->unforked)) {
             uint32_t next = load_relaxed(&fork_generation_number) + 1;
             store_relaxed(&fork_generation_number, next > 0xfffe ? 1 : next);
             store_release(&fork_page->unforked, 1);
         }
-        store_release(&detecting, 0);
+        store_release(&fork_page->detecting, 0);
     } else {
-        spin_until(!load_acquire(&detecting));
+        spin_until(!load_acquire(&fork_page->detecting));
     }
 }
 
 void fork_in_child(void)
 {
-    store_relaxed(&detecting, 0); /* a thread of the parent may have set it */
+    /* A thread of the parent may have set it. */
+    store_relaxed(&fork_page->detecting, 0);
     store_relaxed(&fork_page->unforked, 0);
     fork_detected();
 }

@@ -10,6 +10,9 @@
  * to a static variable until fork_watch(), and where the kernel lacks the feature. */
 struct fork_page {
     struct atomic_u32 unforked;
+    /* 1 while a thread starts a new generation: only one of the threads that notice the
+     * fork may do so. On the page, so that a raw clone does not inherit a 1. */
+    struct atomic_u32 detecting;
 };
 extern struct fork_page *fork_page __attribute__((visibility("hidden")));
 extern struct atomic_u32 fork_generation_number __attribute__((visibility("hidden")));
@@ -25,7 +28,9 @@ void fork_in_child(void);
 
 static inline uint32_t fork_generation(void)
 {
-    if (unlikely(!load_relaxed(&fork_page->unforked)))
+    /* Acquire: pairs with the release in fork_detected, so that a thread that finds the
+     * fork detected also sees the new generation. */
+    if (unlikely(!load_acquire(&fork_page->unforked)))
         fork_detected();
     return load_relaxed(&fork_generation_number);
 }

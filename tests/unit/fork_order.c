@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The order of the two loads in fork_generation(), as a weakly ordered processor may
+ * make them: the generation that it reads may be one from before the fork unless the
+ * load that found the fork detected was an acquire.
+ */
+#include "check.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct atomic_u32 {
+    uint32_t raw;
+};
+
+enum { OLD_GENERATION = 1, NEW_GENERATION = 2 };
+
+static bool ordered;
+
+static uint32_t load(const struct atomic_u32 *cell, bool acquire);
+
+#define load_relaxed(cell) load(cell, false)
+#define load_acquire(cell) load(cell, true)
+#define unlikely(condition) (condition)
+
+#include "platform/native/fork.h"
+
+static struct fork_page page = {.unforked = {1}}; /* another thread has detected it */
+struct fork_page *fork_page = &page;
+struct atomic_u32 fork_generation_number = {NEW_GENERATION};
+
+static uint32_t load(const struct atomic_u32 *cell, bool acquire)
+{
+    if (cell == &fork_generation_number && !ordered)
+        return OLD_GENERATION;
+    ordered = ordered || acquire;
+    return cell->raw;
+}
+
+void fork_detected(void)
+{
+    CHECK(false);
+}
+
+int main(void)
+{
+    CHECK_EQUAL(fork_generation(), NEW_GENERATION);
+    return 0;
+}
