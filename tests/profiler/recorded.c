@@ -374,40 +374,8 @@ static void limited(void)
     mutexes();
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {
-    {"counts", counts},
-    {"waits", waits},
-    {"churn", churn},
-    {"crowd", crowd},
-    {"mutexes", mutexes},
-    {"endless", endless},
-    {"closes", closes},
-    {"first_ends", first_ends},
-    {"forks", forks},
-    {"vforks", vforks},
-    {"replaced", replaced},
-    {"generated", generated},
-    {"signals", signals},
-    {"limited", limited},
-    {"exits_at_once", exits_at_once},
-    {"gives_up_rights", gives_up_rights},
-    {"seccomp_filtered", seccomp_filtered},
-    {"alternates", alternates},
-    {"tries", tries},
-    {"busy_churn", busy_churn},
-};
-
-int main(int count, char **arguments)
-{
-    size = count > 2 ? atol(arguments[2]) : 1;
-    for (size_t i = 0; count > 1 && i < sizeof cases / sizeof cases[0]; i++)
-        if (strcmp(arguments[1], cases[i].name) == 0) {
-            cases[i].run();
-            return 0;
-        }
-    fprintf(stderr, "usage: recorded CASE [SIZE]\n");
-    return 2;
-}
+RECORDED_MAIN(CASE(counts), CASE(waits), CASE(churn), CASE(crowd), CASE(mutexes),
+              CASE(endless), CASE(closes), CASE(first_ends), CASE(forks), CASE(vforks),
+              CASE(replaced), CASE(generated), CASE(signals), CASE(limited),
+              CASE(exits_at_once), CASE(gives_up_rights), CASE(seccomp_filtered),
+              CASE(alternates), CASE(tries), CASE(busy_churn))

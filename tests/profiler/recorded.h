@@ -35,4 +35,13 @@ static void *lock_often(void *argument)
     return argument;
 }
 
+/* `main PROGRAM CASE [SIZE]` */
+#define RECORDED_MAIN(...)                                                             \
+    int main(int count, char **words)                                                  \
+    {                                                                                  \
+        static const struct check_case cases[] = {__VA_ARGS__};                        \
+        size = count > 2 ? atol(words[2]) : 1;                                         \
+        return check_main(2, words, cases, sizeof cases / sizeof cases[0]);            \
+    }
+
 #endif

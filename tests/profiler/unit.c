@@ -208,6 +208,60 @@ static void counters_are_read_through_their_page(void)
     CHECK(!counter_read_through(&page, read_counted, &value));
 }
 
-CHECK_MAIN(CASE(counters_are_read_through_their_page), CASE(time_lines_are_thinned),
+/* A holder that never returns, as after a jump out of a signal handler. */
+static struct series held_up = {.record_bytes = 64, .most = 100};
+static bool entered, appended;
+
+static void *come_second(void *argument)
+{
+    const char record[64] = "";
+    uint32_t number;
+    entered = brief_lock(&held_up.busy);
+    appended = series_append(&held_up, record, &number) != NULL;
+    return argument;
+}
+
+static void locks_are_not_entered_by_two(void)
+{
+    pthread_t thread;
+    brief_lock_longest_ns = 20000000;
+    CHECK(brief_lock(&held_up.busy));
+    CHECK_EQUAL(pthread_create(&thread, NULL, come_second, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK(!entered && !appended);
+    brief_unlock(&held_up.busy); /* it was only slow */
+    CHECK(brief_lock(&held_up.busy));
+    brief_unlock(&held_up.busy);
+}
+
+/* Holds that take long together, none of them by itself. */
+enum { HOLDERS = 8, HOLDS = 50 };
+static struct atomic_u32 busy;
+static long sum;
+
+static void *hold_often(void *argument)
+{
+    for (int i = 0; i < HOLDS; i++) {
+        CHECK(brief_lock(&busy));
+        const long before = sum;
+        usleep(100);
+        sum = before + 1;
+        brief_unlock(&busy);
+    }
+    return argument;
+}
+
+static void locks_wait_for_each_holder(void)
+{
+    pthread_t threads[HOLDERS];
+    for (int i = 0; i < HOLDERS; i++)
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, hold_often, NULL), 0);
+    for (int i = 0; i < HOLDERS; i++)
+        CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+    CHECK_EQUAL(sum, HOLDERS * HOLDS);
+}
+
+CHECK_MAIN(CASE(locks_are_not_entered_by_two), CASE(locks_wait_for_each_holder),
+           CASE(counters_are_read_through_their_page), CASE(time_lines_are_thinned),
            CASE(samples_stand_for_all), CASE(sampling_rate_adapts), CASE(buckets),
            CASE(numbers_run_on))

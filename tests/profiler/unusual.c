@@ -318,36 +318,9 @@ static void holds_long(void)
     run_one(hold_long);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {
-    {"limited_later", limited_later},
-    {"errors", errors},
-    {"exits_quickly", exits_quickly},
-    {"exits_by_c11", exits_by_c11},
-    {"becomes_daemon", becomes_daemon},
-    {"replaced_by_list", replaced_by_list},
-    {"replaced_by_list_and_path", replaced_by_list_and_path},
-    {"replaced_by_list_and_environment", replaced_by_list_and_environment},
-    {"reborn", reborn},
-    {"reborn_elsewhere", reborn_elsewhere},
-    {"spawns", spawns},
-    {"faults", faults},
-    {"closes_counters", closes_counters},
-    {"delays", delays},
-    {"delayed_often", delayed_often},
-    {"holds_long", holds_long},
-};
-
-int main(int count, char **arguments)
-{
-    size = count > 2 ? atol(arguments[2]) : 1;
-    for (size_t i = 0; count > 1 && i < sizeof cases / sizeof cases[0]; i++)
-        if (strcmp(arguments[1], cases[i].name) == 0) {
-            cases[i].run();
-            return 0;
-        }
-    fprintf(stderr, "usage: unusual CASE [SIZE]\n");
-    return 2;
-}
+RECORDED_MAIN(CASE(limited_later), CASE(errors), CASE(exits_quickly),
+              CASE(exits_by_c11), CASE(becomes_daemon), CASE(replaced_by_list),
+              CASE(replaced_by_list_and_path), CASE(replaced_by_list_and_environment),
+              CASE(reborn), CASE(reborn_elsewhere), CASE(spawns), CASE(faults),
+              CASE(closes_counters), CASE(delays), CASE(delayed_often),
+              CASE(holds_long))

@@ -45,34 +45,40 @@ __attribute__((destructor)) static void destruct(void)
 
 /* The child's fork handlers, and what they lock, are not recorded: they run before it
  * can have a file of its own. */
-static struct recording *forking_begins(void)
+struct forking {
+    struct recording *me;
+    bool paused;
+};
+
+static struct forking forking_begins(void)
 {
-    struct recording *me = record_here.me;
-    if (me)
-        record_enter(me);
+    struct forking forking = {.me = record_here.me};
+    if (forking.me)
+        record_enter(forking.me);
     else
         record_here.inside++;
-    sampler_pause();
-    return me;
+    forking.paused = sampler_pause();
+    return forking;
 }
 
-static void forking_ends(struct recording *me, bool in_child)
+static void forking_ends(const struct forking *forking, bool in_child)
 {
     if (in_child)
         session_forked();
-    sampler_resume();
-    if (!in_child && me)
-        record_leave(me);
+    if (forking->paused)
+        sampler_resume();
+    if (!in_child && forking->me)
+        record_leave(forking->me);
     else if (!in_child || record_here.inside)
         record_here.inside--;
 }
 
 static pid_t fork_by(pid_t (*fork_function)(void))
 {
-    struct recording *me = forking_begins();
+    const struct forking forking = forking_begins();
     pid_t child = fork_function();
     int error = errno;
-    forking_ends(me, child == 0);
+    forking_ends(&forking, child == 0);
     errno = error;
     return child;
 }
@@ -92,11 +98,11 @@ EXPORT int daemon(int stay, int keep)
 {
     const pid_t first = getpid();
     const bool ours = session_ends(TRACE_EXITED);
-    struct recording *me = forking_begins();
+    const struct forking forking = forking_begins();
     int result = next.daemon(stay, keep);
     int error = errno;
     const bool in_child = getpid() != first;
-    forking_ends(me, in_child);
+    forking_ends(&forking, in_child);
     if (ours && !in_child)
         session_goes_on();
     errno = error;

@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 /* To be woken up is most of what the sampler costs, so it sleeps longer while nobody
  * waits for a lock. */
@@ -96,9 +97,10 @@ static bool sample(uint32_t tick, uint32_t ticks)
         trace->sampler_ns = cpu_ns();
     }
     if (tick % SAMPLER_HZ == 0) {
-        brief_lock(&paused);
-        modules_scan();
-        brief_unlock(&paused);
+        if (brief_lock(&paused)) {
+            modules_scan();
+            brief_unlock(&paused);
+        }
         publish_rate();
     }
     for (uint32_t i = 0; i < ticks && recordings_first(); i++)
@@ -174,18 +176,24 @@ void sampler_start(sampler_create *create)
     pthread_attr_destroy(&attributes);
 }
 
-void sampler_stop(void)
+/* nanosleep() is a cancellation point, which the program's call is not. */
+static void pause_quarter(void)
 {
-    const struct timespec moment = {0, TICK_NS / 4};
-    store_relaxed(&stopping, 1);
-    for (int i = 0; i < 40 && trace->sampler_hz && !load_acquire(&stopped); i++)
-        nanosleep(&moment, NULL);
-    nanosleep(&moment, NULL); /* it is on its way out */
+    const struct timespec quarter = {0, TICK_NS / 4};
+    raw_syscall(SYS_nanosleep, (long)&quarter, 0, 0, 0, 0, 0);
 }
 
-void sampler_pause(void)
+void sampler_stop(void)
 {
-    brief_lock(&paused);
+    store_relaxed(&stopping, 1);
+    for (int i = 0; i < 40 && trace->sampler_hz && !load_acquire(&stopped); i++)
+        pause_quarter();
+    pause_quarter(); /* it is on its way out */
+}
+
+bool sampler_pause(void)
+{
+    return brief_lock(&paused);
 }
 
 void sampler_resume(void)

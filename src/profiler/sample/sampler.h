@@ -23,9 +23,9 @@ typedef int sampler_create(pthread_t *, const pthread_attr_t *, void *(*)(void *
 void sampler_start(sampler_create *create);
 void sampler_forget(void);
 
-/* The sampler holds none of the loader's locks in between: around a fork, which would
- * copy them. */
-void sampler_pause(void);
+/* Keeps the sampler away from the loader's locks during a fork, which would copy them.
+ * Returns false, with nothing to resume, when the sampler does not let go of them. */
+bool sampler_pause(void) __attribute__((warn_unused_result));
 void sampler_resume(void);
 
 /* For good, when it has ended, or not within a while. */

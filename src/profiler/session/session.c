@@ -12,6 +12,7 @@
 #include "profiler/store/stack_profile.h"
 #include "profiler/store/stacks.h"
 #include "profiler/store/unwind.h"
+#include "profiler/threads/lock_counts.h"
 #include "profiler/threads/order_cache.h"
 #include "profiler/threads/perf_counters.h"
 #include "profiler/threads/preemption.h"
@@ -196,6 +197,7 @@ void session_forked(void)
         registry_forget();
         stacks_forget();
         site_stats_forget();
+        lock_counts_forget();
         stack_profile_forget();
         lock_order_forget();
         misuse_forget();
@@ -222,6 +224,7 @@ static void write_all(void)
         record_flush_pending(
             thread); /* others may be at it: a few get lost, or doubled */
         stack_profile_flush(thread->weight);
+        lock_counts_publish(thread);
         order_flush(thread);
     }
     if (!load_relaxed(&system_calls_forbidden))

@@ -38,11 +38,14 @@ void event_add(uint32_t thread, enum trace_event_kind kind, uint32_t lock,
         .count = 1,
     };
     uint32_t number;
-    brief_lock(&adding);
+    if (!brief_lock(&adding)) {
+        add_shared(&trace->lost_others, 1);
+        return;
+    }
     struct trace_event *known = find(&record);
     if (known)
         known->count++;
     else if (!series_append(&event_records, &record, &number))
-        trace->lost_others++;
+        add_shared(&trace->lost_others, 1);
     brief_unlock(&adding);
 }

@@ -58,7 +58,8 @@ struct trace_edge *lock_order_add(const struct trace_edge *record)
     struct trace_edge *edge = NULL;
     struct atomic_u32 *slot;
     uint32_t number;
-    brief_lock(&adding);
+    if (!brief_lock(&adding))
+        return NULL;
     if (!table())
         store_release(&slots, (uintptr_t)map_pages(slots_bytes));
     if (table()) {

@@ -103,7 +103,10 @@ static uint32_t append(uintptr_t address, const struct registry_origin *origin)
 uint32_t registry_add(uintptr_t address, const struct registry_origin *origin)
 {
     uint32_t old, number;
-    brief_lock(&adding);
+    if (!brief_lock(&adding)) {
+        add_shared(&trace->lost_locks, 1);
+        return 0;
+    }
     struct atomic_u32 *slot = slot_of(address, &old);
     if (old && (!origin->created || revive(old, origin))) {
         brief_unlock(&adding);
@@ -117,7 +120,7 @@ uint32_t registry_add(uintptr_t address, const struct registry_origin *origin)
             addresses++;
         store_release(slot, number);
     } else {
-        trace->lost_locks++;
+        add_shared(&trace->lost_locks, 1);
     }
     brief_unlock(&adding);
     return number;

@@ -30,7 +30,8 @@ static struct trace_chunk *chunk_for(struct series *series, uint32_t index)
 void *series_append(struct series *series, const void *record, uint32_t *number)
 {
     unsigned char *copy = NULL;
-    brief_lock(&series->busy);
+    if (!brief_lock(&series->busy))
+        return NULL;
     uint32_t index = load_relaxed(&series->count);
     struct trace_chunk *chunk = NULL;
     if (index < series->most)
@@ -55,7 +56,8 @@ void *series_at(const struct series *series, uint32_t number)
 void series_cut(struct series *series, uint32_t count)
 {
     const uint32_t per_chunk = series_per_chunk(series);
-    brief_lock(&series->busy);
+    if (!brief_lock(&series->busy))
+        return;
     for (uint32_t i = 0; i < series->made; i++) {
         struct trace_chunk *chunk = trace_file_chunk(series->chunks[i]);
         uint32_t before = i * per_chunk, used = count > before ? count - before : 0;

@@ -54,7 +54,10 @@ static struct trace_weight *find(uint32_t lock, uint32_t stack)
     slot_of(lock, stack, &weight);
     if (weight)
         return weight;
-    brief_lock(&adding);
+    if (!brief_lock(&adding)) {
+        add_shared(&trace->lost_others, 1);
+        return NULL;
+    }
     struct atomic_u32 *slot = slot_of(lock, stack, &weight);
     if (!weight) {
         const struct trace_weight new = {.lock = lock, .stack = stack};
@@ -62,7 +65,7 @@ static struct trace_weight *find(uint32_t lock, uint32_t stack)
         if (weight)
             store_release(slot, number);
         else
-            trace->lost_others++;
+            add_shared(&trace->lost_others, 1);
     }
     brief_unlock(&adding);
     return weight;

@@ -64,7 +64,10 @@ uint32_t stack_intern(const uintptr_t *frames, uint32_t depth)
     slot_of(frames, depth, hash, &number);
     if (number)
         return number;
-    brief_lock(&adding);
+    if (!brief_lock(&adding)) {
+        add_shared(&trace->lost_stacks, 1);
+        return 0;
+    }
     struct atomic_u32 *slot = slot_of(frames, depth, hash, &number);
     if (!number) {
         struct trace_stack stack = {.depth = depth, .hash = hash};
@@ -72,7 +75,7 @@ uint32_t stack_intern(const uintptr_t *frames, uint32_t depth)
         if (series_append(&stack_records, &stack, &number))
             store_release(slot, number);
         else
-            trace->lost_stacks++;
+            add_shared(&trace->lost_stacks, 1);
     }
     brief_unlock(&adding);
     return number;

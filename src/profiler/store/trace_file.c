@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/store/trace_file.h"
 
+#include "profiler/store/descriptors.h"
 #include "profiler/store/sharing.h"
 
 #include <errno.h>
@@ -13,14 +14,12 @@
 
 enum {
     MOST_FILES = 9999,
-    HIGH_DESCRIPTOR = 1000,
     PATH_BYTES = 4096,
     HOARD = 64,
     RESERVE = 4, /* chunks kept back for what matters most when there is no more */
 };
 
 struct trace_header *trace;
-struct atomic_u32 system_calls_forbidden;
 
 static char file_path[PATH_BYTES + 8];
 static int descriptor = -1;
@@ -52,16 +51,6 @@ static int open_file(int flags)
     return opened < 0 ? -1 : (int)opened;
 }
 
-/* Out of the way of programs that count on low numbers, or close them all. */
-static int move_up(int opened)
-{
-    int high = fcntl(opened, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
-    if (high < 0)
-        return opened;
-    close(opened);
-    return high;
-}
-
 static bool still_ours(int candidate)
 {
     struct stat status;
@@ -75,9 +64,9 @@ static bool have_descriptor(void)
     const int error = errno; /* the program's: functions that lock leave it alone */
     if (!still_ours(descriptor)) {
         int opened = open_file(0);
-        descriptor = still_ours(opened) ? move_up(opened) : -1;
+        descriptor = still_ours(opened) ? descriptor_move_up(opened) : -1;
         if (descriptor < 0 && opened >= 0)
-            close(opened);
+            descriptor_close(opened);
     }
     errno = error;
     return descriptor >= 0;
@@ -125,7 +114,7 @@ static bool create(const char *path)
         long opened = raw_syscall(SYS_openat, AT_FDCWD, (long)file_path,
                                   O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0666, 0, 0);
         if (opened >= 0) {
-            descriptor = move_up((int)opened);
+            descriptor = descriptor_move_up((int)opened);
             struct stat status;
             fstat(descriptor, &status);
             device = status.st_dev;
@@ -171,7 +160,7 @@ bool trace_file_create(const char *path, uint64_t bytes_limit)
         complain("no lock profile, cannot map the trace: ", file_path);
     }
     unlink(file_path);
-    close(descriptor);
+    descriptor_close(descriptor);
     descriptor = -1;
     return false;
 }
@@ -190,7 +179,7 @@ void trace_file_forget(void)
     munmap(trace, mapped);
     trace = NULL;
     if (still_ours(descriptor))
-        close(descriptor);
+        descriptor_close(descriptor);
     descriptor = -1;
     store_relaxed(&growing, 0);
 }
@@ -243,7 +232,8 @@ static uint32_t grow(uint32_t count)
 
 void trace_file_reserve(void)
 {
-    brief_lock(&growing);
+    if (!brief_lock(&growing))
+        return;
     uint32_t number = grow(HOARD);
     if (number) { /* instead of what is left of the reserve */
         reserve_first = number;
@@ -267,7 +257,8 @@ struct trace_chunk *trace_file_add_chunks(enum trace_kind kind, uint32_t record_
                                           uint32_t count)
 {
     struct trace_chunk *chunk = NULL;
-    brief_lock(&growing);
+    if (!brief_lock(&growing))
+        return NULL;
     uint32_t number = grow(count);
     if (!number && count == 1)
         number = take_reserve(kind);

@@ -10,15 +10,12 @@
 #define HASP_PROFILER_STORE_TRACE_FILE_H
 
 #include "platform/platform.h"
-#include "profiler/hidden.h"
+#include "profiler/store/sharing.h"
 #include "profiler/trace.h"
 
 #include <stddef.h>
 
 enum { TRACE_FILE_CHUNKS = 1 << 16 }; /* at most: 4 GiB */
-
-/* Set when no system call but to map memory may be made any more (seccomp_mode.h). */
-extern struct atomic_u32 system_calls_forbidden RECORD_HIDDEN;
 
 /* The file's begin, or NULL while nothing is recorded. */
 extern struct trace_header *trace RECORD_HIDDEN;

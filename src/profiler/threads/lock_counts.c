@@ -11,9 +11,10 @@
 enum {
     SLOT_BYTES = sizeof(struct trace_count),
     WAYS = 4,
-    GROWTH = 4,        /* times as large */
-    MOST_CHUNKS = 64,  /* of one table */
-    MOST_RENEWED = 64, /* threads */
+    SMALL_BYTES = 1 << 12, /* of a thread's first table */
+    GROWTH = 4,            /* times as large */
+    MOST_CHUNKS = 64,      /* of one table */
+    MOST_RENEWED = 64,     /* threads */
     STALE = 2, /* a bit of the address, which locks do not have: of an earlier lock */
 };
 
@@ -30,6 +31,18 @@ static const uint64_t LOCAL = 0x19e3779b9, SCATTERING = 0x9e3779b97f4a7c15;
 _Static_assert(SLOT_BYTES == 64 && sizeof(struct trace_chunk) == 64,
                "the header of a chunk is one slot of its table");
 
+/* Small tables are parts of one chunk. They are not given back: a thread's record, and
+ * with it the table, is used again. */
+static struct atomic_u32 dividing;
+static struct trace_chunk *divided;
+static uint32_t parts_used;
+
+void lock_counts_forget(void)
+{
+    store_relaxed(&dividing, 0);
+    divided = NULL;
+}
+
 /* A table in the file; free for now, so that no reader counts what is being moved. */
 static struct trace_chunk *make_table(const struct recording *me, uint32_t chunks)
 {
@@ -38,6 +51,25 @@ static struct trace_chunk *make_table(const struct recording *me, uint32_t chunk
         return NULL;
     table->writer = me->thread;
     table->used = chunks * (TRACE_CHUNK / SLOT_BYTES) - 1;
+    return table;
+}
+
+static unsigned char *make_small_table(const struct recording *me)
+{
+    unsigned char *table = NULL;
+    if (trace_file_is_nearly_full() || !brief_lock(&dividing))
+        return NULL;
+    if (!divided || parts_used == TRACE_CHUNK / SMALL_BYTES) {
+        divided = make_table(me, 1);
+        parts_used = 0;
+        if (divided) {
+            divided->writer = 0;
+            store_release((struct atomic_u32 *)(void *)&divided->kind, TRACE_COUNTS);
+        }
+    }
+    if (divided)
+        table = (unsigned char *)divided + parts_used++ * SMALL_BYTES;
+    brief_unlock(&dividing);
     return table;
 }
 
@@ -78,30 +110,53 @@ static void use_table(struct recording *me, struct trace_chunk *table)
 
 bool lock_counts_create(struct recording *me)
 {
-    if (!make_tags(me, TRACE_CHUNK))
-        return false;
-    struct trace_chunk *table = trace_file_is_nearly_full() ? NULL : make_table(me, 1);
+    uint64_t bytes = SMALL_BYTES;
+    unsigned char *table = make_small_table(me);
     if (table) {
-        use_table(me, table);
-    } else { /* merged into the locks' records at the end */
-        me->counts = map_pages(TRACE_CHUNK);
-        set_slots(me, TRACE_CHUNK);
-        trace->lost_counts++;
+        me->shared->counts = trace_file_chunk_number((void *)table);
+    } else {
+        bytes = TRACE_CHUNK;
+        table = map_pages(bytes);
+        add_shared(&trace->lost_counts, 1);
     }
-    return me->counts != NULL;
+    if (!table || !make_tags(me, bytes))
+        return false;
+    me->counts = table;
+    set_slots(me, bytes);
+    return true;
+}
+
+/* Moves an entry's sums to the lock's record. */
+static void move_sums(struct trace_count *count)
+{
+    const struct trace_count sums = *count;
+    if (!sums.lock)
+        return;
+    struct trace_lock *lock = registry_record(sums.lock);
+    add_shared(&lock->acquisitions, sums.acquisitions);
+    add_shared(&lock->contended, sums.contended);
+    add_shared(&lock->wait_ticks, sums.wait_ticks);
+    add_shared(&lock->hold_ticks, sums.hold_ticks);
+    add_shared(&lock->owner_changes, sums.owner_changes);
+    add_shared(&lock->node_changes, sums.node_changes);
+    count->acquisitions -= sums.acquisitions;
+    count->contended -= sums.contended;
+    count->wait_ticks -= sums.wait_ticks;
+    count->hold_ticks -= sums.hold_ticks;
+    count->owner_changes -= sums.owner_changes;
+    count->node_changes -= sums.node_changes;
+}
+
+void lock_counts_publish(struct recording *me)
+{
+    for (uint64_t slot = SLOT_BYTES; !me->shared->counts && slot <= me->counts_mask;
+         slot += SLOT_BYTES)
+        move_sums((void *)(me->counts + slot));
 }
 
 static void give_up(struct trace_count *count)
 {
-    if (count->lock) {
-        struct trace_lock *lock = registry_record(count->lock);
-        add_shared(&lock->acquisitions, count->acquisitions);
-        add_shared(&lock->contended, count->contended);
-        add_shared(&lock->wait_ticks, count->wait_ticks);
-        add_shared(&lock->hold_ticks, count->hold_ticks);
-        add_shared(&lock->owner_changes, count->owner_changes);
-        add_shared(&lock->node_changes, count->node_changes);
-    }
+    move_sums(count);
     memset(count, 0, sizeof *count);
 }
 
@@ -149,35 +204,49 @@ static uint64_t used_slots(const struct recording *me)
     return used;
 }
 
+/* A larger table in the file, or NULL. */
+static struct trace_chunk *make_larger_table(struct recording *me, uint32_t chunks)
+{
+    if (!me->shared->counts || chunks > MOST_CHUNKS || trace_file_is_half_full())
+        return NULL;
+    struct trace_chunk *table = make_table(me, chunks);
+    return table && make_tags(me, (uint64_t)chunks * TRACE_CHUNK) ? table : NULL;
+}
+
+static void move_entries(struct recording *me, unsigned char *old, uint64_t mask)
+{
+    for (uint64_t slot = SLOT_BYTES; slot <= mask; slot += SLOT_BYTES) {
+        struct trace_count *from = (void *)(old + slot);
+        if (from->address && !(from->address & STALE)) {
+            struct trace_count *to = find_entry(me, from->address);
+            if (to->address)
+                give_up(to);
+            *to = *from;
+            tag(me, to);
+            memset(from, 0, sizeof *from);
+        } else {
+            give_up(from);
+        }
+    }
+}
+
 /* A larger table with the same entries. Holds find theirs again. */
 static bool grow(struct recording *me)
 {
-    struct trace_chunk *old = (void *)me->counts;
+    unsigned char *old = me->counts;
     const uint64_t mask = me->counts_mask;
-    const uint32_t chunks = (uint32_t)(mask / TRACE_CHUNK) + 1;
-    struct trace_chunk *table = NULL;
+    const bool small = mask < TRACE_CHUNK - SLOT_BYTES;
     me->evictions = 0;
     me->scattered |= used_slots(me) < mask / SLOT_BYTES / 4;
-    if (me->shared->counts && chunks < MOST_CHUNKS && !trace_file_is_half_full())
-        table = make_table(me, GROWTH * chunks);
-    if (!table || !make_tags(me, GROWTH * (mask + SLOT_BYTES)))
+    struct trace_chunk *table =
+        make_larger_table(me, small ? 1 : GROWTH * (uint32_t)(mask / TRACE_CHUNK + 1));
+    if (!table)
         return false;
-    store_release((struct atomic_u32 *)(void *)&old->kind, TRACE_FREE);
+    if (!small)
+        store_release((struct atomic_u32 *)(void *)&((struct trace_chunk *)old)->kind,
+                      TRACE_FREE);
     use_table(me, table);
-    for (uint64_t slot = SLOT_BYTES; slot <= mask; slot += SLOT_BYTES) {
-        struct trace_count *from = (void *)((unsigned char *)old + slot);
-        if (!from->address)
-            continue;
-        if (from->address & STALE) {
-            give_up(from);
-            continue;
-        }
-        struct trace_count *to = find_entry(me, from->address);
-        if (to->address)
-            give_up(to);
-        *to = *from;
-        tag(me, to);
-    }
+    move_entries(me, old, mask);
     for (uint32_t i = 0; i < me->depth; i++) {
         struct trace_count *count = find_entry(me, me->hold[i].key);
         me->hold[i].count = count->address == me->hold[i].key ? count : NULL;

@@ -29,6 +29,12 @@ void lock_counts_renew(struct recording *me, uintptr_t key);
 /* What a thread has counted of a key, or 0; by another thread. */
 uint64_t lock_counts_seen(const struct recording *thread, uintptr_t key);
 
+/* Moves the sums of a table that is not in the file to the locks' records. */
+void lock_counts_publish(struct recording *me);
+
+/* In a forked child. */
+void lock_counts_forget(void);
+
 /* Gives all of them up, when the thread's record is needed for another. */
 void lock_counts_merge(struct recording *me);
 

@@ -48,7 +48,7 @@ static struct trace_edge *find(struct recording *me, uint32_t outer, uint32_t in
         edge = lock_order_add(&record);
     }
     if (!edge)
-        trace->lost_edges++;
+        add_shared(&trace->lost_edges, 1);
     return edge;
 }
 

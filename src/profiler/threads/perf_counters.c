@@ -2,6 +2,7 @@
 #include "profiler/threads/perf_counters.h"
 
 #include "platform/native/counter_page.h"
+#include "profiler/store/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 
 enum {
     PAGE = 4096,
-    HIGH_DESCRIPTOR = 1000, /* lower numbers are the program's */
     UNDER_WAY = 8,          /* sections of a thread whose begin is kept */
     CONTENDED_BY_PAGE = 16, /* one contended section of so many is counted */
     CONTENDED_BY_FILE = 64,
@@ -86,16 +86,14 @@ static bool attach(struct thread_counter *counter, int file)
     void *page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
     counter->page = page == MAP_FAILED ? NULL : page;
     if (counter->page && counter_read_through(counter->page, read_counter, &value)) {
-        close(file);
+        descriptor_close(file);
         return true;
     }
     if (counter->page)
         munmap(page, PAGE);
     counter->page = NULL;
-    counter->file = fcntl(file, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
-    close(file);
-    return counter->file >= 0 &&
-           raw_syscall(SYS_ioctl, counter->file, PERF_EVENT_IOC_ID, (long)&counter->id,
+    counter->file = descriptor_move_up(file);
+    return raw_syscall(SYS_ioctl, counter->file, PERF_EVENT_IOC_ID, (long)&counter->id,
                        0, 0, 0) == 0;
 }
 
@@ -104,7 +102,7 @@ static void detach(struct thread_counter *counter)
     if (counter->page)
         munmap((void *)(uintptr_t)counter->page, PAGE);
     if (counter->file >= 0 && is_ours(counter))
-        close(counter->file);
+        descriptor_close(counter->file);
     counter->page = NULL;
     counter->file = -1;
 }
@@ -190,7 +188,7 @@ void perf_counters_forget(void)
 {
     for (struct recording *one = recordings_first(); one; one = one->next)
         if (one->counter && one->counter->file >= 0 && is_ours(one->counter))
-            close(one->counter->file);
+            descriptor_close(one->counter->file);
     chosen = NULL;
 }
 

@@ -76,7 +76,8 @@ static bool grow(struct site_stats_table **table)
 static struct trace_use *take_spare(const struct trace_use *like)
 {
     struct trace_use *use = NULL;
-    brief_lock(&sparing);
+    if (!brief_lock(&sparing))
+        return NULL;
     if (spares)
         use = spare[--spares];
     brief_unlock(&sparing);
@@ -93,7 +94,7 @@ static struct trace_use *make_use(const struct trace_use *like)
         use = series_append(&site_stats_records, like, &number);
     if (use)
         return use;
-    trace->lost_uses++;
+    add_shared(&trace->lost_uses, 1);
     if (!like->thread)
         return NULL;
     use = map_pages(sizeof *use); /* until it is merged */
@@ -188,7 +189,8 @@ static void retire(struct trace_use *use)
     memset(&use->acquisitions, 0,
            sizeof *use - offsetof(struct trace_use, acquisitions));
     use->thread = 0;
-    brief_lock(&sparing);
+    if (!brief_lock(&sparing))
+        return;
     if (spares < sizeof spare / sizeof spare[0])
         spare[spares++] = use;
     brief_unlock(&sparing);
@@ -196,9 +198,8 @@ static void retire(struct trace_use *use)
 
 void site_stats_merge(struct recording *me)
 {
-    if (!me->uses)
+    if (!me->uses || !brief_lock(&merging))
         return;
-    brief_lock(&merging);
     for (uint32_t i = 0; i < me->uses->slots; i++) {
         struct trace_use *use = me->uses->use[i];
         if (!use)

@@ -70,7 +70,8 @@ static struct recording *take_gone(void)
     struct recording *me = NULL;
     if (load_relaxed(&thread_records.count) < THREADS_KEPT)
         return NULL;
-    brief_lock(&ending);
+    if (!brief_lock(&ending))
+        return NULL;
     me = gone_first;
     if (me) {
         gone_first = me->next_gone;
@@ -134,7 +135,7 @@ struct recording *thread_register(void)
     else
         me = make();
     if (!me) {
-        trace->lost_others++;
+        add_shared(&trace->lost_others, 1);
         record_here.ended = 1;
         return NULL;
     }
@@ -182,6 +183,7 @@ void thread_end(struct recording *me)
     thread_account(me);
     perf_counters_thread_ends(me);
     stack_profile_flush(me->weight);
+    lock_counts_publish(me);
     if (me->waits_at) /* cancelled */
         wait_for_lock_ends(me);
     me->ended = true;
@@ -189,7 +191,8 @@ void thread_end(struct recording *me)
     me->shared->ended = ticks();
     name_thread(me->shared);
     me->next_gone = NULL;
-    brief_lock(&ending);
+    if (!brief_lock(&ending))
+        return;
     if (gone_last)
         gone_last->next_gone = me;
     else

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The recorder's file descriptors in a program that has its own. */
+#ifndef HASP_PROFILER_STORE_DESCRIPTORS_H
+#define HASP_PROFILER_STORE_DESCRIPTORS_H
+
+/* close() without being a cancellation point: the recorder runs inside functions that
+ * are none, and would leave the program's lock and its own state half changed. */
+void descriptor_close(int descriptor);
+
+/* Moves a descriptor out of the way of programs that expect low numbers or close them
+ * all. Returns the new number, or the old one when there is none to be had. */
+int descriptor_move_up(int descriptor);
+
+#endif
