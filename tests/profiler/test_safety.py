@@ -18,7 +18,7 @@ from profiler.test_recorder import (
     used,
 )
 
-from hasp.trace.format import ChunkKind, Operation
+from hasp.profile.trace.format import ChunkKind, Operation
 
 __all__ = ["folder"]  # the fixture
 SAFETY = PROGRAM.with_name("safety")
