@@ -216,7 +216,7 @@ def test_interruption_keeps_what_was_measured() -> None:
         (["locks", "--runs", "0"], "--runs"),
         (["locks", "--plot", "locks.txt"], ".png or .svg"),
         (["locks", "--from", "no-such-file"], "cannot be read"),
-        (["locks", "--from", __file__], "is not what"),
+        (["locks", "--from", __file__], "was not written by"),
         (["lokcs"], "locks"),
         ([], "locks"),
     ],

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The micro-benchmarks behind `hasp bench locks`.
 
-cases       what can be measured, as the native program lists it
+cases       the cases, as the native program lists them
 runner      one measurement of one case under one lock
 schedule    interleaved rounds within a time limit
-rows        samples to figures, ratios and words
-targets     what Hasp's locks should reach, as data
-neighbours  how much CPU time others took meanwhile
-judge       rows against targets
+rows        figures, ratios and words from samples
+targets     the limits that Hasp's locks should reach, as data
+neighbours  CPU time that other programs used
+judge       compares rows with targets
 report      tables of 80 columns
 """

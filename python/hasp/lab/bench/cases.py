@@ -14,30 +14,33 @@ from hasp.locks import native
 
 PROGRAM = "hasp-bench-locks"
 GLIBC = native.REFERENCE
-FLOOR = "floor"  # an inlined test-and-set byte: the least that exclusion can cost
-BATON = "baton"  # the subject of the reference case, which no lock takes part in
+FLOOR = "floor"  # an inlined test-and-set byte: the lower bound for mutual exclusion
+BATON = "baton"  # the subject of the reference case, which uses no lock
 BATON_RING = "baton_ring"
 STARTUP = "startup"
-# The baton ring is the reference of this case, with as many threads.
+# The reference of this case is a baton ring of as many threads.
 OVERSUBSCRIBED = "oversubscribed"
 
 
 @dataclass(frozen=True)
 class Case:
-    """One case with one number of threads: one group of rows in a report."""
+    """A case with a number of threads: one group of rows in a report."""
 
     name: str
     threads: int
     unit: str
     lower_is_better: bool
-    seconds: float  # how long a measurement takes
+    seconds: float  # duration of a measurement
     has_floor: bool
     uses_lock: bool
     summary: str
 
 
 def known_cases() -> list[Case]:
-    """Every case, in the order of reports."""
+    """Return every case, in the order of reports.
+
+    Raises HaspError if the native program does not run.
+    """
     path = native.program(PROGRAM)
     listing = capture([str(path), "--list"], os.environ, timeout=10)
     if listing is None or listing.status != 0:
@@ -65,9 +68,10 @@ def known_cases() -> list[Case]:
 
 
 def select_cases(text: str | None) -> list[Case]:
-    """The cases of a comma-separated list of names; None is all.
+    """Return the cases of a comma-separated list of names; None selects all.
 
-    The baton ring comes along with the case that it is the reference of.
+    The baton ring is added to the case whose reference it is. Raises HaspError for an
+    unknown name.
     """
     cases = known_cases()
     if text is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The figure of `hasp bench locks`: every lock's ratio to glibc, a panel for each case.
+"""The figure of `hasp bench locks`: ratios of all locks to glibc, a panel per case.
 
-The locks stand in their families, in each by the first panel's ratio, so that the eye
-can follow one lock through all panels. A tick marks what the lock should reach.
+Locks are grouped by family and sorted by the first panel's ratio, so that a row shows
+one lock in all panels. A tick marks the target of a lock.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from hasp.locks.native import LockInfo
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# What tells most about a lock; without any of these, the first cases that there are.
+# The most informative cases. If none was measured, the first cases are drawn.
 PANELS = ("uncontended", "contended", "oversubscribed", "trylock_hammer")
 PANELS_MOST = 6
 TARGET_COLOUR = "#0072b2"
-# Ratios beyond these stand at the edge, as an arrow: the rest must stay readable.
+# Ratios beyond these are drawn as arrows at the edge to keep the rest readable.
 LEAST, MOST = 0.004, 120.0
 
-NARROW = 6.0  # an axis that spans less than this factor gets these marks
+NARROW = 6.0  # an axis that spans less than this factor gets FINE_TICKS
 FINE_TICKS = [0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.0, 2.5, 3.0]
 
 Lines = list[tuple[str, str]]  # from top to bottom: family, lock
@@ -45,7 +45,7 @@ def draw(
     *,
     biased: bool,
 ) -> None:
-    """Write the figure to `path`, in the format of its suffix."""
+    """Write the figure to `path`, in the format of its suffix (.png or .svg)."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -75,7 +75,7 @@ def draw(
 
 
 def panels_of(rows: Sequence[Row]) -> list[Case]:
-    """The cases to draw, in the order of PANELS."""
+    """Return the cases to draw, in the order of PANELS."""
     cases = list(dict.fromkeys(row.case for row in rows if row.ratio is not None))
     chosen = [
         case
@@ -89,7 +89,7 @@ def panels_of(rows: Sequence[Row]) -> list[Case]:
 def lines_of(
     rows: Sequence[Row], locks: Sequence[LockInfo], cases: Sequence[Case]
 ) -> Lines:
-    """The locks by family, in each from the cheapest to the dearest."""
+    """Return the locks by family, sorted from the cheapest to the most expensive."""
     first = {row.lock: row for row in rows if cases and row.case == cases[0]}
     measured = {row.lock for row in rows} - {BATON}
     families = {lock.name: lock.category for lock in locks}
@@ -108,9 +108,9 @@ def lines_of(
 
 
 def places_of(lines: Lines) -> dict[str, float]:
-    """Where each line stands on the vertical axis; families have a gap between them.
+    """Return the vertical position of each line, with gaps between families.
 
-    A family's heading is in it, too, as `family:`.
+    Headings of families are included as `family:`.
     """
     places: dict[str, float] = {}
     place, before = 0.0, ""
@@ -175,7 +175,7 @@ def _extent(rows: Sequence[Row]) -> tuple[float, float]:
     for row in rows:
         if row.ratio is not None and 0 < row.ratio.value < math.inf:
             values.append(min(max(row.ratio.value, LEAST), MOST))
-            # Ends of intervals, but for those that would squeeze all the rest.
+            # Include the ends of intervals unless they would compress everything else.
             for end in (row.ratio.low, row.ratio.high):
                 if end is not None and row.ratio.value / 3 < end < row.ratio.value * 3:
                     values.append(min(max(end, LEAST), MOST))
@@ -230,7 +230,7 @@ def _colour(row: Row) -> str:
 
 
 def _target(row: Row, lock: LockInfo | None, biased: bool) -> tuple[float | None, bool]:
-    """The ratio to glibc's that this lock should reach, and whether it does not."""
+    """Return the lock's target ratio to glibc, and whether it misses it."""
     if lock is None or row.ratio is None:
         return None, False
     limit = limit_of(row, lock, RATIO, biased=biased)
@@ -238,7 +238,7 @@ def _target(row: Row, lock: LockInfo | None, biased: bool) -> tuple[float | None
         baton = limit_of(row, lock, BATON_RATIO, biased=biased)
         if baton is None or not row.baton_ratio or row.baton_ratio.value <= 0:
             return None, False
-        # The same mark on this axis: how far the ring gets, beside glibc's.
+        # Convert the limit to this axis: the ratio of the ring to glibc.
         limit = baton * row.ratio.value / row.baton_ratio.value
     if row.case.lower_is_better:
         return limit, row.ratio.value > limit
@@ -272,9 +272,9 @@ def _legend(figure: Any, columns: int) -> None:
                 color=TARGET_COLOUR,
                 markersize=9,
                 markeredgewidth=1.8,
-                label="what it should reach",
+                label="target",
             ),
-            dot("#ffffff", "black edge: does not reach it", edge="#000000"),
+            dot("#ffffff", "black edge: misses its target", edge="#000000"),
         ],
         loc="outside lower left",
         ncols=columns,

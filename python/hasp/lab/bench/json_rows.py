@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A file of rows that `hasp bench` wrote with --json, read again."""
+"""Reads a file of rows written by `hasp bench --json`."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ T = TypeVar("T")
 def read(
     path: Path, benchmark: str, row_of: Callable[[dict[str, Any]], T]
 ) -> list[tuple[T, dict[str, Any]]]:
-    """Each row with the object that it was; or an error.
+    """Return each row with its JSON object.
 
-    `row_of` raises ValueError, KeyError or TypeError for what is no row of `hasp bench
-    BENCHMARK`.
+    `row_of` raises ValueError, KeyError or TypeError for an object that is not a row of
+    `hasp bench BENCHMARK`; this function then raises HaspError.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as problem:
         raise HaspError(
-            f"{path} cannot be read: {problem.strerror}", "name a file of --json"
+            f"{path} cannot be read: {problem.strerror}",
+            "name a file written with --json",
         ) from None
     try:
         records = [json.loads(line) for line in lines if line.strip()]
         found = [(row_of(record), record) for record in records]
     except (ValueError, KeyError, TypeError) as problem:
         raise HaspError(
-            f"{path} is not what `hasp bench {benchmark} --json` writes ({problem})",
-            "name a file of --json",
+            f"{path} was not written by `hasp bench {benchmark} --json` ({problem})",
+            "name a file written with --json",
         ) from None
     if not found:
-        raise HaspError(f"{path} holds no row", "measure again")
+        raise HaspError(f"{path} contains no rows", "measure again")
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows against targets, in words that keep the interval."""
+"""Compares rows with targets, in words that include the interval."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """One target for one row. `clear`: the interval does not include the limit."""
+    """One target applied to one row; `clear` if the interval excludes the limit."""
 
     row: Row
     met: bool
@@ -44,7 +44,7 @@ class Verdict:
 def judge(
     rows: Sequence[Row], locks: Sequence[LockInfo], *, biased: bool
 ) -> list[Verdict]:
-    """A verdict for each target that applies to a measured lock."""
+    """Return a verdict for each target that applies to a measured lock."""
     verdicts = []
     by_name = {lock.name: lock for lock in locks}
     for row in rows:
@@ -61,7 +61,7 @@ def judge(
 
 
 def limit_of(row: Row, lock: LockInfo, figure: str, *, biased: bool) -> float | None:
-    """The limit of the first target for this figure of a row, or None."""
+    """Return the limit of the first target for this figure of a row, or None."""
     for target in TARGETS:
         if target.figure == figure and _applies(target, row, lock):
             return _limit(target, biased)
@@ -77,7 +77,7 @@ def _limit(target: Target, biased: bool) -> float:
 def _best_verdicts(
     rows: Sequence[Row], locks: Mapping[str, LockInfo], best: BestTarget
 ) -> Iterator[Verdict]:
-    """One verdict for each number of threads, said of the fastest lock that will do."""
+    """Yield a verdict per number of threads, about the best candidate."""
     candidates = [
         row
         for row in rows
@@ -122,7 +122,7 @@ def _applies(target: Target, row: Row, lock: LockInfo) -> bool:
 def _verdict(row: Row, target: Target, biased: bool) -> Verdict:
     if target.figure == FINISHES:
         met = row.outcome not in (HANG, FAILED)
-        words = "finishes" if met else f"does not finish: {row.reason}"
+        words = "finishes" if met else f"did not finish: {row.reason}"
         return Verdict(row, met, True, words)
     limit = _limit(target, biased)
     figure: Ratio | None = getattr(row, target.figure)
@@ -130,7 +130,7 @@ def _verdict(row: Row, target: Target, biased: bool) -> Verdict:
         words = row.reason or "not measured"
         return Verdict(row, False, True, words)
     judged = figure.low if target.low_bound else figure.value
-    if judged is None:  # one run has no interval
+    if judged is None:  # a single run has no interval
         judged = figure.value
     met = judged <= limit if target.sense == MOST else judged >= limit
     low = figure.value if figure.low is None else figure.low

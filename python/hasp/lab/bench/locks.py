@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The whole of `hasp bench locks`: plan, measure with progress, report."""
+"""Carries out `hasp bench locks`: plans, measures with progress, reports."""
 
 from __future__ import annotations
 
@@ -24,24 +24,26 @@ from hasp.lab.bench.runner import COLLAPSE, OK, Runner
 from hasp.lab.bench.schedule import Samples, expected_seconds, run_rounds
 from hasp.locks.native import LockInfo
 
-# Rounds and seconds, when --runs does not say. Six rounds are the least for which a
-# 95 % interval of medians can be right; more only make it narrower.
+# Rounds and seconds without --runs. A 95 % interval of medians needs at least six
+# rounds; more rounds only narrow it.
 QUICK_ROUNDS = 9
-QUICK_SECONDS = 19.0  # for each lock, at least two: 50 with start, hangs, statistics
+QUICK_SECONDS = (
+    19.0  # per lock, for at least two locks; 50 including start-up and hangs
+)
 QUICK_SECONDS_MOST = 90.0
-QUICK_SECONDS_MANY = 4.0  # for each lock, where that is more: two rounds of all cases
+QUICK_SECONDS_MANY = 4.0  # per lock if that is more: two rounds of all cases
 ROUNDS = 15
 SECONDS = 300.0
-SECONDS_MANY = 20.0  # for each lock, where that is more: ten rounds of all cases
+SECONDS_MANY = 20.0  # per lock if that is more: ten rounds of all cases
 MUTEXES = 100_000
 QUICK_MUTEXES = 20_000
 FEW_ROUNDS = 6
-BUSY_SHARE = 0.1  # of the CPUs; a quiet machine has less than 0.02
+BUSY_SHARE = 0.1  # of the CPUs; a quiet host stays below 0.02
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asked for."""
+    """The options of `hasp bench locks`."""
 
     locks: list[LockInfo]
     cases: str | None
@@ -55,15 +57,15 @@ class Options:
 
 @dataclass(frozen=True)
 class Circumstances:
-    """How rows were measured."""
+    """The conditions under which rows were measured."""
 
     others_cpu_share: float | None
-    biased: bool  # whether the default lock may release with a plain store here
+    biased: bool  # whether the default lock could release with a plain store
     command: str
     host: dict[str, Any]
 
     def record(self) -> dict[str, Any]:
-        """Its fields in each row of a file."""
+        """Return the fields that every row of a file has."""
         return {
             "others_cpu_share": self.others_cpu_share,
             "biased": self.biased,
@@ -74,7 +76,7 @@ class Circumstances:
 
 
 def measure_locks(options: Options) -> int:
-    """Run the benchmark and print its report; the exit status."""
+    """Run the benchmark, print its report, and return the exit status."""
     check_outputs(options)
     cases = select_cases(options.cases)
     locks = [lock.name for lock in options.locks if lock.name != GLIBC]
@@ -95,7 +97,7 @@ def measure_locks(options: Options) -> int:
     finally:
         progress.clear()
     if status:
-        output.note("interrupted; what follows was measured until then")
+        output.note("interrupted; the results so far follow")
 
     in_order = {lock.name for lock in options.locks if lock.parks and lock.fifo}
     rows = make_rows(samples, cases, locks, in_order)
@@ -112,7 +114,7 @@ def measure_locks(options: Options) -> int:
 
 
 def show_again(options: Options, source: Path) -> int:
-    """The tables, the figure and the verdicts of an earlier run."""
+    """Show the tables and verdicts of an earlier run; return the exit status."""
     from hasp.lab.bench.records import load
 
     check_outputs(options)
@@ -127,7 +129,9 @@ def show_again(options: Options, source: Path) -> int:
         names = {case.name for case in select_cases(options.cases)}
         kept = [row for row in kept if row.case.name in names]
     if not kept:
-        raise HaspError(f"{source} has no such row", "leave --locks or --cases out")
+        raise HaspError(
+            f"{source} contains no such rows", "leave out --locks or --cases"
+        )
     how = Circumstances(
         others_cpu_share=results.others_cpu_share,
         biased=results.biased,
@@ -138,19 +142,19 @@ def show_again(options: Options, source: Path) -> int:
 
 
 def check_outputs(options: Options) -> None:
-    """Refuse what cannot be written before anything is measured."""
+    """Raise HaspError before the measurement if an output cannot be written."""
     for name in (options.json, options.plot):
         if name:
             output.check_writable(name)
     if options.plot and Path(options.plot).suffix not in (".png", ".svg"):
         raise HaspError(
-            f"--plot {options.plot}: the format is not known",
-            "let the name end in .png or .svg",
+            f"--plot {options.plot}: unknown format",
+            "use a name that ends in .png or .svg",
         )
 
 
 def limit_seconds(quick: bool, locks: int) -> float:
-    """How long a run without --runs may take."""
+    """Return the time limit in seconds of a run without --runs."""
     if not quick:
         return max(SECONDS, SECONDS_MANY * locks)
     few = min(QUICK_SECONDS * max(2, locks), QUICK_SECONDS_MOST)
@@ -160,13 +164,13 @@ def limit_seconds(quick: bool, locks: int) -> float:
 def say_how_long(
     cases: list[Case], locks: list[str], rounds: int, limit: float | None
 ) -> None:
-    """The estimated time, before anything is measured."""
+    """Print the estimated duration of the measurement."""
     seconds = rounds * expected_seconds(cases, locks)
     words = f"about {format_duration(round(seconds))}"
     if limit is not None and seconds > limit:
         words = f"ends after {format_duration(round(limit))}"
     if limit is None:
-        words += ", longer where locks collapse"
+        words += ", longer if locks collapse"
     output.note(
         f"{counted(len(locks) + 1, 'lock')} in {counted(len(cases), 'case')}, at most "
         f"{counted(rounds, 'round')}: {words}"
@@ -174,14 +178,14 @@ def say_how_long(
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 lock`, `2 locks`."""
+    """Return a number with its noun: `1 lock`, `2 locks`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def report(rows: list[Row], options: Options, how: Circumstances) -> int:
-    """JSON lines where they were asked for; tables unless those go to stdout.
+    """Write JSON lines if requested, and tables unless JSON goes to stdout.
 
-    Returns the exit status: 1 when a target that should be checked is missed.
+    Returns the exit status: 1 if targets are checked and one is missed.
     """
     from hasp.lab.bench.report import print_rows, print_summary, print_verdicts
 
@@ -202,7 +206,7 @@ def report(rows: list[Row], options: Options, how: Circumstances) -> int:
             f"{counted(max(row.runs for row in rows), 'round')}"
         )
         draw(rows, options.locks, Path(options.plot), words, biased=how.biased)
-    # The verdicts are for people in any case, and must not end up among JSON lines.
+    # Verdicts are for people, so they must not end up among JSON lines.
     json_on_stdout = options.json == output.STDOUT
     console = output.console(sys.stderr if json_on_stdout else sys.stdout)
     if not json_on_stdout:
@@ -215,24 +219,24 @@ def report(rows: list[Row], options: Options, how: Circumstances) -> int:
 
 
 def remarks(rows: list[Row], others: float | None) -> Iterable[str]:
-    """What to keep in mind about this measurement."""
+    """Yield remarks on the reliability of the measurement."""
     few = [
         row for row in rows if row.runs < FEW_ROUNDS and row.outcome in (OK, COLLAPSE)
     ]
     if few:
         yield (
-            f"{len(few)} of {len(rows)} rows rest on fewer than {FEW_ROUNDS} runs: "
-            "their intervals are too narrow; name fewer locks or cases, or more --runs"
+            f"{len(few)} of {len(rows)} rows have fewer than {FEW_ROUNDS} runs, so "
+            "their intervals are too narrow; select fewer locks or cases, or more runs"
         )
     if others is not None and others > BUSY_SHARE:
         yield (
-            f"other programs had {others:.0%} of these CPUs meanwhile: figures with "
-            "several running threads are doubtful"
+            f"other programs used {others:.0%} of these CPUs: figures with several "
+            "running threads are doubtful"
         )
 
 
 def release_is_biased(runner: Runner, locks: list[str]) -> bool:
-    """Whether the default lock may release with a plain store here (libhasp tells)."""
+    """Return whether libhasp reports that the default lock releases with a store."""
     if not locks:
         return True
     environment = {**runner.environments[locks[0]], "HASP_VERBOSE": "1"}

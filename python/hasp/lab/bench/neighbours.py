@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How much of the CPUs went to other programs while something was measured."""
+"""The share of the CPUs that other programs used during a measurement."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import resource
 from pathlib import Path
 
 STAT = Path("/proc/stat")
-# The columns of a cpu line, see proc(5); guest time is in user time already.
+# Columns of a cpu line, see proc(5); user time includes guest time.
 USER_TO_SOFTIRQ = (0, 1, 2, 5, 6)
 STEAL = 7
 COLUMNS = 8
 
 
 class Neighbours:
-    """Compares what the CPUs did with what this process and its children did."""
+    """Compares the CPUs' busy time with that of this process and its children."""
 
     def __init__(self) -> None:
         self._start = _cpu_seconds(), _own_seconds()
 
     def share(self) -> float | None:
-        """The share of these CPUs that others had since the start; None: unknown."""
+        """Return the share of these CPUs that others used since the start, or None."""
         (before, own_before), now = self._start, _cpu_seconds()
         if before is None or now is None or now[1] <= before[1]:
             return None
@@ -31,7 +31,7 @@ class Neighbours:
 
 
 def _cpu_seconds() -> tuple[float, float] | None:
-    """Seconds that were busy (or taken by the host) and all, of the CPUs we may use."""
+    """Return busy (or stolen) and total seconds of the CPUs that we may use."""
     tick = os.sysconf("SC_CLK_TCK")
     wanted = {f"cpu{number}" for number in os.sched_getaffinity(0)}
     busy = total = 0.0
@@ -48,7 +48,7 @@ def _cpu_seconds() -> tuple[float, float] | None:
 
 
 def _own_seconds() -> float:
-    """CPU time of this process and of its children that have ended."""
+    """Return the CPU seconds of this process and of its ended children."""
     return sum(
         usage.ru_utime + usage.ru_stime
         for usage in map(

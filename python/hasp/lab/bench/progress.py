@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far a benchmark is: one line on stderr."""
+"""Progress of a benchmark, as one line on stderr."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hasp.lab.bench.schedule import Step
 
 
 class Progress:
-    """One line on stderr with the time left: rewritten on a terminal, with a bar."""
+    """The remaining time on stderr: a bar on a terminal, else a line per round."""
 
     def __init__(self) -> None:
         self.live = sys.stderr.isatty()
@@ -24,7 +24,7 @@ class Progress:
         self.shown_at = 0.0
 
     def show(self, steps: Iterable[Step]) -> None:
-        """Run through the steps, saying where they are."""
+        """Consume the steps and show the current one."""
         for step in steps:
             words = (
                 f"round {step.round_number} of {step.rounds}, "
@@ -45,6 +45,6 @@ class Progress:
         self.width = len(line)
 
     def clear(self) -> None:
-        """Remove the line."""
+        """Erase the line."""
         if self.live and self.width:
             print(f"\r{'':{self.width}}\r", end="", file=sys.stderr, flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows from a file that `hasp bench locks --json` wrote, to be shown again."""
+"""Reads the rows that `hasp bench locks --json` wrote."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hasp.statistics import Ratio
 
 @dataclass(frozen=True)
 class Results:
-    """Rows, and what the file says about how they were measured."""
+    """The rows of a file and the conditions they were measured under."""
 
     rows: list[Row]
     others_cpu_share: float | None
@@ -25,7 +25,7 @@ class Results:
 
 
 def load(path: Path) -> Results:
-    """The rows of a file; an error for one that is something else."""
+    """Return the results in a file; raise HaspError if it has other contents."""
     found = json_rows.read(path, "locks", row_of)
     first = found[0][1]
     return Results(
@@ -38,7 +38,7 @@ def load(path: Path) -> Results:
 
 
 def row_of(record: dict[str, Any]) -> Row:
-    """The row that became this record."""
+    """Return the row that a JSON object was written from."""
     if record["schema"] != SCHEMA:
         raise ValueError(f"schema {record['schema']}")
     case = Case(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows and verdicts for people, in 80 columns."""
+"""Prints rows and verdicts in 80 columns."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from hasp.lab.bench.rows import Row
 from hasp.lab.bench.runner import FAILED, HANG, OK
 from hasp.statistics import Ratio
 
-# Beyond this the lock does not hand over in order, and the comparison says nothing.
+# Beyond this ratio the lock does not hand over in order, so comparing is pointless.
 BATON_WORTH_SAYING = 5
-# With more locks than this, a closing table puts all ratios side by side.
+# With more locks than this, a final table shows all ratios side by side.
 LOCKS_READ_AT_ONCE = 3
 SUMMARY_COLUMNS = (
     # heading, case, threads
@@ -40,7 +40,7 @@ SUMMARY_COLUMNS = (
 
 
 def print_rows(console: Console, rows: Sequence[Row]) -> None:
-    """A table for each case, and in words what went wrong in it."""
+    """Print a table for each case, followed by its failures."""
     for case, of_case in groupby(rows, key=lambda row: row.case):
         group = list(of_case)
         threads = "1 thread" if case.threads == 1 else f"{case.threads} threads"
@@ -69,7 +69,7 @@ def _table_of(group: Sequence[Row]) -> Table:
 
 
 def print_summary(console: Console, rows: Sequence[Row]) -> None:
-    """All ratios to glibc, a line for each lock."""
+    """Print all ratios to glibc, a line per lock."""
     locks = list(dict.fromkeys(row.lock for row in rows if row.lock != GLIBC))
     shown = summary_columns(rows)
     if len(locks) <= LOCKS_READ_AT_ONCE or len(shown) < 2:
@@ -93,7 +93,7 @@ def print_summary(console: Console, rows: Sequence[Row]) -> None:
 
 
 def summary_columns(rows: Sequence[Row]) -> list[tuple[str, str, int]]:
-    """Heading, case and number of threads of each column for which there are rows."""
+    """Return heading, case and thread count of every column that has rows."""
     columns = []
     for heading, case, threads in SUMMARY_COLUMNS:
         counts = dict.fromkeys(
@@ -108,7 +108,7 @@ def summary_columns(rows: Sequence[Row]) -> list[tuple[str, str, int]]:
 
 
 def print_verdicts(console: Console, verdicts: Sequence[Verdict]) -> None:
-    """Which targets are met, the missed ones in words."""
+    """Print how many targets are met, and describe the missed ones."""
     missed = [verdict for verdict in verdicts if not verdict.met]
     console.print(f"targets: {len(verdicts) - len(missed)} of {len(verdicts)} met")
     for verdict in missed:
@@ -176,7 +176,7 @@ def _startup_extra(row: Row) -> str:
 
 
 class Column(NamedTuple):
-    """One column of the tables; it is left out where all its cells are empty."""
+    """A column of the tables; omitted if all its cells are empty."""
 
     heading: str
     cell: Callable[[Row], str]

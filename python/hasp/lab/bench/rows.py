@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From samples to rows: figures, ratios with their intervals, and words."""
+"""Turns samples into rows: figures, ratios with intervals, and outcomes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from hasp.statistics import Ratio, ratio_of_medians
 
 SCHEMA = "hasp.bench.locks/1"
 
-# A lock that is this many times worse than glibc's has collapsed, even if it goes on.
-# One that hands over in order to sleeping threads has not, as long as it gets about as
-# far as anything that does so.
+# A lock this many times slower than glibc's has collapsed, even if it makes progress. A
+# lock that hands over to sleeping threads in order has not, as long as it keeps up with
+# the baton ring, which does the same.
 COLLAPSE_FACTOR = 20
 BATON_FACTOR = 2
-# Stands for "never came": a time worse than any other. hasp.statistics reads it as
-# infinite, where infinity itself would turn percentiles into not-a-number.
+# Marks an operation that never finished: a time longer than any other. hasp.statistics
+# treats it as infinite; a real infinity would turn percentiles into NaN.
 NEVER = 1e300
 
 Rounds = dict[int, Sample]
@@ -34,25 +34,25 @@ Figure = Callable[[Sample], float | None]
 
 @dataclass(frozen=True)
 class Row:
-    """One case under one lock. What was not measured, or has no sense, is None."""
+    """One case under one lock. A figure that was not measured is None."""
 
     case: Case
     lock: str
     value: float | None
     ratio: Ratio | None  # to glibc in the same rounds
-    extra: Ratio | None  # more than glibc, in the unit of the case
+    extra: Ratio | None  # difference to glibc, in the unit of the case
     fairness: float | None
     fairness_ratio: Ratio | None
     starvation_ms: float | None
     starvation_ratio: Ratio | None
-    baton_ratio: Ratio | None  # acquisitions to hand-overs of the baton ring
+    baton_ratio: Ratio | None  # acquisitions per handover of the baton ring
     runs: int
     outcome: str
     reason: str
     samples: tuple[float | None, ...]
 
     def record(self) -> dict[str, Any]:
-        """The row as a JSON object."""
+        """Return the row as a JSON object."""
         fields: dict[str, Any] = {
             "schema": SCHEMA,
             "case": self.case.name,
@@ -96,9 +96,9 @@ def make_rows(
     locks: Sequence[str],
     parking_in_order: Collection[str] = (),
 ) -> list[Row]:
-    """A row for everything that was measured at least once, in the order of reports.
+    """Return a row for each case and lock with a sample, in the order of reports.
 
-    `parking_in_order` names the locks whose waiters sleep and are served in turn.
+    `parking_in_order` names the FIFO locks whose waiters sleep.
     """
     batons = {
         case.threads: taken
@@ -168,7 +168,7 @@ def _median(taken: Rounds, figure: Figure) -> float | None:
 
 
 def _ratio(taken: Rounds, reference: Rounds, figure: Figure) -> Ratio | None:
-    """The ratio over the rounds in which both have the figure."""
+    """Return the ratio over the rounds in which both have the figure."""
     pairs = [
         (ours, theirs)
         for number in sorted(taken.keys() & reference.keys())
@@ -178,12 +178,12 @@ def _ratio(taken: Rounds, reference: Rounds, figure: Figure) -> Ratio | None:
     if not pairs:
         return None
     ours_all, theirs_all = zip(*pairs, strict=True)
-    with numpy.errstate(over="ignore"):  # NEVER, where a variance is computed
+    with numpy.errstate(over="ignore"):  # from NEVER, when a variance is computed
         return ratio_of_medians(ours_all, theirs_all)
 
 
 def _extra(ratio: Ratio | None, glibc: Rounds) -> Ratio | None:
-    """How much more than glibc's: the ratio in units of glibc's median."""
+    """Return the difference to glibc, derived from the ratio and glibc's median."""
     base = _median(glibc, lambda sample: sample.value)
     if ratio is None or base is None:
         return None
@@ -197,7 +197,7 @@ def _extra(ratio: Ratio | None, glibc: Rounds) -> Ratio | None:
 
 
 def _outcome(taken: Rounds) -> tuple[str, str]:
-    """The worst outcome of the runs, with how often it came."""
+    """Return the worst outcome of the runs, and its reason and frequency."""
     worst = max((sample.outcome for sample in taken.values()), key=OUTCOMES.index)
     if worst == OK:
         return OK, ""
@@ -210,7 +210,7 @@ def _outcome(taken: Rounds) -> tuple[str, str]:
 
 def _collapse(case: Case, ratio: Ratio) -> tuple[str, str]:
     if case.lower_is_better and ratio.value > COLLAPSE_FACTOR:
-        return COLLAPSE, f"{ratio.value:.0f} times as long as glibc's"
+        return COLLAPSE, f"takes {ratio.value:.0f} times as long as glibc"
     if not case.lower_is_better and ratio.value < 1 / COLLAPSE_FACTOR:
-        return COLLAPSE, f"glibc's gets {1 / ratio.value:.0f} times as far"
+        return COLLAPSE, f"glibc is {1 / ratio.value:.0f} times as fast"
     return OK, ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One measurement: the native program under one lock, within a limit that holds."""
+"""One measurement: the native program under one lock, with a hard time limit."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from hasp.lab.bench.cases import BATON, FLOOR, GLIBC, PROGRAM, Case
 from hasp.launch import interpose
 from hasp.locks import native
 
-GRACE_SECONDS = 0.5  # for threads to end after the measured time
-# On top of measuring and grace: the program's own watchdog has up to 8 s.
+GRACE_SECONDS = 0.5  # for threads to finish after the measured time
+# Added to measuring time and grace: the program's own watchdog takes up to 8 s.
 KILL_MARGIN_SECONDS = 10.0
 
 OK = "ok"
 COLLAPSE = "collapse"  # it works, but far too slowly
-HANG = "hang"  # nothing moves any more
-FAILED = "failed"  # there is no figure
-OUTCOMES = (OK, COLLAPSE, HANG, FAILED)  # from good to bad
+HANG = "hang"  # no thread makes progress
+FAILED = "failed"  # no figure was produced
+OUTCOMES = (OK, COLLAPSE, HANG, FAILED)  # from best to worst
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What one measurement gave; a figure that it did not give is None."""
+    """The result of one measurement; missing figures are None."""
 
     value: float | None
     fairness: float | None = None
@@ -39,7 +39,7 @@ class Sample:
 
 
 class Runner:
-    """Measures under locks, each with the environment that `hasp run` would give it."""
+    """Measures each lock in the environment that `hasp run` would give it."""
 
     def __init__(self, locks: Sequence[str], mutexes: int) -> None:
         self.program = str(native.program(PROGRAM))
@@ -53,7 +53,7 @@ class Runner:
             self.environments[lock] = interpose.environment(lock, base, [self.program])
 
     def measure(self, case: Case, subject: str) -> Sample:
-        """One run of a case; never raises because of what the lock does."""
+        """Run a case once; a misbehaving lock never raises an exception."""
         command = [self.program, case.name]
         command += [f"--threads={case.threads}", f"--seconds={case.seconds}"]
         command += [f"--grace={GRACE_SECONDS}", f"--mutexes={self.mutexes}"]
@@ -65,14 +65,14 @@ class Runner:
 def run_once(
     command: Sequence[str], environment: Mapping[str, str], limit: float
 ) -> Sample:
-    """What the native program says of one case, or what went wrong."""
+    """Run the native program once; return its figures or its failure."""
     process = subprocess.Popen(
         command,
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        start_new_session=True,  # so that all of it can be killed
+        start_new_session=True,  # so that the whole group can be killed
     )
     try:
         output, complaints = _communicate(process, limit)
@@ -84,10 +84,10 @@ def run_once(
 
 
 def _communicate(process: subprocess.Popen[bytes], limit: float) -> tuple[bytes, bytes]:
-    """What the process writes until its end, within the limit.
+    """Return the output of the process within the limit.
 
-    A machine that was suspended has used up the limit without running anything: so a
-    little more follows, in which a process that is not stuck ends.
+    A suspended machine uses up the limit without running anything, so the process gets
+    another second, in which it ends unless it is stuck.
     """
     try:
         return process.communicate(timeout=limit)
@@ -96,7 +96,7 @@ def _communicate(process: subprocess.Popen[bytes], limit: float) -> tuple[bytes,
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Leave nothing of a measurement behind, however it ended."""
+    """Kill everything that the measurement started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     for stream in (process.stdout, process.stderr):

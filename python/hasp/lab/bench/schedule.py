@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Interleaved rounds in random order, within a time limit.
 
-In each round every case is measured once under every lock. The locks of one case follow
-each other directly, so that what slows the machine for a while slows all of them, and
-the ratio of a round is worth more than its figures.
+Each round measures every case once under every lock. The locks of one case run in
+direct succession, so that a temporary slowdown affects all of them and cancels in the
+ratios of the round.
 """
 
 from __future__ import annotations
@@ -17,27 +17,25 @@ from dataclasses import dataclass, field
 from hasp.lab.bench.cases import BATON, BATON_RING, FLOOR, GLIBC, OVERSUBSCRIBED, Case
 from hasp.lab.bench.runner import OK, Sample
 
-BAD_RUNS_MOST = 2  # then a lock is not asked again for that case
-PROCESS_SECONDS = (
-    0.015  # what a measurement takes beside measuring, for the first guess
-)
+BAD_RUNS_MOST = 2  # then the lock is dropped for that case
+PROCESS_SECONDS = 0.015  # overhead of starting a measurement, for the first estimate
 
 Measure = Callable[[Case, str], Sample]
 
 
 @dataclass
 class Samples:
-    """All samples so far: (case, subject) -> round -> sample."""
+    """All samples so far, by (case, subject) and round."""
 
     of: dict[tuple[Case, str], dict[int, Sample]] = field(
         default_factory=lambda: defaultdict(dict)
     )
-    rounds: int = 0  # complete ones
+    rounds: int = 0  # completed
 
 
 @dataclass(frozen=True)
 class Step:
-    """What is about to be measured, and how far the whole is."""
+    """The next measurement, and the progress of the whole."""
 
     round_number: int
     rounds: int
@@ -47,7 +45,7 @@ class Step:
 
 
 def subjects_of(case: Case, locks: Sequence[str]) -> list[str]:
-    """What a case is measured with, in the order of reports."""
+    """Return the locks and references of a case, in the order of reports."""
     if not case.uses_lock:
         return [BATON]
     floor = [FLOOR] if case.has_floor else []
@@ -55,7 +53,7 @@ def subjects_of(case: Case, locks: Sequence[str]) -> list[str]:
 
 
 def groups_of(cases: Sequence[Case]) -> list[list[Case]]:
-    """Cases whose measurements stay together: a case and its reference."""
+    """Group the cases whose measurements must be adjacent: a case and its reference."""
     groups: dict[str, list[Case]] = {}
     for case in cases:
         name = OVERSUBSCRIBED if case.name == BATON_RING else case.name
@@ -72,9 +70,9 @@ def run_rounds(
     samples: Samples,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Step]:
-    """Fill `samples`; yields before each measurement, so that a caller can show it.
+    """Fill `samples`, yielding before each measurement so that a caller can show it.
 
-    With a limit, no group of measurements is begun that would end after it.
+    With a limit (seconds), a group of measurements that would exceed it is not started.
     """
     start = clock()
     groups = groups_of(cases)
@@ -113,7 +111,7 @@ def run_rounds(
 
 
 def expected_seconds(cases: Sequence[Case], locks: Sequence[str]) -> float:
-    """What a round of these cases takes if nothing collapses."""
+    """Return the seconds that a round of these cases takes if no lock collapses."""
     return sum(
         (case.seconds if case.name != "bytes_per_mutex" else 0.1) + PROCESS_SECONDS
         for case in cases
@@ -122,10 +120,10 @@ def expected_seconds(cases: Sequence[Case], locks: Sequence[str]) -> float:
 
 
 def given_up(samples: Samples, case: Case, subject: str) -> bool:
-    """Whether a lock went wrong in a case so often that it is not run again.
+    """Return whether a lock failed too often in a case to be run again.
 
-    Nor is one that collapsed so far that its threads did not come to an end: each such
-    run takes many times the measured time, and says the same again.
+    A collapsed lock whose threads did not finish counts as a failure: each such run
+    takes many times the measured time and adds no information.
     """
     taken = samples.of.get((case, subject), {}).values()
     return sum(sample.outcome != OK for sample in taken) >= BAD_RUNS_MOST

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What Hasp's locks should reach, as data.
+"""The limits that Hasp's locks should reach, as data.
 
-Each target is a limit for one figure of one case, for some of the locks; the first one
-that applies to a lock counts. Ratios are to glibc's mutex in the same interleaved run.
+Each target limits one figure of one case for some of the locks; the first one that
+applies to a lock counts. Ratios are to glibc's mutex in the same interleaved run.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ Which = Callable[[LockInfo], bool]
 MOST = "at most"
 LEAST = "at least"
 
-# Figures of a row that a limit can be for.
+# The figures of a row that can have a limit.
 RATIO = "ratio"
 FAIRNESS_RATIO = "fairness_ratio"
 STARVATION_RATIO = "starvation_ratio"
 BATON_RATIO = "baton_ratio"
 EXTRA = "extra"
-FINISHES = "finishes"  # no figure: the runs end by themselves
+FINISHES = "finishes"  # not a figure: the runs end by themselves
 
 
 @dataclass(frozen=True)
 class Target:
-    """One limit; with `low_bound` it holds for the lower end of the interval."""
+    """A limit; with `low_bound` it applies to the lower end of the interval."""
 
     case: str
-    threads: int | None  # None: whatever the case measures
+    threads: int | None  # None: any count
     figure: str
     which: Which
     sense: str = MOST
     limit: float = 0.0
-    unbiased_limit: float | None = None  # where the biased release must be off
+    unbiased_limit: float | None = None  # if biased release is unavailable
     low_bound: bool = False
 
 
 @dataclass(frozen=True)
 class BestTarget:
-    """Limits that one of the locks has to reach together, whichever it is."""
+    """Limits that at least one of the locks must reach together."""
 
     case: str
     which: Which
-    words: str  # what these locks are
+    words: str  # describes these locks
     least_ratio: float
     most_starvation_ratio: float
 
@@ -87,14 +87,14 @@ def _named(*names: str) -> Which:
     return lambda lock: lock.name in names
 
 
-# What the pair costs is decided by the atomic operations on its path: one and a store,
+# The cost of the pair depends on the atomic operations on its path: one and a store,
 # two, or a lock within a lock.
 _one_atomic = _named(
     *("spinlock", "tas", "ttas", "ttas-backoff", "backoff", "hbo"),
     *("ticket", "ticket-backoff", "twa", "fissile"),
 )
 _clh = _named("clh", "clh-park", "clh-prefetch")
-_compact = _named("cna", "shfl", "shfl-park")  # NUMA-aware, but of one level
+_compact = _named("cna", "shfl", "shfl-park")  # NUMA-aware, but with one level
 _other_two_level = _named("glk", "u-scl")
 
 
@@ -117,7 +117,7 @@ TARGETS = (
     Target("contended", None, FAIRNESS_RATIO, _default, LEAST, 0.5),
     Target("oversubscribed", None, RATIO, _default, LEAST, 0.9, low_bound=True),
     Target("oversubscribed", None, RATIO, _parks_and_bypasses, LEAST, 0.5),
-    # A strict-FIFO lock pays a context switch for each hand-over, as the ring does.
+    # A strict-FIFO lock pays a context switch per handover, like the ring.
     Target("oversubscribed", None, BATON_RATIO, _parks_in_order, LEAST, 0.8),
     Target("oversubscribed", None, STARVATION_RATIO, _default, MOST, 1.0),
     Target("oversubscribed", None, STARVATION_RATIO, _parks_in_order, MOST, 1.0),
@@ -129,7 +129,7 @@ TARGETS = (
     Target("broadcast_queue", None, RATIO, _default, MOST, 0.6),
     Target("broadcast_queue", None, RATIO, _parks_in_order, MOST, 6.0),
     Target("broadcast_queue", None, RATIO, _parks_and_bypasses, MOST, 1.5),
-    # Half a byte: a single page more, over 100,000 mutexes, is none.
+    # Half a byte allows for a single extra page over 100,000 mutexes.
     Target("bytes_per_mutex", None, EXTRA, _default, MOST, 0.5),
     Target("bytes_per_mutex", None, EXTRA, _outside, MOST, 64.0),
     Target("bytes_per_mutex", None, EXTRA, _every, MOST, 8.0),

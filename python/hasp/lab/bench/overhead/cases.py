@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs whose slowdown is measured, and how much of it is allowed, as data."""
+"""The programs whose slowdown is measured, with its limits, as data."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from hasp.base.errors import HaspError
 from hasp.lab.bench.cases import Case
 
-FULL, SAMPLED = "full", "sample"  # how it is profiled
+FULL, SAMPLED = "full", "sample"  # modes of the recorder
 MODES = (FULL, SAMPLED)
 
-# With this many multiplications beside it, lock and unlock are about a third of a loop
-# of 40 ns: still far more locking than any program does that has something to do.
+# With this many multiplications, lock and unlock take about a third of a 40 ns loop:
+# far more locking than any useful program does.
 BESIDE = 26
 
 LOOP_SECONDS = 0.2
-SERVER_SECONDS = 2.0  # and as much again to start and end it
+SERVER_SECONDS = 2.0  # plus as much to start and end it
 
 MEMCACHED = "memcached"
 MEMCACHED_CPU = "memcached_cpu"
@@ -30,7 +30,7 @@ class Overhead:
     """A case, what it runs, and the slowdown that each mode may cause."""
 
     case: Case
-    arguments: tuple[str, ...]  # of hasp-bench-locks; () for a server
+    arguments: tuple[str, ...]  # for hasp-bench-locks; () for a server
     most: dict[str, float] | None  # mode -> slowdown; None: reported, not judged
 
 
@@ -54,11 +54,11 @@ _SERVER_TARGET = {FULL: 1.03, SAMPLED: 1.01}
 
 OVERHEADS = (
     _loop("pair", 2, "lock and unlock, nothing else", _PAIR, _LOOP_TARGET),
-    # glibc leaves the atomic operations out there: the pair takes a third of the time,
-    # and the recorder's nanoseconds are a larger share.
-    _loop("pair", 1, "the same, alone in the process", _PAIR, None),
+    # With one thread glibc omits the atomic operations, so the pair takes a third of
+    # the time and the recorder's share is larger.
+    _loop("pair", 1, "the same with one thread in the process", _PAIR, None),
     _loop("beside", 2, "lock, unlock, some work: 40 ns", _BESIDE, _LOOP_TARGET),
-    _loop("beside", 1, "the same, alone in the process", _BESIDE, None),
+    _loop("beside", 1, "the same with one thread in the process", _BESIDE, None),
     _loop(
         *("contended", 2, "one short critical section", ("contended",), None),
         unit="acquisitions/s",
@@ -66,22 +66,22 @@ OVERHEADS = (
     Overhead(
         Case(
             *(MEMCACHED, 4, "requests/s", False, 2 * SERVER_SECONDS, False, True),
-            "memcached under memcaslap: what clients get",
+            "memcached under memcaslap: throughput",
         ),
         (),
         _SERVER_TARGET,
     ),
 )
-# From the same runs; other programs on the same CPUs hardly change it.
+# From the same runs; less sensitive to other programs on the same CPUs.
 CPU_CASE = Case(
     *(MEMCACHED_CPU, 4, "us", True, 0.0, False, True),
-    "the same: CPU time of the server for each request",
+    "the same: CPU time of the server per request",
 )
 CPU_OVERHEAD = Overhead(CPU_CASE, (), _SERVER_TARGET)
 
 
 def select(text: str | None) -> list[Overhead]:
-    """Those of a comma-separated list of names; None is all that can run here."""
+    """Return the cases of a comma-separated list; None: all that can run here."""
     missing = [program for program in PACKAGES if shutil.which(program) is None]
     if text is None:
         return [overhead for overhead in OVERHEADS if overhead.arguments or not missing]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Slowdowns: from rows of samples, to and from JSON, and against what is allowed."""
+"""Slowdowns computed from rows of samples, their JSON form, and their limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class Figure:
-    """One case under one way of profiling."""
+    """One case under one mode of profiling."""
 
     case: str
     threads: int
@@ -30,8 +30,8 @@ class Figure:
     value: float | None
     unit: str
     slowdown: Ratio | None  # time with profiling over time without; None for `none`
-    told: float | None  # the share of CPU time that the profile says it cost
-    most: float | None  # the slowdown that is allowed
+    told: float | None  # the overhead that the profile reports, as a share of CPU time
+    most: float | None  # the allowed slowdown
     runs: int
     outcome: str
     reason: str
@@ -39,21 +39,21 @@ class Figure:
 
     @property
     def met(self) -> bool | None:
-        """Whether it is as fast as it should be; None where nothing is asked."""
+        """Whether the slowdown is within its limit; None without a limit."""
         if self.most is None or self.profiling == NONE:
             return None
         return self.slowdown is not None and self.slowdown.value <= self.most
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves no doubt about `met`."""
+        """Whether the interval excludes the limit."""
         if self.most is None or self.slowdown is None:
             return True
         low, high = self.slowdown.low, self.slowdown.high
         return low is not None and high is not None and not low <= self.most <= high
 
     def record(self) -> dict[str, Any]:
-        """The figure as a JSON object."""
+        """Return the figure as a JSON object."""
         slowdown = self.slowdown
         return {
             "schema": SCHEMA,
@@ -80,7 +80,7 @@ def figures_of(
     overheads: Sequence[Overhead],
     told: Mapping[tuple[Case, str], Sequence[float]],
 ) -> list[Figure]:
-    """A figure for each row, in their order."""
+    """Return a figure for each row, in the same order."""
     most_of = {overhead.case: overhead.most for overhead in overheads}
     figures = []
     for row in rows:
@@ -118,7 +118,7 @@ def _slowdown(row: Row) -> Ratio | None:
 
 
 def load(path: Path) -> list[tuple[Figure, dict[str, Any]]]:
-    """The figures of a file, each with the object that it was; or an error."""
+    """Return the figures of a file with their JSON objects; raise HaspError."""
     return json_rows.read(path, "profile", _figure_of)
 
 

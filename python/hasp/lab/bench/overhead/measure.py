@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One run of a case, profiled or not, and what the profile said about its own cost."""
+"""Runs a case with or without the recorder, and reads the overhead it reports."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from hasp.locks import native
 if TYPE_CHECKING:
     from hasp.profile.model.profile import Profile
 
-# The run without Hasp is the reference of all ratios, as glibc is among locks.
+# The run without Hasp is the reference of all ratios, like glibc among locks.
 UNPROFILED = GLIBC
 
 
 class Runner:
-    """Measures cases, with traces in `folder` that do not outlive a run.
+    """Measures cases, with temporary traces in `folder`.
 
-    A server gives two figures at once: the second, CPU time, goes to `samples` as a
-    case of its own.
+    A server yields two figures: the second, CPU time, is stored in `samples` as a
+    separate case.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Runner:
         self.told: dict[tuple[Case, str], list[float]] = defaultdict(list)
 
     def measure(self, case: Case, subject: str) -> Sample:
-        """One run; never raises because of what the profiled program does."""
+        """Run a case once; a misbehaving program never raises an exception."""
         self._remove_traces()
         if self.arguments[case]:
             sample = self._loop(case, subject)
@@ -61,7 +61,7 @@ class Runner:
         return sample
 
     def environment(self, subject: str, command: Sequence[str]) -> Mapping[str, str]:
-        """As `hasp profile` would start the command, or without Hasp."""
+        """Return the environment of `hasp profile`, or one without Hasp."""
         base = interpose.original_environment()
         if subject not in MODES:
             return interpose.environment(GLIBC, base, command)
@@ -90,7 +90,7 @@ class Runner:
         return Sample(load.requests_per_second)
 
     def _with_trace(self, case: Case, subject: str, sample: Sample) -> Sample:
-        """The sample, if there is a trace: else nothing was profiled."""
+        """Return the sample if there is a trace; without one nothing was recorded."""
         if not self.trace.exists():
             return Sample(None, outcome=FAILED, reason="it left no trace")
         profile: Profile = import_module("hasp.profile.model.build").load(self.trace)

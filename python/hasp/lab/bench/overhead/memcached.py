@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One load on a memcached of our own: requests a second, and CPU time for each."""
+"""Measures a memcached server: requests per second, and CPU time per request."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ CLIENTS = 32
 WARM_UP_SECONDS = 3.0
 START_LIMIT = 10.0  # seconds until it listens
 END_LIMIT = 20.0
-LOAD_MARGIN = 30.0  # beyond the time that the load should take
+LOAD_MARGIN = 30.0  # beyond the expected duration of the load
 RATE = re.compile(r"TPS: (\d+)")
 OPERATIONS = re.compile(r"Ops: (\d+)")
 
 
 class ServerFailed(Exception):
-    """The server or its load did not do what it should; the words say what."""
+    """The server or its load failed; the message says how."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """What one load came to."""
+    """The result of one load."""
 
     requests_per_second: float
-    cpu_us: float  # of the server, for each request
+    cpu_us: float  # of the server, per request
 
 
 def command(port: int) -> list[str]:
-    """The server: many locks, and trylock among them."""
+    """Return the command line of the server, which locks often and uses trylock."""
     user = ["-u", "root"] if os.geteuid() == 0 else []
     where = ["-l", "127.0.0.1", "-p", str(port), "-U", "0"]
     return ["memcached", *user, *where, "-t", str(SERVER_THREADS), "-m", "64"]
 
 
 def measure(environment: Mapping[str, str], seconds: float) -> Load:
-    """Start a server in this environment, load it for so long, and end it.
+    """Start a server in this environment, load it for `seconds`, and end it.
 
-    A first load is not counted: it fills the cache, and meets each lock for the first
-    time, of which a server that runs for days does not notice anything.
+    A warm-up load is not counted: it fills the cache and uses every lock for the first
+    time, which does not matter to a server that runs for days.
     """
     port = _free_port()
     with _server(port, environment) as server:
@@ -60,7 +60,7 @@ def measure(environment: Mapping[str, str], seconds: float) -> Load:
 
 
 def _load(port: int, seconds: float) -> tuple[float, int]:
-    """Requests a second, and how many there were."""
+    """Return requests per second and the number of requests."""
     asked = ["-T", "1", "-c", str(CLIENTS), "-t", f"{max(1, round(seconds))}s"]
     try:
         load = subprocess.run(

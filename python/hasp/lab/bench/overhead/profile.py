@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The whole of `hasp bench profile`: measure with progress, report."""
+"""Carries out `hasp bench profile`: measures with progress, reports."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from hasp.lab.bench.rows import make_rows
 from hasp.lab.bench.schedule import Samples, expected_seconds, run_rounds
 
 ROUNDS = 15
-QUICK_ROUNDS = 6  # the fewest for which a 95 % interval of medians can be right
+QUICK_ROUNDS = 6  # a 95 % interval of medians needs at least six
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asked for."""
+    """The options of `hasp bench profile`."""
 
     cases: str | None
     quick: bool
@@ -48,7 +48,7 @@ class Options:
 
 
 def measure_profiling(options: Options) -> int:
-    """Run all cases, profiled and not, in turn, and print what that cost."""
+    """Run all cases with and without the recorder, and print the slowdowns."""
     if options.json:
         output.check_writable(options.json)
     overheads = select(options.cases)
@@ -77,7 +77,7 @@ def measure_profiling(options: Options) -> int:
         finally:
             progress.clear()
     if status:
-        output.note("interrupted; what follows was measured until then")
+        output.note("interrupted; the results so far follow")
     if any(case.name == MEMCACHED for case in cases):
         overheads = [*overheads, CPU_OVERHEAD]
         cases = [*cases, CPU_CASE]
@@ -95,20 +95,20 @@ def measure_profiling(options: Options) -> int:
         output.note(f"fewer than {FEW_ROUNDS} rounds: the intervals are too narrow")
     if others is not None and others > BUSY_SHARE:
         output.note(
-            f"other programs had {others:.0%} of these CPUs meanwhile: figures with "
-            "several running threads are doubtful"
+            f"other programs used {others:.0%} of these CPUs: figures with several "
+            "running threads are doubtful"
         )
     return status or found
 
 
 def show_again(options: Options, source: Path) -> int:
-    """The tables and the verdicts of an earlier run."""
+    """Show the tables and verdicts of an earlier run; return the exit status."""
     found = load(source)
     if options.cases is not None:
         names = {word.strip() for word in options.cases.split(",")}
         found = [pair for pair in found if pair[0].case in names]
     if not found:
-        raise HaspError(f"{source} has no such row", "leave --cases out")
+        raise HaspError(f"{source} contains no such rows", "leave out --cases")
     if options.json:
         output.write_json((record for _, record in found), options.json)
     return _shown([figure for figure, _ in found], options)
@@ -121,7 +121,7 @@ def _report(figures: list[Figure], options: Options, how: dict[str, Any]) -> int
 
 
 def _shown(figures: list[Figure], options: Options) -> int:
-    # The verdicts are for people in any case, and must not end up among JSON lines.
+    # Verdicts are for people, so they must not end up among JSON lines.
     json_on_stdout = options.json == output.STDOUT
     console = output.console(sys.stderr if json_on_stdout else sys.stdout)
     if not json_on_stdout:

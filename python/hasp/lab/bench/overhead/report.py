@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Slowdowns for people, in 80 columns."""
+"""Prints slowdowns in 80 columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hasp.lab.bench.runner import OK
 
 
 def print_figures(console: Console, figures: Sequence[Figure]) -> None:
-    """A table for each case."""
+    """Print a table for each case."""
     for (_, threads, summary), of_case in groupby(
         figures, key=lambda figure: (figure.case, figure.threads, figure.summary)
     ):
@@ -25,7 +25,7 @@ def print_figures(console: Console, figures: Sequence[Figure]) -> None:
         console.print(f"{group[0].case}, {counted}: {summary}", style="bold")
         table = output.table()
         table.add_column("profiled", min_width=10)
-        for heading in ("value", "slowdown", "95 %", "it says", "allowed"):
+        for heading in ("value", "slowdown", "95 %", "reported", "allowed"):
             table.add_column(heading, justify="right", no_wrap=True, min_width=8)
         for figure in group:
             table.add_row(
@@ -45,7 +45,7 @@ def print_figures(console: Console, figures: Sequence[Figure]) -> None:
 
 
 def print_targets(console: Console, figures: Sequence[Figure]) -> None:
-    """Which limits are kept, the broken ones in words."""
+    """Print how many limits are kept, and describe the missed ones."""
     judged = [figure for figure in figures if figure.met is not None]
     missed = [figure for figure in judged if not figure.met]
     console.print(f"targets: {len(judged) - len(missed)} of {len(judged)} met")
