@@ -3,6 +3,7 @@
  * Checks that cannot fail are worth nothing: each lock of wrong/list.def has one bug,
  * and one client that has to find it.
  */
+#include "explorer/clients/critical_sections.h"
 #include "explorer/search/search.h"
 #include "wrong/locks.h"
 
@@ -58,6 +59,12 @@ EACH_QUEUE(QUEUE)
         WRONG_OPERATIONS(sleeping, bug)};
 EACH_SLEEPING(SLEEPING)
 
+/* The shipped condition variables with one bug each. */
+#define WRONG_CONDITION(kind, bug, scenario, verdict)                                  \
+    void condition_with_##scenario##_##bug(unsigned thread);
+#include "wrong/condition.def"
+#undef WRONG_CONDITION
+
 /* The shipped futex lock, and the same without one of its barriers. */
 extern const struct lock_operations futex_NONE, futex_NO_LIGHT_BARRIER,
     futex_NO_HEAVY_BARRIER, futex_FENCE_FOR_BARRIER;
@@ -66,13 +73,23 @@ static const struct {
     const char *name;
     const struct lock_operations *operations;
     const char *client, *verdict;
+    struct client own; /* if `client` is NULL */
 } cases[] = {
 #define WRONG(kind, bug, client, verdict)                                              \
-    {#kind " " #bug, &kind##_##bug, client, verdict},
+    {#kind " " #bug, &kind##_##bug, client, verdict, {0}},
 #define WRONG_FUTEX(bug, client, verdict)                                              \
-    {"futex " #bug, &futex_##bug, client, verdict},
+    {"futex " #bug, &futex_##bug, client, verdict, {0}},
+#define WRONG_CONDITION(kind, bug, scenario, verdict)                                  \
+    {"condition " #bug,                                                                \
+     &kind##_NONE,                                                                     \
+     NULL,                                                                             \
+     verdict,                                                                          \
+     {.name = #scenario,                                                               \
+      .threads = 3,                                                                    \
+      .body = condition_with_##scenario##_##bug,                                       \
+      .finish = finish_free}},
+#include "wrong/condition.def"
 #include "wrong/list.def"
-#undef WRONG
 };
 
 static const struct client *client_called(const char *name)
@@ -86,7 +103,8 @@ static const struct client *client_called(const char *name)
 static bool is_refused(unsigned index)
 {
     const struct limits limits = {.preemptions = 3, .seconds = 20, .states = 10000000};
-    const struct client *client = client_called(cases[index].client);
+    const struct client *client =
+        cases[index].client ? client_called(cases[index].client) : &cases[index].own;
     client_operations = cases[index].operations;
     struct outcome outcome = search(client, &limits);
     bool found = strcmp(outcome.verdict, "ok") != 0;
@@ -94,7 +112,7 @@ static bool is_refused(unsigned index)
                      ? strcmp(outcome.verdict, cases[index].verdict) == 0
                      : found;
     printf("%s  %-30s %-10s %s%s%s (%.1f s)\n", right ? "right" : "WRONG",
-           cases[index].name, cases[index].client, outcome.verdict, found ? ": " : "",
+           cases[index].name, client->name, outcome.verdict, found ? ": " : "",
            outcome.detail, outcome.seconds);
     return right;
 }

@@ -38,6 +38,16 @@ static bool sleep_on(struct atomic_u32 *cell, uint32_t expected,
     return park(cell, expected, deadline);
 }
 
+/* Uses a slot of the pool in a condition variable once more, this thread's or another
+ * one's: no thread may still be working on it. */
+static void use_again(void)
+{
+    struct waiter *next = waiter_take();
+    next->epoch += 1u << 8;
+    next->condition_next = NULL;
+    waiter_give(next);
+}
+
 /* The caller holds the lock, as afterwards. `flag` counts the waiters. */
 static struct condition_wait wait_on_condition(const struct deadline *deadline)
 {
@@ -47,16 +57,8 @@ static struct condition_wait wait_on_condition(const struct deadline *deadline)
     begin_operation();
     condition_sleep(&wait, deadline, sleep_on);
     condition_reacquire(&wait, client_operations);
+    use_again();
     return wait;
-}
-
-/* Uses a slot of the pool in a condition variable once more, this thread's or another
- * one's: no thread may still be working on it. */
-static void use_again(void)
-{
-    struct waiter *next = waiter_take();
-    next->epoch += 1u << 8;
-    waiter_give(next);
 }
 
 static void wait_for_signal(void)
@@ -65,16 +67,22 @@ static void wait_for_signal(void)
     wait_on_condition(NULL);
     section();
     unlock();
-    use_again();
 }
 
+/* With the lock or after unlocking. */
 static void wake_waiters(unsigned waiters, bool all)
 {
     spin_until(load_acquire(&flag) == waiters);
     lock();
-    wake(&condition, all);
     section();
-    unlock();
+    if (choose(2)) {
+        wake(&condition, all);
+        unlock();
+    } else {
+        unlock();
+        begin_operation();
+        condition_wake(&condition, all, not_held);
+    }
 }
 
 void condition_with_signal(unsigned thread)
@@ -106,7 +114,6 @@ void condition_with_leaver(unsigned thread)
         condition_pass_on(&wait, wake);
         section();
         unlock();
-        use_again();
     } else if (thread == 1) {
         wait_for_signal();
     } else {
@@ -123,7 +130,6 @@ void condition_with_late_signal(unsigned thread)
             wait_on_condition(NULL);
         section();
         unlock();
-        use_again();
     } else if (thread == 1) {
         lock();
         ready = 1;
