@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `hasp check` prints: how far each lock was explored, and what was found."""
+"""Prints how far each lock was explored, and what was found."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hasp.base import output
 
 Record = dict[str, Any]
 
-# With so many locks each client has its own row.
+# Up to this many locks, each client has its own row.
 LOCKS_IN_DETAIL = 3
 
 
 def explored(record: Record) -> str:
-    """How far the search went, in words."""
+    """Return how far the search went, in words."""
     if record["verdict"] != "ok":
         return "-"
     if record["complete"]:
@@ -26,7 +26,7 @@ def explored(record: Record) -> str:
 
 
 def print_clients(records: list[Record]) -> None:
-    """The clients, with what each does."""
+    """Print the clients with a description of each."""
     table = output.table()
     for heading in ("CLIENT", "THREADS", "WHAT IT DOES"):
         table.add_column(heading)
@@ -36,7 +36,7 @@ def print_clients(records: list[Record]) -> None:
 
 
 def print_results(records: list[Record]) -> None:
-    """The table, then every counterexample."""
+    """Print the table, then every counterexample."""
     by_lock = [list(rows) for _, rows in groupby(records, key=lambda row: row["lock"])]
     if len(by_lock) <= LOCKS_IN_DETAIL:
         _print_each(records)
@@ -68,8 +68,8 @@ def _print_each(records: list[Record]) -> None:
 
 def _print_by_lock(by_lock: list[list[Record]]) -> None:
     table = output.table(
-        caption="COMPLETE: clients all of whose schedules were explored; "
-        "AT LEAST: what was of the others"
+        caption="COMPLETE: clients with all schedules explored; "
+        "AT LEAST: bound reached for the others"
     )
     table.add_column("LOCK")
     for heading in ("CLIENTS", "COMPLETE", "AT LEAST", "STATES", "SECONDS"):
@@ -98,7 +98,7 @@ def _bound_of(record: Record) -> int:
 
 
 def print_finding(record: Record) -> None:
-    """The steps that lead to what is wrong."""
+    """Print the counterexample of a record."""
     print(f"\n{record['lock']}, client {record['client']}:")
     for step in record["counterexample"]:
         cells = (

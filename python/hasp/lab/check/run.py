@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs `hasp-explore`, some locks at a time, and collects what it says."""
+"""Runs `hasp-explore` on several locks at a time and collects its records."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ ENGINE = "hasp-explore"
 
 @dataclass
 class Options:
-    """What to check, and how far."""
+    """The options of `hasp check`."""
 
     locks: list[LockInfo]
     client: str
-    preemptions: int | None  # None: any number
+    preemptions: int | None  # None: unlimited
     seconds: float
     jobs: int | None
     json: str | None
@@ -37,7 +37,7 @@ class Options:
 
 @dataclass
 class _Work:
-    """What the threads that feed the engines share."""
+    """State shared by the threads that start the engines."""
 
     options: Options
     waiting: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
@@ -59,7 +59,7 @@ def _clients() -> list[Record]:
 
 
 def list_clients(destination: str | None) -> int:
-    """Print what is checked of a lock."""
+    """Print the clients that each lock is checked with; return the exit status."""
     records = _clients()
     if destination:
         write_json(records, destination)
@@ -74,7 +74,7 @@ def check_locks(options: Options) -> int:
 
     if not options.locks:
         raise HaspError(
-            "glibc's mutex is not ours to check", "`hasp list` names the locks"
+            "glibc's mutex cannot be model-checked", "choose locks from `hasp list`"
         )
     names = [record["client"] for record in _clients()]
     if options.client not in ("all", *names):
@@ -104,7 +104,7 @@ def _report(options: Options, records: list[Record]) -> int:
 
 
 def _results(options: Options) -> Iterator[Record]:
-    """Each record as soon as it is there; progress goes to stderr."""
+    """Yield each record as soon as it arrives; show progress on stderr."""
     work = _Work(options)
     for lock in options.locks:
         work.waiting.put(lock.name)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The demonstration: a real RocksDB under a dozen locks (`python -m hasp.lab.demo`)."""
+"""The demonstration: RocksDB under a dozen locks (`python -m hasp.lab.demo`)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Profiles RocksDB, then compares locks on it, as a user would."""
+"""The demonstration: profiles RocksDB, then compares locks on it."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from hasp.lab.demo.recording import record
 from hasp.locks import native
 from hasp.locks.selection import select
 
-TIMEOUT = 30  # seconds a run may take: many times what a lock that works needs
-RUN_OVERHEAD = 0.3  # seconds that a run takes besides the reading
+TIMEOUT = 30  # seconds per run: many times what a working lock needs
+RUN_OVERHEAD = 0.3  # seconds of a run beside the reads
 
-# Of each family what shows it best; all locks together would take a quarter of an hour.
+# A few locks of each family; all of them would take a quarter of an hour.
 LOCKS = (
     *("glibc", "ttas", "mutexee", "spinbit", "futex"),
     *("ticket", "mcs", "mcs-park"),
@@ -39,15 +39,15 @@ KINDS = {
     "png": "the picture",
     "md": "the tables, as Markdown",
     "csv": "every run, for a spreadsheet",
-    "jsonl": "every run, with the machine it was made on",
+    "jsonl": "every run, with a description of the host",
     "html": "the profile as a page: open it in a browser",
-    "trace": "the profile: `hasp report`, `hasp advise`",
+    "trace": "the profile, for `hasp report` and `hasp advise`",
 }
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asks for."""
+    """The options of the demonstration."""
 
     results: Path
     save_picture: Path | None
@@ -57,12 +57,12 @@ class Options:
     seconds: int
 
     def file(self, ending: str) -> Path:
-        """A file of the results folder."""
+        """Return the path of a file in the results folder."""
         return self.results / f"demo.{ending}"
 
 
 def parse(words: Sequence[str]) -> Options:
-    """The options; without any, the demonstration takes about four minutes."""
+    """Parse the options; the default demonstration takes about four minutes."""
     parser = argparse.ArgumentParser(
         prog="python -m hasp.lab.demo",
         description="RocksDB under a dozen locks: a table and a picture in minutes.",
@@ -73,7 +73,7 @@ def parse(words: Sequence[str]) -> Options:
         type=Path,
         default=Path("demo-results"),
         metavar="FOLDER",
-        help="where table, picture and raw runs go (default: %(default)s)",
+        help="folder for the table, picture and raw runs (default: %(default)s)",
     )
     parser.add_argument(
         "--save-picture",
@@ -85,16 +85,20 @@ def parse(words: Sequence[str]) -> Options:
         "--locks",
         default=",".join(lock.name for lock in native.locks() if lock.name in LOCKS),
         metavar="LIST",
-        help="as in `hasp compare` (default: some of each family; `all` takes long)",
+        help="as in `hasp compare` (default: some of each family; `all` takes longer)",
     )
     parser.add_argument(
         "--threads", type=int, default=32, metavar="N", help="default: 32"
     )
     parser.add_argument(
-        "--runs", type=int, default=7, metavar="N", help="runs a lock (default: 7)"
+        "--runs", type=int, default=7, metavar="N", help="runs per lock (default: 7)"
     )
     parser.add_argument(
-        "--seconds", type=int, default=2, metavar="N", help="a run lasts (default: 2)"
+        "--seconds",
+        type=int,
+        default=2,
+        metavar="N",
+        help="duration of a run (default: 2)",
     )
     options = Options(**vars(parser.parse_args(words)))
     if min(options.threads, options.runs, options.seconds) < 1:
@@ -103,7 +107,7 @@ def parse(words: Sequence[str]) -> Options:
 
 
 def compare_options(options: Options) -> list[tuple[str, ...]]:
-    """The options of `hasp compare`, in the groups in which they are printed."""
+    """Return the options of `hasp compare`, grouped as they are printed."""
     return [
         ("--locks", options.locks, "--threads", str(options.threads)),
         ("--runs", str(options.runs), "--timeout", f"{TIMEOUT}s"),
@@ -115,7 +119,7 @@ def compare_options(options: Options) -> list[tuple[str, ...]]:
 
 
 def show_command(groups: Sequence[tuple[str, ...]], command: Sequence[str]) -> str:
-    """The command line as one would type it, a group a line."""
+    """Return the command line as one would type it, a group per line."""
     lines = ["hasp compare"]
     lines += [f"    {shlex.join(group)}" for group in groups]
     line = "    --"
@@ -128,23 +132,23 @@ def show_command(groups: Sequence[tuple[str, ...]], command: Sequence[str]) -> s
 
 
 def introduce(options: Options, groups: Sequence[tuple[str, ...]], line: str) -> None:
-    """Say what is about to happen, and for how long."""
+    """Print what is about to run, and how long it takes."""
     cpus = len(os.sched_getaffinity(0))
     count = len({lock.name for lock in select(options.locks)} | {native.REFERENCE})
-    rounds = options.runs + 1  # and one to warm up
+    rounds = options.runs + 1  # plus a warm-up
     minutes = count * rounds * (options.seconds + RUN_OVERHEAD) / 60
     print(
         f"RocksDB's db_bench reads random keys from a cache behind one mutex, with\n"
-        f"{options.threads} threads on {cpus} CPU{'s' if cpus != 1 else ''}. Hasp puts "
-        f"each of {count} locks in that mutex's place: {rounds} rounds\nin random "
+        f"{options.threads} threads on {cpus} CPU{'s' if cpus != 1 else ''}. Hasp "
+        f"replaces that mutex by each of {count} locks: {rounds} rounds\nin random "
         f"order, about {max(1, round(minutes))} min.\n\n"
-        f"The command that does it:\n\n{line}\n",
+        f"The command:\n\n{line}\n",
         flush=True,
     )
 
 
 def shown(installed: Path) -> str:
-    """How to type the command from here."""
+    """Return the path of the command as typed from the current folder."""
     if not installed.exists():
         return "hasp"
     here = Path.cwd()
@@ -153,7 +157,7 @@ def shown(installed: Path) -> str:
 
 
 def conclude(options: Options, status: int) -> None:
-    """Say where the results are, how to read them, and what to try next."""
+    """Print where the results are, how to read them, and what to try next."""
     if options.save_picture is not None and options.file("png").exists():
         options.save_picture.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(options.file("png"), options.save_picture)
@@ -167,42 +171,42 @@ def conclude(options: Options, status: int) -> None:
     queues = [lock.name for lock in chosen if lock.fifo and lock.parks]
     command = shown(Path(sys.executable).with_name("hasp"))
     reading = textwrap.fill(
-        "How to read it: a ratio above 1 is more than under glibc's mutex, so it is "
-        "good for throughput and bad for P99; an interval that contains 1 shows no "
-        f"difference. Locks that only spin ({names(collapsing)}) may collapse when "
-        "threads outnumber CPUs, as published: their waiters burn the time that the "
-        f"holder needs. Strict queues that park ({names(queues)}) pay a context switch "
-        "for each hand-over. These are results, not errors.",
+        "How to read it: a ratio above 1 is better than glibc for throughput and worse "
+        "for P99; an interval that contains 1 shows no difference. Locks that "
+        f"only spin ({names(collapsing)}) may collapse when threads outnumber CPUs, as "
+        "published: waiters use the CPU time that the holder needs. Strict queues "
+        f"that park ({names(queues)}) pay a context switch for every handover. These "
+        "are results, not errors.",
         output.COLUMNS,
     )
     print(f"""
 {reading}
 
-What to look at next:
-  {command} list                         all locks: what each is, what to beware of
-  {command} advise -- YOUR-PROGRAM ARGUMENTS     which lock hurts, what to do, proof
+Next steps:
+  {command} list                         all locks, with their properties and limits
+  {command} advise -- YOUR-PROGRAM ARGUMENTS     which lock hurts, and what to do
   {command} run --lock mcs-park -- YOUR-PROGRAM ARGUMENTS
   {command} compare -- YOUR-PROGRAM ARGUMENTS
   docs/guide.md                          how to choose what to measure
 """)
     if status == EXIT_FINDING:
-        note("some locks failed or collapsed: their rows say how")
+        note("some locks failed or collapsed; see their rows")
 
 
 def names(locks: Sequence[str]) -> str:
-    """Names in a sentence."""
+    """Return names joined for a sentence."""
     return ", ".join(locks) or "none here"
 
 
 def demonstrate(options: Options) -> int:
-    """Fill, compare, conclude; whatever happens, the database is gone afterwards."""
+    """Fill the database, profile, compare, and always remove the database."""
     program = rocksdb.find()
     try:
         options.results.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise HaspError(
-            f"{options.results} cannot be made: {problem.strerror}",
-            "name another folder: --results FOLDER",
+            f"cannot create {options.results}: {problem.strerror}",
+            "choose another folder with --results FOLDER",
         ) from None
     memory = rocksdb.memory_folder()
     with tempfile.TemporaryDirectory(
@@ -228,7 +232,7 @@ def demonstrate(options: Options) -> int:
 
 
 def main() -> int:
-    """Errors in words, and the exit status that fits."""
+    """Run the demonstration; return the exit status."""
     interrupt_on_signals()
     try:
         return demonstrate(parse(sys.argv[1:]))
@@ -236,7 +240,7 @@ def main() -> int:
         complain(error)
         return 2
     except Interrupted as interruption:
-        note("interrupted; what was measured so far is in the results folder")
+        note("interrupted; the results so far are in the results folder")
         return interruption.exit_status
 
 

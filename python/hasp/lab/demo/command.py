@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The `hasp` command, run by the demonstration on this terminal."""
+"""Runs the `hasp` command on this terminal for the demonstration."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from hasp.base.errors import Interrupted
 
-STOPPING_TIME = 20  # seconds that an interrupted command gets to write its results
+STOPPING_TIME = 20  # seconds an interrupted command may take to write its results
 
 
 def hasp(words: Sequence[str], *, silent: bool = False) -> int:
-    """Run `hasp WORDS`, and return its exit status; `silent`: without its stdout."""
+    """Run `hasp WORDS` and return its exit status; `silent` discards its stdout."""
     process = subprocess.Popen(
         [sys.executable, "-m", "hasp", *words],
         stdout=subprocess.DEVNULL if silent else None,
@@ -27,9 +27,10 @@ def hasp(words: Sequence[str], *, silent: bool = False) -> int:
 
 
 def _stop(process: subprocess.Popen[bytes], interruption: Interrupted) -> None:
-    """Let an interrupted command write its results, then see that it has ended.
+    """Let an interrupted command write its results, then make sure it ends.
 
-    Ctrl-C reaches it, too, being in the same process group; other signals do not.
+    Ctrl-C reaches the command too, as it is in the same process group; other signals do
+    not.
     """
     if interruption.exit_status != 128 + signal.SIGINT:
         process.terminate()

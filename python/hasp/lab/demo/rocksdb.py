@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""RocksDB's own benchmark as a workload: how it is filled, run and read.
+"""RocksDB's own benchmark as a workload: its database, command and metrics.
 
-With one cache shard, each lookup of a block takes one global mutex, twice; many threads
-looking up blocks that are all in the cache do little else. This is the textbook case
-of a lock that decides the throughput of a real program.
+With one cache shard, every block lookup acquires one global mutex twice, and threads
+that find all blocks in the cache do little else: a textbook case of a lock that limits
+a real program's throughput.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hasp.base.errors import HaspError
 PROGRAM = "db_bench"
 ENTRIES = 200_000
 CACHE_BYTES = 64 << 20
-BLOCK_BYTES = 1024  # small blocks: little work besides the lookup
+BLOCK_BYTES = 1024  # small blocks: little work beside the lookup
 FILL_LIMIT = 120  # seconds; it takes less than one on a fast machine
 
 THROUGHPUT = r"throughput=readrandom *:.* (\d+) ops/sec"
@@ -26,19 +26,19 @@ TAIL_LATENCY = r"P99=P99: ([\d.]+)"
 
 
 def find() -> str:
-    """The path of db_bench, or how to get it."""
+    """Return the path of db_bench; raise HaspError if it is not installed."""
     path = shutil.which(PROGRAM)
     if path is None:
         raise HaspError(
-            f"{PROGRAM}, the benchmark that comes with RocksDB, is not installed",
+            f"{PROGRAM}, RocksDB's benchmark, is not installed",
             "apt-get install rocksdb-tools (Debian, Ubuntu), then try again; "
-            "`make demo` as root does so itself",
+            "`make demo` as root installs it",
         )
     return path
 
 
 def memory_folder() -> Path | None:
-    """A folder in memory with room for the database, so that no disk is measured."""
+    """Return a folder in memory with space for the database, or None."""
     shared_memory = Path("/dev/shm")
     if not os.access(shared_memory, os.W_OK):
         return None
@@ -47,7 +47,7 @@ def memory_folder() -> Path | None:
 
 
 def fill_command(database: Path) -> list[str]:
-    """Writes the database once, natively."""
+    """Return the command that writes the database once, under glibc."""
     return [
         PROGRAM,
         "--benchmarks=fillrandom,compact",
@@ -61,11 +61,11 @@ def fill_command(database: Path) -> list[str]:
 
 
 def read_command(database: Path, seconds: int) -> list[str]:
-    """Reads random keys for a time, and prints throughput and percentiles.
+    """Return the command that reads random keys and prints throughput and percentiles.
 
-    It looks at the clock after each read: the default, after a thousand, would let the
-    threads of a collapsed lock run on for minutes. What matters most stands first,
-    because pictures show the beginning of a command.
+    It checks the clock after each read; with the default of a thousand reads, threads
+    of a collapsed lock would run on for minutes. The most important options come first,
+    because figures show only the beginning of a command.
     """
     return [
         PROGRAM,
@@ -85,7 +85,7 @@ def read_command(database: Path, seconds: int) -> list[str]:
 
 
 def fill(database: Path) -> None:
-    """Fill the database, or say why that failed."""
+    """Fill the database; raise HaspError if that fails."""
     try:
         finished = subprocess.run(
             fill_command(database),
@@ -105,6 +105,6 @@ def fill(database: Path) -> None:
         raise HaspError(
             f"{PROGRAM} could not fill its database (status {finished.returncode}):\n"
             + finished.stdout[-600:].rstrip(),
-            "see whether it runs by itself: db_bench --benchmarks=fillrandom "
+            "try whether it runs by itself: db_bench --benchmarks=fillrandom "
             "--num=1000 --db=/tmp/try",
         )
