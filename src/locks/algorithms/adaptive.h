@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adaptive mutex: spins as long as its last holders had to. After glibc's
- * PTHREAD_MUTEX_ADAPTIVE_NP, whose idea is Solaris' and whose theory is A. Karlin, K.
- * Li, M. Manasse, S. Owicki, "Empirical studies of competitive spinning for a
- * shared-memory multiprocessor", SOSP 1991.
+ * Adaptive mutex: spins about as long as its recent holders had to. After glibc's
+ * PTHREAD_MUTEX_ADAPTIVE_NP, an idea from Solaris; theory: A. Karlin, K. Li, M.
+ * Manasse, S. Owicki, "Empirical studies of competitive spinning for a shared-memory
+ * multiprocessor", SOSP 1991.
  *
- * Idea: how long spinning pays depends on how long this lock is held. So the lock keeps
- * a moving average of the turns after which its waiters got it; who comes spins up to
- * twice as long, and a little more, then sleeps as with the futex lock. The bound is
- * what a sleep and wake-up costs, instead of glibc's constant.
+ * Idea: how long spinning pays off depends on how long this lock is held. So the lock
+ * keeps a moving average of the spins that its waiters needed. An arriving thread spins
+ * up to twice as long, and a little more, then sleeps as with the futex lock. The upper
+ * bound is the cost of a sleep and wake-up, instead of glibc's constant.
  *
- *   word      as in futex.h: 0 free, 1 held, 2 held and somebody may sleep on it
- *   state[0]  the average number of turns
+ *   word      as in futex.h: 0 free, 1 held, 2 held with possible sleepers
+ *   state[0]  the average number of spins
  *
- * I1. word is futex.h's without bias: every release that may have sleepers is an
- *     exchange (release) that learns of them; it pairs with the acquire exchange of the
+ * I1. word is that of futex.h without bias: every release that may have sleepers is an
+ *     exchange (release) that detects them; it pairs with the acquire exchange of the
  *     next holder.
- * I2. state[0] is written by the holder only. Who reads it to know how long to spin may
- *     see an old value: it decides about time, not about exclusion.
+ * I2. state[0] is written by the holder only. A thread that reads it to decide how long
+ *     to spin may see an old value, which affects time but not exclusion.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_ADAPTIVE_H
 #define HASP_LOCKS_ALGORITHMS_ADAPTIVE_H
@@ -25,8 +25,8 @@
 #include "locks/algorithms/futex.h"
 #include "locks/algorithms/lock_defaults.h"
 
-/* Turns beyond twice the average, so that it can grow; the weight of the past is 1 -
- * 1 / ADAPTIVE_WEIGHT. Both as in glibc. */
+/* Spins beyond twice the average, so that it can grow; the weight of the past is 1 - 1
+ * / ADAPTIVE_WEIGHT. Both as in glibc. */
 enum { ADAPTIVE_MORE = 10, ADAPTIVE_WEIGHT = 8 };
 
 static inline void adaptive_before_release(struct lock *lock)
@@ -58,7 +58,7 @@ adaptive_wait(struct lock *lock, const struct deadline *deadline)
     }
     if (!acquired && !futex_sleep(lock, deadline))
         return false;
-    uint32_t before = load_relaxed(average); /* now it is ours */
+    uint32_t before = load_relaxed(average); /* written by the holder only */
     store_relaxed(average, before + spins / ADAPTIVE_WEIGHT - before / ADAPTIVE_WEIGHT);
     return true;
 }

@@ -4,22 +4,23 @@
  * "Contention-conscious, locality-preserving locks", PPoPP 2016; the variant without
  * transactional memory.
  *
- * Idea: HMCS whose threads enter at the level that their node's contention is worth.
- * The local level is skipped after a release of it that saw nobody waiting there; a
- * thread that meets another one of its node skipping, too, turns back to the local
- * level. The paper keeps that memory in each thread; here it is in the node's part, so
- * that a thread keeps nothing of locks that it does not hold.
+ * Idea: HMCS whose threads enter at the level that suits the contention on their node.
+ * The local level is skipped after a release of it that found no waiters there; a
+ * thread that finds another thread of its node skipping, too, returns to the local
+ * level. The paper keeps this state in each thread; here it is in the node's side
+ * block, so that a thread keeps no state for locks that it does not hold.
  *
- *   deserted  in the node's part: its local lock's last release saw nobody waiting
- *   skipper  in the node's part: a thread waits for the global lock without the local
- *            one
+ *   deserted  in the node's side block: the last release of its local lock found no
+ *             waiters
+ *   skipper  in the node's side block: a thread waits for the global lock without the
+ *            local lock
  *
  * The rest of the state is that of hmcs.h.
  *
- * I1. Both are hints, read and written without order: a wrong one costs time only,
- *     because a thread that skips is a cohort of its own, like any that finds the lock
+ * I1. Both are hints, read and written without order: a wrong one only costs time,
+ *     because a thread that skips is a cohort of its own, like one that finds the lock
  *     free.
- * I2. skipper is set to 0 by the holder of the lock, so its part is still there.
+ * I2. skipper is set to 0 by the holder of the lock, so its side block still exists.
  *
  * Timed lock: as in hmcs.h, the local level is skipped.
  */

@@ -4,13 +4,13 @@
  * multiprocessors", IEEE TPDS 1(1), 1990.
  *
  * Idea: each arrival draws the next slot of an array and waits there, on a cache line
- * of its own; the releaser marks the slot behind its own.
+ * of its own; the releaser marks the slot after its own.
  *
  *   next, serving, left, directory, slot, flag  as in partitioned.h
  *
- * I1. The partitioned ticket lock with enough slots that waiters rarely share one:
- *     I1 to I3 there hold as they stand. The published lock has flags in its slots and
- *     breaks when there are more threads than slots. Numbers do not.
+ * I1. The partitioned ticket lock with enough slots that waiters rarely share one: I1
+ *     to I3 there hold unchanged. The published lock has flags in its slots and fails
+ *     if there are more threads than slots. Numbers do not.
  *
  * Timed lock: as in ticket.h.
  */

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A word that is taken by barging: what mutexee, spinbit and the outer level of
- * malthusian are made of. Who finds it free takes it; who gave up spinning sleeps on
- * it; and a sleeper that was woken in vain too often is handed it.
+ * A word acquired by barging, the basis of mutexee, spinbit and the outer level of
+ * malthusian. A thread that finds the word free takes it; a thread that gives up
+ * spinning sleeps on it; and a sleeper that was woken in vain too often is granted it.
  *
- *   HELD        by its holder
- *   SLEEPERS    somebody may sleep on the word
- *   IMPATIENT   set by one sleeper while HELD: the next release is a grant to it
- *   GRANTED     with HELD, after such a release: held for that sleeper
- *   SPINNER...  how many spinners count themselves
+ *   HELD        set while held
+ *   SLEEPERS    threads may be asleep on the word
+ *   IMPATIENT   set by one sleeper while HELD: the next release grants the lock to it
+ *   GRANTED     with HELD, after such a release: held on behalf of that sleeper
+ *   SPINNER...  the number of spinning threads
  *
  * B1. HELD is set by a compare-and-exchange (acquire) of the new holder and cleared by
- *     the holder's (release), or stays set through a grant (release) that the impatient
- *     one takes by a compare-and-exchange (acquire). These pair.
- * B2. A thread sleeps only while it saw HELD and SLEEPERS set in one value of the word.
- *     A release that clears SLEEPERS wakes one; that one takes the lock, or goes to
- *     sleep again, with SLEEPERS set: others may sleep.
+ *     that of the holder (release), or stays set through a grant (release) that the
+ *     impatient thread takes by a compare-and-exchange (acquire). These pair.
+ * B2. A thread sleeps only if it saw HELD and SLEEPERS set in one value of the word. A
+ *     release that clears SLEEPERS wakes one thread, which either takes the lock, or
+ *     sleeps again with SLEEPERS set, because others may be asleep.
  * B3. A release that skips the wake-up saw a spinner in the same value. A spinner stops
- *     being one only by an exchange that either takes the free lock or sees HELD, so
- *     somebody is always left to do the next release.
- * B4. IMPATIENT and GRANTED concern the one thread that set IMPATIENT (it was not set).
- *     It is there as long as they are set: it clears IMPATIENT before it gives up, and
- *     where GRANTED came first, it does not give up.
+ *     counting as one only by an exchange that either takes the free lock or sees HELD,
+ *     so there is always a thread left whose release wakes the sleepers.
+ * B4. IMPATIENT and GRANTED refer to the one thread that set IMPATIENT, which it does
+ *     only if it is not set. That thread exists as long as they are set: it clears
+ *     IMPATIENT before it gives up, and if GRANTED came first, it does not give up.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_BARGING_H
 #define HASP_LOCKS_ALGORITHMS_BARGING_H
@@ -36,15 +36,15 @@ enum {
     BARGING_SPINNER = 16,
 };
 
-/* How often a spinner looks in the time that it spins for. Each look takes the word's
- * line from those who come and go, and each that finds it free begins to alternate with
- * them, which is far slower than a thread by itself. So a spinner must not be quick;
- * nor so slow that threads which only ever try keep it out. */
+/* How often a spinner reads the word during its spin. Each read takes the word's line
+ * from the threads that acquire and release, and a spinner that finds it free starts to
+ * alternate with them, which is far slower than a single thread. So a spinner must not
+ * read too often; nor so rarely that threads which only use trylock starve it. */
 enum { BARGING_READS = 64 };
 
-/* After a fork, before anybody in the child waits: those who spin, are impatient or
- * were granted the word are ghosts. A live holder may come and go meanwhile; its
- * release is carried on by the exchange, which tells nothing itself. */
+/* After a fork, before any thread of the child waits: threads that spin, are impatient
+ * or were granted the word belong to the parent. A live holder may come and go
+ * meanwhile; the exchange continues its release and publishes nothing itself. */
 static inline void barging_forget(struct atomic_u32 *word)
 {
     uint32_t seen = load_relaxed(word), after;
@@ -69,8 +69,9 @@ static inline bool barging_trylock(struct atomic_u32 *word)
     return false;
 }
 
-/* Spins at the word, counted in it; at once false where `most` others do already. True:
- * acquired. `slept`: BARGING_SLEEPERS after a sleep (B2), else 0. */
+/* Spins at the word, counted in it; returns true once it has acquired, and false at
+ * once if `most` others spin already. `slept`: BARGING_SLEEPERS after a sleep (B2),
+ * otherwise 0. */
 static inline bool barging_spin(struct atomic_u32 *word, uint32_t most, uint32_t slept)
 {
     uint32_t seen = load_relaxed(word);
@@ -106,7 +107,7 @@ static inline bool barging_spin(struct atomic_u32 *word, uint32_t most, uint32_t
     }
 }
 
-/* The impatient one gives up; false when the lock was granted first. */
+/* The impatient thread gives up; returns false if it was granted the lock first. */
 static inline bool barging_calm_down(struct atomic_u32 *word)
 {
     uint32_t seen = load_relaxed(word);
@@ -116,9 +117,10 @@ static inline bool barging_calm_down(struct atomic_u32 *word)
     return false;
 }
 
-/* Waits at the word, asleep or (SPIN) awake and not counted, until it has the lock. It
- * becomes impatient when it was passed over `patience` times: woken and found the lock
- * taken again, or one turn. Once woken, it spins among at most `most`. */
+/* Waits until it has the lock, asleep or (SPIN) awake and not counted. The thread
+ * becomes impatient after it has been passed over `patience` times: woken to find the
+ * lock taken again, or one spin. Once woken, it spins if fewer than `most` others
+ * do. */
 static inline bool barging_wait(struct atomic_u32 *word, enum waiting waiting,
                                 uint32_t most, uint32_t patience,
                                 const struct deadline *deadline)
@@ -156,7 +158,7 @@ static inline bool barging_wait(struct atomic_u32 *word, enum waiting waiting,
     }
 }
 
-/* `insist`: wakes a sleeper though there are spinners. */
+/* `insist`: wakes a sleeper even if there are spinners. */
 static inline void barging_release(struct atomic_u32 *word, enum waiting waiting,
                                    bool insist)
 {
@@ -165,9 +167,9 @@ static inline void barging_release(struct atomic_u32 *word, enum waiting waiting
         wake = seen & BARGING_SLEEPERS ? 1 : 0;
         if (seen & BARGING_IMPATIENT) {
             after = seen | BARGING_GRANTED;
-            wake = UINT32_MAX >> 1; /* the word does not say who of them: all look */
+            wake = UINT32_MAX >> 1; /* the word does not show which one: wake all */
         } else if (seen >= BARGING_SPINNER) {
-            after = seen & ~(uint32_t)BARGING_HELD; /* SLEEPERS is passed on */
+            after = seen & ~(uint32_t)BARGING_HELD; /* SLEEPERS is kept */
             wake = insist ? wake : 0;
         } else {
             after = 0;
@@ -178,7 +180,8 @@ static inline void barging_release(struct atomic_u32 *word, enum waiting waiting
         unpark(word, wake);
 }
 
-/* The holder moves a thread asleep on a condition variable to the word's sleepers. */
+/* The holder moves a thread that sleeps on a condition variable to the word's
+ * sleepers. */
 static inline void barging_adopt(struct atomic_u32 *word, struct waiter *waiter)
 {
     fetch_or_relaxed(word, BARGING_SLEEPERS);

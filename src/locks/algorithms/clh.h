@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CLH queue lock, with the holder's part in the lock. T. Craig, "Building FIFO and
+ * CLH queue lock, with the holder's state in the lock. T. Craig, "Building FIFO and
  * priority-queueing spin locks from atomic swap", 1993; P. Magnusson, A. Landin, E.
  * Hagersten, "Queue locks on cache coherent multiprocessors", IPPS 1994; time-outs
  * after M. Scott, "Non-blocking timeout in scalable queue-based spin locks", PODC 2002
- * (a leaver hands its predecessor to its successor). The uncontended form is Hasp's
+ * (a leaver passes its predecessor to its successor). The uncontended form is Hasp's
  * own: CLH needs a node even then, and a node would outlive the waiting.
  *
- * Idea: a waiter waits on its predecessor's cell and takes that cell over. A holder
- * that came without waiting has a number instead, and its cell is in the lock: it
- * releases by storing its number there. Where waiters may park that store would have to
+ * Idea: a waiter waits on its predecessor's cell and takes over that cell. A holder
+ * that acquired without waiting has a number instead, and its cell is in the lock: it
+ * releases by storing its number there. If waiters may park, that store would have to
  * be an exchange; a holder whose number is still last gives it back instead.
  *
- *   tail  who came last: an even number, or 2 * id + 1 of a waiter
- *   node  of the holder: id of the waiter whose cell it will grant, 0 it has a number
- *   cell  the last number released, and PARKED: somebody may sleep on it
+ *   tail  the last arrival: an even number, or 2 * id + 1 of a waiter
+ *   node  of the holder: id of the waiter whose cell it will grant, 0 if it has a
+ *         number
+ *   cell  the last number released, and PARKED: a thread may be asleep on it
  *
- * I1. Free, in a lock that nobody has left, is tail == cell. The holder that has a
- *     number has cell + 2: numbers are given only to a holder, and released in turn.
- * I2. Exactly one thread has the predecessor that an exchange of the tail returned; it
- *     alone waits on that predecessor's cell, and it alone gives that waiter back.
- * I3. After LEFT_ONCE is set, a free lock may also look held: tail is a node that left,
- *     or one granted with nobody waiting. lock() walks through; trylock() has to, too.
+ * I1. In a lock that no thread has left, free means tail == cell. A holder that has a
+ *     number has cell + 2: numbers are given only to a holder, and released in order.
+ * I2. The predecessor returned by an exchange of the tail belongs to exactly one
+ *     thread. Only that thread waits on the predecessor's cell and gives that waiter
+ *     back.
+ * I3. After LEFT_ONCE is set, a free lock may also look held: tail is a node that has
+ *     left, or one granted with no thread waiting. lock() and trylock() have to walk
+ *     through those.
  *
  * A grant (release) pairs with wait_for_grant (acquire), the store of a number
  * (release) with the loads of the cell in clh_fast and clh_wait_for_number; an exchange
  * of the tail that frees the lock with that of the next arrival. Arrivals publish their
- * waiters by exchanging the tail, and every exchange carries that on. So those which
- * only take a waiter out again (clh_settle, clh_leave) need no order: whose name they
- * put there was published before, and a number is never put there before an earlier one
- * has been stored, so that no old value of the cell is taken for it.
+ * waiters by exchanging the tail, and every later exchange continues that release. So
+ * the exchanges that only take a waiter out again (clh_settle, clh_leave) need no
+ * order: the name that they store was published before, and a number is never stored
+ * there before an earlier one has been stored, so no old value of the cell is mistaken
+ * for it.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_CLH_H
 #define HASP_LOCKS_ALGORITHMS_CLH_H
@@ -38,13 +42,13 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/memory/fork_repair.h"
 
-enum { CLH_LEFT_ONCE = 1 }; /* lock->mode: some waiter has timed out */
+enum { CLH_LEFT_ONCE = 1 }; /* lock->mode: a waiter has timed out */
 static inline void clh_forget(struct lock *lock, bool held)
 {
     struct clh *clh = clh_of(lock);
     uint32_t tail = load_relaxed(&clh->tail), number = clh_number(clh);
     if (tail % 2 == 0 || tail / 2 == load_relaxed(&clh->node))
-        return; /* no ghosts */
+        return; /* none of the parent's threads is queued */
     store_relaxed(&clh->node, 0);
     store_relaxed(&clh->cell, number);
     store_relaxed(&clh->tail, held ? number + CLH_NUMBER : number);
@@ -55,13 +59,14 @@ DEFAULT_BEFORE_RELEASE(clh)
 static inline bool clh_fast(struct lock *lock)
 {
     struct clh *clh = clh_of(lock);
-    prefetch_for_write(&clh->tail); /* to read first would fetch the line twice */
+    prefetch_for_write(&clh->tail); /* a plain load would fetch the line a second
+                                     * time */
     uint32_t number = load_acquire(&clh->cell) & ~(uint32_t)CLH_PARKED;
     return acquire_if(&clh->tail, number, number + CLH_NUMBER);
 }
 
-/* The caller holds the lock through its waiter `self`: takes a number instead, if
- * nobody has queued behind it. */
+/* The caller holds the lock through its waiter `self`: exchanges that for a number, if
+ * no thread has queued behind it. */
 static inline void clh_settle(struct clh *clh, struct waiter *self)
 {
     uint32_t tail = clh_name(self->link.id);
@@ -72,7 +77,8 @@ static inline void clh_settle(struct clh *clh, struct waiter *self)
         store_relaxed(&clh->node, self->link.id);
 }
 
-/* Times out: out of the queue if last, else by telling the successor where to wait. */
+/* Leaves the queue: unlinks the waiter if it is last, otherwise redirects its
+ * successor. */
 static inline void clh_leave(struct lock *lock, struct waiter *self, uint32_t before)
 {
     uint32_t tail = clh_name(self->link.id);
@@ -113,16 +119,16 @@ static inline bool clh_wait_on(struct lock *lock, struct waiter *self, uint32_t 
     return false;
 }
 
-/* Puts waiters that wait for each other, up to `last` (an id), behind the queue;
- * returns the name that the first of them has to wait behind. */
+/* Appends a chain of waiters that ends with `last` (an id) to the queue; returns the
+ * name that the first of them has to wait for. */
 static inline uint32_t clh_swing(struct lock *lock, uint32_t last)
 {
     return exchange_acq_rel(&clh_of(lock)->tail, clh_name(last));
 }
 
-/* The name of the last one queued, 0 if there is none. That it stays the same means
- * that somebody holds the lock and nobody has queued: who left may stay the last (I3),
- * but then a release shows. */
+/* Returns the name of the last waiter, 0 if there is none. If it stays the same, the
+ * lock is held and no thread has queued. A waiter that left may stay last (I3), but
+ * then a release is visible. */
 static inline uint32_t clh_last(struct lock *lock)
 {
     uint32_t tail = load_relaxed(&clh_of(lock)->tail);
@@ -149,7 +155,7 @@ clh_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
     return clh_wait_behind(lock, self, before, waiting, deadline);
 }
 
-/* Behind clh_fast: walks through what somebody left. */
+/* Called after clh_fast: walks through the nodes that timed-out waiters left behind. */
 static __attribute__((noinline, unused)) bool clh_retry(struct lock *lock,
                                                         enum waiting waiting)
 {
@@ -180,7 +186,7 @@ static inline void clh_lock(struct lock *lock, enum waiting waiting)
     clh_timedlock(lock, waiting, NULL);
 }
 
-/* By a holder with a node. */
+/* Called by a holder that has a node. */
 static __attribute__((noinline, unused)) void clh_unlock_queued(struct lock *lock,
                                                                 enum waiting waiting)
 {
@@ -210,7 +216,8 @@ static inline void clh_unlock(struct lock *lock, enum waiting waiting)
     }
 }
 
-/* Nobody uses the lock: what timed-out waiters left behind goes back to the pool. */
+/* Gives back what timed-out waiters left behind. No thread may use the lock any
+ * more. */
 static inline void clh_destroy(struct lock *lock)
 {
     if (unlikely(load_relaxed(&lock->mode)) && clh_trylock(lock, SPIN))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of a CLH lock (clh.h says what it means), and the wait for a holder that
- * has a number instead of a waiter.
+ * The state of a CLH lock (see clh.h), and how a thread waits for a holder that has a
+ * number instead of a waiter.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_CLH_NUMBER_H
 #define HASP_LOCKS_ALGORITHMS_CLH_NUMBER_H
@@ -19,25 +19,25 @@ static inline struct clh *clh_of(struct lock *lock)
     return (struct clh *)lock->state;
 }
 
-/* The name of the waiter with that id, as in the tail. */
+/* Returns the name, as stored in the tail, of the waiter with this id. */
 static inline uint32_t clh_name(uint32_t id)
 {
     return id * 2 + 1;
 }
 
-/* NULL: that name is a number. */
+/* Returns the waiter with this name, or NULL if the name is a number. */
 static inline struct waiter *clh_named(uint32_t name)
 {
     return name % 2 ? waiter_at(name / 2) : NULL;
 }
 
-/* The last number released. */
+/* Returns the last number released. */
 static inline uint32_t clh_number(struct clh *clh)
 {
     return load_relaxed(&clh->cell) & ~(uint32_t)CLH_PARKED;
 }
 
-/* Waits for a holder that has a number; false when the deadline has passed. */
+/* Waits until `number` is released; returns false if the deadline has passed. */
 static inline bool clh_wait_for_number(struct clh *clh, struct waiter *self,
                                        uint32_t number, enum waiting waiting,
                                        const struct deadline *deadline)

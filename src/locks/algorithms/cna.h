@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compact NUMA-aware lock. D. Dice, A. Kogan, "Compact NUMA-aware locks", EuroSys 2019;
- * over the queue of mcs.h (K42 form, time-outs).
+ * based on the queue of mcs.h (K42 form, time-outs).
  *
  * Idea: an MCS queue whose holder, on release, prefers the first waiter of its own
- * node; those whom it passes over go to a secondary queue, which comes back to the
- * front when no waiter of the node is left, or after many such hand-overs. The paper
- * flushes at random; here they are counted, and then everyone who waits at that moment
- * has its turn in the order of arrival, so that waiters are overtaken a bounded number
- * of times.
+ * node. Waiters that it passes over move to a secondary queue, which returns to the
+ * front when no waiter of the node is left, or after many such handovers. The paper
+ * flushes the secondary queue at random. Here handovers are counted, and after the
+ * limit all threads waiting at that moment are served in order of arrival, so that each
+ * waiter is overtaken a bounded number of times.
  *
  *   tail  as in mcs.h
  *   next  as in mcs.h
- *   order  of the holder, bits 0-19 an id, bits 20-31 a number. CNA_IN_ORDER: until the
- *          waiter with that id is served, nobody is passed over. Else the id of the
- *          last waiter of the secondary queue, 0 if empty, whose `next` is the first;
- *          and how often somebody was overtaken since all were served in order.
+ *   order  of the holder: bits 0-19 an id, bits 20-31 a number. If the number is
+ *          CNA_IN_ORDER, no waiter is passed over until the waiter with that id has
+ *          been served. Otherwise the id is that of the last waiter of the secondary
+ *          queue, 0 if empty, whose `next` is the first; and the number counts how
+ *          often a waiter was overtaken since all were last served in order.
  *
- * I1. Where the secondary queue is not empty, the main one is not either: tail is
- *     neither 0 nor TAIL_HELD. So free and held without waiters look as in mcs.h.
- * I2. Only the holder changes links, and of waiters that have a successor only; the
- *     last in the main queue keeps its place, and arrivals link themselves behind it.
- * I3. The secondary queue before the main one has all waiters in the order of arrival.
- *     In the front part that is served in order nobody moves.
- * I4. Each hand-over that overtakes somebody is counted. So a waiter is overtaken at
- *     most HANDOVER_LIMIT times: then it is in order, or was served.
+ * I1. While the secondary queue is not empty, the main queue is not empty either: tail
+ *     is neither 0 nor TAIL_HELD. So a lock that is free or held without waiters looks
+ *     as in mcs.h.
+ * I2. Only the holder changes links, and only those of waiters that have a successor;
+ *     the last waiter of the main queue stays there, and arrivals link themselves
+ *     behind it.
+ * I3. The secondary queue followed by the main queue contains all waiters in order of
+ *     arrival. In the front part that is served in order, no waiter moves.
+ * I4. Each handover that overtakes a waiter is counted. So a waiter is overtaken at
+ *     most HANDOVER_LIMIT times before it is served, or becomes part of the front that
+ *     is served in order.
  *
- * Timed lock: as in mcs.h, by a mark that a holder finds when it hands over; I1 to I4
- * do not ask whether a waiter has left. The last one of those to be served in order is
- * noticed when its turn comes, whether it is still there or not. The bound of
- * abandoned_nodes.h is for both queues together.
+ * Timed lock: as in mcs.h, by a mark that a holder finds when it hands the lock over;
+ * I1 to I4 hold whether or not a waiter has left. The end of the part that is served in
+ * order is detected when its last waiter is reached, even if that waiter has left. The
+ * bound of abandoned_nodes.h applies to both queues together.
  *
  * Trylock: as in mcs.h.
  */
@@ -44,8 +48,9 @@ enum { CNA_ID_BITS = 20, CNA_ID = (1 << CNA_ID_BITS) - 1, CNA_IN_ORDER = 0xfff }
 _Static_assert((int)POOL_CHUNKS *(int)POOL_CHUNK <= 1 << CNA_ID_BITS, "20 bits");
 _Static_assert((int)HANDOVER_LIMIT < (int)CNA_IN_ORDER, "as much can be counted");
 
-/* In waiter.more. A releaser tells its successor the order in the latter's waiter: the
- * holder of a queue that stands behind a word (outer_latch.h) keeps it to itself. */
+/* In waiter.more. A releaser stores the order in the waiter of its successor. In a
+ * queue behind an outer latch or word (outer_latch.h), the holder of the queue keeps it
+ * to itself. */
 enum { CNA_NODE, CNA_ORDER };
 
 static inline uint32_t cna_order(uint32_t id, uint32_t number)
@@ -63,8 +68,8 @@ static inline void cna_forget(struct lock *lock, bool held)
 
 DEFAULT_BEFORE_RELEASE(cna)
 
-/* Puts the secondary queue, whose last waiter is `last`, before the main one; returns
- * the first of the result. */
+/* Puts the secondary queue, whose last waiter is `last`, in front of the main queue;
+ * returns the first waiter of the result. */
 static inline uint32_t cna_join(uint32_t last, uint32_t next)
 {
     if (!last)
@@ -75,7 +80,8 @@ static inline uint32_t cna_join(uint32_t last, uint32_t next)
     return first;
 }
 
-/* mcs_unlink, but where the main queue is empty now the secondary one becomes it. */
+/* mcs_unlink, except that the secondary queue becomes the main queue if that is empty
+ * now. */
 static inline void cna_unlink(struct mcs *mcs, struct atomic_u32 *order,
                               struct waiter *head)
 {
@@ -87,7 +93,8 @@ static inline void cna_unlink(struct mcs *mcs, struct atomic_u32 *order,
     }
     uint32_t tail = head->link.id, first = cna_join(last, 0);
     store_relaxed(&mcs->next, first);
-    /* Release: whoever queues behind `last` links it after the store above. */
+    /* Release: a thread that queues behind `last` links itself after the store
+     * above. */
     if (compare_exchange_release(&mcs->tail, &tail, last)) {
         store_relaxed(order, cna_order(0, number));
         return;
@@ -96,7 +103,8 @@ static inline void cna_unlink(struct mcs *mcs, struct atomic_u32 *order,
     mcs_unlink(mcs, head);
 }
 
-/* Whether `*next`, or whom this puts there, is to be served for being the eldest. */
+/* Returns true if the next waiter has to be served in order of arrival; stores it in
+ * `*next`. */
 static inline bool cna_in_order(struct mcs *mcs, struct atomic_u32 *order,
                                 uint32_t *next)
 {
@@ -112,7 +120,8 @@ static inline bool cna_in_order(struct mcs *mcs, struct atomic_u32 *order,
     return true;
 }
 
-/* Whom to hand over to: the first waiter of the node that the caller runs on. */
+/* Returns the waiter to hand over to: the first waiter of the node that the caller runs
+ * on. */
 static inline uint32_t cna_pick(struct mcs *mcs, struct atomic_u32 *order,
                                 uint32_t next)
 {
@@ -127,7 +136,7 @@ static inline uint32_t cna_pick(struct mcs *mcs, struct atomic_u32 *order,
         passed = at;
         waiter = waiter_at(at = after);
     }
-    if (load_relaxed(&waiter->more[CNA_NODE]) != node) { /* nobody */
+    if (load_relaxed(&waiter->more[CNA_NODE]) != node) { /* there is none */
         next = cna_join(last, next);
         last = 0;
     } else if (passed) {
@@ -142,7 +151,7 @@ static inline uint32_t cna_pick(struct mcs *mcs, struct atomic_u32 *order,
     return next;
 }
 
-/* Waits in the queue. */
+/* Waits in the queue; returns false if the deadline has passed. */
 static inline bool cna_enter(struct lock *lock, struct atomic_u32 *order,
                              enum waiting waiting, const struct deadline *deadline)
 {
@@ -168,7 +177,7 @@ static inline bool cna_enter(struct lock *lock, struct atomic_u32 *order,
     return true;
 }
 
-/* Hands the queue over to the waiter that `pick` says. */
+/* Hands the queue over to the waiter that `pick` chooses. */
 static inline __attribute__((always_inline)) void
 cna_leave(struct lock *lock, struct atomic_u32 *order,
           uint32_t (*pick)(struct mcs *, struct atomic_u32 *, uint32_t next))

@@ -5,40 +5,41 @@
  *
  * Idea: a global lock and a local one for each NUMA node. A thread takes its node's
  * lock, then the global one, unless the local lock came with the global one: a holder
- * whose node has waiters keeps the global lock and gives them the local one, at most
- * HANDOVER_LIMIT times in a row. Any lock that another thread may release can be the
- * global one, any that tells its holder whether somebody waits the local one; the two
- * are arguments here. Where waiters may park, the global lock is MUTEXEE instead of a
- * backoff lock, so that leaders may, too.
+ * whose node has waiters keeps the global lock and passes them the local one, at most
+ * HANDOVER_LIMIT times in a row. Any lock that a different thread may release can be
+ * the global one, and any lock that shows its holder whether threads wait can be the
+ * local one; the two are arguments here. Where waiters may park, the global lock is
+ * MUTEXEE instead of a backoff lock, so that leaders may park, too.
  *
- * A thread that finds the lock free takes the global lock and no other, as a cohort of
- * its own: without contention there is no local lock, and no memory for it.
+ * A thread that finds the lock free takes the global lock only, as a cohort of its own:
+ * without contention there is no local lock, and no memory for it.
  *
  *   state[0..2]  the global lock's
  *   state[3]  directory of the local locks (side_memory.h)
  *   mode  while held: 1 + the node whose local lock the holder has, too; 0 none
- *   local  in the node's part: a lock, of which only the state is used
- *   handovers  in the node's part: 0 whoever gets the local lock has to take the global
- *              one; n > 0 it gets both, the n-th time in a row
+ *   local  in the node's side block: a lock, of which only the state is used
+ *   handovers  in the node's side block: 0 the next holder of the local lock has to
+ *              take the global one; n > 0 it receives both, for the n-th time in a row
  *
  * I1. mode and handovers belong to the holder: written after it has the global lock,
  *     set to 0 before it gives that up. So handovers != 0 implies that the global lock
- *     is held, and the holder of the local lock is the holder.
- * I2. Whoever waits for a local lock never gives up waiting. So where its holder sees a
- *     waiter, a release hands over to a live thread, and none has to be taken back.
- * I3. The local lock is released before the global one. Until the latter, nobody else
- *     can acquire the lock and destroy it; after it, nothing of the lock or of its
- *     parts is touched. Where the local release hands over both, it is the last access.
- * What mode says is found again by any thread on any node: unlock does not ask where it
- * runs.
+ *     is held, and that the holder of the local lock is the holder.
+ * I2. A thread that waits for a local lock never stops waiting. So if its holder sees a
+ *     waiter, a release hands over to a live thread, and no handover has to be taken
+ *     back.
+ * I3. The local lock is released before the global one. Until the global lock is
+ *     released, no other thread can acquire the lock and destroy it; afterwards,
+ *     nothing of the lock or of its side blocks is touched. If the local release hands
+ *     over both, it is the last access. The holder's local lock is found through mode
+ *     by any thread on any node: unlock does not depend on the node that it runs on.
  *
  * Timed lock: waits for the global lock only, as a cohort of its own, and uses that
- * lock's way to give up. Proof: by I2 the local level and the leader that has it are
- * not concerned; a thread that leaves the global lock's queue is one that has nothing
- * to hand on. (The paper's abortable forms let threads leave the local queue too, which
- * has a holder find its last waiter gone after it decided to keep the global lock.)
+ * lock's time-out. Proof: by I2 the local level and its leader are not affected, and a
+ * thread that leaves the global lock's queue has nothing to hand on. (The paper's
+ * abortable forms let threads leave the local queue, too. Then a holder may find its
+ * last waiter gone after it decided to keep the global lock.)
  *
- * Trylock: the global lock's. The lock is free exactly when the global one is.
+ * Trylock: that of the global lock. The lock is free exactly when the global one is.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_COHORT_H
 #define HASP_LOCKS_ALGORITHMS_COHORT_H
@@ -49,7 +50,7 @@
 #include "locks/algorithms/spinlock.h"
 #include "locks/memory/side_memory.h"
 
-/* What a cohort lock asks of a lock, at either level. */
+/* The operations that a cohort lock needs from a lock, at either level. */
 struct cohort_level {
     bool (*fast)(struct lock *);
     bool (*trylock)(struct lock *);
@@ -57,21 +58,23 @@ struct cohort_level {
     void (*unlock)(struct lock *);
     void (*forget)(struct lock *, bool held);
     void (*destroy)(struct lock *);
-    bool (*queued)(struct lock *); /* local: asked by the holder, does anybody wait? */
+    bool (*queued)(struct lock *); /* local level only: called by the holder, true if a
+                                    * thread waits */
 };
 
 struct cohort {
     const struct cohort_level *global, *local;
-    void (*forget)(struct lock *, bool held); /* of the whole */
+    void (*forget)(struct lock *, bool held); /* of the whole lock */
     bool adaptive;                            /* may skip the local level (ahmcs.h) */
 };
 
-/* Lies over the words of a part. */
+/* Overlays the words of a side block. */
 struct cohort_node {
     struct lock local;
-    char apart[64 - sizeof(struct lock)]; /* from what the local lock's waiters watch */
+    char apart[64 - sizeof(struct lock)]; /* keeps it off the line that the local lock's
+                                           * waiters watch */
     struct atomic_u32 handovers;
-    struct atomic_u32 deserted, skipper; /* of an adaptive one */
+    struct atomic_u32 deserted, skipper; /* of adaptive locks */
 };
 
 _Static_assert(sizeof(struct cohort_node) <= sizeof(((struct side_block *)0)->words),
@@ -87,8 +90,8 @@ static inline struct cohort_node *cohort_node_of(struct side_block *block)
     return (struct cohort_node *)(void *)block->words;
 }
 
-/* After a fork: whoever is in a local lock is a ghost, for a live thread comes through
- * here before it enters one. */
+/* After a fork: every thread in a local lock belongs to the parent, because a live
+ * thread passes through here before it enters one. */
 static inline __attribute__((always_inline)) void
 cohort_forget(struct lock *lock, bool held, const struct cohort *cohort)
 {
@@ -100,21 +103,23 @@ cohort_forget(struct lock *lock, bool held, const struct cohort *cohort)
         store_relaxed(&node->handovers, 0);
         store_relaxed(&node->skipper, 0);
         cohort->local->forget(&node->local, true);
-        cohort->local->trylock(&node->local); /* held or free: held now ... */
-        cohort->local->unlock(&node->local);  /* ... and free, without waiters */
+        cohort->local->trylock(&node->local); /* it was held or free: held now ... */
+        cohort->local->unlock(&node->local);  /* ... and now free, without waiters */
     }
-    /* By I1, where mode is set the global lock was held when the process forked, by the
-     * thread that forked or by a ghost; so nobody has acquired it since. */
+    /* By I1, if mode is set, the global lock was held when the process forked, by the
+     * forking thread or by another thread of the parent; so no thread has acquired it
+     * since. */
     bool through = load_relaxed(&lock->mode) != 0;
     store_relaxed(&lock->mode, 0);
     cohort->global->forget(lock, held || through);
     if (through && !held)
-        cohort->global->unlock(lock); /* it was on its way to a ghost */
+        cohort->global->unlock(lock); /* it was being handed to a thread of the
+                                       * parent */
 }
 
-/* Acquires the global lock only, if the local level would not pay: its last release saw
- * nobody waiting, and nobody else from this node skips it now. A wrong guess costs
- * time, no more. */
+/* Acquires only the global lock if the local level would not pay off: its last release
+ * found no waiters, and no other thread of this node is skipping it now. A wrong guess
+ * only costs time. */
 static inline __attribute__((always_inline)) bool
 cohort_skips(struct lock *lock, struct cohort_node *node, const struct cohort *cohort)
 {
@@ -146,7 +151,7 @@ cohort_wait(struct lock *lock, const struct cohort *cohort)
         return;
     cohort->local->timedlock(&node->local, NULL);
     if (load_relaxed(&node->handovers))
-        return; /* the predecessor kept the global lock for us */
+        return; /* the predecessor kept the global lock for this thread */
     cohort->global->timedlock(lock, NULL);
     store_relaxed(&lock->mode, (uint8_t)(index + 1));
 }
@@ -161,7 +166,7 @@ cohort_timedlock(struct lock *lock, const struct cohort *cohort,
     return cohort->global->timedlock(lock, deadline);
 }
 
-/* By a holder that has its node's local lock, too. */
+/* Called by a holder that also has its node's local lock. */
 static inline __attribute__((always_inline)) void
 cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohort)
 {
@@ -182,7 +187,8 @@ cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohor
     cohort->global->unlock(lock);
 }
 
-/* A lock as a level: `wait` and `wait_until` are the arguments of its functions. */
+/* Makes a lock usable as a level; `wait` and `wait_until` are the arguments of its
+ * functions. */
 #define COHORT_LEVEL(level, prefix, forget_it, tells, wait, wait_until)                \
     static inline bool level##_trylock(struct lock *lock)                              \
     {                                                                                  \
@@ -207,7 +213,7 @@ cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohor
         .queued = tells,                                                               \
     };
 
-/* A cohort lock's functions, for locks.def. */
+/* Defines a cohort lock's functions for locks.def. */
 #define COHORT(name, global_level, local_level, adapts)                                \
     static void name##_forget(struct lock *lock, bool held);                           \
     static const struct cohort name = {&global_level, &local_level, name##_forget,     \
@@ -257,11 +263,11 @@ cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohor
         side_memory_free(cohort_directory(lock));                                      \
     }
 
-/* The locks that cohorts are made of. */
+/* The locks that serve as levels. */
 
 static inline void cohort_no_queue(struct lock *lock, bool held)
 {
-    (void)lock; /* no ghosts */
+    (void)lock; /* there is no queue to repair */
     (void)held;
 }
 
@@ -274,8 +280,8 @@ COHORT_LEVEL(cohort_backoff, spinlock, cohort_no_queue, NULL, (lock, true),
              (lock, true, deadline))
 COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock, MUTEXEE_SPINNERS),
              (lock, MUTEXEE_SPINNERS, deadline))
-/* A leader's turn: while the holder has a cohort of its own to serve, whose hand-overs
- * write what lies beside the global number, there is no point in looking often. */
+/* A leader spins longer while the holder serves its own cohort: those handovers write
+ * next to the global number, so frequent reads would only slow them down. */
 static inline void leader_ticket_serve(struct lock *lock, uint32_t number)
 {
     ticket_serve(lock, number);
@@ -316,18 +322,20 @@ COHORT(c_bo_mcs_park, cohort_mutexee, cohort_mcs_park, false)
 COHORT(c_tkt_tkt, cohort_leader_ticket, cohort_ticket, false)
 COHORT(c_ptl_tkt, cohort_partitioned, cohort_ticket, false)
 
-/* The holder moves a thread asleep on a condition variable to the sleepers of the
+/* The holder moves a thread that sleeps on a condition variable to the sleepers of the
  * global lock's word. */
 static inline void c_bo_mcs_park_adopt(struct lock *lock, struct waiter *waiter)
 {
     mutexee_adopt(lock, waiter);
 }
 
-/* After that: it takes the global lock, as a cohort of its own. */
+/* Called after that: takes the global lock, as a cohort of its own. */
 static inline void c_bo_mcs_park_relock(struct lock *lock)
 {
     fork_repair_if_due(lock,
-                       c_bo_mcs_park_forget); /* before mutexee's, which knows less */
+                       /* Before mutexee's own repair, which does not know about the
+                        * local locks. */
+                       c_bo_mcs_park_forget);
     mutexee_relock(lock, MUTEXEE_SPINNERS);
 }
 

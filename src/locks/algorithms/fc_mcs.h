@@ -4,35 +4,37 @@
  * locks", SPAA 2011; flat combining: D. Hendler, I. Incze, N. Shavit, M. Tzafrir, "Flat
  * combining and the synchronization-parallelism tradeoff", SPAA 2010.
  *
- * Idea: a thread publishes its request in a slot of its NUMA node. Whoever gets the
- * node's combiner flag collects the published requests into a chain of waiters and
- * splices that into a global MCS queue, by one exchange of its tail. Everybody waits on
- * its own cell; the lock stays in a node for as long as the chain is.
+ * Idea: a thread publishes its request in a slot of its NUMA node. The thread that sets
+ * the node's combiner flag collects the published requests into a chain of waiters and
+ * splices that into a global MCS queue, by one exchange of its tail. Each thread waits
+ * on its own cell; the lock stays in a node for the length of the chain.
  *
- * The global queue is that of mcs.h. Published requests are ids of waiters, so that a
- * thread keeps no record for a lock that it does not wait for. A thread that finds all
- * slots in use is a chain of its own. The combiner collects, not for a given time, but
- * while the same waiter is the last one of the global queue: as long as that delays
- * nobody, and until others were spliced.
+ * The global queue is that of mcs.h. Published requests are ids of waiters, so a thread
+ * keeps no record for a lock that it does not wait for. A thread that finds all slots
+ * in use is a chain of its own. The combiner collects, not for a fixed time, but while
+ * the same waiter is last in the global queue, which delays no thread, and until others
+ * have spliced.
  *
  *   state[0..1]  {tail, next} of the global queue (mcs.h)
- *   state[3]  directory of the nodes' parts (side_memory.h)
- *   combiner  in the node's part: 1 while some thread collects
- *   slots  in the node's part: id of a waiter that wants to be collected, 0 none
+ *   state[3]  directory of the nodes' side blocks (side_memory.h)
+ *   combiner  in the node's side block: 1 while a thread collects
+ *   slots  in the node's side block: id of a waiter that wants to be collected, 0 none
  *
- * I1. 0 -> id in a slot by the waiter's thread, id -> 0 by the combiner, who puts it
- *     into its chain; so a waiter is in the global queue once.
- * I2. Whose request is in a slot tries to become the combiner; so as long as there are
- *     requests, some thread collects or is about to.
- * I3. A thread touches the node's part only until its own request was collected and its
- *     own collecting is over, both before it returns from lock(). So the part is there.
- * I4. Whoever splices a chain behind a free lock has acquired it for the first of the
- *     chain, and says so by a grant.
+ * I1. A slot changes from 0 to an id by the waiter's thread, and back to 0 by the
+ *     combiner, which puts the waiter into its chain; so a waiter is in the global
+ *     queue once.
+ * I2. A thread whose request is in a slot tries to become the combiner; so as long as
+ *     there are requests, a thread collects or is about to.
+ * I3. A thread touches the node's side block only until its own request was collected
+ *     and its own collecting is over, both before it returns from lock(). So the block
+ *     still exists.
+ * I4. A thread that splices a chain behind a free lock has acquired it for the first
+ *     waiter of the chain, and grants it.
  *
- * The exchange that fills a slot (release) pairs with the combiner's look (acquire),
+ * The exchange that fills a slot (release) pairs with the combiner's load (acquire),
  * and the combiner's flag with itself.
  *
- * Timed lock: a thread that may give up publishes nothing; it queues as a chain of its
+ * Timed lock: a thread with a deadline publishes nothing; it queues as a chain of its
  * own and leaves the global queue as in mcs.h. So chains have no gaps.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_FC_MCS_H
@@ -44,10 +46,10 @@
 
 enum {
     FC_MCS_SLOTS = HANDOVER_LIMIT < 16 ? HANDOVER_LIMIT + 1 : 16,
-    FC_MCS_CHAIN = HANDOVER_LIMIT + 1, /* so many members at most */
+    FC_MCS_CHAIN = HANDOVER_LIMIT + 1, /* at most this many waiters */
 };
 
-/* Lies over the words of a part. */
+/* Overlays the words of a side block. */
 struct fc_mcs_node {
     struct atomic_u32 combiner;
     struct atomic_u32 slots[FC_MCS_SLOTS];
@@ -65,7 +67,7 @@ static inline struct atomic_u32 *fc_mcs_directory(struct lock *lock)
     return &lock->state[3];
 }
 
-/* Live threads come through here before they publish anything. */
+/* Live threads pass through here before they publish anything. */
 static inline void fc_mcs_forget(struct lock *lock, bool held)
 {
     for (uint32_t i = 0; i < SIDE_BLOCKS_MAX; i++) {
@@ -78,7 +80,7 @@ static inline void fc_mcs_forget(struct lock *lock, bool held)
 
 DEFAULT_BEFORE_RELEASE(fc_mcs)
 
-/* A slot that holds the request now, or NULL. */
+/* Returns the slot that holds the request now, or NULL if all are in use. */
 static inline struct atomic_u32 *fc_mcs_publish(struct fc_mcs_node *node, uint32_t id)
 {
     uint32_t mine = current_thread();
@@ -116,7 +118,7 @@ static inline bool fc_mcs_waits(uint32_t tail)
     return tail != 0 && tail != TAIL_HELD;
 }
 
-/* By the combiner. */
+/* Called by the combiner. */
 static inline void fc_mcs_combine(struct mcs *mcs, struct fc_mcs_node *node)
 {
     struct fc_mcs_chain chain = {0, 0, 0};
@@ -134,7 +136,7 @@ static inline void fc_mcs_combine(struct mcs *mcs, struct fc_mcs_node *node)
         grant(&waiter_at(chain.first)->cell, false);
 }
 
-/* Until the request in the slot is in the global queue. */
+/* Waits until the request in the slot is in the global queue. */
 static inline void fc_mcs_await(struct mcs *mcs, struct fc_mcs_node *node,
                                 struct atomic_u32 *slot, uint32_t id)
 {

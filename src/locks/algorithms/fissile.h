@@ -2,24 +2,26 @@
 /*
  * Fissile lock. D. Dice, A. Kogan, "Fissile locks", arXiv 2020.
  *
- * Idea: a test-and-set lock while there is little contention, a NUMA-aware queue when
- * there is much: the latch and its alpha as in outer_latch.h, over the queue of cna.h.
- * In the paper the alpha loses its patience after some time; here releases are counted,
- * so that the number of bypasses is bounded.
+ * Idea: a test-and-set lock under low contention, a NUMA-aware queue under high
+ * contention: the latch and its alpha as in outer_latch.h, in front of the queue of
+ * cna.h. In the paper the alpha becomes impatient after some time; here releases are
+ * counted, so that the number of bypasses is bounded.
  *
- *   tail  of the inner lock: 0 when nobody waits
+ *   tail  of the inner lock: 0 if no thread waits
  *   next  of the inner lock
  *   taken, released  of the latch, as in latch.h
- *   mode  releases of this epoch that somebody queued has seen, and the epoch's number
+ *   mode  number of releases in this epoch while a thread was queued, and the number of
+ *         the epoch
  *
  * I1. The latch keeps the invariants of outer_latch.h, the queue those of cna.h.
- * I2. A queued thread is overtaken at most FISSILE_BYPASSES times in each of two epochs
- *     and once more at the latch, and HANDOVER_LIMIT times in the queue.
+ * I2. A queued thread is overtaken at the latch at most FISSILE_BYPASSES times in each
+ *     of two epochs and once more, and HANDOVER_LIMIT times in the queue.
  *
- * Timed lock: in the queue as in mcs.h; the alpha hands the queue over and goes. A
- * grant that comes too late for it is the next alpha's, or free to who finds no queue.
+ * Timed lock: in the queue as in mcs.h. The alpha hands the queue over and leaves. If
+ * the latch is already reserved for it, the next alpha takes it, or a thread that finds
+ * the queue empty.
  *
- * Trylock: takes the free latch, whoever is queued; it counts as a bypass.
+ * Trylock: takes a free latch even if threads are queued; this counts as a bypass.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_FISSILE_H
 #define HASP_LOCKS_ALGORITHMS_FISSILE_H
@@ -27,7 +29,8 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/outer_latch.h"
 
-/* So that two epochs let through as many as a preferred node may be handed in a row. */
+/* So that two epochs admit as many bypasses as the queue allows handovers within a
+ * node. */
 enum { FISSILE_BYPASSES = (HANDOVER_LIMIT + 1) / 2 };
 
 _Static_assert((int)FISSILE_BYPASSES <= (int)OUTER_LATCH_COUNT, "counted in mode");

@@ -23,6 +23,6 @@ bool futex_wait_biased(struct lock *lock, const struct deadline *deadline)
     }
     if (acquired)
         store_relaxed(&lock->mode, FUTEX_SHARED);
-    fetch_add_relaxed(sleepers, UINT32_MAX); /* one less */
+    fetch_add_relaxed(sleepers, UINT32_MAX); /* subtract one */
     return acquired;
 }

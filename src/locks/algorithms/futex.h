@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Three-state futex mutex, compatible with glibc's word, with a biased release. The
- * default. U. Drepper, "Futexes are tricky", 2011 (three states). The bias is Hasp's
- * own, in the spirit of D. Dice, H. Huang, M. Yang, "Asymmetric Dekker
+ * default lock. U. Drepper, "Futexes are tricky", 2011 (three states). The bias is
+ * Hasp's own, in the spirit of D. Dice, H. Huang, M. Yang, "Asymmetric Dekker
  * synchronization", 2001.
  *
- * Idea: an uncontended release needs no atomic operation as long as nobody ever had to
- * sleep: it is a plain store, after which the releaser looks at a table of sleepers in
- * the library. The first waiters of a lock count themselves into that table and run one
- * heavy barrier; from their first acquisition on, the lock releases by exchange, for
- * good.
+ * Idea: an uncontended release needs no atomic operation as long as no thread ever had
+ * to sleep: it is a plain store, after which the releaser reads a table of sleepers in
+ * the library. The first waiters of a lock count themselves in that table and execute
+ * one heavy barrier; from their first acquisition on, the lock is released by an
+ * exchange, permanently.
  *
- *   word  0 free, 1 held, 2 held and somebody may sleep on it
- *   mode  0 biased, FUTEX_SHARED releases by exchange; written by holders only
+ *   word  0 free, 1 held, 2 held with possible sleepers
+ *   mode  0 biased, FUTEX_SHARED released by exchange; written by holders only
  *
  * I1. Every release after a holder wrote FUTEX_SHARED is an exchange; holders are
  *     ordered, so a waiter that sees the flag may rely on it.
- * I2. A waiter that sees it not is counted in sleepers[] before its heavy barrier, and
- *     until it holds the lock or gives up. Each biased release either comes before the
- *     barrier, then the waiter sees the word free; or its table look-up after, then it
- *     wakes.
- * I3. Where the barrier is not to be had (a filter came while the lock was biased),
- *     such a waiter sleeps in slices.
- * I4. A releaser clears nothing after its store; the table is counted in and out by
- *     waiters.
+ * I2. A waiter that does not see it is counted in sleepers[] before its heavy barrier,
+ *     and until it holds the lock or gives up. Each biased release either precedes the
+ *     barrier, in which case the waiter sees the word free; or reads the table after
+ *     it, and wakes the waiter.
+ * I3. If the barrier is not available (a seccomp filter was installed while the lock
+ *     was biased), such a waiter sleeps in slices.
+ * I4. A releaser clears nothing after its store; waiters count themselves in and out.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_FUTEX_H
 #define HASP_LOCKS_ALGORITHMS_FUTEX_H
@@ -34,8 +33,8 @@
 enum { FUTEX_SHARED = 1 };
 enum { FUTEX_BUCKETS = 512, FUTEX_SLICE_NS = 1000000 };
 
-/* Waiters of biased locks, by hash of the lock's address; counts of locks that share a
- * bucket only cost a vain wake-up. */
+/* Number of threads that wait for biased locks, by a hash of the lock's address. Locks
+ * that share a bucket only cost needless wake-ups. */
 extern struct atomic_u32 futex_sleepers[FUTEX_BUCKETS]
     __attribute__((visibility("hidden")));
 
@@ -56,7 +55,7 @@ static inline bool futex_trylock(struct lock *lock, bool biased)
     return load_relaxed(&lock->word) == 0 && futex_fast(lock);
 }
 
-/* The waiter's part of the bias, for as long as the lock is biased. */
+/* Waits for a lock that is still biased; returns false if the deadline has passed. */
 bool futex_wait_biased(struct lock *lock, const struct deadline *deadline);
 
 static inline bool futex_sleep(struct lock *lock, const struct deadline *deadline)
@@ -103,7 +102,8 @@ static inline void futex_unlock(struct lock *lock, bool biased)
     }
 }
 
-/* The holder moves a thread asleep on a condition variable to the lock's sleepers. */
+/* The holder moves a thread that sleeps on a condition variable to the lock's
+ * sleepers. */
 static inline void futex_adopt(struct lock *lock, struct waiter *waiter)
 {
     store_relaxed(&lock->mode, FUTEX_SHARED);
@@ -111,10 +111,12 @@ static inline void futex_adopt(struct lock *lock, struct waiter *waiter)
     move_to_sleepers(waiter, &lock->word);
 }
 
-/* After futex_adopt: it may have slept among others. The mode is FUTEX_SHARED. */
+/* After futex_adopt: the thread may have slept among others. The mode is
+ * FUTEX_SHARED. */
 static inline void futex_relock(struct lock *lock, bool biased)
 {
-    /* It is awake, and whoever signalled is about to release: spin a little first. */
+    /* The thread is awake, and the signalling thread is about to release: spin
+     * briefly. */
     for (uint32_t spins = spin_limit() / 4 + 1; spins; spins -= relax_at_most(spins)) {
         if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, 2))
             return;
@@ -124,7 +126,7 @@ static inline void futex_relock(struct lock *lock, bool biased)
 
 static inline void futex_before_release(struct lock *lock)
 {
-    (void)lock; /* no queue, no ghosts */
+    (void)lock; /* there is no queue to repair */
 }
 
 DEFAULT_DESTROY(futex)

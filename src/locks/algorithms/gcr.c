@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts of wrapped locks that have no room for an id: found by the lock's address.
+ * Side blocks of wrapped locks that cannot store an id: found by the lock's address.
  *
- * Lists that only ever grow, at the head; a part whose lock was destroyed has key 0
- * and is taken by the next lock that comes to its bucket. A mutex that is freed without
- * being destroyed leaves its part to the next one at that address: nobody waits in it.
- * Two threads may at once make two parts for one lock. Then there are two active sets
- * for a while: later threads find the first of them, and each thread leaves the set
- * that it entered.
+ * The buckets are lists that only grow, at the head. A block whose lock was destroyed
+ * has key 0 and is reused by the next lock of its bucket. A mutex that is freed without
+ * being destroyed leaves its block to the next one at that address; no thread waits in
+ * it. Two threads may create two blocks for one lock at the same time. Then there are
+ * two active sets for a while: later threads find the first of them, and each thread
+ * leaves the set that it entered.
  *
- * A bucket and one word are the whole address: locks are aligned to 8 bytes, and user
- * space has 48 bits.
+ * A bucket and one word represent the whole address: locks are aligned to 8 bytes, and
+ * user space has 48 bits.
  */
 #include "locks/algorithms/gcr.h"
 
 enum { GCR_ALIGNED_BITS = 3, GCR_BUCKET_BITS = 13, GCR_BUCKETS = 1 << GCR_BUCKET_BITS };
 
-/* Ids of the first parts. */
+/* Ids of the first blocks. */
 static struct atomic_u32 buckets[GCR_BUCKETS] __attribute__((aligned(CACHE_LINE)));
 
-/* What the bucket does not say; never 0. */
+/* The part of the address that the bucket does not determine; never 0. */
 static uint32_t key_of(const struct lock *lock)
 {
     return (uint32_t)((uintptr_t)lock >> (GCR_ALIGNED_BITS + GCR_BUCKET_BITS));
@@ -36,8 +36,8 @@ static struct gcr *gcr_at(uint32_t id)
     return (struct gcr *)(void *)side_block_at(id)->words;
 }
 
-/* The one with this key, from the part `id` on; with `take`, or one that is free, which
- * then has it. */
+/* Returns the block with this key, starting with the block `id`. With `take`, also
+ * claims one that is free. */
 static struct gcr *find(uint32_t id, uint32_t key, bool take)
 {
     while (id) {
@@ -65,12 +65,12 @@ struct gcr *gcr_by_address(const struct lock *lock)
         struct gcr *gcr = gcr_at(fresh->link.id);
         store_relaxed(&gcr->key, key);
         store_relaxed(&gcr->next, first);
-        /* Release: whoever finds the part sees the above. */
+        /* Release: a thread that finds the block sees the stores above. */
         if (compare_exchange_release(bucket, &first, fresh->link.id)) {
             pool_keep(&side_pool, (struct pool_slot *)fresh);
             return gcr;
         }
-        side_block_give(fresh); /* somebody else's may be this lock's */
+        side_block_give(fresh); /* another thread's block may have this lock's key */
     }
 }
 

@@ -3,38 +3,39 @@
  * Concurrency restriction around any lock. D. Dice, A. Kogan, "Avoiding scalability
  * collapse by restricting concurrency", EuroSys 2019 (GCR).
  *
- * Idea: of the threads that have to wait only a few, the active ones, may do so in the
- * wrapped lock, and circulate over it. The others are passive: they sleep in a queue,
- * whose first (the top) becomes active when the active set is not full for a while, or
- * when it has stood there for long: then it gets the place of the next one that leaves.
- * The paper counts the holder as active too and hooks its release; here a thread leaves
- * the active set once it has acquired, so the fast path and the release are the wrapped
- * lock's own. The paper's top spins; this one looks now and then, with naps in between.
+ * Idea: of the threads that have to wait, only a few, the active ones, do so in the
+ * wrapped lock, and circulate through it. The others are passive: they sleep in a
+ * queue. Its first thread (the top) becomes active when the active set has not been
+ * full for a while, or when it has waited for long; then it replaces the next thread
+ * that leaves the set. The paper counts the holder as active, too, and hooks its
+ * release; here a thread leaves the active set once it has acquired, so the fast path
+ * and the release are those of the wrapped lock. The paper's top spins; this one checks
+ * the set from time to time, with naps in between.
  *
- * In a part of the lock (where its id is kept: gcr_of), made when a thread first has to
- * wait:
+ * In a side block of the lock (gcr_of shows where its id is), created when a thread
+ * first has to wait:
  *
- *   admission  bits 0-7 the number of active threads; bit 8 WANTED, the top asks for
- *              the place of the next that leaves; from bit 16 the number of departures
- *   place      1 once that place was given to the top, which sets it back to 0
- *   passive    a whole lock, used as mcs.h does; its holder is the top
+ *   admission  bits 0-7 the number of active threads; bit 8 WANTED, the top asks to
+ *              replace the next thread that leaves; from bit 16 the number of
+ *              departures
+ *   granted    1 once the top may replace such a thread; the top sets it back to 0
+ *   passive    a whole lock, used as in mcs.h; its holder is the top
  *
- * I1. At most gcr_limit() threads are active, a place that was given included.
- * I2. An active thread waits for nothing but the wrapped lock: it leaves the active set
- *     when it has acquired, or given up. Who holds a lock needs no place to release it.
+ * I1. At most gcr_limit() threads are active, including a top that was granted.
+ * I2. An active thread waits only for the wrapped lock: it leaves the active set when
+ *     it has acquired, or given up. A holder need not be active to release the lock.
  * I3. WANTED is set by the top only, in one exchange with the check that the set is
- *     full; so one of those counted there gives its place. No wake-up is lost.
- * I4. Nothing about exclusion depends on any of this.
- * The exchange that takes WANTED away (acquire) pairs with the one that set it
- * (release), so that `place` is set after an earlier top has cleared it. It carries
- * nothing else.
+ *     full; so one of the threads counted there grants its request. No wake-up is lost.
+ * I4. Mutual exclusion does not depend on any of this. The exchange that clears WANTED
+ *     (acquire) pairs with the one that set it (release), so that `granted` is set
+ *     after an earlier top has cleared it. It publishes nothing else.
  *
- * Timed lock: a passive waiter leaves the queue as in mcs.h. The top takes WANTED back;
- * if it is gone, the place is as good as given, and it goes on to the wrapped lock,
- * whose timed form ends at once. It does not nap: it asks for the next place directly.
+ * Timed lock: a passive waiter leaves the queue as in mcs.h. The top withdraws WANTED;
+ * if it is already cleared, a grant is on its way, and the top continues to the wrapped
+ * lock, whose timed form ends at once. It does not nap: it sets WANTED directly.
  *
- * Note: threads that a condition variable hands over wait in the wrapped lock, without
- * a place. They are there by the holder's will, and no place depends on them.
+ * Note: threads that a condition variable hands over wait in the wrapped lock without
+ * being counted. The holder put them there, and no count depends on them.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_GCR_H
 #define HASP_LOCKS_ALGORITHMS_GCR_H
@@ -46,24 +47,24 @@ enum { GCR_ACTIVE = 0xff, GCR_WANTED = 1 << 8, GCR_DEPARTURE = 1 << 16 };
 
 enum { GCR_LIMIT = 4 };
 
-/* The top looks again after naps of 50, 100, 200 and 400 microseconds, then asks. So
- * the active set changes about once a millisecond, which is rare beside acquisitions
- * and often beside what a waiter would call starving. */
+/* The top checks again after naps of 50, 100, 200 and 400 microseconds, then asks. So
+ * the active set changes about once a millisecond, which is rare compared with
+ * acquisitions, and frequent enough that no waiter starves. */
 enum { GCR_NAPS = HANDOVER_LIMIT < 4 ? 1 : 4, GCR_NAP_NS = 50000 };
 
-/* The set counts as not full when that lasts for this part of the spin limit. */
+/* The set counts as not full if it is so for this fraction of the spin limit. */
 enum { GCR_QUIET_PART = 4 };
 
 struct gcr {
     struct lock passive;
     struct atomic_u32 admission, granted;
-    struct atomic_u32 next, key; /* only for those of gcr_by_address() */
+    struct atomic_u32 next, key; /* only for gcr_by_address() */
 };
 
-/* Where the wrapper keeps its part's id: a lock of at most 12 bytes leaves it the last
- * word of the state. With more, that word is mostly the lock's directory, which has a
- * word to spare behind those of its parts. Else the library finds it by the lock's
- * address. */
+/* Where the wrapper keeps the id of its side block. A lock with a state of at most 12
+ * bytes leaves it the last word of the state. In larger ones that word is usually the
+ * lock's directory, which has a spare word after those of its blocks. For the rest, the
+ * library finds the block by the lock's address. */
 enum gcr_home { GCR_IN_STATE, GCR_IN_DIRECTORY, GCR_BY_ADDRESS };
 
 struct gcr *gcr_by_address(const struct lock *lock);
@@ -72,7 +73,7 @@ void gcr_forget_address(const struct lock *lock);
 _Static_assert(sizeof(struct gcr) <= sizeof(((struct side_block *)0)->words),
                "fits into a part");
 
-/* Enough to keep the lock busy: one that is next, or a few where there are CPUs. */
+/* Enough threads to keep the lock busy: the next holder, or a few if there are CPUs. */
 static inline uint32_t gcr_limit(void)
 {
     uint32_t cpus = cpu_count();
@@ -92,7 +93,8 @@ static inline struct gcr *gcr_of(struct lock *lock, enum gcr_home where)
     return (struct gcr *)(void *)side_block_of(gcr_cell(lock, where))->words;
 }
 
-/* Whoever is counted or queued is a ghost: a live thread comes through here first. */
+/* Every thread that is counted or queued belongs to the parent: live threads pass
+ * through here first. */
 static inline void gcr_forget(struct lock *passive, bool held)
 {
     (void)held;
@@ -117,8 +119,8 @@ static inline bool gcr_join(struct gcr *gcr)
     return false;
 }
 
-/* Joins if nobody comes or goes while the top looks on. Otherwise those who circulate
- * keep the lock busy: each of them is away for a moment. */
+/* Joins if no thread joins or leaves while the top watches. Otherwise the circulating
+ * threads keep the lock busy, although each of them is outside the set briefly. */
 static inline bool gcr_join_quiet(struct gcr *gcr)
 {
     uint32_t before = load_relaxed(&gcr->admission), seen = before;
@@ -132,7 +134,8 @@ static inline bool gcr_join_quiet(struct gcr *gcr)
            compare_exchange_relaxed(&gcr->admission, &before, before + 1);
 }
 
-/* The top asks for the next place, or takes one that is free. */
+/* The top asks to replace the next thread that leaves, or joins if the set is not
+ * full. */
 static inline bool gcr_ask(struct gcr *gcr, const struct deadline *deadline)
 {
     uint32_t seen = load_relaxed(&gcr->admission), after;
@@ -161,7 +164,7 @@ static inline bool gcr_stand_by(struct gcr *gcr, const struct deadline *deadline
         if (gcr_join_quiet(gcr))
             return true;
         struct deadline end = deadline_after((uint64_t)GCR_NAP_NS << nap);
-        park(&gcr->granted, 0, &end); /* nobody wakes it before it has asked */
+        park(&gcr->granted, 0, &end); /* no thread wakes it before it has asked */
     }
     return gcr_ask(gcr, deadline);
 }
@@ -172,19 +175,19 @@ gcr_wait_passive(struct gcr *gcr, const struct deadline *deadline)
     if (!mcs_timedlock(&gcr->passive, SPIN_THEN_PARK, deadline))
         return false;
     bool active = gcr_stand_by(gcr, deadline);
-    mcs_unlock(&gcr->passive, SPIN_THEN_PARK); /* the next is the top */
+    mcs_unlock(&gcr->passive, SPIN_THEN_PARK); /* the next waiter becomes the top */
     return active;
 }
 
-/* A thread that has to wait for the lock becomes active; false when the deadline passed
- * first. Threads that come and go do not look at the queue: that keeps them few. */
+/* A thread that has to wait for the lock becomes active; returns false if the deadline
+ * passed first. Circulating threads do not check the queue, which keeps them few. */
 static inline bool gcr_enter(struct gcr *gcr, const struct deadline *deadline)
 {
     fork_repair_if_due(&gcr->passive, gcr_forget);
     return gcr_join(gcr) || gcr_wait_passive(gcr, deadline);
 }
 
-/* It has acquired the lock, or given up. */
+/* The thread has acquired the lock, or given up. */
 static inline void gcr_leave(struct gcr *gcr)
 {
     uint32_t seen = load_relaxed(&gcr->admission), after;
@@ -197,12 +200,12 @@ static inline void gcr_leave(struct gcr *gcr)
     }
 }
 
-/* Nobody uses the lock any more. */
+/* No thread may use the lock any more. */
 static inline void gcr_destroy(struct lock *lock, enum gcr_home where)
 {
     if (where == GCR_BY_ADDRESS) {
         gcr_forget_address(lock);
-    } else if (load_relaxed(&lock->state[3])) { /* else nobody ever waited */
+    } else if (load_relaxed(&lock->state[3])) { /* otherwise no thread ever waited */
         uint32_t id = exchange_relaxed(gcr_cell(lock, where), 0);
         if (id)
             side_block_give(side_block_at(id));

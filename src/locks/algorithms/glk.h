@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Generic lock (GLK): ticket, MCS or blocking, by what it observes. J. Antić, G.
+ * Generic lock (GLK): switches between ticket, MCS and blocking. J. Antić, G.
  * Chatzopoulos, R. Guerraoui, V. Trigonakis, "Locking made easy", Middleware 2016.
  *
  * Idea: a ticket lock is best while few threads wait, MCS when many do, and neither
- * when threads outnumber CPUs. So the lock has all three, and a holder that had to wait
- * now and then looks how many waited lately and says which one counts from now on. The
- * paper asks the system how many threads are runnable; here a lock blocks when those
- * that it makes wait, and its holder, outnumber the CPUs by themselves. Until then who
- * is one too many tries now and then: in a queue each spins for a time slice.
+ * when threads outnumber CPUs. So the lock contains all three, and a holder that had to
+ * wait periodically checks how many threads waited and selects the active one. The
+ * paper asks the system how many threads are runnable; here a lock blocks when its own
+ * waiters and its holder outnumber the CPUs. Until then, surplus threads retry with
+ * trylock, because in a queue each would spin for a whole time slice.
  *
  *   state[0..2]  the ticket lock, as in tickets.h
- *   mode         which of the locks counts: 0 ticket, 1 mcs, 2 blocking
- *   state[3]     directory of one part (side_memory.h), made at the first contention
- *   mcs, blocking   in the part: a whole lock each; the latter is mutexee.h's
- *   waiting      in the part: threads that wait for any of them
- *   count, sum   in the part: of acquisitions after a wait, and of those who waited
- *                then, since the last look
- *   period       in the part: acquisitions between looks; at first 0, look at once
+ *   mode         the active lock: 0 ticket, 1 mcs, 2 blocking
+ *   state[3]     directory of the side block (side_memory.h), made at first contention
+ *   mcs, blocking   in the block: a whole lock each; the latter is that of mutexee.h
+ *   waiting      in the block: threads that wait for any of them
+ *   count, sum   in the block: acquisitions after a wait since the last check, and the
+ *                sum of the waiting threads counted then
+ *   period       in the block: acquisitions between checks; initially 0, check at once
  *
- * I1. The lock is held by who has the lock that counts and has seen, while it had it,
- *     that it counts.
- * I2. mode is changed by a holder only, while it has both the lock that counts and the
- *     one that is going to. It releases the former only after that.
- * I3. Who has one of the three and sees that another counts waits for nothing and
- *     releases it at once.
- * I4. A holder takes the one that is going to count by a single attempt, so nobody ever
+ * I1. A thread holds the lock if it holds the active one, and has seen while holding it
+ *     that it is active.
+ * I2. Only a holder changes mode, and only while it has both the active lock and the
+ *     one about to become active. It releases the former after the change.
+ * I3. A thread that has one of the three and sees that another is active waits for
+ *     nothing and releases it at once.
+ * I4. A holder takes the lock about to become active by a single attempt, so no thread
  *     waits for one of the locks while it has another.
  *
- * Proof: by I2 mode comes to name a lock, or ceases to, only while its changer has that
- * lock. So for who has it the answer cannot change under it, and each lock's own order
- * makes the answer visible to its next owner: two holders would both have the lock that
- * counts. By I3 and I4 every one of the locks is released by its owners without waiting
- * for another, so there is no deadlock, and whoever waits for a lock that no longer
- * counts gets it, and goes on to the one that does.
+ * Proof: by I2 a lock becomes active, or stops being active, only while the thread that
+ * changes mode has it. So mode cannot change for the thread that has the lock, and each
+ * lock's own order makes mode visible to its next owner: two holders would both have
+ * the active lock. By I3 and I4 each lock is released by its owner without waiting for
+ * another, so there is no deadlock, and a thread that waits for a lock that is no
+ * longer active acquires it, and moves on to the active one.
  *
- * Timed lock: the time-out is that of the lock that it waits for.
+ * Timed lock: uses the time-out of the lock that it waits for.
  *
- * Trylock: the trylock of the lock that counts; again if that changed meanwhile.
+ * Trylock: the trylock of the active lock, repeated if that changed meanwhile.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_GLK_H
 #define HASP_LOCKS_ALGORITHMS_GLK_H
@@ -50,11 +50,11 @@
 
 enum { GLK_TICKET, GLK_MCS, GLK_BLOCKING };
 
-/* More waiters than GLK_MANY on average call for MCS, GLK_FEW or fewer for a ticket
- * lock, as in the paper; it looks after so many acquisitions. */
+/* As in the paper: above an average of GLK_MANY waiters it selects MCS, at GLK_FEW or
+ * fewer a ticket lock. It checks after every GLK_PERIOD acquisitions. */
 enum { GLK_FEW = 2, GLK_MANY = 3, GLK_PERIOD = HANDOVER_LIMIT };
 
-/* Lies over the words of a part. */
+/* Overlays the words of a side block. */
 struct glk {
     struct lock mcs, blocking;
     struct atomic_u32 waiting, count, sum, period;
@@ -105,8 +105,8 @@ static inline void glk_level_forget(struct lock *lock, uint32_t level, bool held
         mutexee_forget(&glk_of(lock)->blocking, held);
 }
 
-/* Whoever has or awaits a lock that does not count is a ghost: the living ones come
- * through here first. The one that counts may be in use. */
+/* Every thread that has or awaits an inactive lock belongs to the parent: live threads
+ * pass through here first. The active lock may be in use. */
 static __attribute__((noinline, unused)) void glk_forget(struct lock *lock, bool held)
 {
     uint32_t counts = load_relaxed(&lock->mode);
@@ -115,8 +115,8 @@ static __attribute__((noinline, unused)) void glk_forget(struct lock *lock, bool
             if (level == counts)
                 continue;
             glk_level_forget(lock, level, true);
-            glk_level_trylock(lock, level); /* held or free: held now ... */
-            glk_level_unlock(lock, level);  /* ... and free, without waiters */
+            glk_level_trylock(lock, level); /* it was held or free: held now ... */
+            glk_level_unlock(lock, level);  /* ... and now free, without waiters */
         }
         store_relaxed(&glk_of(lock)->waiting, 0);
     }
@@ -125,8 +125,8 @@ static __attribute__((noinline, unused)) void glk_forget(struct lock *lock, bool
 
 DEFAULT_BEFORE_RELEASE(glk)
 
-/* The lock that seemed to count is the caller's; false, and it is not, if it does
- * not. */
+/* Returns true if the lock that the caller has acquired is the active one; otherwise
+ * releases it. */
 static inline bool glk_confirm(struct lock *lock, uint32_t level)
 {
     if (likely(load_relaxed(&lock->mode) == level))
@@ -153,7 +153,7 @@ static inline bool glk_trylock(struct lock *lock)
     return true;
 }
 
-/* Which lock suits so many waiters on average. */
+/* Returns the lock that suits this average number of waiters. */
 static inline uint32_t glk_choice(uint32_t level, uint32_t average)
 {
     uint32_t threads = average + 1, cpus = cpu_count();
@@ -164,7 +164,7 @@ static inline uint32_t glk_choice(uint32_t level, uint32_t average)
     return average <= GLK_FEW || level == GLK_BLOCKING ? (uint32_t)GLK_TICKET : level;
 }
 
-/* By a new holder that has waited. */
+/* Called by a new holder that has waited. */
 static inline void glk_adapt(struct lock *lock, uint32_t level)
 {
     struct glk *glk = glk_of(lock);
@@ -183,13 +183,13 @@ static inline void glk_adapt(struct lock *lock, uint32_t level)
     store_relaxed(&glk->count, count);
 }
 
-/* The holder and those who wait, the caller among them, outnumber the CPUs. */
+/* The holder and the waiters, including the caller, outnumber the CPUs. */
 static inline bool glk_crowded(struct lock *lock)
 {
     return load_relaxed(&glk_of(lock)->waiting) >= cpu_count();
 }
 
-/* `level`: the one by which it got the lock. */
+/* `*level` receives the lock that was acquired. */
 static inline bool glk_acquire(struct lock *lock, uint32_t *level,
                                const struct deadline *deadline)
 {

@@ -3,43 +3,45 @@
  * Hapax lock. D. Dice, A. Kogan, "Hapax locks: value-based mutual exclusion", PPoPP
  * 2026 (arXiv 2511.14608).
  *
- * Idea: each stay in the lock has a value that is used only once. An arrival swaps its
- * value in and gets its predecessor's; when that one is departed, it is its turn. No
- * pointers, no nodes. A waiter watches a slot of an array that all locks share, hashed
- * by the predecessor's value. Values are drawn from counters of the process in blocks;
- * the paper gives each thread one, here the block of the last arrival also serves those
- * who find the lock free after it.
+ * Idea: each acquisition has a value that is used only once. An arrival swaps its value
+ * in and receives that of its predecessor; when that value has departed, the arrival
+ * holds the lock. No pointers, no nodes. A waiter watches a slot of an array that all
+ * locks share, hashed by the predecessor's value. Values are drawn from counters of the
+ * process in blocks; the paper gives each thread one, here the block of the last
+ * arrival also serves threads that find the lock free after it.
  *
  *   arrive  value of the last arrival
- *   depart  while held: the holder's value and HELD; else the last value that departed
+ *   depart  while held: the holder's value and HELD; otherwise the last value that
+ *           departed
  *
- * A value, bits:
+ * The bits of a value:
  *
  *   HELD   0 in the value itself
  *   FAST   its owner found the lock free
- *   place  14 bits: in the block
+ *   step   14 bits: the index in the block
  *   shard  6 bits: the counter that the block was drawn from
  *   count  42 bits: the block
  *
  * I1. Free means arrive == depart.
- * I2. A lock never sees a value twice: a block belongs to one lock (the zeroth to the
- *     beginning of each), and once arrive has passed a place of it, it does not come
- *     back to those before. So depart takes each value once, by its owner's release
- *     (which pairs with the loads in hapax_fast and hapax_wait), and exactly one thread
- *     has it as its predecessor. That the holder's value is in the lock is Hasp's own:
- *     any thread may release.
- * I3. A slot only says that it is time to look at depart. A release that sees nobody
- *     behind it leaves the slot alone, and another one with the same hash may hide its
- *     store; so waiters also look once in a while.
+ * I2. A lock never sees a value twice: a block belongs to one lock (block 0 to every
+ *     new lock), and once arrive has passed an index of it, it does not return to
+ *     earlier ones. So depart takes each value once, by its owner's release (which
+ *     pairs with the loads in hapax_fast and hapax_wait), and exactly one thread has it
+ *     as its predecessor. Storing the holder's value in the lock is Hasp's own: any
+ *     thread may release.
+ * I3. A slot only indicates that depart should be read. A release that finds no waiter
+ *     leaves the slot alone, and another one with the same hash may hide its store; so
+ *     waiters also read depart from time to time.
  *
  * Timed lock: Hasp's own. The last arrival takes its value back, by exchanging arrive
  * from it to its predecessor's. Any other leaves a token, "for my value read my
- * predecessor's", where its successor finds it, and wakes that one. Proof: values are
- * linked as in a queue by who waits for whom; both ways remove one value from it, and
- * the token of a value is used by the one thread that waits for that value. If that
- * thread takes its own value back meanwhile, nobody waits for the token: either it
- * finds the token after its exchange, or the leaver finds its value last again after
- * leaving the token (a fence on both sides), and that one takes this value back, too.
+ * predecessor's", where its successor finds it, and wakes that successor. Proof:
+ * waiting links the values into a queue; both ways remove one value from it, and the
+ * token of a value is used by the one thread that waits for that value. If that thread
+ * takes its own value back meanwhile, no thread waits for the token. Then either it
+ * finds the token after its exchange, or the leaver finds its own value last again
+ * after leaving the token (a fence on both sides); whichever does takes this value
+ * back, too.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_HAPAX_H
 #define HASP_LOCKS_ALGORITHMS_HAPAX_H
@@ -51,12 +53,12 @@
 enum {
     HAPAX_HELD = 1,
     HAPAX_FAST = 2,
-    HAPAX_STEP = 4, /* from one place in a block to the next */
+    HAPAX_STEP = 4, /* from one index of a block to the next */
     HAPAX_SHARD_SHIFT = 16,
     HAPAX_SHARDS = 64,
     HAPAX_COUNT_SHIFT = 22,
-    HAPAX_SLOTS = 64,                           /* in the array for each shard */
-    HAPAX_PATIENCE = CLOCK_SPINS * CLOCK_SPINS, /* turns without a look at depart */
+    HAPAX_SLOTS = 64,                           /* in the array, for each shard */
+    HAPAX_PATIENCE = CLOCK_SPINS * CLOCK_SPINS, /* spins between reads of depart */
 };
 
 struct hapax {
@@ -76,14 +78,14 @@ static inline struct hapax *hapax_of(struct lock *lock)
     return (struct hapax *)(void *)lock->state;
 }
 
-/* A thread's values are in slots that few other threads use. */
+/* Few other threads use the slots of a thread's values. */
 static inline struct atomic_u64 *hapax_slot(uint64_t value)
 {
     return &hapax_array[value >> HAPAX_SHARD_SHIFT & (HAPAX_SHARDS - 1)]
                        [value >> HAPAX_COUNT_SHIFT & (HAPAX_SLOTS - 1)];
 }
 
-/* The first value of a new block. */
+/* Returns the first value of a new block. */
 static inline uint64_t hapax_draw(void)
 {
     uint64_t shard = current_thread() % HAPAX_SHARDS;
@@ -97,15 +99,15 @@ static inline bool hapax_used_up(uint64_t value)
            (1 << HAPAX_SHARD_SHIFT) - 1;
 }
 
-/* What a release tells, behind the store of depart or of a token. */
+/* Notifies the waiter of `value`, after the store of depart or of a token. */
 static inline void hapax_call(uint64_t value)
 {
     store_release(hapax_slot(value), value);
 }
 
-/* In a child, before the repair, nobody arrives but on the fast path: where the last
- * arrival was not of that kind, and neither holds the lock nor has left it, it is a
- * ghost. */
+/* In a child, before the repair, threads arrive on the fast path only. So the last
+ * arrival belongs to the parent if it is not of that kind, does not hold the lock and
+ * has not departed. */
 static inline void hapax_forget(struct lock *lock, bool held)
 {
     struct hapax *own = hapax_of(lock);
@@ -113,8 +115,8 @@ static inline void hapax_forget(struct lock *lock, bool held)
     uint64_t arrive = load_relaxed(&own->arrive);
     if (arrive == last || arrive & HAPAX_FAST)
         return;
-    /* An exchange: `arrive` may be older than `depart`, which then is that of somebody
-     * who arrived since. */
+    /* An exchange: `arrive` may be older than `depart`, which then belongs to a thread
+     * that has arrived since. */
     if (compare_exchange_relaxed(&own->arrive, &arrive, last) && !held &&
         depart != last)
         store_relaxed(&own->depart, last);
@@ -122,7 +124,7 @@ static inline void hapax_forget(struct lock *lock, bool held)
 
 DEFAULT_BEFORE_RELEASE(hapax)
 
-/* Behind the last departure (acquired by the caller), if that was the last arrival. */
+/* Acquires the lock if `depart` (acquired by the caller) was the last arrival. */
 static inline bool hapax_enter(struct lock *lock, uint64_t depart, uint64_t mine)
 {
     struct hapax *own = hapax_of(lock);
@@ -165,7 +167,7 @@ static inline bool hapax_trylock(struct lock *lock)
            hapax_take(lock, true);
 }
 
-/* Gives `mine` up, which waits for `before`. */
+/* Gives up `mine`, which waits for `before`. */
 static __attribute__((noinline, unused)) void
 hapax_leave(struct lock *lock, uint64_t mine, uint64_t before)
 {
@@ -174,7 +176,7 @@ hapax_leave(struct lock *lock, uint64_t mine, uint64_t before)
         uint64_t last = mine;
         if (compare_exchange_relaxed(&own->arrive, &last, before)) {
             fence_seq_cst();
-            mine = before; /* last now, and perhaps given up, too */
+            mine = before; /* it is last now, and may have been given up, too */
         } else {
             hapax_leave_token(lock, mine, before);
             hapax_call(mine);
@@ -195,7 +197,7 @@ hapax_wait(struct lock *lock, const struct deadline *deadline)
     uint64_t before = exchange_relaxed(&own->arrive, mine);
     do {
         struct atomic_u64 *slot = hapax_slot(before);
-        uint64_t seen = load_acquire(slot); /* before the looks at what it tells of */
+        uint64_t seen = load_acquire(slot); /* before the reads that it announces */
         if (load_acquire(&own->depart) == before) {
             store_relaxed(&own->depart, mine | HAPAX_HELD);
             return true;

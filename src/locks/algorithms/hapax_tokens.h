@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tokens of values that timed-out waiters of a hapax lock have given up: {lock, value,
- * the value to wait for in its stead}. The lock has no room for them, so they are in
- * lists that all locks share, hashed by the lock's address. Nobody comes here but when
- * somebody has timed out with another waiter behind.
+ * the value to wait for instead}. They do not fit into the lock, so they are in lists
+ * that all locks share, hashed by the lock's address. These lists are only used after a
+ * thread has timed out with another waiter behind it.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_HAPAX_TOKENS_H
 #define HASP_LOCKS_ALGORITHMS_HAPAX_TOKENS_H
@@ -13,7 +13,8 @@
 enum { HAPAX_LISTS = 64 };
 
 struct hapax_list {
-    struct atomic_u32 guard; /* fork generation of the thread that has it, 0 none */
+    struct atomic_u32 guard; /* fork generation of the thread that has locked it, or
+                              * 0 */
     struct atomic_u32 first; /* id of a waiter */
 } __attribute__((aligned(64)));
 
@@ -24,8 +25,8 @@ static inline struct hapax_list *hapax_list_of(struct lock *lock)
     return &hapax_lists[((uintptr_t)lock >> 3) % HAPAX_LISTS];
 }
 
-/* A list is whole after each of its stores, so a child may take it over from a thread
- * of its parent. */
+/* A list is consistent after each of its stores, so a child may take it over from a
+ * thread of its parent. */
 static inline void hapax_guard(struct hapax_list *list)
 {
     struct spinner spinner = {0, 0};
@@ -53,7 +54,7 @@ static inline uint64_t hapax_load(struct atomic_u32 *pair)
     return load_relaxed(&pair[0]) | (uint64_t)load_relaxed(&pair[1]) << 32;
 }
 
-/* For `value` of `lock`, wait for `instead`. */
+/* A thread that waits for `value` of `lock` has to wait for `instead`. */
 static inline void hapax_leave_token(struct lock *lock, uint64_t value,
                                      uint64_t instead)
 {
@@ -68,7 +69,7 @@ static inline void hapax_leave_token(struct lock *lock, uint64_t value,
     hapax_unguard(list);
 }
 
-/* Takes the token of `value`, if there is one, for the caller alone. */
+/* Removes the token of `value`, if there is one, and stores its value in `*instead`. */
 static inline bool hapax_take_token(struct lock *lock, uint64_t value,
                                     uint64_t *instead)
 {

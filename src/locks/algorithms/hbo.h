@@ -4,20 +4,22 @@
  * nonuniform communication architectures", HPCA 2003 (HBO; without the throttling of
  * HBO_GT).
  *
- * Idea: the word says on which NUMA node its holder runs. Who waits for a holder on its
- * own node pauses briefly between attempts, the others long, so the lock tends to stay
- * on a node, and with it what it guards. Finding one's node costs a good part of an
- * uncontended pair, so here nobody asks before the lock was contended once.
+ * Idea: the lock records on which NUMA node its holder runs. A thread that waits for a
+ * holder on its own node pauses briefly between attempts, the others pause longer, so
+ * the lock and the data it protects tend to stay on a node. Reading the node number
+ * costs a large part of an uncontended lock and unlock, so it is not read until the
+ * lock has been contended once.
  *
  *   state[0], state[1]  taken and released, as in latch.h: equal when the lock is free
- *   state[2]            the holder's or last holder's node + 1, or 0: never contended,
- *                       node unknown. In the paper it is in the word itself
+ *   state[2]            1 + the node of the holder or last holder, or 0: never
+ *                       contended, node unknown. In the paper it is in the lock word
+ *                       itself
  *
- * I1. The node is written by holders only. It stays for good, so that the fast path,
- *     which expects 0, is left to locks that were never waited for.
+ * I1. The node is written by holders only. It never returns to 0, so the fast path,
+ *     which expects 0, serves only locks that were never contended.
  * I2. Exclusion does not depend on the node: a thread that migrates while it waits or
- *     holds the lock only makes others wait too long or too short, and so does one that
- *     has taken the lock and not yet said where.
+ *     holds the lock only makes others wait too long or too briefly, and so does a
+ *     thread that has taken the lock but not stored its node yet.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_HBO_H
 #define HASP_LOCKS_ALGORITHMS_HBO_H
@@ -25,7 +27,7 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/spinlock.h"
 
-/* The far pause begins longer, and grows longer, by this factor. */
+/* The far pause starts longer and has a higher limit, both by this factor. */
 enum { HBO_FARTHER = 8 };
 
 static inline struct atomic_u32 *hbo_node(struct lock *lock)
@@ -84,7 +86,7 @@ static inline void hbo_unlock(struct lock *lock)
 
 static inline void hbo_before_release(struct lock *lock)
 {
-    (void)lock; /* no queue, no ghosts */
+    (void)lock; /* there is no queue to repair */
 }
 
 DEFAULT_DESTROY(hbo)

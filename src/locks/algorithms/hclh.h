@@ -3,35 +3,34 @@
  * HCLH: hierarchical CLH queue lock. V. Luchangco, D. Nussbaum, N. Shavit, "A
  * hierarchical CLH queue lock", Euro-Par 2006.
  *
- * Idea: a thread queues in its NUMA node's queue. The first one there, the master, lets
- * companions gather and then splices the whole local queue into the global one, by one
- * exchange of the global tail. Everybody waits on its predecessor's cell, whichever
- * queue that came from, so that the lock stays in a node for as long as the batch is.
+ * Idea: a thread queues in its NUMA node's queue. The first one there, the master,
+ * waits for others to join and then splices the whole local queue into the global one,
+ * by one exchange of the global tail. Each thread waits on its predecessor's cell,
+ * whichever queue that was in, so the lock stays in a node for the length of the batch.
  *
- * The global queue is that of clh.h, and what happens there is written there. Here the
- * master takes the local tail away when it splices, so that the next arrival finds an
- * empty queue and knows that it is the master; in the paper it reads that in a mark on
- * its predecessor, which must then not be used again before. And it gathers, not for a
- * given time, but while the same waiter is the last one of the global queue: as long as
- * that delays nobody, and until others were spliced.
+ * The global queue is that of clh.h. The master resets the local tail when it splices,
+ * so the next arrival finds an empty queue and knows that it is the master; in the
+ * paper it finds a mark on its predecessor, which must then not be reused too early.
+ * The master waits, not for a fixed time, but while the same waiter is last in the
+ * global queue, which delays no thread, and until others have spliced.
  *
  *   state[0..2]  the global queue's (clh.h)
  *   state[3]  directory of the local queues (side_memory.h)
- *   local tail  in the node's part: id of the last waiter not yet spliced, 0 none
+ *   local tail  in the node's side block: id of the last waiter not yet spliced, 0 none
  *
- * I1. A waiter is behind one predecessor, and is that of one other at most: an exchange
- *     of either tail returns its id to one thread as a predecessor, for the exchange by
- *     which the master takes the local tail is only that of a last one.
+ * I1. A waiter has one predecessor, and is the predecessor of at most one other. An
+ *     exchange of either tail returns its id to one thread as a predecessor, because
+ *     the exchange by which the master resets the local tail only ends the batch.
  * I2. A local queue that is not empty has a master, who will splice it: the waiter that
- *     found no predecessor there. It waits for nobody but those of the global queue.
- * I3. A holder's waiter was spliced, so no local tail names it. Nothing outside the
- *     mutex but waiters is touched after a thread has been spliced.
+ *     found no predecessor there. It waits only for threads of the global queue.
+ * I3. A holder's waiter has been spliced, so no local tail names it. After a thread has
+ *     been spliced, only waiters are touched outside the mutex.
  *
- * An exchange of a tail by an arrival (acquire and release) shows it the waiter that it
- * returns, and publishes its own; the master's (acquire) lets its exchange of the
- * global tail publish the last one's.
+ * An arrival's exchange of a tail (acquire and release) makes the waiter that it
+ * returns visible, and publishes its own; the master's exchange (acquire) lets its
+ * exchange of the global tail publish the last waiter.
  *
- * Timed lock: a thread that may give up is a batch of its own in the global queue and
+ * Timed lock: a thread with a deadline is a batch of its own in the global queue and
  * leaves that as in clh.h; so local queues have no gaps.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_HCLH_H
@@ -46,7 +45,7 @@ static inline struct atomic_u32 *hclh_directory(struct lock *lock)
     return &lock->state[3];
 }
 
-/* Live threads come through here before they enter a local queue. */
+/* Live threads pass through here before they enter a local queue. */
 static inline void hclh_forget(struct lock *lock, bool held)
 {
     for (uint32_t i = 0; i < SIDE_BLOCKS_MAX; i++) {
@@ -67,12 +66,13 @@ static inline bool hclh_fast(struct lock *lock)
 static inline bool hclh_trylock(struct lock *lock)
 {
     if (unlikely(load_relaxed(&lock->mode)))
-        fork_repair_if_due(lock, hclh_forget); /* it may have to go through the queue */
+        fork_repair_if_due(lock, hclh_forget); /* it may have to walk through the
+                                                * queue */
     return clh_trylock(lock, SPIN);
 }
 
-/* Queues in the node's queue, and with it in the global one; returns what to wait
- * behind. */
+/* Queues in the node's queue, and through it in the global one; returns the name to
+ * wait for. */
 static inline uint32_t hclh_enqueue(struct lock *lock, uint32_t self)
 {
     struct side_block *block = side_memory_get_unless_scarce(

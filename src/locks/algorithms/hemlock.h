@@ -4,39 +4,41 @@
  * 2021.
  *
  * Idea: a queue without links. A waiter watches its predecessor's grant word; the
- * releaser writes there that the lock is passed on, and has the word back when the
- * successor has acknowledged it. So, other than in CLH, nothing changes owner.
+ * releaser announces the handover there, and regains the word when the successor has
+ * acknowledged it. So, unlike in CLH, no node changes owner.
  *
- *   tail, node, cell  as in clh.h: of a holder that came without waiting, the grant
- *                     word is the cell in the lock
+ *   tail, node, cell  as in clh.h: for a holder that acquired without waiting, the
+ *                     grant word is the cell in the lock
  *   grant word  of a waiter: WAITING; GRANTED; LEFT (watch its predecessor instead);
- *               LEAVING and the fork generation, its successor is about to leave;
- *               RETRY, that one was the last and is gone
+ *               LEAVING with the fork generation (its successor is about to leave);
+ *               RETRY (that successor was the last in the queue and has left)
  *
- * In the paper a thread has one grant word for all locks, whose addresses it writes
- * there, and that is its name in the tail. But a mutex may be released by another
- * thread, and its holder may wait for it once more, or exit: one name would stand in a
- * queue twice, or vanish. Here a word belongs to a stay in the lock: it lies in the
- * waiter, which the holder keeps and the lock names, so that any thread can release.
+ * In the paper a thread has one grant word for all locks, in which it stores their
+ * addresses, and which is its name in the tail. But a mutex may be released by another
+ * thread, and its holder may wait for it again, or exit: one name would be in a queue
+ * twice, or disappear. Here a word belongs to one acquisition: it is in the waiter,
+ * which the holder keeps and the lock names, so that any thread can release.
  *
- * I1. Free is tail == cell. Each grant word is watched by one thread at most, the one
- *     whose exchange of the tail returned it, or took its place by a LEFT.
+ * I1. Free is tail == cell. Each grant word is watched by at most one thread: the one
+ *     whose exchange of the tail returned it, or that reached it through a LEFT.
  * I2. A word becomes GRANTED or LEFT only from WAITING, by its owner, after it found
- *     another last in the queue; RETRY makes it look at the tail again. So somebody
- *     watches, who acknowledges GRANTED, or takes LEFT over and gives that waiter back.
- * I3. Only who has made a word LEAVING changes it from that, and its owner keeps the
- *     waiter until then. In a child, LEAVING of its parent's threads counts as RETRY.
+ *     another thread last in the queue; RETRY makes it read the tail again. So there is
+ *     a watcher, which acknowledges GRANTED, or on LEFT continues with the predecessor
+ *     and gives that waiter back.
+ * I3. Only the thread that has set a word to LEAVING changes it from that, and its
+ *     owner keeps the waiter until then. In a child, LEAVING of its parent's threads
+ *     counts as RETRY.
  *
- * A word that is set (release) pairs with the successor's look (acquire); the numbers
- * and the tail as in clh.h. But an exchange by which somebody leaves the tail (release)
- * pairs with that of the one it leaves there (acquire), which then sees that its word
- * was LEAVING. An acknowledgement tells nothing but itself.
+ * Setting a word (release) pairs with the successor's load (acquire); the numbers and
+ * the tail as in clh.h. But an exchange by which a thread leaves the tail (release)
+ * pairs with that of the thread whose name it stores there (acquire), which then sees
+ * that its word was LEAVING. An acknowledgement publishes nothing else.
  *
  * Timed lock: Hasp's own. A waiter announces itself on the word that it watches, so
- * that it is not granted meanwhile; then it takes itself out of the tail, or tells its
- * successor where to watch. Proof: by I3 nothing is granted to one who leaves. Waiting
- * for a LEAVING neighbour is waiting for the one behind it, at last for the thread that
- * is last in the queue, which waits for nobody.
+ * that it is not granted meanwhile; then it takes itself out of the tail, or redirects
+ * its successor. Proof: by I3 no lock is granted to a thread that leaves. A thread that
+ * waits for a LEAVING neighbour waits for the one behind it, and so on up to the last
+ * thread in the queue, which waits for none.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_HEMLOCK_H
 #define HASP_LOCKS_ALGORITHMS_HEMLOCK_H
@@ -51,7 +53,8 @@ static inline uint32_t hemlock_leaving(void)
     return HEMLOCK_LEAVING | fork_generation() << 8;
 }
 
-/* Nobody watches the waiter's word any more; one may still have to say so. */
+/* No thread watches the waiter's word any more, but one may still have to change it
+ * back. */
 static inline void hemlock_give(struct waiter *self, uint32_t until_not)
 {
     struct spinner spinner = {0, 0};
@@ -60,8 +63,8 @@ static inline void hemlock_give(struct waiter *self, uint32_t until_not)
     waiter_give(self);
 }
 
-/* Takes the waiter out of the queue, if it is last, by putting `before` there (true);
- * else tells its successor. */
+/* If the waiter is last, takes it out of the queue by storing `before` in the tail, and
+ * returns true; otherwise stores `word` for its successor. */
 static inline bool hemlock_pass(struct clh *clh, struct waiter *self, uint32_t word,
                                 uint32_t before)
 {
@@ -74,12 +77,13 @@ static inline bool hemlock_pass(struct clh *clh, struct waiter *self, uint32_t w
             return false;
         if (seen == hemlock_leaving())
             spinner_spin(&spinner, NULL);
-        else /* RETRY: acquire, so that the next look at the tail sees who is gone */
+        else /* RETRY: acquire, so that the next read of the tail sees who has left */
             compare_exchange_acquire(&self->cell, &seen, WAITER_WAITING);
     }
 }
 
-/* Timed out; false when the turn has come, or where to wait has changed. */
+/* Times out; returns false if the lock was granted, or the word to watch has
+ * changed. */
 static inline bool hemlock_leave(struct clh *clh, struct waiter *self, uint32_t before)
 {
     struct spinner spinner = {0, 0};
@@ -88,7 +92,7 @@ static inline bool hemlock_leave(struct clh *clh, struct waiter *self, uint32_t 
     while (other && !compare_exchange_relaxed(&other->cell, &seen, leaving)) {
         if (seen == WAITER_GRANTED || seen == WAITER_LEFT)
             return false;
-        if (seen == leaving) { /* somebody who was behind it before */
+        if (seen == leaving) { /* a thread that was behind it earlier */
             spinner_spin(&spinner, NULL);
             seen = WAITER_WAITING;
         }
@@ -102,7 +106,8 @@ static inline bool hemlock_leave(struct clh *clh, struct waiter *self, uint32_t 
     return true;
 }
 
-/* clh_settle, but for who may still have to say that it is gone. */
+/* clh_settle, except that a successor may still be about to announce that it has
+ * left. */
 static inline void hemlock_settle(struct clh *clh, struct waiter *self)
 {
     uint32_t tail = clh_name(self->link.id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What most locks spell the same, from their own functions prefix_fast(lock),
+ * Common definitions, based on an algorithm's own functions prefix_fast(lock),
  * prefix_wait(lock, deadline) and prefix_forget(lock, held).
  */
 #ifndef HASP_LOCKS_ALGORITHMS_LOCK_DEFAULTS_H
@@ -8,7 +8,7 @@
 
 #include "locks/memory/fork_repair.h"
 
-/* Without waiting if that is possible, else by waiting; for good, or to a deadline. */
+/* Acquires without waiting if possible, otherwise waits; with or without a deadline. */
 #define DEFAULT_LOCK(prefix)                                                           \
     static inline bool prefix##_timedlock(struct lock *lock,                           \
                                           const struct deadline *deadline)             \
@@ -20,8 +20,8 @@
         prefix##_timedlock(lock, NULL);                                                \
     }
 
-/* Ghosts may be queued. Those who came meanwhile have taken the lock's line away; to
- * read it first would fetch it twice. */
+/* Threads of the parent may be queued. Threads that arrived meanwhile have taken the
+ * lock's line away; a plain load would fetch it a second time. */
 #define DEFAULT_BEFORE_RELEASE(prefix)                                                 \
     static inline void prefix##_before_release(struct lock *lock)                      \
     {                                                                                  \
@@ -29,7 +29,7 @@
         fork_repair_by_holder(lock, prefix##_forget);                                  \
     }
 
-/* A free lock keeps nothing outside the mutex. */
+/* A free lock has no side memory. */
 #define DEFAULT_DESTROY(prefix)                                                        \
     static inline void prefix##_destroy(struct lock *lock)                             \
     {                                                                                  \

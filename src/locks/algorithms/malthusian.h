@@ -2,27 +2,27 @@
 /*
  * Malthusian lock, outer-inner form (LOITER): concurrency restriction by admission. D.
  * Dice, "Malthusian locks", EuroSys 2017. Of the paper's forms this is the one with
- * competitive succession: the other, MCSCR, hands the lock to a waiter that may sleep,
- * and once all sleep every hand-over costs a wake-up.
+ * competitive succession. The other, MCSCR, hands the lock to a waiter that may be
+ * asleep, and once all waiters sleep, every handover costs a wake-up.
  *
- * Idea: an outer word that running threads take by barging; who fails queues at an
+ * Idea: running threads take an outer word by barging; a thread that fails queues at an
  * inner MCS lock and spins or sleeps. Only the inner lock's holder, the standby,
- * competes for the word. So a few running threads circulate over the lock and the rest
- * stay away. A standby that was passed over too often becomes impatient, and the next
- * release hands it the lock.
+ * competes for the word. So a few running threads circulate through the lock and the
+ * rest stay passive. A standby that was passed over too often becomes impatient, and
+ * the next release grants it the lock.
  *
- * The inner lock as in mcs.h, and the outer word, whose bits are barging.h's with the
- * invariants B1 to B4:
+ * The inner lock is that of mcs.h. The bits of the outer word are those of barging.h,
+ * with the invariants B1 to B4:
  *
  *   tail, next  of the inner lock
- *   HELD        by its holder
- *   SLEEPERS    somebody may sleep on the word: the standby, or threads requeued by a
- *               condvar
- *   IMPATIENT   set by the standby while HELD: release by grant
- *   GRANTED     with HELD, after such a release: the lock is the standby's
+ *   HELD        set while held
+ *   SLEEPERS    threads may be asleep on the word: the standby, or threads requeued by
+ *               a condition variable
+ *   IMPATIENT   set by the standby while HELD: the next release grants it the lock
+ *   GRANTED     with HELD, after such a release: the standby holds the lock
  *
- * I1. Only the holder of the inner lock becomes impatient; those requeued by a condvar
- *     do not.
+ * I1. Only the holder of the inner lock becomes impatient; threads requeued by a
+ *     condition variable do not.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_MALTHUSIAN_H
 #define HASP_LOCKS_ALGORITHMS_MALTHUSIAN_H
@@ -31,8 +31,8 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/mcs.h"
 
-/* How often a standby may be passed over: found the lock taken again after it was
- * woken, or for as long as so many sleeps and wake-ups would have taken. */
+/* How often a standby may be passed over: woken to find the lock taken again or, if it
+ * spins, the time that so many sleeps and wake-ups would have taken. */
 static inline uint32_t malthusian_patience(enum waiting waiting)
 {
     return waiting == SPIN ? HANDOVER_LIMIT * spin_limit() : HANDOVER_LIMIT;
@@ -43,8 +43,8 @@ static inline struct atomic_u32 *malthusian_word(struct lock *lock)
     return &lock->state[2];
 }
 
-/* Whoever is in the inner lock is a ghost: a live thread comes through here before it
- * enters. */
+/* Every thread in the inner lock belongs to the parent, because a live thread passes
+ * through here before it enters. */
 static inline void malthusian_forget(struct lock *lock, bool held)
 {
     (void)held;
@@ -66,7 +66,7 @@ static inline bool malthusian_trylock(struct lock *lock, enum waiting waiting)
     return barging_trylock(malthusian_word(lock));
 }
 
-/* Competes for the word by spinning; true when acquired. */
+/* Competes for the word by spinning; returns true once acquired. */
 static inline bool malthusian_spin(struct atomic_u32 *word)
 {
     for (uint32_t spins = spin_limit(); spins; spins -= relax_at_most(spins)) {
@@ -89,7 +89,7 @@ malthusian_wait(struct lock *lock, enum waiting waiting,
     bool acquired =
         (waiting != SPIN && malthusian_spin(word)) ||
         barging_wait(word, waiting, 0, malthusian_patience(waiting), deadline);
-    mcs_unlock(lock, waiting); /* the next waiter stands by */
+    mcs_unlock(lock, waiting); /* the next waiter becomes the standby */
     return acquired;
 }
 
@@ -116,7 +116,7 @@ static inline void malthusian_adopt(struct lock *lock, struct waiter *waiter)
     barging_adopt(malthusian_word(lock), waiter);
 }
 
-/* After malthusian_adopt: it may have slept among others. */
+/* After malthusian_adopt: the thread may have slept among others. */
 static inline void malthusian_relock(struct lock *lock, enum waiting waiting)
 {
     barging_wait(malthusian_word(lock), waiting, 0, UINT32_MAX, NULL);

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MCS queue lock, in the form that keeps nothing of the holder outside the lock (K42).
- * J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on
+ * MCS queue lock, in the form that needs no storage of the holder's outside the lock
+ * (K42). J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on
  * shared-memory multiprocessors", TOCS 1991; M. Auslander et al., US patent application
  * 2003/0200457 (K42); M. Scott, "Shared-Memory Synchronization", 2013, section 4.3.1;
  * time-outs after M. Scott, W. Scherer, "Scalable queue-based spin locks with timeout",
- * PPoPP 2001 (leaving by a mark that the releaser removes).
+ * PPoPP 2001 (a leaving waiter marks its node, the releaser unlinks it).
  *
- * Idea: each waiter waits on its own cell; the holder's part {tail, next} is in the
+ * Idea: each waiter waits on its own cell; the holder's node {tail, next} is in the
  * lock.
  *
- *   tail  0 free; TAIL_HELD held, nobody waits; else id of the last waiter
- *   next  while held: id of the first waiter, 0 when there is none or it has not linked
- *         yet
+ *   tail  0 free; TAIL_HELD held without waiters; otherwise the id of the last waiter
+ *   next  while held: id of the first waiter, 0 if there is none or it has not linked
+ *         itself yet
  *
  * I1. Free means tail == 0 and next == 0.
  * I2. `next` is written by the holder, or by the one waiter whose exchange returned
  *     TAIL_HELD.
- * I3. A waiter that has exchanged the tail always links itself, so whoever saw a
- *     foreign tail may wait for the link.
+ * I3. A waiter that has exchanged the tail always links itself, so a thread that saw
+ *     another thread's tail may wait for the link.
  *
  * The grant of a cell (release) pairs with wait_for_grant (acquire); release_if of the
- * tail with acquire_if or the exchange of the next arrival.
+ * tail pairs with acquire_if or with the exchange of the next arrival.
  *
- * Timed lock: leaves by a mark, and the place stays until a release comes by;
- * abandoned_nodes.h bounds how many.
+ * Timed lock: a leaving waiter marks its node, which stays in the queue until a release
+ * reaches it; abandoned_nodes.h bounds the number of such nodes.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_MCS_H
 #define HASP_LOCKS_ALGORITHMS_MCS_H
@@ -47,7 +47,7 @@ static inline void mcs_forget(struct lock *lock, bool held)
     struct mcs *mcs = mcs_of(lock);
     uint32_t tail = load_relaxed(&mcs->tail);
     if (tail == 0 || tail == TAIL_HELD)
-        return; /* no ghosts */
+        return; /* none of the parent's threads is queued */
     store_relaxed(&mcs->next, 0);
     store_relaxed(&mcs->tail, held ? TAIL_HELD : 0);
 }
@@ -70,14 +70,15 @@ static inline bool mcs_trylock(struct lock *lock, enum waiting waiting)
     return mcs_try(lock);
 }
 
-/* By the holder: moves the links of `head`, the first waiter, into the lock, after
- * which it is out of the queue. */
+/* Called by the holder: moves the links of `head`, the first waiter, into the lock.
+ * This takes `head` out of the queue. */
 static inline void mcs_unlink(struct mcs *mcs, struct waiter *head)
 {
     uint32_t next = load_acquire(&head->next), tail = head->link.id;
     if (!next) {
         store_relaxed(&mcs->next, 0);
-        /* Release: whoever reads TAIL_HELD writes `next` after the store above. */
+        /* Release: a thread that reads TAIL_HELD writes `next` after the store
+         * above. */
         if (compare_exchange_release(&mcs->tail, &tail, TAIL_HELD))
             return;
         spin_until((next = load_acquire(&head->next)) != 0);
@@ -85,15 +86,15 @@ static inline void mcs_unlink(struct mcs *mcs, struct waiter *head)
     store_relaxed(&mcs->next, next);
 }
 
-/* The turn has come to `head`. */
+/* `head` has the lock: takes its node out of the queue. */
 static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
 {
     mcs_unlink(mcs, head);
     waiter_give(head);
 }
 
-/* Puts a chain of waiters last; returns its predecessor's id, 0 if the lock was free,
- * which then is the first one's. */
+/* Appends a chain of waiters; returns the id of its predecessor, or 0 if the lock was
+ * free. In that case the first waiter of the chain holds it now. */
 static inline uint32_t mcs_splice(struct mcs *mcs, uint32_t first, uint32_t last)
 {
     uint32_t before = exchange_acq_rel(&mcs->tail, last);
@@ -150,8 +151,9 @@ static __attribute__((noinline, unused)) void mcs_unlock_queued(struct lock *loc
     do {
         uint32_t next;
         if (!(next = load_acquire(&mcs->next))) {
-            /* Released by what set TAIL_HELD: this thread's mcs_settle, for one that
-             * left. An exchange that follows a release carries it on. */
+            /* The release is the store of TAIL_HELD by this thread's mcs_settle, or by
+             * mcs_unlink for a waiter that left. An exchange continues a release
+             * sequence. */
             uint32_t tail = TAIL_HELD;
             if (compare_exchange_relaxed(&mcs->tail, &tail, 0))
                 return;
@@ -183,7 +185,7 @@ static inline void mcs_adopt(struct lock *lock, struct waiter *waiter)
     mcs_enqueue(mcs_of(lock), waiter);
 }
 
-/* The adopted thread, once it was granted the lock. */
+/* Called by the adopted thread once it has been granted the lock. */
 static inline void mcs_adopted(struct lock *lock, struct waiter *waiter)
 {
     mcs_settle(mcs_of(lock), waiter);

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Time-published MCS lock (MCS-TP). B. He, W. Scherer, M. Scott, "Preemption adaptivity
- * in time-published queue-based spin locks", HiPC 2005; over the form of mcs.h.
+ * in time-published queue-based spin locks", HiPC 2005; based on the form of mcs.h.
  *
- * Idea: who spins keeps publishing the time. A waiter whose time is old has lost its
- * CPU, and the releaser passes it over instead of handing it the lock; when it runs
- * again, it finds itself out of the queue and joins it anew. Waiters learn in the same
- * way that the holder runs for long, and then offer their CPUs. The paper's holder
- * dates its section at each acquisition; here the first waiter or the previous holder
- * does that for it, so that nobody reads the clock without contention.
+ * Idea: a spinning thread keeps publishing the time. A waiter whose time is old has
+ * lost its CPU, and the releaser skips it instead of handing it the lock; when it runs
+ * again, it finds that it was removed from the queue, and joins it anew. In the same
+ * way, waiters detect that the holder has held the lock for long, and then yield their
+ * CPUs. The paper's holder publishes the start of its critical section at each
+ * acquisition; here the first waiter or the previous holder does that for it, so that
+ * no thread reads the clock without contention.
  *
  *   tail, next  as in mcs.h
- *   since       while somebody waits: the time at which the holder had the lock already
- *   published   in a waiter: the time of its last look
+ *   since       while a thread waits: a time at which the holder already had the lock
+ *   published   in a waiter: the time of its last check
  *
  * I1. A waiter is taken out of the queue by the holder only: it moves the links first,
- *     then exchanges the cell to SKIPPED. So where the exchange finds LEFT, nobody uses
- *     the waiter any more; where not, it is its thread's again, which acts on it after
- *     it has seen SKIPPED.
- * I2. Times decide who gets the lock and who yields, and nothing else; a wrong one
- *     costs time.
+ *     then exchanges the cell to SKIPPED. If the exchange finds LEFT, no thread uses
+ *     the waiter any more; otherwise it belongs to its thread again, which acts on it
+ *     after it has seen SKIPPED.
+ * I2. Times decide only who gets the lock and who yields; a wrong one costs time.
  *
  * The exchange to SKIPPED (release) pairs with the waiter's load (acquire); the rest is
  * as in mcs.h.
  *
- * Timed lock: as in mcs.h, by LEFT. Who finds SKIPPED instead is out of the queue
- * already, gives its waiter back and has left.
+ * Timed lock: as in mcs.h, by LEFT. A thread that finds SKIPPED instead is out of the
+ * queue already, gives its waiter back and has left.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_MCS_TIMEPUB_H
 #define HASP_LOCKS_ALGORITHMS_MCS_TIMEPUB_H
@@ -33,8 +33,8 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/mcs.h"
 
-/* In microseconds. A waiter that runs publishes some ten times within one; and a
- * section that takes longer than a context switch is worth a yield. */
+/* In microseconds. A running waiter publishes about ten times within the first; a
+ * critical section longer than a context switch, the second, is worth a yield. */
 enum { MCS_TIMEPUB_SILENCE = 20, MCS_TIMEPUB_SECTION = 50 };
 
 struct mcs_timepub {
@@ -52,7 +52,7 @@ static inline struct atomic_u32 *mcs_timepub_published(struct waiter *waiter)
     return &waiter->more[0];
 }
 
-/* Wraps around in an hour: then somebody seems to run who does not. */
+/* Wraps around in an hour: then a preempted waiter may seem to run. */
 static inline uint32_t mcs_timepub_now(void)
 {
     return (uint32_t)(ticks_to_ns(ticks()) / 1000);
@@ -73,14 +73,15 @@ static inline bool mcs_timepub_trylock(struct lock *lock)
     return mcs_trylock(lock, SPIN);
 }
 
-/* Whether `then` is more than `limit` ago. Clocks of two CPUs may differ a little. */
+/* Returns true if `then` is more than `limit` ago. Clocks of two CPUs may differ a
+ * little. */
 static inline bool mcs_timepub_old(uint32_t now, uint32_t then, int32_t limit)
 {
     return (int32_t)(now - then) > limit;
 }
 
-/* Waits, publishing the time, until the cell is not WAITING or the deadline passed;
- * returns it, WAITING in the latter case. */
+/* Waits, publishing the time, until the cell is not WAITING or the deadline has passed;
+ * returns the cell's value. */
 static inline uint32_t mcs_timepub_spin(struct lock *lock, struct waiter *self,
                                         uint32_t published,
                                         const struct deadline *deadline)
@@ -139,7 +140,7 @@ mcs_timepub_wait(struct lock *lock, const struct deadline *deadline)
 
 DEFAULT_LOCK(mcs_timepub)
 
-/* Takes the first waiter out of the queue; its thread will find out. */
+/* Takes the first waiter out of the queue; its thread will notice. */
 static inline void mcs_timepub_skip(struct lock *lock, struct waiter *head)
 {
     mcs_unlink(mcs_of(lock), head);

@@ -4,21 +4,21 @@
  * Guerraoui, J. Picorel, V. Trigonakis, "Unlocking energy", USENIX ATC 2016.
  *
  * Idea: sleeping and waking cost more energy and time than a short spin, so waiters
- * spin for a while; and a releaser does not wake a sleeper when a spinner will take the
+ * spin for a while; and a releaser does not wake a sleeper if a spinner will take the
  * lock. The paper's releaser finds that out by watching the lock after its release,
- * which must not be done to a pthread mutex (its last user may have unmapped it). Here
- * spinners count themselves in the word, so the release itself learns of them. The spin
- * is calibrated instead of 8000 cycles. Where the paper bounds starvation by a time-out
- * of the sleep, a wake-up is skipped at most HANDOVER_LIMIT times in a row, and a
- * sleeper that was woken in vain too often is handed the lock.
+ * which is not allowed for a pthread mutex (its last user may have unmapped it). Here
+ * spinners count themselves in the word, so the release itself sees them. The length of
+ * the spin is calibrated, instead of 8000 cycles. Where the paper bounds starvation by
+ * a time-out of the sleep, a wake-up is skipped at most HANDOVER_LIMIT times in a row,
+ * and a sleeper that was woken in vain too often is granted the lock.
  *
- * The bits of state[0] are barging.h's, with the invariants B1 to B4:
+ * The bits of state[0] are those of barging.h, with the invariants B1 to B4:
  *
- *   HELD       by its holder
- *   SLEEPERS   somebody may sleep on the word
- *   IMPATIENT  set by one sleeper while HELD: the next release is a grant to it
+ *   HELD       set while held
+ *   SLEEPERS   threads may be asleep on the word
+ *   IMPATIENT  set by one sleeper while HELD: the next release grants the lock to it
  *   GRANTED    with HELD, after such a release
- *   bits 4..   how many spin
+ *   bits 4..   the number of spinning threads
  *   state[1]   wake-ups skipped in a row
  *
  * I1. state[1] is read and written by the holder only.
@@ -30,10 +30,10 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/memory/fork_repair.h"
 
-/* Any number of spinners. */
+/* No limit on the number of spinners. */
 enum { MUTEXEE_SPINNERS = 1 << 24 };
 
-/* Times that a sleeper may be woken in vain. */
+/* How often a sleeper may be woken in vain. */
 enum { MUTEXEE_PATIENCE = (HANDOVER_LIMIT + 7) / 8 };
 
 static inline void mutexee_forget(struct lock *lock, bool held)
@@ -77,7 +77,7 @@ static inline void mutexee_lock(struct lock *lock, uint32_t spinners)
     mutexee_timedlock(lock, spinners, NULL);
 }
 
-/* The word is not merely HELD. */
+/* The word shows more than HELD. */
 static __attribute__((noinline, unused)) void mutexee_unlock_wanted(struct lock *lock)
 {
     struct atomic_u32 *word = &lock->state[0], *skipped = &lock->state[1];
@@ -101,7 +101,7 @@ static inline void mutexee_adopt(struct lock *lock, struct waiter *waiter)
     barging_adopt(&lock->state[0], waiter);
 }
 
-/* After mutexee_adopt: it may have slept among others. */
+/* After mutexee_adopt: the thread may have slept among others. */
 static inline void mutexee_relock(struct lock *lock, uint32_t spinners)
 {
     mutexee_wait(lock, spinners, false, NULL);

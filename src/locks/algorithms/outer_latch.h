@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A latch in front of a queue. D. Dice, A. Kogan, "Fissile locks", arXiv
- * 2020; S. Kashyap et al., "Scalable and practical locking with shuffling", SOSP 2019.
+ * A latch in front of a queue. D. Dice, A. Kogan, "Fissile locks", arXiv 2020; S.
+ * Kashyap et al., "Scalable and practical locking with shuffling", SOSP 2019.
  *
- * Idea: whoever finds the latch free takes it with one compare-and-set and releases it
- * with one store. The others queue at an inner lock, and only its holder, the alpha,
- * waits for the latch. While somebody is queued, releases are counted, and from a
- * number on each of them keeps the latch for the alpha instead of setting it free. The
- * count starts anew with each epoch: when a thread acquires that queued in the current
- * one, which all who queued in the last one have done by then.
+ * Idea: a thread that finds the latch free takes it with one compare-and-set and
+ * releases it with one store. The others queue at an inner lock, and only the holder of
+ * that, the alpha, waits for the latch. While a thread is queued, releases are counted;
+ * once the count reaches a limit, each release keeps the latch for the alpha instead of
+ * setting it free. The count restarts with each epoch. An epoch ends when a thread
+ * acquires that queued during it; by then all threads that queued in the previous epoch
+ * have acquired.
  *
- *   tail  of the inner lock, as in mcs.h: 0 when there is no alpha and no queue
+ *   tail  of the inner lock, as in mcs.h: 0 if there is neither an alpha nor a queue
  *   next  of the inner lock, as in mcs.h
- *   taken, released  as in latch.h; LATCH_KEPT: free, but only for the alpha
- *   mode  bits 0-5 releases of this epoch that somebody queued has seen; bits 6-7 its
- *         number
+ *   taken, released  as in latch.h; LATCH_KEPT: free, but reserved for the alpha
+ *   mode  bits 0-5 the number of releases in this epoch while a thread was queued; bits
+ *         6-7 the number of the epoch
  *
- * I1. Exclusion is the latch's.
+ * I1. The latch provides mutual exclusion.
  * I2. mode is written by holders only. While a thread is queued, it grows with each
- *     release but the one that was on its way when the thread came. Threads that wait
- *     in the order of arrival acquire in the epoch in which they queued, or the next.
- *     Where somebody was overtaken in the queue, there is no bypass until all are in
- *     order again. So a queued thread is bypassed at the latch at most twice as often
- *     as the limit says, and once more.
- * I3. The latch is kept where the tail was not 0. A thread that queues becomes the
- *     alpha, or leaves; if all have left since then, the next one that tries, or
- *     queues, takes the latch.
+ *     release except the one in progress when the thread arrived. Threads that wait in
+ *     order of arrival acquire in the epoch in which they queued, or in the next. After
+ *     a waiter was overtaken in the queue, no bypass is allowed until all are in order
+ *     again. So a queued thread is bypassed at the latch at most twice the limit, plus
+ *     once.
+ * I3. The latch is kept only if the tail was not 0. A thread that queues becomes the
+ *     alpha or leaves; if all have left since then, the next thread that tries or
+ *     queues takes the latch.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_OUTER_LATCH_H
 #define HASP_LOCKS_ALGORITHMS_OUTER_LATCH_H
@@ -39,7 +40,7 @@ enum {
     OUTER_LATCH_COUNT = OUTER_LATCH_EPOCH - 1
 }; /* in mode */
 
-/* What the inner lock's holder knows. */
+/* State of the inner lock's holder. */
 struct outer_latch_alpha {
     uint32_t mode;           /* before it queued */
     struct atomic_u32 order; /* cna.h */
@@ -47,7 +48,7 @@ struct outer_latch_alpha {
 };
 
 struct outer_latch {
-    uint32_t bypasses; /* releases of an epoch before the latch is kept for the alpha */
+    uint32_t bypasses; /* releases in an epoch before the latch is kept for the alpha */
     uint32_t (*pick)(struct mcs *, struct atomic_u32 *order, uint32_t next);
     void (*spin)(struct lock *, struct outer_latch_alpha *); /* while it waits */
 };
@@ -57,8 +58,8 @@ static inline struct latch *outer_latch_of(struct lock *lock)
     return (struct latch *)&lock->state[2];
 }
 
-/* Whoever is queued is a ghost: a live thread comes through here before it queues. The
- * latch may be in use. */
+/* Every queued thread belongs to the parent, because a live thread passes through here
+ * before it queues. The latch may be in use. */
 static inline void outer_latch_forget(struct lock *lock, bool held)
 {
     (void)held;
@@ -83,7 +84,7 @@ static inline bool outer_latch_trylock(struct lock *lock)
            latch_take_kept(latch);
 }
 
-/* The alpha holds the lock, and has handed over the queue. */
+/* The alpha holds the lock, and has handed the queue over. */
 static inline void outer_latch_begin(struct lock *lock, const struct outer_latch *kind,
                                      const struct outer_latch_alpha *alpha)
 {

@@ -3,27 +3,29 @@
  * Partitioned ticket lock. D. Dice, "Brief announcement: a partitioned ticket lock",
  * SPAA 2011. With a slot for each waiter it is the array lock: T. Anderson, "The
  * performance of spin lock alternatives for shared-memory multiprocessors", IEEE TPDS
- * 1(1), 1990; that a slot holds a number, instead of a flag, keeps more threads than
- * slots apart.
+ * 1(1), 1990. A slot holds a number instead of a flag, so that there may be more
+ * threads than slots.
  *
- * Idea: a ticket lock that announces each number in a slot of its own cache line,
- * number modulo slots: a release disturbs few waiters or one. The slots are outside the
- * mutex and come with the first waiter; until then the lock is a plain ticket lock.
+ * Idea: a ticket lock that announces each number in a slot with its own cache line,
+ * number modulo slots: a release disturbs only one or a few waiters. The slots are
+ * outside the mutex and are created by the first waiter; until then the lock is a plain
+ * ticket lock.
  *
  *   next, serving, left  as in ticket.h
- *   directory  of the slots (side_memory.h), 0 until somebody waits
+ *   directory  of the slots (side_memory.h), 0 until a thread waits
  *   slot  the last number served of those that map to it
  *   flag  in the directory: numbers are announced in the slots from now on
  *
- * I1. The flag is set by a holder that finds all slots there, after it has filled them
- *     with its own number, for which nobody waits any more; it is never cleared.
- * I2. A number is announced once: by the store of `serving` before the flag is set, by
- *     that of the slot afterwards, when `serving` was stored before. The store of
- *     `serving` is the release (it pairs with the load in tickets_served); that of the
- *     slot only says that the releaser touches the lock no more.
- * I3. Whoever finds its number in `serving` looks for the flag. If the number is to be
- *     announced in its slot, the flag was set before `serving` was stored (release,
- *     acquire), and so is seen.
+ * I1. The flag is set by a holder that finds all slots present, after it has filled
+ *     them with its own number, for which no thread waits any more; it is never
+ *     cleared.
+ * I2. A number is announced once: before the flag is set by the store of `serving`;
+ *     afterwards by the store of its slot, which follows the store of `serving`. The
+ *     store of `serving` is the release (it pairs with the load in tickets_served); the
+ *     store of the slot only shows that the releaser no longer touches the lock.
+ * I3. A thread that finds its number in `serving` reads the flag. If the number is to
+ *     be announced in its slot, the flag was set before `serving` was stored (release,
+ *     acquire), and so is visible.
  *
  * Timed lock: as in ticket.h.
  */
@@ -33,11 +35,12 @@
 #include "locks/algorithms/ticket.h"
 #include "locks/memory/side_memory.h"
 
-/* Turns on a slot without a look at the tokens in the lock: far more than a queue of
- * dozens takes, or the looks of all who wait become what the hand-overs wait for. */
+/* Spins on a slot before the tokens in the lock are checked again: far more than a
+ * queue of dozens takes, because otherwise handovers would wait for the checks of all
+ * waiters. */
 enum { SLOT_PATIENCE = CLOCK_SPINS * CLOCK_SPINS * ((CLOCK_SPINS + 3) / 4) };
 
-/* Where in its directory a lock has its slots. */
+/* The range of a lock's slots in its directory. */
 struct slots {
     uint32_t first, count;
 };
@@ -47,7 +50,7 @@ static inline struct atomic_u32 *slots_directory(struct lock *lock)
     return &lock->state[3];
 }
 
-/* The directory once numbers are announced in slots, else NULL. */
+/* Returns the directory once numbers are announced in slots, otherwise NULL. */
 static inline struct side_block *slots_in_use(struct lock *lock)
 {
     uint32_t id = load_acquire(slots_directory(lock));
@@ -78,7 +81,7 @@ slots_served(struct lock *lock, uint32_t number, struct slots slots)
            load_relaxed(slots_of(directory, number, slots)) == number;
 }
 
-/* The holder starts to use the slots, if they are all there. */
+/* The holder starts using the slots if all are present. */
 static inline struct side_block *slots_start(struct lock *lock, struct slots slots)
 {
     uint32_t last = slots.first + slots.count - 1;
@@ -108,7 +111,7 @@ slots_serve(struct lock *lock, uint32_t number, struct slots slots)
     release_window();
 }
 
-/* The last one last: slots_start() takes it for all. */
+/* Creates the last slot last: slots_start() takes it as proof that all are present. */
 static inline void slots_make(struct lock *lock, struct slots slots)
 {
     uint32_t last = slots.first + slots.count - 1;
@@ -127,7 +130,7 @@ static inline bool slots_spin(struct lock *lock, uint32_t number, struct slots s
         return spinner_spin(spinner, deadline);
     }
     struct atomic_u32 *slot = slots_of(directory, number, slots);
-    /* A short turn first: from then on it waits for the slot alone. */
+    /* A short spin first, because afterwards only the slot is checked. */
     if (!spinner_spin_many(spinner, 2, deadline))
         return false;
     uint32_t left = SLOT_PATIENCE;
@@ -137,7 +140,7 @@ static inline bool slots_spin(struct lock *lock, uint32_t number, struct slots s
     return true;
 }
 
-/* The functions that DEFINE_TICKET_LOCK wants, and the lock, for slots at `first`. */
+/* Defines the functions that DEFINE_TICKET_LOCK requires, and the lock. */
 #define DEFINE_PARTITIONED_LOCK(prefix, where, how_many)                               \
     static const struct slots prefix##_slots = {where, how_many};                      \
     static inline bool prefix##_served(struct lock *lock, uint32_t number)             \

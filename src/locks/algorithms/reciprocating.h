@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reciprocating lock. D. Dice, A. Kogan, "Reciprocating locks", PPoPP 2025 (arXiv
- * 2501.02380). The form that keeps nothing of the holder outside the lock is Hasp's, in
- * the manner of K42's MCS lock (mcs.h).
+ * 2501.02380). The form that needs no storage of the holder's outside the lock is
+ * Hasp's own, in the manner of K42's MCS lock (mcs.h).
  *
- * Idea: arrivals push themselves on a stack. A holder with nobody left to admit
- * detaches the whole stack, which is the next segment, and admits it from the top: late
- * arrivals first within a segment, but segment after segment.
+ * Idea: arrivals push themselves on a stack. A holder with no waiter left to admit
+ * detaches the whole stack, which becomes the next segment, and admits it from the top:
+ * late arrivals first within a segment, but segment after segment.
  *
- *   arrivals  0 free; TAIL_HELD held, nobody has arrived; DETACHED held, nobody has
- *             arrived since a segment was detached; else id of the last arrival
- *   next      while held: id of the waiter to admit next, 0 when the segment is used up
+ *   arrivals  0 free; TAIL_HELD held, no arrivals; DETACHED held, no arrivals since a
+ *             segment was detached; otherwise the id of the last arrival
+ *   next      while held: id of the waiter to admit next, 0 if the segment is used up
  *
  * I1. Free means arrivals == 0 and next == 0; TAIL_HELD implies next == 0.
- * I2. The link of a waiter, to the arrival before it, is read by its own thread once it
- *     is granted, or after it has left by the holder: nobody else. Waiters below it in
- *     its segment cannot go meanwhile, for they are admitted after it.
- * I3. Only the holder detaches the stack, and only when next == 0. So what is on the
- *     stack is admitted after what was detached, and a waiter on the stack with another
- *     on top stays there until then.
+ * I2. The link of a waiter, to the arrival before it, is read only by its own thread
+ *     once it is granted, or by the holder after the waiter has left. Waiters below it
+ *     in its segment cannot leave the segment meanwhile, because they are admitted
+ *     after it.
+ * I3. Only the holder detaches the stack, and only when next == 0. So waiters on the
+ *     stack are admitted after the detached ones, and a waiter on the stack below
+ *     another one stays there until then.
  *
  * A grant (release) pairs with wait_for_grant (acquire); the exchange that detaches
  * (acquire) with the exchanges that push (release); release_if of arrivals with
- * acquire_if or the exchange of the next arrival.
+ * acquire_if or with the exchange of the next arrival.
  *
- * Proof: of the bypass bound. By I3 a waiter is overtaken by those that push themselves
- * on top of it before its segment is detached, and by no others; each of these waits in
- * that segment itself, so no thread does it twice.
+ * Proof: of the bypass bound. By I3 a waiter is overtaken only by threads that push
+ * themselves on top of it before its segment is detached. Each of these waits in that
+ * segment itself, so none overtakes it twice.
  *
- * Timed lock: a waiter on top of the stack takes itself off by exchanging arrivals from
- * itself to its link; by I2 and I3 the link is the waiter below it, still there. Any
- * other leaves by a mark, and the holder that meets it goes on with its link;
- * abandoned_nodes.h bounds how many stay until then. The same mark is left by a thread
- * that pushed itself on a free lock: it holds the lock, and its waiter is the bottom of
- * what was pushed since.
+ * Timed lock: a waiter on top of the stack removes itself by exchanging arrivals from
+ * itself to its link; by I2 and I3 the link is the waiter below it, which is still
+ * there. Any other waiter leaves by a mark, and the holder that meets it continues with
+ * its link; abandoned_nodes.h bounds how many remain until then. The same mark is left
+ * by a thread that pushed itself on a free lock: it holds the lock, and its waiter is
+ * at the bottom of those pushed since.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_RECIPROCATING_H
 #define HASP_LOCKS_ALGORITHMS_RECIPROCATING_H
@@ -42,7 +43,7 @@
 #include "locks/memory/fork_repair.h"
 #include "locks/waiting/abandoned_nodes.h"
 
-#define DETACHED (TAIL_HELD - 1) /* never a waiter's id */
+#define DETACHED (TAIL_HELD - 1) /* never the id of a waiter */
 
 struct reciprocating {
     struct atomic_u32 arrivals, next;
@@ -58,7 +59,7 @@ static inline void reciprocating_forget(struct lock *lock, bool held)
     struct reciprocating *own = reciprocating_of(lock);
     uint32_t arrivals = load_relaxed(&own->arrivals);
     if (arrivals == 0 || arrivals == TAIL_HELD)
-        return; /* no ghosts */
+        return; /* none of the parent's threads is queued */
     store_relaxed(&own->next, 0);
     store_relaxed(&own->arrivals, held ? TAIL_HELD : 0);
 }
@@ -76,7 +77,7 @@ static inline bool reciprocating_trylock(struct lock *lock)
            reciprocating_fast(lock);
 }
 
-/* In a waiter that has left: whether it is counted as abandoned. */
+/* In a waiter that has left: 1 if it is counted as abandoned. */
 static inline struct atomic_u32 *reciprocating_timed_out(struct waiter *waiter)
 {
     return &waiter->more[0];
@@ -96,7 +97,7 @@ static inline void reciprocating_settle(struct reciprocating *own, struct waiter
     store_relaxed(&self->cell, WAITER_LEFT);
 }
 
-/* Timed out; false when the turn has come. */
+/* Times out; returns false if the lock was granted first. */
 static inline bool reciprocating_leave(struct lock *lock, struct waiter *self,
                                        uint32_t before)
 {
@@ -121,7 +122,7 @@ reciprocating_wait(struct lock *lock, const struct deadline *deadline)
     struct reciprocating *own = reciprocating_of(lock);
     struct waiter *self = waiter_take();
     self->may_change = deadline != NULL;
-    /* Release: the one who detaches the segment sees the waiter. */
+    /* Release: the thread that detaches the segment sees the waiter. */
     uint32_t before = exchange_acq_rel(&own->arrivals, self->link.id);
     if (!before) {
         reciprocating_settle(own, self);
@@ -151,7 +152,7 @@ reciprocating_unlock_queued(struct lock *lock)
             if (seen >= DETACHED && release_if(&own->arrivals, seen, 0))
                 return;
             next = exchange_acquire(&own->arrivals, DETACHED);
-            if (next >= DETACHED) { /* they have taken themselves off */
+            if (next >= DETACHED) { /* they have removed themselves */
                 next = 0;
                 continue;
             }
@@ -159,7 +160,7 @@ reciprocating_unlock_queued(struct lock *lock)
         struct waiter *head = waiter_at(next);
         if (grant(&head->cell, head->may_change))
             return;
-        (void)load_acquire(&head->cell); /* what the leaver did before its mark */
+        (void)load_acquire(&head->cell); /* the leaver's stores before its mark */
         next = load_relaxed(&head->next);
         if (load_relaxed(reciprocating_timed_out(head)))
             give_abandoned(lock, head);

@@ -3,27 +3,28 @@
  * ShflLock. S. Kashyap, I. Calciu, X. Cheng, C. Min, T. Kim, "Scalable and practical
  * locking with shuffling", SOSP 2019.
  *
- * Idea: a latch in front of a queue, whose first waiter, the shuffler, has nothing to
- * do until the latch comes free: meanwhile it moves waiters of its node to the front,
- * so that no holder has to look for its successor. In the paper the role of shuffler
- * also passes along the queue; here it is the first waiter's (the alpha of
- * outer_latch.h), which is always awake, and shuffles for those behind it.
+ * Idea: a latch in front of a queue. The first waiter, the shuffler, is idle until the
+ * latch becomes free, so it uses that time to move waiters of its node to the front; no
+ * holder has to search for its successor. In the paper the role of shuffler also moves
+ * along the queue. Here it stays with the first waiter (the alpha of outer_latch.h),
+ * which is always awake, and which shuffles on behalf of the others.
  *
- *   tail  of the inner lock: 0 when nobody waits
+ *   tail  of the inner lock: 0 if no thread waits
  *   next  of the inner lock
  *   taken, released  of the latch, as in latch.h: it is kept for the shuffler
- *   mode  not used: while somebody is queued each release is for the shuffler
+ *   mode  not used: while a thread is queued, each release keeps the latch for the
+ *         shuffler
  *
- * I1. The latch keeps the invariants of outer_latch.h, with no bypasses but the one.
- * I2. Only the shuffler changes links, and of waiters that have a successor only; the
- *     last waiter keeps its place, and arrivals link themselves behind it.
- * I3. Waiters that were not moved are in the order of their arrival. Each move is
- *     counted (cna.h, order): a waiter is overtaken in the queue HANDOVER_LIMIT times
- *     at most, then all who wait are served in the order that they stand in.
+ * I1. The latch keeps the invariants of outer_latch.h, and allows a single bypass.
+ * I2. Only the shuffler changes links, and only those of waiters that have a successor;
+ *     the last waiter stays last, and arrivals link themselves behind it.
+ * I3. Waiters that were not moved are in order of arrival. Each move is counted (cna.h,
+ *     order): a waiter is overtaken in the queue at most HANDOVER_LIMIT times, then all
+ *     waiters are served in their order in the queue.
  *
  * Timed lock: as in fissile.h.
  *
- * Trylock: takes the latch when it is free for all.
+ * Trylock: takes the latch if it is free and not kept.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_SHFL_H
 #define HASP_LOCKS_ALGORITHMS_SHFL_H
@@ -38,8 +39,9 @@ static inline uint32_t shfl_pick(struct mcs *mcs, struct atomic_u32 *order,
     return next;
 }
 
-/* Looks at one more waiter; true if there was one to look at. `seen` is the last that
- * was looked at, `local` the last of those in front that are of the shuffler's node. */
+/* Examines one more waiter; returns false if there was none. `seen` is the last waiter
+ * that was examined, `local` the last of the waiters at the front that are of the
+ * shuffler's node. */
 static inline bool shfl_examine(struct lock *lock, struct outer_latch_alpha *alpha)
 {
     struct mcs *mcs = mcs_of(lock);

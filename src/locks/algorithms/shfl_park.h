@@ -5,21 +5,22 @@
  *
  * Idea: the queue of shfl.h, but its waiters sleep, and running threads may take the
  * free word, so that no release waits for a wake-up. The first waiter, the shuffler, is
- * woken as soon as the one before it has acquired: a critical section ahead of time. In
- * the paper the shuffler wakes those that it moves; with one that is awake ahead, more
- * would only compete for CPUs. The word is that of malthusian.h, whose standby the
- * shuffler is: it may sleep, too, and becomes impatient when it is passed over often.
+ * woken as soon as the one before it has acquired: one critical section early. In the
+ * paper the shuffler wakes the waiters that it moves; since one waiter is already
+ * awake, more would only compete for CPUs. The word is that of malthusian.h, with the
+ * shuffler as its standby: it may sleep, too, and becomes impatient if it is passed
+ * over often.
  *
  *   tail  of the inner lock, as in mcs.h
  *   next  of the inner lock, as in mcs.h
  *   word  bits HELD, SLEEPERS, IMPATIENT and GRANTED of barging.h
  *
- * I1. Only the shuffler becomes impatient; the rest is B1 to B4 of barging.h.
- * I2. The queue keeps I2 and I3 of shfl.h. There is no bound for bypasses at the word.
+ * I1. Only the shuffler becomes impatient; otherwise B1 to B4 of barging.h hold.
+ * I2. The queue keeps I2 and I3 of shfl.h. Bypasses at the word are not bounded.
  *
  * Timed lock: in the queue as in mcs.h, at the word as in malthusian.h.
  *
- * Trylock: takes the word when it is free.
+ * Trylock: takes the word if it is free.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_SHFL_PARK_H
 #define HASP_LOCKS_ALGORITHMS_SHFL_PARK_H
@@ -56,7 +57,7 @@ shfl_park_wait(struct lock *lock, const struct deadline *deadline)
     bool acquired = malthusian_spin(word) ||
                     barging_wait(word, SPIN_THEN_PARK, 0,
                                  malthusian_patience(SPIN_THEN_PARK), deadline);
-    cna_leave(lock, &alpha.order, shfl_pick); /* the next is the shuffler */
+    cna_leave(lock, &alpha.order, shfl_pick); /* the next waiter becomes the shuffler */
     return acquired;
 }
 

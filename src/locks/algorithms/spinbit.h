@@ -4,26 +4,26 @@
  * runtime since 1.24: R. Hiltner, "runtime: improve scaling of lock2", proposal 68578
  * of the Go project, 2024.
  *
- * Idea: one waiter that spins is enough to take a released lock at once; more of them
- * only contend for its cache line, and waking a sleeper while one spins is in vain. So
- * a bit says that somebody spins: then others go to sleep without spinning, and a
- * release wakes nobody. It is MUTEXEE with at most one spinner.
+ * Idea: one spinning waiter is enough to take a released lock at once; further ones
+ * only contend for its cache line, and waking a sleeper while one spins is wasted. So a
+ * bit shows that a thread spins. While it is set, other threads sleep without spinning,
+ * and a release wakes no thread. It is MUTEXEE with at most one spinner.
  *
- * What differs: Go keeps a stack of sleepers, wakes the latest, and now and then the
- * oldest against starvation. Here they sleep in the kernel's queue for the word, so the
- * oldest is woken, as seldom as a spinner allows; nothing has to be unlinked when a
- * timed waiter gives up, or found after the release.
+ * Differences: Go keeps a stack of sleepers, wakes the latest and, against starvation,
+ * occasionally the oldest. Here threads sleep in the kernel's queue for the word, so
+ * the oldest is woken, as rarely as a spinner allows; a timed waiter that gives up has
+ * nothing to unlink, and a releaser nothing to search after the release.
  *
- * The bits of state[0] are barging.h's, with the invariants B1 to B4:
+ * The bits of state[0] are those of barging.h, with the invariants B1 to B4:
  *
- *   HELD       by its holder
- *   SLEEPERS   somebody may sleep on the word
- *   IMPATIENT  set by one sleeper while HELD: the next release is a grant to it
+ *   HELD       set while held
+ *   SLEEPERS   threads may be asleep on the word
+ *   IMPATIENT  set by one sleeper while HELD: the next release grants the lock to it
  *   GRANTED    with HELD, after such a release
- *   bit 4      somebody spins
+ *   bit 4      a thread spins
  *   state[1]   wake-ups skipped in a row
  *
- * I1. Bit 4 is set only where it was not, so there is at most one spinner, and the bits
+ * I1. Bit 4 is set only if it was clear, so there is at most one spinner, and the bits
  *     above it stay 0.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_SPINBIT_H

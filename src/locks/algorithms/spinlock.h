@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spin lock by compare-and-set, again and again. T. Anderson, "The performance of spin
- * lock alternatives for shared-memory multiprocessors", TPDS 1990.
+ * Spin lock by repeated compare-and-set. T. Anderson, "The performance of spin lock
+ * alternatives for shared-memory multiprocessors", TPDS 1990.
  *
- * Idea: whoever finds the lock free and is the first to say so has it; the others try
- * on, without a pause between attempts and without a look before them. An attempt
- * that fails writes nothing. The backoff lock that cohorts have (cohort.h) is the same,
- * but looks first and pauses ever longer.
+ * Idea: the first thread whose compare-and-set finds the lock free holds it; the others
+ * retry, without a pause between attempts and without reading first. A failed attempt
+ * writes nothing. The backoff lock used by cohorts (cohort.h) is the same, except that
+ * it reads first and pauses for increasing times.
  *
  *   taken, released  as in latch.h: equal when the lock is free
  *
  * I1. The lock is the latch, with its invariants L1 and L2. It is never kept.
  *
- * Trylock: looks first, and so asks for no cache line that it cannot use.
+ * Trylock: reads first, and so does not request a cache line that it cannot use.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_SPINLOCK_H
 #define HASP_LOCKS_ALGORITHMS_SPINLOCK_H
@@ -66,7 +66,7 @@ static inline void spinlock_unlock(struct lock *lock, bool back_off)
 
 static inline void spinlock_before_release(struct lock *lock)
 {
-    (void)lock; /* no queue, no ghosts */
+    (void)lock; /* there is no queue to repair */
 }
 
 DEFAULT_DESTROY(spinlock)

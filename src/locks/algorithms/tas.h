@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The test-and-set family: one word, taken by whoever comes first. Its members differ
- * in how they test and how they wait. L. Rudolph, Z. Segall, "Dynamic decentralized
- * cache schemes for MIMD parallel processors", ISCA 1984 (test-and-test-and-set); T.
+ * The test-and-set family: one word that any thread may take. Its members differ in how
+ * they test and how they wait. L. Rudolph, Z. Segall, "Dynamic decentralized cache
+ * schemes for MIMD parallel processors", ISCA 1984 (test-and-test-and-set); T.
  * Anderson, "The performance of spin lock alternatives for shared-memory
  * multiprocessors", TPDS 1990 (pauses); J. Mellor-Crummey, M. Scott, "Algorithms for
- * scalable synchronization on shared-memory multiprocessors", TOCS 1991 (pauses that
- * grow exponentially up to a bound).
+ * scalable synchronization on shared-memory multiprocessors", TOCS 1991 (bounded
+ * exponential backoff).
  *
- * Idea: an attempt is one test-and-set of the word. Reading until it is free lets
- * waiters spin in their own caches; pausing after an attempt that failed, twice as long
- * each time, thins the crowd that rushes at each release. No pause is longer than a
- * thread would take to sleep and be woken.
+ * Idea: an attempt is one test-and-set of the word. Reading until the word is free lets
+ * waiters spin in their own caches. Pausing after a failed attempt, twice as long each
+ * time, reduces the number of threads that compete at each release. No pause is longer
+ * than a sleep and wake-up would take.
  *
  *   word  0 free, 1 held
  *
  * I1. 0 -> 1 only by the attempt of the new holder (acquire), 1 -> 0 only by the
- *     holder's store (release); they pair with each other. An attempt that finds 1
- *     changes nothing.
+ *     holder's store (release); these pair. An attempt that finds 1 changes nothing.
  *
- * A pair of lock and unlock takes a fifth longer than that of latch.h, whose atomic
- * operation does not hit what the last release stored. A test-and-set has to: it writes
- * whatever it finds, so the word that it writes must be the one that tells. (To go by
- * a second word that was read before would be to overwrite what others wrote since.)
+ * A lock and unlock takes a fifth longer than with latch.h, whose atomic operation does
+ * not access the word that the last release stored to. A test-and-set cannot avoid
+ * that: it writes unconditionally, so the word that it writes must be the one that
+ * decides. (If a second word decided, the test-and-set could overwrite what others have
+ * written since that word was read.)
  *
- * Trylock: reads first, and so does not write when the lock is held. The first attempt
- * of lock() is the same for all members.
+ * Trylock: reads first, and so does not write if the lock is held. The first attempt of
+ * lock() is the same for all members.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_TAS_H
 #define HASP_LOCKS_ALGORITHMS_TAS_H
@@ -33,11 +33,11 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/waiting/policies.h"
 
-/* How a member tests and waits: | of these. */
+/* How a member tests and waits: a combination of these. */
 enum tas {
     TAS_AGAIN = 0,
-    TAS_READ_FIRST = 1, /* attempts only when a read saw the lock free */
-    TAS_BACK_OFF = 2,   /* pauses after an attempt that failed */
+    TAS_READ_FIRST = 1, /* attempts only after a read found the lock free */
+    TAS_BACK_OFF = 2,   /* pauses after a failed attempt */
 };
 
 static inline bool tas_fast(struct lock *lock)
@@ -85,7 +85,7 @@ static inline void tas_unlock(struct lock *lock, int how)
 
 static inline void tas_before_release(struct lock *lock)
 {
-    (void)lock; /* no queue, no ghosts */
+    (void)lock; /* there is no queue to repair */
 }
 
 DEFAULT_DESTROY(tas)

@@ -7,27 +7,27 @@
  * Idea: draw a number, wait until it is served.
  *
  *   next     the number that the next arrival draws
- *   serving  the number whose turn it is
- *   left     id of the first token of a number that was given up, 0 none
+ *   serving  the number being served
+ *   left     id of the first token of a number that was given up, 0 if none
  *
  * I1. next - serving threads hold, wait for, or have left a number; free is next ==
  *     serving.
- * I2. Only the holder of the number being served writes `serving`: the lock's holder,
- *     or the one thread that has that number's token in its hands. A token is on the
- *     list or in the hands of the single thread that took the whole list with one
- *     exchange (retire_tokens).
- * I3. A waiter looks through the list again and again, so a token that is put there
- *     after its number came up is found; with no waiter, the next arrival finds it.
+ * I2. Only the owner of the number being served writes `serving`: the lock's holder, or
+ *     the one thread that has taken the token of that number. A token is either on the
+ *     list or with the single thread that took the whole list in one exchange
+ *     (retire_tokens).
+ * I3. A waiter checks the list repeatedly, so a token that is put there after its
+ *     number came up is found; if there is no waiter, the next arrival finds it.
  *
  * The store of `serving` (release) pairs with the loads of it (acquire) in
  * tickets_served, by waiters and by the fast path.
  *
  * Timed lock: the published lock cannot give a number up. Here the last number is taken
  * back, by exchanging next from it + 1 to it; the thread that does so has drawn it, so
- * nobody else has it, and if it was being served the lock is now free. Any other number
- * becomes a token, on a list in the lock; whoever waits or arrives while it is being
- * served passes it on. By I2 one thread at most does so, by I3 one will. While about
- * TOKENS_MOST tokens wait, timed waiters draw no number, but try.
+ * no other thread has it, and if it was being served the lock is now free. Any other
+ * number becomes a token on a list in the lock; a thread that waits or arrives while it
+ * is being served passes it on. By I2 at most one thread does so, by I3 one will. While
+ * about TOKENS_MOST tokens wait, timed waiters draw no number, but retry their trylock.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_TICKET_H
 #define HASP_LOCKS_ALGORITHMS_TICKET_H

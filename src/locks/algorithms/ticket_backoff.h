@@ -3,13 +3,13 @@
  * Ticket lock with proportional backoff. J. Mellor-Crummey, M. Scott, "Algorithms for
  * scalable synchronization on shared-memory multiprocessors", TOCS 1991, section 2.2.
  *
- * Idea: the number tells how many are ahead, and so for how long there is no point in
- * looking: a waiter stays away in proportion.
+ * Idea: the number shows how many threads are ahead, and so for how long reading it
+ * again is pointless: a waiter pauses in proportion.
  *
  *   next, serving, left  as in ticket.h
  *
- * I1. A ticket lock in all but the time between two looks, which no other thread's
- *     progress depends on: I1 to I3 of ticket.h hold as they stand.
+ * I1. Differs from a ticket lock only in the time between two reads, on which no other
+ *     thread's progress depends: I1 to I3 of ticket.h hold unchanged.
  *
  * Timed lock: as in ticket.h.
  */
@@ -18,9 +18,9 @@
 
 #include "locks/algorithms/ticket.h"
 
-/* Shares of spin_limit(), the time in which a thread sleeps and is woken: how long to
- * stay away for each one ahead but the last, about a hand-over between sockets; and how
- * many such limits in all. */
+/* In terms of spin_limit(), the time of a sleep and wake-up: the pause for each thread
+ * ahead except the last is this fraction of it, about a handover between sockets; and
+ * the longest pause is this multiple of it. */
 enum { HANDOVERS_PER_LIMIT = 8, BACKOFF_LIMITS = 4 };
 
 static inline void ticket_backoff_serve(struct lock *lock, uint32_t number)

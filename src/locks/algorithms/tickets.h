@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all ticket locks share: drawing a number, and giving one up. How a number is
- * announced as served, and how its holder waits for that, is the kind's.
+ * The common part of all ticket locks: drawing a number, and giving one up. Each kind
+ * defines how a number is announced as served, and how a waiter waits for that.
  *
- * `serving` is the number being served, in every kind; only its holder writes it. A
- * kind may have a further store behind that one, for which its waiters wait, too.
+ * `serving` is the number being served, in every kind; only the holder of that number
+ * writes it. A kind may have a further store after that one, for which its waiters
+ * wait, too.
  *
- * Numbers that timed-out waiters gave up are called left. The last number drawn is
- * simply taken back; for any other a token stays on a list in the lock, and whoever
- * waits or arrives while it is being served passes it on in the leaver's stead.
+ * Numbers that timed-out waiters gave up are called left. If it is the last number
+ * drawn, it is simply taken back. For any other, a token remains on a list in the lock,
+ * and a thread that waits or arrives while the number is being served passes it on in
+ * place of the leaver.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_TICKETS_H
 #define HASP_LOCKS_ALGORITHMS_TICKETS_H
@@ -16,25 +18,27 @@
 #include "locks/memory/fork_repair.h"
 #include "locks/waiting/policies.h"
 
-/* Tokens on a lock's list, about, beyond which a timed waiter draws no number, but
- * tries until there are fewer. */
+/* Approximate number of tokens on a lock's list beyond which a timed waiter does not
+ * draw a number, but retries its trylock until there are fewer. */
 enum { TOKENS_MOST = 64 };
 
 struct tickets {
     struct atomic_u32 next, serving;
-    struct atomic_u32 left; /* id of the first token (a waiter with .ticket), 0 none */
+    struct atomic_u32 left; /* id of the first token (a waiter with .ticket), 0 if
+                             * none */
 };
 
 struct ticket_kind {
-    /* Whether the number is being served (acquire). */
+    /* Returns true if the number is being served (acquire). */
     bool (*served)(struct lock *, uint32_t number);
-    /* By the holder of the number before: the release. Nothing of the lock is touched
-     * after the store that announces it. */
+    /* Called by the holder of the previous number: the release. Touches nothing of the
+     * lock after the store that announces the number. */
     void (*serve)(struct lock *, uint32_t number);
-    /* Some turns of waiting for the number; false when the deadline has passed. */
+    /* Spins for a while, waiting for the number; returns false if the deadline has
+     * passed. */
     bool (*spin)(struct lock *, uint32_t number, struct spinner *,
                  const struct deadline *);
-    /* How many such turns between two looks at the list of tokens. */
+    /* How many calls of spin() between two checks of the list of tokens. */
     uint32_t spins_per_check;
     void (*forget)(struct lock *, bool held);
 };
@@ -44,7 +48,8 @@ static inline struct tickets *tickets_of(struct lock *lock)
     return (struct tickets *)lock->state;
 }
 
-/* The usual way to tell: one word for all. Pairs with the release in announce(). */
+/* The default for `served`: one word for all. Pairs with the release store in
+ * `serve`. */
 static inline bool tickets_served(struct lock *lock, uint32_t number)
 {
     return load_acquire(&tickets_of(lock)->serving) == number;
@@ -54,11 +59,12 @@ static inline __attribute__((always_inline)) void
 tickets_forget(struct lock *lock, bool held, const struct ticket_kind *kind)
 {
     struct tickets *tickets = tickets_of(lock);
-    /* Without ghosts one live thread may draw a number meanwhile, by which it holds the
-     * lock; nobody serves the next one before the repair. */
+    /* If no thread of the parent is queued, one live thread may draw a number
+     * meanwhile, and with it acquire the lock; no thread serves the next number before
+     * the repair. */
     uint32_t next = load_relaxed(&tickets->next);
     if ((int32_t)(next - load_relaxed(&tickets->serving)) < 2)
-        return; /* free, or held: at most the holder is a ghost */
+        return; /* free, or held: only the holder can belong to the parent */
     store_relaxed(&tickets->left, 0);
     kind->serve(lock, next - held);
 }
@@ -66,7 +72,7 @@ tickets_forget(struct lock *lock, bool held, const struct ticket_kind *kind)
 static inline uint32_t tokens_left(struct tickets *tickets)
 {
     uint32_t first = load_relaxed(&tickets->left);
-    /* It may be somebody else's waiter by now: an estimate. */
+    /* An estimate: the waiter may belong to another thread by now. */
     return first ? load_relaxed(&waiter_at(first)->more[0]) : 0;
 }
 
@@ -79,7 +85,7 @@ static inline void push_token(struct tickets *tickets, struct waiter *token)
     } while (!compare_exchange_release(&tickets->left, &first, token->link.id));
 }
 
-/* Passes a left number on, or takes it back; true if either was possible. */
+/* Passes a left number on, or takes it back; returns true if either was possible. */
 static inline __attribute__((always_inline)) bool
 retire_token(struct lock *lock, uint32_t number, const struct ticket_kind *kind)
 {
@@ -90,7 +96,7 @@ retire_token(struct lock *lock, uint32_t number, const struct ticket_kind *kind)
     return true;
 }
 
-/* Retires every token that can be, in whatever order that becomes possible. */
+/* Retires every token that can be retired, in whatever order that becomes possible. */
 static inline __attribute__((always_inline)) void
 retire_tokens(struct lock *lock, const struct ticket_kind *kind)
 {
@@ -106,7 +112,7 @@ retire_tokens(struct lock *lock, const struct ticket_kind *kind)
                 list = after;
             waiter_give(token);
             before = 0;
-            id = list; /* its neighbour's turn may have come */
+            id = list; /* its neighbour may be retirable now */
         } else {
             before = id;
             id = after;
@@ -127,7 +133,8 @@ tickets_leave(struct lock *lock, uint32_t number, const struct ticket_kind *kind
     uint32_t drawn = number + 1;
     if (compare_exchange_relaxed(&tickets->next, &drawn, number)) {
         if (load_relaxed(&tickets->left))
-            retire_tokens(lock, kind); /* the one before may be the last now */
+            retire_tokens(lock, kind); /* the number before it may be the last one
+                                        * now */
         return;
     }
     struct waiter *token = waiter_take();
@@ -139,15 +146,16 @@ static inline __attribute__((always_inline)) bool
 tickets_fast(struct lock *lock, const struct ticket_kind *kind)
 {
     struct tickets *tickets = tickets_of(lock);
-    /* The line is about to be written: to read it first would fetch it twice. */
+    /* The line is about to be written; a plain load would fetch it a second time. */
     prefetch_for_write(&tickets->next);
-    /* Not a look at `next`: that would have to wait for the last exchange of it. */
+    /* Reads `serving`, not `next`: a load of `next` would wait for its last
+     * exchange. */
     uint32_t serving = load_relaxed(&tickets->serving);
     return kind->served(lock, serving) &&
            acquire_if(&tickets->next, serving, serving + 1);
 }
 
-/* The same, but it writes nothing when it fails. */
+/* The same, but writes nothing if it fails. */
 static inline __attribute__((always_inline)) bool
 tickets_try(struct lock *lock, const struct ticket_kind *kind)
 {
@@ -156,18 +164,18 @@ tickets_try(struct lock *lock, const struct ticket_kind *kind)
            tickets_fast(lock, kind);
 }
 
-/* Behind tickets_try. While the lock is held, no left number is being served. */
+/* Called after tickets_try. While the lock is held, no left number is being served. */
 static inline __attribute__((always_inline)) bool
 tickets_retry(struct lock *lock, const struct ticket_kind *kind)
 {
     if (!load_relaxed(&tickets_of(lock)->left) || load_relaxed(&lock->word))
         return false;
-    fork_repair_if_due(lock, kind->forget); /* it may announce a number */
+    fork_repair_if_due(lock, kind->forget); /* a token may announce a number */
     retire_tokens(lock, kind);
     return tickets_try(lock, kind);
 }
 
-/* Waits for a number to be worth drawing; true when that acquired the lock. */
+/* Waits until drawing a number is allowed; returns true if that acquired the lock. */
 static inline __attribute__((always_inline)) bool
 tickets_enter(struct lock *lock, const struct ticket_kind *kind,
               struct spinner *spinner, const struct deadline *deadline)
@@ -210,14 +218,14 @@ tickets_wait(struct lock *lock, const struct ticket_kind *kind,
     return true;
 }
 
-/* For the holder: does anybody wait? */
+/* Called by the holder: returns true if a thread waits. */
 static inline bool tickets_queued(struct lock *lock)
 {
     struct tickets *tickets = tickets_of(lock);
     return load_relaxed(&tickets->next) - load_relaxed(&tickets->serving) > 1;
 }
 
-/* Nobody uses the lock any more: give the tokens back. */
+/* Gives the tokens back. No thread may use the lock any more. */
 static inline void tickets_destroy(struct lock *lock)
 {
     struct atomic_u32 *left = &tickets_of(lock)->left;
@@ -229,7 +237,7 @@ static inline void tickets_destroy(struct lock *lock)
     }
 }
 
-/* The functions of the lock `prefix`, from prefix_serve and prefix_turn. */
+/* Defines the functions of the lock `prefix`, given prefix_serve and prefix_spin. */
 #define DEFINE_TICKET_LOCK(prefix, how_served, looks)                                  \
     static inline void prefix##_forget(struct lock *lock, bool held);                  \
     static const struct ticket_kind prefix##_kind = {                                  \

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scheduler-cooperative lock (u-SCL): shares of the time in which the lock is held. Y.
- * Patel, L. Yang, L. Arulraj, A. Arpaci-Dusseau, R. Arpaci-Dusseau, M. Swift, "Avoiding
- * scheduler subversion using scheduler-cooperative locks", EuroSys 2020.
+ * Scheduler-cooperative lock (u-SCL): fair shares of the time in which the lock is
+ * held. Y. Patel, L. Yang, L. Arulraj, A. Arpaci-Dusseau, R. Arpaci-Dusseau, M. Swift,
+ * "Avoiding scheduler subversion using scheduler-cooperative locks", EuroSys 2020.
  *
- * Idea: a fair scheduler is subverted by threads that hold a lock for long, because the
- * others wait and do not use their shares. So the lock accounts how long each thread
- * holds it. A thread owns the lock for a slice, in which it comes and goes as it likes;
- * then it is banned until the others have had time to hold the lock for as long. Here
- * slices and bans are laid over the two levels of malthusian.h: waiters sleep in the
- * inner queue, and its first, the standby, lets the slice's owner barge until the slice
- * is over, or until the owner does not come back for a while (the paper would let the
- * rest of the slice go unused). Without contention nothing is accounted and no clock is
- * read. Threads have equal weights.
+ * Idea: threads that hold a lock for long subvert a fair scheduler, because the others
+ * wait and do not use their shares. So the lock accounts how long each thread holds it.
+ * A thread owns the lock for a slice, during which it may acquire it freely; then it is
+ * banned until the others have had time to hold the lock for as long. Here slices and
+ * bans are built on the two levels of malthusian.h: waiters sleep in the inner queue,
+ * and its first, the standby, lets the slice's owner barge until the slice is over, or
+ * until the owner has not returned for a while (the paper would leave the rest of the
+ * slice unused). Without contention nothing is accounted and no clock is read. Threads
+ * have equal weights.
  *
  *   tail, next  of the inner lock
  *   state[2]    the outer word, as in barging.h
- *   mode        1 once the lock was contended: uses are accounted
- *   state[3]    directory of parts: the slice, and 9 accounts in each of the others
- *   owner       of the slice: 1 + number of its account, 0 nobody yet
- *   holder      while held: 1 + number of the account that pays, 0 none
- *   start       while held: since when
- *   uses        how many of the owner were accounted
+ *   mode        1 once the lock was contended: usage is accounted
+ *   state[3]    directory of side blocks: the slice, and 9 accounts in each of the
+ *               others
+ *   owner       of the slice: 1 + number of its account, 0 none yet
+ *   holder      while held: 1 + number of the account that is charged, 0 none
+ *   start       while held: start of the hold
+ *   uses        number of the owner's accounted acquisitions
  *   sharers     accounts in use, counted when a slice begins
  *   nobody      always 0: naps are sleeps on it
  *   account     since: when its last slice began; used: for how long it has held the
  *               lock since; asked: when it last wanted the lock
  *
- * I1. Exclusion is the outer word's; slices and accounts decide who tries to take it,
- *     and when. So all of them may be out of date, or shared by two threads whose ids
- *     have the same remainder.
- * I2. holder, start, uses and sharers are the holder's. owner is written by the
- *     standby.
+ * I1. The outer word provides mutual exclusion; slices and accounts decide which
+ *     threads try to take it, and when. So all of them may be out of date, or shared by
+ *     two threads whose ids have the same remainder.
+ * I2. holder, start, uses and sharers are written by the holder, owner by the standby.
  * I3. A standby waits for a bounded number of naps, whatever the owner does: it may
- *     have exited. An account that nobody asks for again is no sharer.
+ *     have exited. An account whose thread does not ask again is not a sharer.
  *
  * Timed lock: gives up between naps, or as in malthusian.h.
  *
- * Trylock: takes the free outer word, within or without the slice, and pays.
+ * Trylock: takes the free outer word, within the slice or not, and is charged.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_U_SCL_H
 #define HASP_LOCKS_ALGORITHMS_U_SCL_H
@@ -50,8 +50,8 @@
  * the paper. */
 enum { USCL_NAPS = (HANDOVER_LIMIT + 15) / 16, USCL_NAP_NS = 130000 };
 
-/* Before each nap the standby looks so often, within the time that parking costs,
- * whether the owner has left the lock alone since the look before. */
+/* Before each nap, within the time that parking costs, the standby checks this often
+ * whether the owner has left the lock alone since the previous check. */
 enum { USCL_CHECKS = (HANDOVER_LIMIT + 7) / 8 };
 
 static inline void u_scl_before_release(struct lock *lock)
@@ -59,7 +59,8 @@ static inline void u_scl_before_release(struct lock *lock)
     malthusian_before_release(lock);
 }
 
-/* Sleeps for a while, or to the deadline; false when that has passed. */
+/* Sleeps for `ns` nanoseconds or until the deadline; returns false if that has
+ * passed. */
 static inline bool u_scl_nap(struct lock *lock, uint64_t ns,
                              const struct deadline *deadline)
 {
@@ -68,7 +69,7 @@ static inline bool u_scl_nap(struct lock *lock, uint64_t ns,
     return !deadline || !deadline_passed(deadline);
 }
 
-/* Serves the ban, with a look at the deadline now and then. */
+/* Waits for the end of the ban; returns false if the deadline has passed. */
 static inline bool u_scl_stay_away(struct lock *lock,
                                    const struct u_scl_account *account,
                                    const struct deadline *deadline)
@@ -88,7 +89,7 @@ static inline bool u_scl_is_free(struct lock *lock)
     return !(load_relaxed(malthusian_word(lock)) & BARGING_HELD);
 }
 
-/* Looks on for a while: does the owner come back? */
+/* Watches for a while; returns true if the owner has not come back. */
 static inline bool u_scl_is_left(struct lock *lock)
 {
     struct u_scl *scl = u_scl_of(lock);
@@ -101,7 +102,8 @@ static inline bool u_scl_is_left(struct lock *lock)
     return false;
 }
 
-/* By the standby: lets the owner have its slice. */
+/* Called by the standby: waits for the end of the owner's slice, or until it is
+ * abandoned. */
 static inline bool u_scl_await_slice(struct lock *lock, uint32_t number,
                                      const struct deadline *deadline)
 {
@@ -128,7 +130,8 @@ static inline bool u_scl_stand_by(struct lock *lock, uint32_t number,
         return false;
     struct u_scl_account *account = u_scl_account(lock, number);
     uint32_t now = u_scl_now();
-    store_relaxed(&account->since, now ? now : 1); /* now it is not counted itself */
+    store_relaxed(&account->since, now ? now : 1); /* 0 means that its own account is
+                                                    * not counted */
     store_relaxed(&account->used, 0);
     store_relaxed(&scl->sharers, u_scl_sharers(lock, now));
     u_scl_begin(lock, number, now);
@@ -154,7 +157,7 @@ u_scl_wait(struct lock *lock, const struct deadline *deadline)
         !mcs_timedlock(lock, SPIN_THEN_PARK, deadline))
         return false;
     bool acquired = u_scl_stand_by(lock, number, deadline);
-    mcs_unlock(lock, SPIN_THEN_PARK); /* the next waiter stands by */
+    mcs_unlock(lock, SPIN_THEN_PARK); /* the next waiter becomes the standby */
     return acquired;
 }
 
@@ -186,7 +189,7 @@ static inline void u_scl_adopt(struct lock *lock, struct waiter *waiter)
     malthusian_adopt(lock, waiter);
 }
 
-/* After u_scl_adopt: by the holder's will, without regard to slices. */
+/* After u_scl_adopt: ignores slices, because the holder has passed the lock on. */
 static inline void u_scl_relock(struct lock *lock)
 {
     malthusian_relock(lock, SPIN_THEN_PARK);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The accounts of u_scl.h: who held the lock for how long, and what follows. They lie
- * in parts of the lock, made at the first contention; a thread's account is found by
- * the remainder of its id, so there is a bounded number of them.
+ * The accounts of u_scl.h: how long each thread held the lock, and the resulting bans.
+ * They are in side blocks of the lock, created at the first contention; a thread's
+ * account is found by the remainder of its id, so their number is bounded.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_U_SCL_ACCOUNTS_H
 #define HASP_LOCKS_ALGORITHMS_U_SCL_ACCOUNTS_H
@@ -10,9 +10,9 @@
 #include "locks/lock.h"
 #include "locks/memory/side_memory.h"
 
-/* Times of accounts are in units of 64 ticks: each use reads the clock twice, and does
- * not even convert what it reads. 32 bits wrap around in a minute or more; that may ban
- * for no reason, but not for longer than the longest ban. */
+/* Times in accounts are in units of 64 ticks: each acquisition reads the clock twice,
+ * and does not even convert the result. 32 bits wrap around in a minute or more, which
+ * may cause a needless ban, but none longer than the longest one. */
 enum { USCL_UNIT = 64, USCL_LATELY_NS = 200000000, USCL_LONGEST_BAN_NS = 500000000 };
 
 struct u_scl_account {
@@ -21,11 +21,11 @@ struct u_scl_account {
 
 enum {
     USCL_ACCOUNTS = SIDE_BLOCK_WORDS * sizeof(struct atomic_u32) /
-        sizeof(struct u_scl_account), /* in a part */
+        sizeof(struct u_scl_account), /* in a side block */
     USCL_ACCOUNT_BLOCKS = 6,
 };
 
-/* Both lie over the words of a part. */
+/* Both overlay the words of a side block. */
 struct u_scl {
     struct atomic_u32 owner, holder, start, uses, sharers, nobody;
 };
@@ -62,8 +62,8 @@ static inline uint64_t u_scl_ns(uint64_t units)
     return ticks_to_ns(units * USCL_UNIT);
 }
 
-/* Asked for lately, and again since its last slice began: a thread that exits after a
- * single use is not waited for. */
+/* True if the thread asked recently, and again since its last slice began: other
+ * threads do not wait for one that exits after a single use. */
 static inline bool u_scl_shares(const struct u_scl_account *account, uint32_t now)
 {
     uint32_t asked = load_relaxed(&account->asked);
@@ -72,7 +72,7 @@ static inline bool u_scl_shares(const struct u_scl_account *account, uint32_t no
            (!since || (int32_t)(asked - since) > 0);
 }
 
-/* How many accounts do, whoever asks included. */
+/* Returns the number of sharing accounts, including the caller's. */
 static inline uint32_t u_scl_sharers(struct lock *lock, uint32_t now)
 {
     uint32_t sharers = 1;
@@ -86,7 +86,7 @@ static inline uint32_t u_scl_sharers(struct lock *lock, uint32_t now)
     return sharers;
 }
 
-/* The holder begins to pay. */
+/* Starts charging the holder. */
 static inline void u_scl_begin(struct lock *lock, uint32_t number, uint32_t now)
 {
     struct u_scl *scl = u_scl_of(lock);
@@ -94,7 +94,7 @@ static inline void u_scl_begin(struct lock *lock, uint32_t number, uint32_t now)
     store_relaxed(&scl->start, now);
 }
 
-/* And at the end it has paid. */
+/* Charges the holder for the time since u_scl_begin. */
 static __attribute__((noinline, unused)) void u_scl_end(struct lock *lock)
 {
     struct u_scl *scl = u_scl_of(lock);
@@ -110,8 +110,8 @@ static __attribute__((noinline, unused)) void u_scl_end(struct lock *lock)
     }
 }
 
-/* For how many nanoseconds the account may not be used: its share of the time since its
- * last slice began is to have been as much as it has used. */
+/* Returns for how many nanoseconds the account is banned: until its share of the time
+ * since its last slice began equals what it has used. */
 static inline uint64_t u_scl_ban(struct lock *lock, const struct u_scl_account *account)
 {
     uint32_t since = load_relaxed(&account->since), used = load_relaxed(&account->used);
