@@ -187,12 +187,12 @@ def test_a_script_whose_interpreter_is_missing(cli, tmp_path):
 def test_a_script_that_interprets_itself(cli, tmp_path):
     path = tmp_path / "job"
     make_executable(path, f"#!{path}\n")
-    assert "too many times" in refused(cli, path)
+    assert "too deeply nested" in refused(cli, path)
 
 
 def test_a_script_that_drops_the_environment(cli, tmp_path):
     script = make_executable(tmp_path / "job", "#!/usr/bin/env -i sh\n")
-    assert "drops LD_PRELOAD" in refused(cli, script)
+    assert "removes LD_PRELOAD" in refused(cli, script)
 
 
 def test_a_library_that_the_loader_does_not_take(cli, stand_in, tmp_path):
@@ -202,7 +202,7 @@ def test_a_library_that_the_loader_does_not_take(cli, stand_in, tmp_path):
     library = broken / "libhasp.so"
     content = library.read_bytes().replace(b"GLIBC_2.2.5\0", b"GLIBC_9.9.9\0")
     library.write_bytes(content)
-    assert "does not" in refused(cli, "true", HASP_NATIVE_DIR=str(broken))
+    assert "rejects Hasp's library" in refused(cli, "true", HASP_NATIVE_DIR=str(broken))
 
 
 def test_an_incomplete_installation(cli, tmp_path):

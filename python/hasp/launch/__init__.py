@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Starting programs: checks of the executable, the preload, children and servers."""
+"""Starts programs: checks of the executable, the preload, children and servers."""

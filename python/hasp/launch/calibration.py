@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How long a waiter should spin before it parks, measured once per machine and boot."""
+"""The cost of parking, measured once per machine and boot."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hasp.base.process import capture
 from hasp.locks import native
 
 FILE = "calibration.json"
-TIME_LIMIT = 3.0  # seconds; the program needs a tenth of that
+TIME_LIMIT = 3.0  # seconds; hasp-calibrate takes a tenth of that
 
 
 def _key(program: Path) -> str:
-    """What the measurement holds for: this boot, these CPUs, this build of Hasp."""
+    """Identifies a measurement: boot, number of CPUs, build of Hasp."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -28,9 +28,9 @@ def _key(program: Path) -> str:
 
 
 def park_ns() -> int | None:
-    """The cost of parking and being woken, in nanoseconds.
+    """Return the cost of parking and being woken, in nanoseconds.
 
-    None when it cannot be measured: the locks then use a default of their own.
+    None if it cannot be measured; the locks then use a default.
     """
     try:
         program = native.program("hasp-calibrate")

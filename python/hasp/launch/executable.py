@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What kind of program a command starts, and why it cannot be interposed if it cannot.
+"""Finds the program that a command starts, and checks that it can be interposed.
 
-Only what `hasp run` must know is read here, with a few reads of the file: the deeper
-questions of `hasp doctor` are asked with pyelftools, which takes 40 ms to import.
+Reads only the ELF fields that `hasp run` needs. `hasp doctor` reads more with
+pyelftools, which takes 40 ms to import.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ CHECK_NAME = "check the name, or give the path of the program"
 class Program(NamedTuple):
     """A program that can be interposed."""
 
-    path: Path  # the file that the command names
-    binary: Path  # the ELF file that runs it: itself, or a script's interpreter
-    loader: Path  # the dynamic loader of that file
-    scripts: tuple[Path, ...]  # the scripts on the way to `binary`
+    path: Path  # the file named by the command
+    binary: Path  # its ELF file: `path`, or the interpreter of a script
+    loader: Path  # the dynamic loader of `binary`
+    scripts: tuple[Path, ...]  # the scripts between `path` and `binary`
 
 
 class ElfHead(NamedTuple):
-    """The few fields of an ELF file that decide."""
+    """Fields of an ELF file."""
 
     is_64_bit: bool
     machine: int
@@ -54,9 +54,9 @@ class ElfHead(NamedTuple):
 
 
 def find(word: str, environment: Mapping[str, str]) -> Path:
-    """The file that the first word of a command names, looked up as a shell does."""
+    """Return the file that the first word of a command names, as a shell finds it."""
     if not word:
-        raise HaspError("the program's name is empty", CHECK_NAME)
+        raise HaspError("the name of the program is empty", CHECK_NAME)
     if "/" in word:
         return _checked(Path(word))
     not_executable = None
@@ -68,7 +68,7 @@ def find(word: str, environment: Mapping[str, str]) -> Path:
             not_executable = not_executable or candidate
     if not_executable:
         return _checked(not_executable)
-    here = f", or `./{word}` if you mean the file in this folder"
+    here = f", or use `./{word}` for the file in this folder"
     raise HaspError(
         f"no program called {word!r} is in PATH",
         CHECK_NAME + (here if Path(word).is_file() else ""),
@@ -76,10 +76,10 @@ def find(word: str, environment: Mapping[str, str]) -> Path:
 
 
 def to_execute(word: str, environment: Mapping[str, str]) -> str:
-    """The path to give to execve for the first word of a command.
+    """Return the path for execve for the first word of a command.
 
-    As it is written where it names a file: a script sees this as its $0, and `./job`
-    and `job` are not the same to it.
+    A word that is a path is returned as written: a script sees it as its $0, and
+    `./job` differs from `job` there.
     """
     found = str(find(word, environment))
     if "/" in word:
@@ -93,17 +93,17 @@ def _checked(path: Path) -> Path:
     except OSError as problem:
         raise HaspError(f"{path}: {problem.strerror}", CHECK_NAME) from None
     if stat.S_ISDIR(facts.st_mode):
-        raise HaspError(f"{path} is a folder", "name the program in it")
+        raise HaspError(f"{path} is a folder", "name a program in it")
     if not os.access(path, os.X_OK) or not facts.st_mode & 0o111:
         raise HaspError(
             f"{path} is not executable",
-            f"make it so with `chmod +x {path}`, or name the interpreter before it",
+            f"run `chmod +x {path}`, or name its interpreter first",
         )
     return path
 
 
 def examine(word: str, environment: Mapping[str, str]) -> Program:
-    """The program that a command starts; an error says why it cannot be interposed."""
+    """Return the program of a command; HaspError if Hasp cannot interpose it."""
     path = find(word, environment)
     scripts: list[Path] = []
     binary = path
@@ -114,8 +114,8 @@ def examine(word: str, environment: Mapping[str, str]) -> Program:
         scripts.append(binary)
         if len(scripts) > DEEPEST_SCRIPT:
             raise HaspError(
-                f"{path} is a script interpreted by a script, too many times over",
-                "start the last interpreter by hand",
+                f"{path} is a script whose interpreters are scripts, too deeply nested",
+                "start the last interpreter directly",
             )
         binary = _interpreter(binary, head, environment)
     _refuse_privileges(binary)
@@ -128,14 +128,14 @@ def _read(path: Path) -> bytes:
             head = file.read(LONGEST_SCRIPT_LINE)
     except OSError as problem:
         raise HaspError(
-            f"{path} cannot be read to see whether it can be interposed: "
+            f"cannot read {path} to check whether it can be interposed: "
             f"{problem.strerror}",
-            "run it from a copy that you may read",
+            "run a copy that you may read",
         ) from None
     if not head.startswith((b"#!", ELF_MAGIC)):
         raise HaspError(
             f"{path} is neither an ELF program nor a script with a #! line",
-            "give a script a first line such as #!/bin/sh, or name its interpreter",
+            "begin a script with a line such as #!/bin/sh, or name its interpreter",
         )
     return head
 
@@ -144,20 +144,20 @@ def _interpreter(script: Path, head: bytes, environment: Mapping[str, str]) -> P
     words = head[2:].split(b"\n")[0].decode(errors="replace").split()
     if not words:
         raise HaspError(
-            f"the #! line of {script} names nothing", "write #!/bin/sh there"
+            f"the #! line of {script} names no interpreter", "write #!/bin/sh there"
         )
     interpreter = Path(words[0])
     if not interpreter.exists():
         raise HaspError(
-            f"{script} asks for the interpreter {interpreter}, which is not here",
-            "install it, or correct the script's first line",
+            f"the interpreter of {script}, {interpreter}, does not exist",
+            "install it, or correct the first line of the script",
         )
     if interpreter.name != "env":
         return _checked(interpreter)
     for word in words[1:]:
         if word.startswith("-i") or word == "-":
             raise HaspError(
-                f"{script} is started by `env -i`, which drops LD_PRELOAD",
+                f"{script} is started by `env -i`, which removes LD_PRELOAD",
                 "name its interpreter on the command line instead",
             )
         if not word.startswith("-") and "=" not in word:
@@ -180,7 +180,7 @@ def _refuse_privileges(binary: Path) -> None:
     if gained:
         raise HaspError(
             f"{binary} is {gained}: the loader ignores LD_PRELOAD for it",
-            "run a copy without that privilege, as a user who needs none",
+            "run a copy without that privilege, as a user who does not need it",
         )
 
 
@@ -192,7 +192,7 @@ def _has_capabilities(binary: Path) -> bool:
 
 
 def read_elf_head(path: Path) -> ElfHead:
-    """The deciding fields of an ELF file; a damaged one is an error."""
+    """Return the fields of an ELF file; HaspError if it is damaged."""
     try:
         with path.open("rb") as file:
             ident = file.read(64)
@@ -202,8 +202,8 @@ def read_elf_head(path: Path) -> ElfHead:
                 return ElfHead(False, machine, kind, None)
             (table,) = struct.unpack_from(f"{order}Q", ident, 32)
             size, count = struct.unpack_from(f"{order}HH", ident, 54)
-            for place in range(count):
-                file.seek(table + place * size)
+            for index in range(count):
+                file.seek(table + index * size)
                 entry = struct.unpack(f"{order}IIQQQQ", file.read(40))
                 if entry[0] == SEGMENT_INTERPRETER:
                     file.seek(entry[2])
@@ -217,18 +217,18 @@ def read_elf_head(path: Path) -> ElfHead:
 
 
 def _loader(binary: Path, head: bytes) -> Path:
-    """The dynamic loader of a program that Hasp's library can be loaded into."""
+    """Return the dynamic loader; HaspError if it cannot load Hasp's library."""
     elf = read_elf_head(binary)
     if not elf.is_64_bit:
         raise HaspError(
-            f"{binary} is a 32-bit program; Hasp's locks are laid out for 64 bits",
+            f"{binary} is a 32-bit program; Hasp supports 64-bit programs only",
             "use a 64-bit build of it",
         )
     ours = read_elf_head(native.library()).machine
     if elf.machine != ours:
         theirs = MACHINES.get(elf.machine, f"machine number {elf.machine}")
         raise HaspError(
-            f"{binary} is built for {theirs}, but Hasp for {MACHINES.get(ours, ours)}",
+            f"{binary} is built for {theirs}, Hasp for {MACHINES.get(ours, ours)}",
             "use a build of it for this machine",
         )
     if elf.kind not in (TYPE_EXEC, TYPE_DYN):
@@ -237,11 +237,11 @@ def _loader(binary: Path, head: bytes) -> Path:
         )
     if elf.loader is None:
         if binary.resolve().name.startswith(GLIBC_LOADERS):
-            return binary  # glibc's loader itself, which honours LD_PRELOAD
+            return binary  # glibc's own loader, which honours LD_PRELOAD
         raise HaspError(
             f"{binary} is statically linked: no library can be preloaded into it",
             "link it dynamically (without -static); Go programs need cgo, and even "
-            "then Go's own locks are not pthread's",
+            "then Go's own locks do not use pthread",
         )
     loader = Path(elf.loader)
     if loader.name.startswith("ld-musl"):
@@ -256,7 +256,7 @@ def _loader(binary: Path, head: bytes) -> Path:
         )
     if not loader.exists():
         raise HaspError(
-            f"{binary} asks for the loader {loader}, which is not on this machine",
+            f"{binary} needs the loader {loader}, which is not on this machine",
             "install the C library it was built for",
         )
     return loader

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The environment in which a program runs under a lock."""
+"""The environment that makes a program use a lock algorithm."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ SETTINGS = (
     *("HASP_LOCK", "HASP_PARK_NS", "HASP_PLAN", "HASP_PLAN_REPORT"),
     *TRACE_SETTINGS,
 )
-# These insist on being first, and what they do not see they report as a race. With
-# theirs before ours, they see the calls and pass them on to us.
+# Sanitizer runtimes must be preloaded first: they then intercept the calls and pass
+# them on to Hasp. They report accesses protected by locks that they do not see as
+# races.
 SANITIZERS = (
     *("libtsan.so", "libasan.so", "libhwasan.so"),
     *("libclang_rt.tsan", "libclang_rt.asan", "libclang_rt.hwasan"),
 )
 SEPARATORS = re.compile(r"[ :]+")
-TRACE_TIME_LIMIT = 20.0  # seconds; it takes milliseconds, but a disk may be slow
+TRACE_TIME_LIMIT = 20.0  # seconds; takes milliseconds unless the disk is slow
 
 
 def original_environment() -> dict[str, str]:
-    """The environment that Hasp was started in.
+    """Return the environment in which Hasp was started.
 
-    In the C locale Python sets LC_CTYPE for itself and whatever it starts (PEP 538); a
-    program under Hasp must not see that.
+    In the C locale, Python sets LC_CTYPE for itself and its children (PEP 538), which a
+    program under Hasp must not inherit.
     """
     environment = dict(os.environ)
     if "LC_CTYPE" in environment:
@@ -57,13 +58,12 @@ def environment(
     command: Sequence[str],
     trace_settings: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """The environment that puts `command` and its children under `lock`.
+    """Return the environment that makes `command` and its children use `lock`.
 
-    `lock` is a lock's name, or `plan:FILE` for a lock of its own for each site. With
-    `trace_settings` (of TRACE_SETTINGS) they are profiled, too. Raises HaspError when
-    that is impossible: unknown lock, or a program that cannot be interposed. For the
-    reference, unprofiled, the program runs natively, with whatever else `base`
-    preloads.
+    `lock` is a lock's name, or `plan:FILE`. With `trace_settings` (see TRACE_SETTINGS)
+    the processes are also profiled. Raises HaspError for an unknown lock and for a
+    program that cannot be interposed. With the reference and without profiling, the
+    program runs natively, with everything else that `base` preloads.
     """
     if lock.startswith(native.PLAN):
         from hasp.locks.site_plan import apply
@@ -81,7 +81,7 @@ def environment(
     program = examine(command[0], base)
     libraries = []
     if trace_settings is not None:
-        # Before the locks: it calls the next definition, whoever's that is.
+        # Before libhasp.so: it calls the next definition, Hasp's or glibc's.
         libraries.append(native.profiler())
         result.update(trace_settings)
     if not is_native:
@@ -109,7 +109,7 @@ def _park_settings(
 
 
 def files_of(program: Program, environment: Mapping[str, str]) -> dict[str, Path]:
-    """The program's file and those of its libraries, by name."""
+    """Return the paths of the program and its libraries, by file name."""
     paths = [program.binary]
     for line in trace(program, environment).splitlines():
         path = line.partition(" => ")[2].partition(" (0x")[0]
@@ -121,11 +121,11 @@ def files_of(program: Program, environment: Mapping[str, str]) -> dict[str, Path
 
 
 def without_hasp(base: Mapping[str, str]) -> dict[str, str]:
-    """`base` without Hasp's libraries and settings: what runs there runs natively."""
+    """Return `base` without Hasp's libraries and settings, to run programs natively."""
     result = {name: value for name, value in base.items() if name not in SETTINGS}
     if "LD_PRELOAD" in result:
         others = _preloaded(result)
-        # Left as it was written, unless something must go.
+        # Keep the value as it was written unless it has a library of Hasp.
         if any(_is_ours(entry) for entry in _entries(result)):
             result["LD_PRELOAD"] = ":".join(others)
         if not result["LD_PRELOAD"]:
@@ -154,9 +154,9 @@ def _is_sanitizer(path: str) -> bool:
 def preload(
     program: Program, environment: Mapping[str, str], libraries: Sequence[Path]
 ) -> str:
-    """The value of LD_PRELOAD for a program, after a check that the loader takes it.
+    """Return the value of LD_PRELOAD for a program.
 
-    `libraries` are Hasp's own, in their order.
+    `libraries` are Hasp's, in order. Raises HaspError if the loader does not load them.
     """
     ours = [str(preloadable(library)) for library in libraries]
     others = _preloaded(environment)
@@ -175,13 +175,13 @@ def preload(
 
 
 def trace(program: Program, environment: Mapping[str, str]) -> str:
-    """What the program's own loader would load, one library a line; nothing runs.
+    """Return what the program's loader would load, one library per line.
 
-    The loader is started by name, so this is safe for programs that handle
-    LD_TRACE_LOADED_OBJECTS in their own way; it was seen to be glibc's before.
+    Starts the loader, never the program, so this is safe for programs that interpret
+    LD_TRACE_LOADED_OBJECTS themselves. The loader must be glibc's.
     """
     captured = capture(
-        # A name without a slash would be looked up among the libraries.
+        # The loader would search the libraries for a name without a slash.
         [str(program.loader), str(program.binary.absolute())],
         {**environment, "LD_TRACE_LOADED_OBJECTS": "1", "LD_WARN": ""},
         TRACE_TIME_LIMIT,
@@ -195,26 +195,26 @@ def _refuse_unless_loaded(program: Program, ours: str, loaded: str) -> None:
     for line in complaints:
         if "cannot be preloaded" in line or "not found" in line:
             raise HaspError(
-                f"the loader of {program.binary} does not take Hasp's library: {line}",
+                f"the loader of {program.binary} rejects Hasp's library: {line}",
                 "install Hasp on the system that the program was built for; its C "
                 "library must not be older than the one Hasp was built with",
             )
     if not complaints and program.loader != program.binary:
         raise HaspError(
             f"the loader of {program.binary} does not load Hasp's library",
-            f"see whether `LD_PRELOAD={ours} {program.binary.absolute()}` complains",
+            f"run `LD_PRELOAD={ours} {program.binary.absolute()}` for its message",
         )
 
 
 def preloadable(library: Path) -> Path:
-    """A path for LD_PRELOAD, which cannot hold spaces and colons: a link if need be."""
+    """Return a path for LD_PRELOAD, a link if the library's has a space or colon."""
     if not SEPARATORS.search(str(library)):
         return library
     home = user_cache.folder()
     if home is None or SEPARATORS.search(str(home)):
         raise HaspError(
             f"{library} cannot be preloaded: its path has a space or a colon",
-            "install Hasp in another folder, or let XDG_CACHE_HOME name one without",
+            "install Hasp in another folder, or set XDG_CACHE_HOME to a path without",
         )
     version = library.stat()
     link = home / f"{version.st_dev:x}-{version.st_ino:x}" / library.name

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Starts programs for `hasp compare` from a small process; it is run, never imported.
+"""Starts programs for `hasp compare` from a small process; a script, never imported.
 
-The kernel counts the memory that a process had before its exec in the peak that it
-reports for the program. Started from the process that has numpy loaded, every program
-would seem to need 100 MB. So this one imports nothing that is not in every Python
-already, forks, and waits; its own size is the floor of what can be told.
+The peak memory that the kernel reports for a program includes the memory of its process
+before exec. If a process with numpy loaded started the programs, each would appear to
+need 100 MB. So this one imports only modules that every Python process has loaded,
+forks and waits; its own size is the smallest peak that it can measure.
 
-It reads requests from stdin and writes replies to stdout: four bytes of length, then
-that many of `marshal`. One child at a time: {"argv", "path", "environment", "stdin",
-"stdout", "stderr", "cpus"} is answered by {"pid"} or {"error"}, and at the child's end
-by {"wait_status", "wall_s", "user_s", "system_s", "peak_kib", "switches",
-"preemptions"}. Before the first request comes {"floor_kib"}.
+It reads requests from stdin and writes replies to stdout, each as four bytes of length
+and the `marshal` format. It runs one child at a time: {"argv", "path", "environment",
+"stdin", "stdout", "stderr", "cpus"} is answered by {"pid"} or {"error"}, and when the
+child ends by {"wait_status", "wall_s", "user_s", "system_s", "peak_kib", "switches",
+"preemptions"}. The first message, before any request, is {"floor_kib"}.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import sys
 import time
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # importing typing costs memory, which is what this process saves
+if TYPE_CHECKING:  # importing typing would cost memory
     from typing import Any
 
-# Ctrl-C ends the study through the parent, which stops the children in order.
+# The parent handles Ctrl-C and stops the children.
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
 
@@ -39,7 +39,7 @@ def send(message: dict[str, object]) -> None:
 def receive() -> dict[str, Any]:
     size = sys.stdin.buffer.read(4)
     if len(size) < 4:
-        sys.exit(0)  # the parent has gone
+        sys.exit(0)  # the parent has ended
     request: dict[str, Any] = marshal.loads(
         sys.stdin.buffer.read(int.from_bytes(size, "little"))
     )
@@ -47,7 +47,7 @@ def receive() -> dict[str, Any]:
 
 
 def become(request: dict[str, Any], failure: int) -> None:
-    """In the child: turn into the program; tell the errno through `failure` if not."""
+    """In the child: execute the program, or write the errno to `failure`."""
     try:
         os.setsid()
         writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -66,8 +66,8 @@ def become(request: dict[str, Any], failure: int) -> None:
 
 
 def start(request: dict[str, Any]) -> int | None:
-    """Fork the program; None and a reply when it cannot be started."""
-    reader, writer = os.pipe()  # both close on exec, which tells that it succeeded
+    """Fork the program; on failure reply with the error and return None."""
+    reader, writer = os.pipe()  # both are closed by a successful exec
     child = os.fork()
     if child == 0:
         become(request, writer)
@@ -83,7 +83,7 @@ def start(request: dict[str, Any]) -> int | None:
 
 
 def floor_kib() -> int:
-    """The peak that a child reports which does nothing at all."""
+    """Return the peak memory of a child that does nothing."""
     child = os.fork()
     if child == 0:
         os.execve("/bin/sh", ["sh", "-c", ":"], {})
@@ -119,9 +119,9 @@ if __name__ == "__main__":
     try:
         main()
     except BrokenPipeError:
-        pass  # the parent has gone
+        pass  # the parent has ended
     finally:
-        # A parent that ends in order kills this process first, and tidies up itself.
-        import shutil  # costs memory, which does not matter any more
+        # A parent that ends normally kills this process first and cleans up itself.
+        import shutil  # costs memory, which no longer matters
 
         shutil.rmtree(sys.argv[1], ignore_errors=True)

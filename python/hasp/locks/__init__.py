@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The lock algorithms as Python sees them: the list, selections, and site plans."""
+"""The list of lock algorithms, selections from it, and site plans."""

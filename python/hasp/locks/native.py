@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The one place that finds Hasp's native programs and its library, and the lock list.
+"""Finds Hasp's native programs and libraries, and reads the list of lock algorithms.
 
-They are installed in `hasp/_native/`. HASP_NATIVE_DIR names another folder to search,
-for example a Meson build folder.
+The native files are installed in `hasp/_native/`. HASP_NATIVE_DIR names another folder
+to search, for example a Meson build folder.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import Any
 from hasp.base.errors import HaspError
 from hasp.base.process import capture
 
-REFERENCE = "glibc"  # the lock that every other is compared with
-PLAN = "plan:"  # before a file's name: a lock for each site (hasp.locks.site_plan)
-WRAPPER = "gcr+"  # before a lock's name: the same lock, with few threads waiting in it
+REFERENCE = "glibc"  # the lock that all others are compared with
+PLAN = "plan:"  # prefix of a file name: a plan (hasp.locks.site_plan)
+WRAPPER = "gcr+"  # prefix of a lock's name: the same lock with concurrency restriction
 
 
 @dataclass(frozen=True)
 class LockInfo:
-    """One lock of the list, as `hasp-locks` describes it."""
+    """The properties of one lock algorithm, as printed by `hasp-locks`."""
 
     name: str
     index: int
@@ -39,11 +39,11 @@ class LockInfo:
     trylock_hardened: bool
     bypasses: bool
     bypass_bound: int  # times a queued waiter may be overtaken; -1: no bound
-    bypass_each: bool  # the bound counts for each other thread by itself
+    bypass_each: bool  # the bound applies to each other thread separately
     bytes: int
     waiter_bytes: int
-    outside_bytes: int  # once contended, until destroyed
-    node_bytes: int  # the same, for each NUMA node
+    outside_bytes: int  # from the first contention until the mutex is destroyed
+    node_bytes: int  # the same, per NUMA node
     summary: str
     source: str
     caution: str
@@ -51,17 +51,17 @@ class LockInfo:
 
     @property
     def is_reference(self) -> bool:
-        """Whether this is the program's own mutex, run without any preload."""
+        """Whether this is glibc's own mutex, with nothing preloaded."""
         return self.name == REFERENCE
 
     @property
     def is_wrapped(self) -> bool:
-        """Whether this is another lock, wrapped for concurrency restriction."""
+        """Whether this is another lock wrapped for concurrency restriction."""
         return self.name.startswith(WRAPPER)
 
     @property
     def collapses(self) -> bool:
-        """Whether it may collapse when more threads are runnable than CPUs."""
+        """Whether throughput may collapse with more runnable threads than CPUs."""
         return not (self.parks or self.is_reference or self.is_wrapped)
 
 
@@ -69,8 +69,8 @@ def _folder() -> Path:
     override = os.environ.get("HASP_NATIVE_DIR")
     if override:
         return Path(override).resolve()
-    # The package is never zipped: its library must be a file to be preloaded. So this
-    # is importlib.resources' answer without its 15 ms of imports.
+    # The package is never zipped, because its library must be a file to be preloaded.
+    # So this is equivalent to importlib.resources, without its 15 ms of imports.
     return Path(__file__).resolve().parent.parent / "_native"
 
 
@@ -84,39 +84,39 @@ def _find(name: str) -> Path:
             if found.is_file():
                 return found
     raise HaspError(
-        f"Hasp's own file {name} is not in {folder}",
-        "install Hasp again (`pip install .` builds it), or let HASP_NATIVE_DIR name "
-        "the folder it was built in",
+        f"the installation is incomplete: {name} is not in {folder}",
+        "install Hasp again (`pip install .` builds it), or set HASP_NATIVE_DIR to the "
+        "build folder",
     )
 
 
 @cache
 def program(name: str) -> Path:
-    """The native program called `name`, for example `hasp-locks`."""
+    """Return the path of a native program, for example `hasp-locks`."""
     return _find(name)
 
 
 @cache
 def engine(name: str) -> str:
-    """The path of a program that builds with a sanitizer leave out."""
+    """Return the path of a program that sanitizer builds do not contain."""
     try:
         return str(program(name))
     except HaspError:
         raise HaspError(
-            f"{name} is not here: it is left out of builds with a sanitizer",
-            "build Hasp without -Db_sanitize, or name such a build in HASP_NATIVE_DIR",
+            f"{name} is missing: builds with a sanitizer do not contain it",
+            "build Hasp without -Db_sanitize, or set HASP_NATIVE_DIR to such a build",
         ) from None
 
 
 @cache
 def library() -> Path:
-    """The interposer, libhasp.so."""
+    """Return the path of the interposer, libhasp.so."""
     return _find("libhasp.so")
 
 
 @cache
 def profiler() -> Path:
-    """The recorder, libhasp-profile.so."""
+    """Return the path of the recorder, libhasp-profile.so."""
     return _find("libhasp-profile.so")
 
 
@@ -128,13 +128,13 @@ def _lock_of(record: dict[str, Any]) -> LockInfo:
 
 @cache
 def locks() -> tuple[LockInfo, ...]:
-    """Every lock, in the order of the list; the reference `glibc` is the first."""
+    """Return all locks in the order of the list; the reference `glibc` is the first."""
     return _listed()
 
 
 @cache
 def wrapped_locks() -> tuple[LockInfo, ...]:
-    """Every lock but the reference, wrapped: `gcr+mcs` and so on."""
+    """Return all locks except the reference, wrapped: `gcr+mcs` and so on."""
     return _listed("--wrapped")
 
 
@@ -143,20 +143,20 @@ def _listed(*options: str) -> tuple[LockInfo, ...]:
     listing = capture([str(path), *options], os.environ, timeout=10)
     if listing is None or listing.status != 0:
         raise HaspError(
-            f"{path} does not run, so there is no list of locks",
+            f"cannot read the list of locks: {path} does not run",
             "install Hasp again for this machine (`pip install .`)",
         )
     try:
         return tuple(_lock_of(json.loads(line)) for line in listing.stdout.splitlines())
     except (ValueError, KeyError, TypeError) as problem:
         raise HaspError(
-            f"{path} prints a list of locks that this `hasp` cannot read ({problem})",
-            "the two are from different versions: install Hasp again",
+            f"cannot parse the list of locks that {path} prints ({problem})",
+            "it belongs to another version of Hasp: install Hasp again",
         ) from None
 
 
 def lock(name: str) -> LockInfo:
-    """The lock called `name`, or known by that alias; an error offers nearby names."""
+    """Return the lock with this name or alias; a HaspError suggests similar names."""
     if name.startswith(WRAPPER):
         plain = lock(name.removeprefix(WRAPPER))
         return wrapper_of(plain)
@@ -167,18 +167,18 @@ def lock(name: str) -> LockInfo:
 
 
 def wrapper_of(plain: LockInfo) -> LockInfo:
-    """The lock, wrapped."""
+    """Return the lock wrapped for concurrency restriction."""
     for candidate in wrapped_locks():
         if candidate.name == WRAPPER + plain.name:
             return candidate
     raise HaspError(
-        f"{WRAPPER}{plain.name} does not exist: {plain.name} cannot be wrapped",
-        f"`{WRAPPER}NAME` takes every lock but `{REFERENCE}`",
+        f"{plain.name} cannot be wrapped: {WRAPPER}{plain.name} does not exist",
+        f"`{WRAPPER}NAME` accepts every lock except `{REFERENCE}`",
     )
 
 
 def default_lock() -> LockInfo:
-    """The lock that is used when none is named."""
+    """Return the lock that `hasp run` uses by default."""
     return next(candidate for candidate in locks() if candidate.default)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lists of locks as users write them: names, aliases, properties, and `all`."""
+"""Parses lists of locks: names, aliases, properties, families and `all`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hasp.locks.native import LockInfo
 
 ALL = "all"
 
-# What a word other than a name selects, and what it means.
+# Property -> predicate and description.
 PROPERTIES: dict[str, tuple[Callable[[LockInfo], bool], str]] = {
     "parks": (lambda lock: lock.parks, "waiters sleep"),
     "spins": (lambda lock: lock.collapses, "waiters only spin"),
@@ -25,11 +25,11 @@ PROPERTIES: dict[str, tuple[Callable[[LockInfo], bool], str]] = {
 
 
 def select(text: str) -> list[LockInfo]:
-    """The locks of a comma-separated list, each once, in the order of the lock list.
+    """Return the locks of a comma-separated list, each once, in the list's order.
 
-    Behind `gcr+`, a word selects the same locks wrapped; these come last. Raises
-    HaspError for a word that is neither a lock, a property nor a family, and for a list
-    that selects nothing.
+    A word prefixed with `gcr+` selects the same locks wrapped; these come last. Raises
+    HaspError for a word that is not a lock, property or family, and for a list that
+    selects nothing.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
     wrapped = [word for word in words if word.startswith(native.WRAPPER)]
@@ -40,14 +40,14 @@ def select(text: str) -> list[LockInfo]:
     chosen = plain + [native.wrapper_of(lock) for lock in inner]
     if not chosen:
         raise HaspError(
-            f"no lock is selected by {text!r}",
+            f"{text!r} selects no lock",
             "`hasp list` shows the properties of each",
         )
     return chosen
 
 
 def _chosen(words: list[str]) -> list[LockInfo]:
-    """The plain locks that one of the words selects."""
+    """Return the plain locks that match any of the words."""
     chosen: set[str] = set()
     others = [*PROPERTIES, *families(), ALL]
     for word in words:
@@ -71,24 +71,24 @@ def _matches(lock: LockInfo, word: str) -> bool:
 
 
 def family_word(category: str) -> str:
-    """A family's name as options take it: `direct-handoff`."""
+    """Return a family's name as options accept it: `direct-handoff`."""
     return category.replace(" ", "-")
 
 
 def families() -> list[str]:
-    """The families of the list, as options take them, in the order of the list."""
+    """Return the families as options accept them, in the order of the lock list."""
     found = (family_word(lock.category) for lock in native.locks())
     return list(dict.fromkeys(found))
 
 
 def add_locks_option(parser: argparse.ArgumentParser, default: str = ALL) -> None:
-    """The `--locks` that verbs over several locks have."""
+    """Add `--locks`, for commands that run several locks."""
     parser.add_argument(
         "--locks",
         metavar="LIST",
         default=default,
         help="names, aliases, properties or families, separated by commas, or `all`, "
-        "each also behind `gcr+`; "
+        "each optionally prefixed with `gcr+`; "
         f"properties: {', '.join(PROPERTIES)}; families such as direct-handoff "
         f"(default: {default})",
     )
