@@ -164,7 +164,7 @@ def test_old_traces_make_room_and_nothing_else_does(cli, tmp_path, recorded):
         trace.write_text(content)
         finished = cli("profile", "--", "true")
         assert finished.returncode == 2
-        assert "hasp.trace is not a trace" in finished.stderr
+        assert "hasp.trace is not a Hasp trace" in finished.stderr
         assert trace.read_text() == content
 
 
@@ -187,7 +187,7 @@ def test_a_trace_in_use_is_refused(environment, cli, tmp_path, script, recorded)
     try:
         finished = cli("profile", "--", "true")
         assert finished.returncode == 2
-        assert "still records" in finished.stderr
+        assert "is still recording" in finished.stderr
     finally:
         process.terminate()
         process.communicate(timeout=30)
@@ -225,7 +225,7 @@ def test_a_full_disk_and_a_foreign_user_are_named(tmp_path, monkeypatch):
     family = Family(os.getpid())
     assert "second thread" in family.why_no_trace(tmp_path).message
     family._users.add(65534)
-    assert "may not write into" in family.why_no_trace(tmp_path).message
+    assert "cannot write to" in family.why_no_trace(tmp_path).message
     free = os.statvfs("/proc")  # has no room at all
     monkeypatch.setattr(os, "statvfs", lambda folder: free)
     assert f"{tmp_path} has only 0 bytes left" in family.why_no_trace(tmp_path).message

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp diff`: what changed between two traces, or two groups of them, lock by lock."""
+"""`hasp diff`: compare two traces, or two groups of them, lock by lock."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ examples:
   hasp diff a1.trace,a2.trace,a3.trace:b1.trace,b2.trace,b3.trace
   hasp diff --fail-if 'wait.p99 > +20%' --fail-if 'db.c*: share > +10%' old new
 
-With several runs on each side a change is told from chance by Welch's test, corrected
-for the number of tests (Holm); with one run each only by the noise of counting, which
-says less: how runs differ by themselves cannot be seen in one.
+With several runs on each side, changes are tested with Welch's test, corrected
+for the number of tests (Holm). With one run each, only the noise of counting is known,
+which is weaker: the variation between runs cannot be seen in one.
 
-exit status: 0 fine; 1 when a --fail-if holds; 2 usage, or a file that is no trace.
+exit status: 0 success; 1 a --fail-if holds; 2 wrong usage, or not a trace.
 """
 TOP = 10
 SIDES = "write hasp diff A B, or hasp diff A1,A2:B1,B2 for several runs of each"
 
 
 class Json(argparse.Action):
-    """--json, which also notes whether it stands behind a trace: see traces_of."""
+    """`--json`, which also notes whether it follows a trace: see traces_of."""
 
     def __call__(
         self,
@@ -45,24 +45,24 @@ class Json(argparse.Action):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp diff`."""
+    """Add the options of `hasp diff`."""
     parser.usage = "hasp diff [options] A B | A1,A2...:B1,B2..."
     parser.epilog = EPILOG
     add = parser.add_argument
-    add("traces", nargs="+", metavar="TRACE", help="before and after; see above")
+    add("traces", nargs="+", metavar="TRACE", help="before and after, see above")
     add(
         "--top",
         metavar="N",
         type=top,
         default=TOP,
-        help=f"so many locks, or `all` (default: {TOP})",
+        help=f"number of locks, or `all` (default: {TOP})",
     )
     add(
         "--fail-if",
         action="append",
         default=[],
         metavar="CONDITION",
-        help="end with 1 if a significant change fits: [SITE:] MEASURE > VALUE%%",
+        help="exit with 1 if a significant change matches: [SITE:] MEASURE > VALUE%%",
     )
     add(
         "--json",
@@ -75,9 +75,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def traces_of(arguments: argparse.Namespace) -> list[str]:
-    """The traces; in `hasp diff --json A B` the parser took A for the FILE of --json.
+    """Return the traces; in `hasp diff --json A B` argparse took A as the FILE.
 
-    A FILE that exists is a trace where one is missing, so that none is written over.
+    If a trace is missing, a FILE that exists is the trace, so that nothing overwrites
+    it.
     """
     words: list[str] = arguments.traces
     file = arguments.json
@@ -89,17 +90,17 @@ def traces_of(arguments: argparse.Namespace) -> list[str]:
 
 
 def groups(words: list[str]) -> tuple[list[Path], list[Path]]:
-    """The traces of both sides."""
+    """Return the traces of both sides."""
     if len(words) == 1 and ":" in words[0] and not Path(words[0]).exists():
         words = words[0].split(":")
     if len(words) != 2:
-        raise HaspError(f"{len(words)} sides are given, and two are compared", SIDES)
+        raise HaspError(f"{len(words)} sides are given; a comparison needs two", SIDES)
     before, after = (_files(word) for word in words)
     if not before or not after:
-        raise HaspError(f"{':'.join(words)}: one side names no trace", SIDES)
+        raise HaspError(f"{':'.join(words)}: one side has no trace", SIDES)
     if (len(before) == 1) != (len(after) == 1):
         raise HaspError(
-            "there is one run on one side and several on the other",
+            "one side has one run, the other has several",
             "profile both sides several times, or name one trace of each",
         )
     return before, after
@@ -112,7 +113,7 @@ def _files(word: str) -> list[Path]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, print, and judge."""
+    """Compare, print, and evaluate the conditions."""
     from hasp.profile.report.change_conditions import change_condition
     from hasp.profile.report.difference import difference
     from hasp.profile.report.difference_text import document, print_difference

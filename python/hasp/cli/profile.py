@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp profile`: run a program and record what it does with its locks."""
+"""`hasp profile`: run a program and record its lock operations."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from hasp.base.errors import HaspError
 from hasp.profile.record import target
 
 NAME = "profile"
-HELP = "run a program and record what it does with its locks"
+HELP = "run a program and record its lock operations"
 
 EXAMPLES = """\
 examples:
   hasp profile -- ./server -p 8080           writes hasp.trace
-  hasp profile --sample -- ./server          cheaper: one acquisition in many
-  hasp profile --lock mcs -- ./server        under another lock
-  hasp profile --hang-after 10s -- ./tests   says who waits for whom if it hangs
+  hasp profile --sample -- ./server          cheaper: samples acquisitions
+  hasp profile --lock mcs -- ./server        under another lock algorithm
+  hasp profile --hang-after 10s -- ./tests   explains hangs: who waits for whom
 
-The program has the terminal, its input and output, and the signals; Hasp ends with its
-status. Ctrl-\\ shows who waits for whom, and the program goes on; twice is for the
-program. `hasp report` shows what was recorded, `hasp top` shows it while it happens.
+The program owns the terminal, its input and output, and its signals. Hasp exits with
+the program's status. Ctrl-\\ prints who waits for whom, and the program continues; a
+second Ctrl-\\ goes to the program. `hasp report` shows the recording, `hasp top` shows
+it live.
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp profile`."""
+    """Add the options of `hasp profile`."""
     parser.usage = "hasp profile [options] [--] COMMAND..."
     parser.epilog = EXAMPLES
     add = parser.add_argument
@@ -43,19 +44,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--hang-after",
         metavar="TIME",
         type=duration_argument,
-        help="say who waits for whom when nothing has moved for so long",
+        help="print who waits for whom after this long without progress",
     )
     add(
         "--kill-on-hang",
         action="store_true",
-        help="and end the program then, with status 1 (needs --hang-after)",
+        help="and kill the program then, with status 1 (needs --hang-after)",
     )
     add("--report", action="store_true", help="print the report at the end, on stderr")
     add("command", nargs=argparse.REMAINDER, metavar="COMMAND", help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Record the program, and end as it did."""
+    """Record the program, and end with its status."""
     from hasp.profile.record.recording import Session
 
     if not arguments.command:
@@ -63,9 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
             "which program should be recorded?", "for example: hasp profile -- ls -l"
         )
     if arguments.kill_on_hang and arguments.hang_after is None:
-        raise HaspError(
-            "--kill-on-hang needs to know what a hang is", "add --hang-after 10s"
-        )
+        raise HaspError("--kill-on-hang needs --hang-after", "add --hang-after 10s")
     session = Session(
         target.prepare(arguments),
         arguments.hang_after,

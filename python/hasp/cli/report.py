@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp report`: what a trace says about a program's locks, in every form."""
+"""`hasp report`: report a trace in any format."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ EPILOG = """\
 examples:
   hasp report hasp.trace                       the verdict, its numbers, the locks
   hasp report --expand db.c:88 --histogram db.c:88 hasp.trace
-  hasp report --html locks.html hasp.trace     all of it as one page, offline
+  hasp report --html locks.html hasp.trace     the whole report as one page, offline
   hasp report --folded wait hasp.trace | flamegraph.pl > wait.svg
   hasp report --fail-if 'wait.p99 > 1ms' --fail-if 'db.c*: contended > 5%' hasp.trace
 
-A FILE of `-`, or none, is the standard output. Without TRACE it is hasp.trace here.
+A FILE of `-`, or none, is standard output. The default TRACE is ./hasp.trace.
 
-exit status: 0 fine; 1 when a --fail-if holds; 2 usage, or a file that is no trace.
+exit status: 0 success; 1 a --fail-if holds; 2 wrong usage, or not a trace.
 """
 TOP = 10
 
 
 def top(text: str) -> int | None:
-    """The N of `--top N`; None for all."""
+    """Parse the N of `--top N`; None means all."""
     if text == "all":
         return None
     if not text.isdecimal() or int(text) < 1:
@@ -43,17 +43,17 @@ def top(text: str) -> int | None:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp report`."""
+    """Add the options of `hasp report`."""
     parser.usage = "hasp report [options] [TRACE]"
     parser.epilog = EPILOG
     add_trace_options(parser)
-    shown = parser.add_argument_group("what is shown")
+    shown = parser.add_argument_group("what to show")
     add = shown.add_argument
     add(
         "--sort",
         metavar="METRIC",
         default="share",
-        help="order of the locks (default: share): wait, wait.p99, hold.max, "
+        help="sort the locks by (default: share): wait, wait.p99, hold.max, "
         "contended, acquisitions, waiters...",
     )
     add(
@@ -61,25 +61,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=top,
         default=TOP,
-        help=f"so many lines of each table, or `all` (default: {TOP})",
+        help=f"number of lines of each table, or `all` (default: {TOP})",
     )
     add(
         "--expand",
         metavar="SITE",
-        help="one site: its stacks and each of its locks; a name, a part of it, or *",
+        help="stacks and locks of a site: a name, a part of it, or *",
     )
-    add("--threads", action="store_true", help="the threads")
+    add("--threads", action="store_true", help="print the threads")
     add("--histogram", metavar="SITE", help="wait, hold and handover times of a site")
-    files = parser.add_argument_group("other forms, each to FILE or stdout")
+    files = parser.add_argument_group("other formats, each to FILE or stdout")
     add = files.add_argument
 
     def add_form(name: str, words: str) -> None:
         add(f"--{name}", nargs="?", const=STDOUT, metavar="FILE", help=words)
 
-    add_form("json", "everything, as one object of the schema hasp.report/1")
+    add_form("json", "the whole report, as one object of the schema hasp.report/1")
     add_form("csv", "a row for each site, with every figure")
     add_form("markdown", "the first screen")
-    add_form("html", "all of it as one page that needs no network")
+    add_form("html", "the whole report as a page that needs no network")
     add(
         "--folded",
         nargs="+",
@@ -94,12 +94,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="CONDITION",
-        help="end with 1 if it holds for a lock: [SITE:] METRIC OPERATOR VALUE",
+        help="exit with 1 if it holds for a lock: [SITE:] METRIC OPERATOR VALUE",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the trace, or write it in other forms."""
+    """Print the trace, or write it in other formats."""
     from hasp.profile.report.conditions import condition
     from hasp.profile.report.figures import metric
     from hasp.profile.report.outputs import outputs, write

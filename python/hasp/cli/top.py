@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp top`: what a program's locks do now, second by second."""
+"""`hasp top`: show a program's lock activity, second by second."""
 
 from __future__ import annotations
 
@@ -20,25 +20,26 @@ if TYPE_CHECKING:
 NAME = "top"
 HELP = "watch a program's locks while it runs"
 ORDERS = ("wait", "hold", "acquired", "contended")
-ROWS = 15  # of a plain table
+ROWS = 15  # rows of a plain table
 
 EPILOG = """\
 examples:
   hasp top -- ./server -p 8080         start a program and watch it
-  hasp top hasp.trace                  watch one that `hasp profile` has started
+  hasp top hasp.trace                  watch a program that `hasp profile` runs
   hasp top --plain 60 --interval 10s -- ./server > locks.log
 
-keys: w h a c sort by wait, hold, acquisitions, contended share; enter all about a site;
-t threads; o the program's output; p the next process; ? help; q quit.
+keys: w h a c sort by wait, hold, acquisitions, contended share; enter shows a site in
+detail; t threads; o the program's output; p the next process; ? help; q quits.
 
-The program runs apart from the terminal: nothing to read, its output in a pane of the
-view or in the file of --output. Leaving the view ends it (SIGTERM); a program that was
-only watched goes on. Exit status: the program's own; 0 when it was ended or watched.
+The program is detached from the terminal: its input is empty, and its output goes to a
+pane of the view or to the file of --output. Quitting the view ends it (SIGTERM); a
+program that is only watched continues. Exit status: the program's; 0 if it was ended or
+only watched.
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp top`."""
+    """Add the options of `hasp top`."""
     parser.usage = "hasp top [options] [--] COMMAND...\n       hasp top [options] TRACE"
     parser.epilog = EPILOG
     add = parser.add_argument
@@ -47,13 +48,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         type=duration_argument,
         default="1s",
-        help="between two looks [%(default)s]",
+        help="between two refreshes [%(default)s]",
     )
     add(
         "--sort",
         choices=ORDERS,
         default=ORDERS[0],
-        help="order of the sites at first [%(default)s]",
+        help="initial order of the sites [%(default)s]",
     )
     add(
         "--plain",
@@ -78,14 +79,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Watch."""
+    """Start the live view."""
     if not arguments.command:
         raise HaspError(
             "which program should be watched?", "for example: hasp top -- ./server"
         )
     tables = 1 if arguments.once else arguments.plain
     if tables is not None and tables < 1:
-        raise HaspError(f"{tables} tables are none", "write for example --plain 10")
+        raise HaspError(f"--plain {tables} prints no tables", "for example: --plain 10")
     if tables is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise HaspError(
             "the view needs a terminal, on stdin and stdout",
@@ -99,11 +100,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _trace_to_watch(words: list[str]) -> Path | None:
-    """The one word, if it is a file that nobody could run."""
+    """Return the only argument as a path if it is a file that is not executable."""
     path = Path(words[0])
     if len(words) == 1 and path.suffix == ".trace" and not path.exists():
         raise HaspError(
-            f"there is no trace {path}",
+            f"the trace {path} does not exist",
             "recording begins with the program's second thread; or give a command "
             "after --",
         )
@@ -112,7 +113,7 @@ def _trace_to_watch(words: list[str]) -> Path | None:
 
 
 def _source(arguments: argparse.Namespace, otherwise: int | None) -> Source:
-    """The program, started; its output goes to a file, or `otherwise`, or is kept."""
+    """Return the program to watch; its output goes to a file, or `otherwise`."""
     from hasp.profile.live.source import Attached, Started
 
     trace = _trace_to_watch(arguments.command)
@@ -156,13 +157,13 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _leave(source: Source) -> int:
-    """The exit status, and what is said when nothing was to be seen."""
+    """Return the exit status; explain why there was nothing to show."""
     from hasp.profile.record import conclusion
 
     status = source.status()
     traces = source.traces()
     if traces:
-        conclusion.read(traces)  # for the symbols
+        conclusion.read(traces)  # writes the symbols files
         note(f"`hasp report {traces[0].path}` shows the whole run")
     elif status is not None and (problem := source.why_no_trace()):
         complain(problem)

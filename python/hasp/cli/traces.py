@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which trace a verb is about: what `report` and `advise` are told alike."""
+"""The options of verbs that read a trace: `report` and `advise`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import argparse
 
 
 def add_trace_options(parser: argparse.ArgumentParser) -> None:
-    """TRACE and --process."""
+    """Add TRACE and --process."""
     add = parser.add_argument
-    add("trace", nargs="?", metavar="TRACE", help="what `hasp profile` wrote")
+    add("trace", nargs="?", metavar="TRACE", help="a trace written by `hasp profile`")
     add(
         "--process",
         metavar="PID|N",
-        help="another process of the run: its process id, or the number of its file",
+        help="another process of the run: a process id, or the number of a trace file",
     )

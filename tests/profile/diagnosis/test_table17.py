@@ -192,7 +192,7 @@ def test_thresholds_can_be_set() -> None:
     assert judge(measured, strict, native.locks()).bottlenecks == ()
     with pytest.raises(HaspError, match="there is no threshold"):
         load().set(["high-form=0.5"])
-    with pytest.raises(HaspError, match="no number"):
+    with pytest.raises(HaspError, match="not a number"):
         load().set(["high-from=half"])
 
 

@@ -191,7 +191,7 @@ def test_before_and_without_a_trace(looks):
     source = Fake()
 
     async def steps(app, pilot):
-        assert "waiting for its first locks" in screen(app)
+        assert "waiting for lock operations" in screen(app)
         source.ended = 3
         app.look()
         await settle(app, pilot)
@@ -206,7 +206,7 @@ def test_a_damaged_trace_is_said_and_nothing_breaks(tmp_path):
     damaged.write_bytes(b"something else")
 
     async def steps(app, pilot):
-        assert "not a trace" in screen(app)
+        assert "not a Hasp trace" in screen(app)
         await pilot.press("enter", "t", "a", "p")
 
     drive(Fake(damaged), steps)

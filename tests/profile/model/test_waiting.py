@@ -65,13 +65,13 @@ def test_a_chain_ends_at_a_thread_that_runs() -> None:
     text = "\n".join(hang.lines())
     assert "1 thread waits for bank.c:10 &account->lock" in text
     assert "pay bank.c:31 < main bank.c:70" in text
-    assert "held by worker-2 (tid 1002), which runs" in text
+    assert "held by worker-2 (tid 1002), which is running" in text
 
 
 def test_a_thread_that_waits_for_itself() -> None:
     hang = waiting(program(waits(1, LOCK, LOCK)))
     assert [len(cycle) for cycle in hang.cycles] == [1]
-    assert "holds itself" in hang.lines()[0]
+    assert "already holds" in hang.lines()[0]
 
 
 def test_a_reader_that_wants_to_write_waits_for_itself() -> None:

@@ -42,8 +42,8 @@ def test_conditions(text, fails, report):
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("deadlock", "bugs > 0", "bugs: 2, over 0"),
-        ("hot_lock", "bugs > 0", ""),
+        ("deadlock", "findings > 0", "findings: 2, over 0"),
+        ("hot_lock", "findings > 0", ""),
         ("hot_lock", "sections > 60%", "sections: 64 %, over 60 %"),
         ("hot_lock", "overhead > 5%", ""),
     ],
@@ -81,7 +81,7 @@ def test_what_checks_nothing_says_so(report):
     [
         *("", "wait", "wait.p99", "wait.p99 > ", "wait.p99 > fast", "> 1ms"),
         *("wait.p98 > 1ms", "speed > 3", "wait.p99 > 1", "wait.p99 > 5%"),
-        *("db.c*: bugs > 0", "bugs > 3ms", "sections > 3k"),
+        *("db.c*: findings > 0", "findings > 3ms", "sections > 3k"),
         *("acquisitions > 3ms", "share > 5ms", "wait.p99 ~ 1ms", "a.b.c > 1"),
     ],
 )

@@ -33,7 +33,7 @@ from hasp.profile.trace.format import ChunkKind
 @pytest.fixture(scope="module")
 def validator():
     jsonschema = pytest.importorskip("jsonschema")
-    text = files("hasp.report.profile").joinpath("report.schema.json").read_text()
+    text = files("hasp.profile.report").joinpath("report.schema.json").read_text()
     schema = json.loads(text)
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
@@ -87,7 +87,7 @@ def test_the_trace_is_not_written_over(report, tmp_path):
 def test_two_forms_cannot_share_stdout(report, tmp_path):
     status, _, err = report("hot_lock", "--json", "-", "--csv", "-")
     assert status == 2
-    assert "json and csv would both go to the standard output" in err
+    assert "json and csv would both go to standard output" in err
     target = tmp_path / "out.csv"
     status, out, _ = report("hot_lock", "--json", "-", "--csv", target)
     assert status == 0
@@ -139,7 +139,7 @@ def test_folded_stacks_weigh_time(report):
 def test_folded_frames_keep_apart(report):
     weight = Weight(1, stack("a;b x.c:1", "main x.c:2"), 1, 2000, 0, 0)
     _, out, _ = report(replace(hot_lock(), weights=(weight,)), "--folded", "wait")
-    assert out == "main;a:b;lock of no site 2\n"
+    assert out == "main;a:b;lock without a site 2\n"
 
 
 def test_speedscope(report):

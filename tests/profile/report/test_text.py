@@ -101,8 +101,8 @@ def test_bugs_in_words_with_stacks(report):
 
 def test_an_inversion_shows_both_stacks(report):
     _, out, _ = report("deadlock")
-    part = words(out.split("order of locks: 1")[1])
-    assert "are taken in both orders" in part
+    part = words(out.split("lock order: 1")[1])
+    assert "are acquired in both orders" in part
     assert "pay at bank.c:31" in part
     assert "refund at bank.c:44" in part
 
@@ -120,7 +120,7 @@ def test_stacks_end_at_the_program(report):
     assert "Thread 1 (server) destroys db.c:88 &db->mu, which it still holds." in words(
         out
     )
-    part = out.split("bugs: 1")[1]
+    part = out.split("misuse of locks: 1")[1]
     assert "main at a.c:9" in part
     assert "_start" not in part
 
@@ -170,7 +170,7 @@ def test_a_circle_is_not_shown_through_a_trylock(report):
     ]
     event = Event("order-inversion", 2, a, b, 5, 0, way[0].stack)
     _, out, _ = report(replace(profile, edges=tuple(way), events=(event,)))
-    assert "Locks are taken in a circle" in out
+    assert "Locks are acquired in a cycle" in out
     assert all(f"{name} at x.c" in out for name in ("forth", "on", "home"))
     assert "tried at" not in out
 
@@ -178,9 +178,9 @@ def test_a_circle_is_not_shown_through_a_trylock(report):
 def test_a_deadlock_is_the_verdict(report):
     _, out, _ = report("deadlock")
     first = out.splitlines()[0]
-    assert first == "deadlock: 2 threads wait for each other in a circle"
-    assert "held by worker-3" in words(out.split("bugs:")[0])
-    assert "take " not in out.split("bugs:")[0]
+    assert first == "deadlock: 2 threads wait for each other in a cycle"
+    assert "held by worker-3" in words(out.split("misuse of locks:")[0])
+    assert "take " not in out.split("misuse of locks:")[0]
 
 
 def test_no_lock_at_all_is_a_sentence_not_an_error(report):
@@ -227,7 +227,7 @@ def test_a_trace_that_is_not_there(capsys, tmp_path):
 
     assert main(["report", str(tmp_path / "none.trace")]) == 2
     err = capsys.readouterr().err
-    assert "none.trace: there is no such file" in err
+    assert "none.trace does not exist" in err
     assert "hasp profile -- ./program" in err
 
 
@@ -245,7 +245,7 @@ def test_other_processes_of_the_run(report, traces, capsys):
     assert status == 2
     assert "4242 (hasp.trace), 77 (hasp.trace.2)" in words(err)
     assert main(["report", "--process", "x", str(second)]) == 2
-    assert "is no number" in capsys.readouterr().err
+    assert "is not a number" in capsys.readouterr().err
 
 
 def test_long_names_are_said_once(report):

@@ -124,7 +124,7 @@ def test_other_files_are_no_traces(tmp_path, capsys):
     path.write_text("not a trace at all\n" * 9000)
     for words in (["report", str(path)], ["diff", str(path), str(path)]):
         assert main(words) == 2
-        assert "not a trace" in capsys.readouterr().err
+        assert "not a Hasp trace" in capsys.readouterr().err
     with pytest.raises(HaspError):
         open_profile(tmp_path)
 

@@ -85,7 +85,7 @@ def test_longer_records_of_a_newer_minor_format_are_read(good: Path) -> None:
 def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("Dear diary, " * 1000)
-    assert "not a trace" in refused(path).message
+    assert "not a Hasp trace" in refused(path).message
 
 
 def test_an_empty_file_a_folder_and_nothing_are_refused(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_an_empty_file_a_folder_and_nothing_are_refused(tmp_path: Path) -> None:
 
 def test_a_header_that_was_never_finished_is_told(good: Path) -> None:
     patch(good, "magic", bytes(8))
-    assert "never begun" in refused(good).message
+    assert "never started" in refused(good).message
 
 
 def test_a_newer_format_names_both_numbers(good: Path) -> None:
@@ -126,7 +126,7 @@ def test_damaged_headers_are_refused_with_their_offset(good: Path) -> None:
         ("nodes", 2**31, "2,147,483,648 NUMA nodes"),
         ("chunks", 0, "0 chunks"),
         ("mode", 7, "recording mode"),
-        ("ended", 9, "ended"),
+        ("ended", 9, "end state"),
     ],
 )
 def test_a_header_with_impossible_numbers_is_refused(

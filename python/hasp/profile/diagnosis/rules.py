@@ -164,7 +164,7 @@ class Rules:
                 value = float(text)
             except ValueError:
                 raise HaspError(
-                    f"--set {setting}: {text!r} is no number",
+                    f"--set {setting}: {text!r} is not a number",
                     f"for example --set {name}={known[name].value:g}",
                 ) from None
             known[name] = replace(known[name], value=value)

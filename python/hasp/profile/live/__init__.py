@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The live view of a recording: what its locks do now, second by second."""
+"""The live view of a recording: lock activity, second by second."""

@@ -30,12 +30,12 @@ from hasp.profile.live.screens import Details, Help
 from hasp.profile.live.source import MOST_LINES, Source
 from hasp.profile.record.files import Trace
 
-MOST_ROWS = 200  # of a table; the worst come first
-WAITING = "waiting for its first locks: recording begins with the second thread"
+MOST_ROWS = 200  # rows of a table
+WAITING = "waiting for lock operations: recording begins with the second thread"
 
 
 class TopApp(App[None]):
-    """Sites, threads and the program's output; one of them is shown."""
+    """Sites, threads and the program's output, one at a time."""
 
     CSS = """
     #head { height: 2; }
@@ -71,7 +71,7 @@ class TopApp(App[None]):
         self._looking = False
 
     def compose(self) -> ComposeResult:
-        """Head, one of three bodies, the keys."""
+        """Create the header, the bodies and the line of keys."""
         yield Static(self.source.title, id="head", markup=False)
         with ContentSwitcher(initial="sites", id="body"):
             yield DataTable(id="sites", cursor_type="row", cell_padding=0)
@@ -80,9 +80,9 @@ class TopApp(App[None]):
         yield Footer(compact=True)
 
     def on_mount(self) -> None:
-        """Begin to look."""
+        """Start polling."""
         for number in (signal.SIGTERM, signal.SIGHUP):
-            # The terminal must not be left as the view has set it.
+            # The terminal must be restored when the view ends.
             asyncio.get_running_loop().add_signal_handler(number, self.exit)
         self._table("sites").add_columns(*_apart(SITE_HEADINGS))
         self._table("threads").add_columns(*_apart(THREAD_HEADINGS))
@@ -92,14 +92,14 @@ class TopApp(App[None]):
         self.look()
 
     def look(self) -> None:
-        """Look into the trace, unless the look before has not ended."""
+        """Read the trace, unless the previous read is still running."""
         if not self._looking:
             self._looking = True
             self._look()
 
     @work(thread=True)
     def _look(self) -> None:
-        """In a thread: a large trace takes its time."""
+        """Runs in a thread: reading a large trace takes time."""
         ended = self.source.status() is not None
         traces = self.source.traces()
         problem: HaspError | None = None
@@ -173,7 +173,7 @@ class TopApp(App[None]):
         return table
 
     def action_sort(self, title: str) -> None:
-        """Sort the sites otherwise."""
+        """Sort the sites by another column."""
         self.order = next(order for order in ORDERS if order.title == title)
         self.action_show("sites")
         if self.feed is not None and self.feed.interval is not None:
@@ -186,7 +186,7 @@ class TopApp(App[None]):
         self.query_one(f"#{body.current}").focus()
 
     def action_next_process(self) -> None:
-        """Look at the next process that is recorded."""
+        """Switch to the next recorded process."""
         paths = [trace.path for trace in self._traces]
         if self.feed is None or len(paths) < 2:
             return
@@ -195,7 +195,7 @@ class TopApp(App[None]):
         self.look()
 
     def action_details(self) -> None:
-        """All about the site under the cursor."""
+        """Show details of the site under the cursor."""
         body = self.query_one("#body", ContentSwitcher).current
         place = self._table("sites").cursor_row
         if self.feed is None or body != "sites" or place >= len(self._sites):
@@ -204,18 +204,18 @@ class TopApp(App[None]):
         self.push_screen(Details(self.feed.path, row.name, row.kind))
 
     def action_help(self) -> None:
-        """The keys and columns, explained."""
+        """Explain the keys and columns."""
         self.push_screen(Help())
 
 
 def _apart(cells: Iterable[str]) -> list[str]:
-    """One blank between the columns; the table's own padding takes two of 80."""
+    """One space between columns: the table's own padding takes two."""
     first, *others = cells
     return [first, *(f" {cell}" for cell in others)]
 
 
 def _refill(table: DataTable[str], rows: dict[str, tuple[str, ...]]) -> None:
-    """Replace the rows; the cursor stays with the row it was on."""
+    """Replace the rows; the cursor stays on its row."""
     under = None
     if table.row_count:
         under = table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The columns of the live view, as text: the same on the screen and in plain tables."""
+"""The columns of the live view as text, for the screen and for plain tables."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hasp.profile.report.words import count, few, listed, plural, share
 
 BARS = " ▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 10
-NAME_WIDTH = 26  # what the other columns leave of COLUMNS
-STATE_WIDTH = 34  # the same of the threads' table
+NAME_WIDTH = 26  # what the other columns leave
+STATE_WIDTH = 34  # the same in the threads' table
 HOLDER_WIDTH = 12
 LINE_WIDTH = 78
 SHORTEST_COMMAND = 8
@@ -24,7 +24,7 @@ SHORTEST_COMMAND = 8
 
 @dataclass(frozen=True)
 class Order:
-    """A way to sort the sites."""
+    """A sort order of the sites."""
 
     key: str  # to press
     title: str
@@ -41,7 +41,7 @@ ORDERS = (
 
 
 def order_of(title: str) -> Order:
-    """The order of that title."""
+    """Return the order of that title."""
     return next(order for order in ORDERS if order.title == title)
 
 
@@ -50,7 +50,7 @@ THREAD_HEADINGS = ("thread", "tid", "waiting", "section", "cpu", "now")
 
 
 def sorted_sites(interval: Interval, order: Order) -> list[SiteRow]:
-    """The sites that were used, the first by `order`."""
+    """Return the sites in use, sorted by `order`."""
     used = [
         row
         for row in interval.sites
@@ -62,7 +62,7 @@ def sorted_sites(interval: Interval, order: Order) -> list[SiteRow]:
 def site_cells(
     row: SiteRow, history: Sequence[float], columns: int = COLUMNS
 ) -> tuple[str, ...]:
-    """A site, by SITE_HEADINGS; of a long name both ends: the place, and the inmost."""
+    """Return a site's cells, as in SITE_HEADINGS; a long name keeps both ends."""
     return (
         both_ends(row.name, NAME_WIDTH + max(0, columns - COLUMNS)),
         few(row.waiting) if row.waiting >= 0.05 or not row.waiting else "<0.1",
@@ -76,7 +76,7 @@ def site_cells(
 
 
 def thread_cells(row: ThreadRow, columns: int = COLUMNS) -> tuple[str, ...]:
-    """A thread, by THREAD_HEADINGS."""
+    """Return a thread's cells, as in THREAD_HEADINGS."""
     return (
         row.name,
         str(row.tid),
@@ -88,27 +88,27 @@ def thread_cells(row: ThreadRow, columns: int = COLUMNS) -> tuple[str, ...]:
 
 
 def sparkline(history: Sequence[float], width: int = SPARK_WIDTH) -> str:
-    """Bars for the last values, the highest of all remembered ones being full."""
+    """Return bars of the last values, scaled to the highest remembered value."""
     most = max(history, default=0.0)
     if most <= 0:
         return ""
     steps = len(BARS) - 1
     shown = history[-width:]
-    # What is more than nothing is seen.
+    # Every value above zero is visible.
     return "".join(BARS[max(round(v / most * steps), 1) if v else 0] for v in shown)
 
 
 def shortened(text: str, width: int) -> str:
-    """The beginning, and an ellipsis, of what is too long."""
+    """Return the text, cut with an ellipsis if it is too long."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def headline(snapshot: Snapshot, interval: Interval) -> str:
-    """The program in one line."""
+    """Return the program in one line."""
     facts = (
         f" ({snapshot.pid}), {snapshot.lock}: {plural(len(snapshot.threads), 'thread')}"
         f", {share(interval.section_share)} in sections, "
-        f"own cost {share(snapshot.own_share)}"
+        f"recording {share(snapshot.own_share)}"
     )
     program, _, words = snapshot.command.partition(" ")
     command = f"{Path(program).name} {words}".strip()

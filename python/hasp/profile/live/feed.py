@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Looks at a recording again and again, and remembers what the view needs."""
+"""Poll a recording, and keep the history that the view needs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hasp.profile.symbols.symbolizer import Symbolizer
 from hasp.profile.trace.format import ChunkKind
 from hasp.profile.trace.reader import Trace
 
-HISTORY = 60  # intervals of which the waiters are remembered
-NAMING_SHARE = 0.1  # of the time may go into naming new sites
+HISTORY = 60  # intervals
+NAMING_SHARE = 0.1  # maximum share of the time for naming new sites
 UNNAMED = "(not named yet)"
 
 
 class Names:
-    """The names of sites, looked up when new ones have appeared."""
+    """Site names, resolved when new sites appear."""
 
     def __init__(self) -> None:
         self._known: dict[Place, str] = {}
@@ -30,7 +30,7 @@ class Names:
         self._modules = 0
 
     def update(self, snapshot: Snapshot) -> None:
-        """Look new sites up, unless the last time took long and was just now."""
+        """Resolve new sites, unless the last resolution was slow and recent."""
         wanted = {*snapshot.sites, *snapshot.place_of.values()} - self._asked
         begin = time.monotonic()
         if not wanted or begin < self._not_before:
@@ -46,7 +46,7 @@ class Names:
     def _read(self, path: Path) -> tuple[Trace, Symbolizer]:
         trace = Trace(path)
         modules = len(trace.all(ChunkKind.MODULES))
-        # Debug information is read once, and again when a library was loaded.
+        # Debug information is read once, and again after a library was loaded.
         if self._symbolizer is None or modules != self._modules:
             self._symbolizer, self._modules = symbolizer_of(trace), modules
         return trace, self._symbolizer
@@ -56,7 +56,7 @@ class Names:
 
 
 class Feed:
-    """One process's trace, interval by interval."""
+    """The trace of one process, interval by interval."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -66,10 +66,10 @@ class Feed:
         self._waiting: dict[tuple[str, str], deque[float]] = {}
 
     def look(self) -> Interval:
-        """What has happened since the last look."""
+        """Return what happened since the last poll."""
         now = take(self.path)
         self.names.update(now)
-        # Nothing is written between two looks when the process is stopped or has ended.
+        # A stopped or ended process writes nothing between two polls.
         if self.interval is None or self.snapshot is None or now != self.snapshot:
             self.interval = between(self.snapshot, now, self.names)
         self.snapshot = now
@@ -80,5 +80,5 @@ class Feed:
         return self.interval
 
     def history(self, row: SiteRow) -> list[float]:
-        """Threads that waited there, on average, in the last intervals."""
+        """Return the mean number of waiting threads in the last intervals."""
         return list(self._waiting.get((row.name, row.kind), ()))

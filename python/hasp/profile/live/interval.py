@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What happened between two snapshots, site by site and thread by thread."""
+"""The difference between two snapshots, by site and by thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from hasp.profile.report.words import short_time
 from hasp.profile.trace.format import Operation
 
 Naming = Callable[[Place], str]
-WORTH_SAYING = 1e8  # ns of a hold that goes on; the sampler looks ten times as often
+# ns; ongoing holds above this are shown, at ten times the sampling interval
+WORTH_SAYING = 1e8
 VERBS = {
     Operation.WAIT: "waits on",
     Operation.BARRIER: "waits at",
@@ -22,18 +23,19 @@ VERBS = {
 
 @dataclass
 class SiteRow:
-    """A site in the interval. Places of one name and kind are one row."""
+    """A site in the interval. Sites of equal name and kind share a row."""
 
     name: str
     kind: str
     sums: Sums = field(default_factory=Sums)
-    under_way: int = 0  # ticks of holds that go on, and are in no sums
+    under_way: int = 0  # ticks of ongoing holds that are in no sums
     waiting: float = 0.0  # threads, on average
     held: float = 0.0  # locks, on average
-    acquisitions: float = 0.0  # each second
+    acquisitions: float = 0.0  # per second
     contended: float | None = None  # share of the acquisitions
-    waiters: int = 0  # at the end
-    holders: list[str] = field(default_factory=list)  # threads, at the end
+    waiters: int = 0  # at the end of the interval
+    # names of threads at the end of the interval
+    holders: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,12 @@ class ThreadRow:
     waiting: float  # share of the time
     section: float
     cpu: float
-    state: str  # at the end, in words
+    state: str  # at the end of the interval, in words
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The rows, and the program as a whole."""
+    """All rows, and the whole program."""
 
     seconds: float
     sites: list[SiteRow]
@@ -59,7 +61,7 @@ class Interval:
 
 
 def between(before: Snapshot | None, after: Snapshot, name: Naming) -> Interval:
-    """What happened; without a first snapshot, since the start of the recording."""
+    """Return the difference; without a first snapshot, since the recording began."""
     ticks = max(after.now - (before.now if before else after.begin), 1)
     lives = after.lives - (before.lives if before else 0)
     section = after.section - (before.section if before else 0)
@@ -102,8 +104,8 @@ def _sites(
 
 
 def _rates(row: SiteRow, ticks: int, seconds_per_tick: float) -> None:
-    # Fields change one by one while the program runs: a difference may be off by one
-    # operation, so none is believed below zero.
+    # Fields change one by one while the program runs, so a difference may be off by one
+    # operation. Negative differences count as zero.
     sums = row.sums
     row.waiting = max(sums.wait, 0) / ticks
     row.held = (max(sums.hold, 0) + row.under_way) / ticks
@@ -138,7 +140,7 @@ def _acquiring(thread: ThreadNow, now: int) -> int:
 
 
 def _labels(now: Snapshot) -> dict[int, str]:
-    """What the threads are called: by name, or by id where the name is not theirs."""
+    """Return the threads' labels: the name if it is unique, else the thread id."""
     times = Counter(thread.name for thread in now.threads)
     return {
         thread.number: thread.name

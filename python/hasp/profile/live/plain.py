@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The live view as tables on the standard output: for logs, pipes and tests."""
+"""The live view as tables on standard output, for logs, pipes and tests."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from hasp.profile.live.columns import (
 from hasp.profile.live.feed import Feed
 from hasp.profile.live.source import Source
 
-FIRST_LOOKS = 0.02  # seconds between looks for the first trace, then more
+FIRST_LOOKS = 0.02  # seconds between polls for the first trace, then longer
 LONGEST_PAUSE = 0.5
 RIGHT = ("waiting", "held", "acq/s", "cont", "now")
 
 
 def show(source: Source, interval: float, tables: int, order: Order, rows: int) -> None:
-    """Print so many tables, one each `interval`, fewer if the program ends first.
+    """Print one table per `interval`, fewer if the program ends first.
 
-    Each is about the time since the one before it, the first since the start.
+    Each covers the time since the previous one; the first covers the time since the
+    start.
     """
     feed = _first_feed(source)
     if feed is None:
@@ -38,7 +39,7 @@ def show(source: Source, interval: float, tables: int, order: Order, rows: int) 
 
 
 def _first_feed(source: Source) -> Feed | None:
-    """The first process that is recorded; None if the program ends without one."""
+    """Return the first recorded process; None if the program ends without one."""
     pause = FIRST_LOOKS
     while True:
         ended = source.status() is not None
@@ -52,7 +53,7 @@ def _first_feed(source: Source) -> Feed | None:
 
 
 def _wait(source: Source, interval: float) -> bool:
-    """Let the interval pass; True if the program has ended in it."""
+    """Wait for the interval to pass; return True if the program has ended."""
     deadline = time.monotonic() + interval
     while source.status() is None:
         left = deadline - time.monotonic()

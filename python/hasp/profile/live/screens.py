@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the live view shows on top of its tables: one site in full, and the help."""
+"""The screens above the live view: details of a site, and help."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Escape goes back."""
 
 
 class Page(ModalScreen[None]):
-    """Text over the whole screen."""
+    """Text on the whole screen."""
 
     CSS = "Page VerticalScroll { background: $surface; padding: 1 2; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -55,7 +55,7 @@ class Page(ModalScreen[None]):
         self._text = text
 
     def compose(self) -> ComposeResult:
-        """The text."""
+        """Create the text."""
         with VerticalScroll():
             yield Static(self._text, id="text", markup=False)
 
@@ -68,7 +68,7 @@ class Help(Page):
 
 
 class Details(Page):
-    """One site, of the whole run so far."""
+    """One site, over the whole run so far."""
 
     def __init__(self, trace: Path, name: str, kind: str) -> None:
         super().__init__(f"{name}: reading the whole trace ...")
@@ -77,7 +77,7 @@ class Details(Page):
         self._kind = kind
 
     def on_mount(self) -> None:
-        """Read in a thread: a large trace takes seconds."""
+        """Runs in a thread: reading a large trace takes seconds."""
         self._read()
 
     @work(thread=True)
@@ -90,12 +90,12 @@ class Details(Page):
 
 
 def describe(profile: Profile, name: str, kind: str) -> Iterator[str]:
-    """A site in lines: counts, where its locks come from, how long things took."""
+    """Return a site as lines: counts, stacks of its locks, and times."""
     for site in profile.sites:
         if site.name == name and site.kind.value == kind:
             yield from _describe(site)
             return
-    yield f"{name}: its locks have gone from the trace"
+    yield f"{name}: its locks are no longer in the trace"
 
 
 def _describe(site: Site) -> Iterator[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the live view looks: at a program of its own, or at one that is recorded."""
+"""The program under the live view: started for it, or already being recorded."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from hasp.profile.record import files
 from hasp.profile.record.family import Family
 from hasp.profile.record.target import Target
 
-MOST_LINES = 1000  # of its output that are kept
+MOST_LINES = 1000  # lines of its output that are kept
 SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 _libc = ctypes.CDLL(None)
-GRACE = 2.0  # seconds that the program has to end when it is asked to
+GRACE = 2.0  # seconds for the program to end after SIGTERM
 
 
 class Source(Protocol):
-    """A program that is recorded."""
+    """A recorded program."""
 
     title: str
-    lines: deque[str]  # what it wrote and nobody has taken yet
+    lines: deque[str]  # output that was not shown yet
 
     def traces(self) -> list[files.Trace]:
-        """Its traces so far, one a process."""
+        """Return its traces so far, one per process."""
 
     def status(self) -> int | None:
-        """How it ended (negative: by that signal), None as long as it runs."""
+        """Return its exit status, negative for a signal; None while it runs."""
 
     def why_no_trace(self) -> HaspError | None:
-        """Once it has ended without one."""
+        """Explain why it ended without a trace."""
 
     def stop(self) -> None:
-        """The view ends: so does a program that was started for it."""
+        """Called when the view ends; a program started for it ends too."""
 
 
 class Started:
-    """A program that was started for the view, away from the terminal."""
+    """A program started for the view, detached from the terminal."""
 
     def __init__(self, target: Target, output: int | None) -> None:
-        """Its output goes to the descriptor; with None, its last lines are kept."""
+        """Start it; output goes to the descriptor, or its last lines are kept."""
         self.title = " ".join(target.command)
         self.lines: deque[str] = deque(maxlen=MOST_LINES)
         self._target = target
-        # A session of its own: the keys of the terminal are for the view.
+        # A separate session: the keys of the terminal belong to the view.
         self._process = subprocess.Popen(
             target.command,
             executable=target.path,
@@ -72,22 +72,22 @@ class Started:
             self.lines.append(line.decode(errors="replace").rstrip("\r\n"))
 
     def traces(self) -> list[files.Trace]:
-        """Its traces so far."""
+        """Return its traces so far."""
         found = files.of_session(self._target.trace, self._target.session)
         if not found:
             self._family.look()
         return found
 
     def status(self) -> int | None:
-        """How it ended."""
+        """Return its exit status."""
         return self._process.poll()
 
     def why_no_trace(self) -> HaspError | None:
-        """What was seen of it."""
+        """Return what the polls of its processes show."""
         return self._family.why_no_trace(self._target.trace.parent)
 
     def stop(self) -> None:
-        """Ask the program and its children to end; kill them if it does not."""
+        """Terminate the program and its children, and kill them if they do not end."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self._process.poll() is not None:
                 return
@@ -98,42 +98,42 @@ class Started:
 
 
 def _die_with_parent() -> None:
-    """In the child: end when the view is killed, for nobody would see it any more."""
+    """In the child: end when the view is killed."""
     _libc.prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
 
 
 class Attached:
-    """A program that `hasp profile` records, here or in another terminal."""
+    """A program recorded by `hasp profile`, here or in another terminal."""
 
     def __init__(self, path: Path) -> None:
         trace = files.head(path)
         if trace is None:
             raise HaspError(
-                f"{path} is not a trace of Hasp",
-                "give the trace that a running `hasp profile` writes, or a command "
+                f"{path} is not a Hasp trace",
+                "name the trace that a running `hasp profile` writes, or a command "
                 "after --",
             )
         if not trace.running:
             raise HaspError(
                 f"{path} is complete: process {trace.pid} has ended",
-                f"`hasp report {path}` shows what it says",
+                f"`hasp report {path}` shows it",
             )
         self.title = f"process {trace.pid}"
         self.lines: deque[str] = deque()
         self._trace = trace
 
     def traces(self) -> list[files.Trace]:
-        """The one that was named."""
+        """Return the named trace."""
         return [self._trace]
 
     def status(self) -> int | None:
-        """Whose child it is, learns its status; here it counts that it has ended."""
+        """Return 0 when it has ended: only its parent receives its status."""
         now = files.head(self._trace.path)
         return None if now is not None and now.running else 0
 
     def why_no_trace(self) -> HaspError | None:
-        """There is one."""
+        """Return None: there is a trace."""
         return None
 
     def stop(self) -> None:
-        """It goes on."""
+        """Do nothing: the program continues."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes a profile of a trace."""
+"""Build a profile from a trace."""
 
 from __future__ import annotations
 
@@ -33,24 +33,25 @@ ACQUIRING = (Operation.LOCK, Operation.READ, Operation.WRITE)
 WAITS = ("unseen_wait_ticks", "wait_ticks")
 ENDED = (End.EXITED, End.REPLACED)
 INVERSION = "order-inversion"
-READERS = "reader-inversion"  # of readers that queue up behind writers
-MORE_CYCLES = "more locks are taken in opposite orders than are listed"
+READERS = "reader-inversion"  # readers that queue behind waiting writers
+MORE_CYCLES = "there are more lock-order inversions than are listed"
 
 
 def load(path: Path) -> Profile:
-    """The profile of a trace; of a running program, as it is now."""
+    """Return the profile of a trace; for a running program, its current state."""
     trace = Trace(path)
     return profile_of(trace, symbolizer_of(trace))
 
 
 def load_keeping_symbols(path: Path) -> Profile:
-    """The same; what its addresses are is written beside it, for reading it elsewhere.
+    """Return the profile, and write the symbols file beside the trace.
 
-    Where that cannot be written the profile warns of it.
+    With that file the trace can be read on another machine. If it cannot be written,
+    the profile has a warning.
     """
     trace = Trace(path)
     symbolizer = symbolizer_of(trace)
-    profile = profile_of(trace, symbolizer)  # asks for the names of all sites
+    profile = profile_of(trace, symbolizer)  # resolves the names of all sites
     stacks = Stacks(trace, symbolizer)
     for number in range(1, len(stacks.records)):
         symbolizer.stack(stacks.addresses(number))
@@ -65,14 +66,14 @@ def load_keeping_symbols(path: Path) -> Profile:
 def site_names(
     trace: Trace, symbolizer: Symbolizer
 ) -> dict[tuple[LockKind, int], str]:
-    """The names of a trace's sites alone, by kind and by the stack of the origin."""
+    """Return only the site names, keyed by kind and by the number of the origin's stack."""
     pending = pending_of(trace)
     sums = LockSums(trace, clock_of(trace.header, []), pending)
     return Sites(trace, sums, Stacks(trace, symbolizer), pending).names()
 
 
 def symbolizer_of(trace: Trace) -> Symbolizer:
-    """What knows the trace's addresses."""
+    """Return a symbolizer for the trace's addresses."""
     began = int(trace.header["begin"]["wall_ns"]) / 1e9
     found = Symbolizer(modules_of(trace.all(ChunkKind.MODULES)), began)
     cache.read(trace, found)
@@ -80,7 +81,7 @@ def symbolizer_of(trace: Trace) -> Symbolizer:
 
 
 def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
-    """The profile of what a trace holds."""
+    """Build the profile of a trace."""
     header = trace.header
     doubts = list(doubts_of(header))
     clock = clock_of(header, doubts)
@@ -143,7 +144,7 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
 def _inversions(
     edges: Records, sites: Sites, stacks: Stacks, doubts: list[str]
 ) -> list[Event]:
-    """Locks taken in opposite orders, one event for each pair of sites."""
+    """Return one event for each pair of sites whose locks are acquired in both orders."""
 
     def of(lock: int) -> int:
         return int(sites.of[lock])
@@ -176,12 +177,12 @@ def _inversions(
 
 
 def _arguments(raw: np.void) -> tuple[str, ...]:
-    """The command line: arguments that end in a zero each, the last perhaps cut."""
+    """Return the command line: zero-terminated arguments, the last possibly cut."""
     return tuple(text(word) for word in raw.tobytes().rstrip(b"\0").split(b"\0"))
 
 
 def _others(trace: Trace) -> tuple[str, ...]:
-    """The traces beside this one that the same `hasp profile` made."""
+    """Return the traces of the same `hasp profile` run in this folder."""
     stem = re.sub(r"\.\d+$", "", trace.path.name)
     number = re.compile(rf"{re.escape(stem)}(\.\d+)?")
     found = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a trace counts in critical sections: cache misses, or why it does not."""
+"""Which hardware event a trace counts in critical sections, or why it counts none."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ NAMES = {
     Counter.LAST_LEVEL_MISSES: "last-level cache misses",
     Counter.PAGE_FAULTS: "page faults",
 }
-NO_COUNTER = "the processor offers no such counter; virtual machines rarely have one"
+NO_COUNTER = "the processor has no such counter; virtual machines rarely do"
 FORBIDDEN = (
-    "the kernel does not allow it: kernel.perf_event_paranoid is above 2, or a "
-    "container's filter forbids perf events"
+    "the kernel forbids it: kernel.perf_event_paranoid is above 2, or the "
+    "container's seccomp filter blocks perf events"
 )
 WHY_NOT = {
     errno.ENOENT: NO_COUNTER,
@@ -27,15 +27,15 @@ WHY_NOT = {
     errno.EPERM: FORBIDDEN,
     errno.EACCES: FORBIDDEN,
     errno.ENOSYS: "this kernel has no perf events",
-    errno.EMFILE: "the program may open too few files",
-    errno.ECANCELED: "it was not asked for",
+    errno.EMFILE: "the program has too few file descriptors",
+    errno.ECANCELED: "it was not requested",
 }
-LARGEST_ERROR = 4095  # of the kernel; what is larger is damage
-NOT_SAID = "recorded by a Hasp that did not count them"
+LARGEST_ERROR = 4095  # largest errno of the kernel; anything larger is damage
+NOT_SAID = "recorded by a version of Hasp that did not count it"
 
 
 def counted(header: np.void) -> str | None:
-    """What is counted."""
+    """Return the name of the counted event; None if there is none."""
     try:
         return NAMES[Counter(header["counter"])]
     except ValueError:
@@ -43,7 +43,7 @@ def counted(header: np.void) -> str | None:
 
 
 def absent(header: np.void) -> str | None:
-    """Why nothing is counted."""
+    """Return why no event is counted; None if one is."""
     if counted(header):
         return None
     error = int(header["counter_error"])
@@ -51,5 +51,5 @@ def absent(header: np.void) -> str | None:
 
 
 def words(error: int) -> str:
-    """Why perf events do not open, by the kernel's error."""
+    """Return why perf events cannot be opened, given the kernel's errno."""
     return WHY_NOT.get(error) or os.strerror(min(error, LARGEST_ERROR))

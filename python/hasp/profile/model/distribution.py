@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Durations as a histogram that merges: buckets of a quarter of an octave."""
+"""Mergeable histograms of durations, with four buckets for each power of two."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from itertools import accumulate
 
 @dataclass(frozen=True)
 class Distribution:
-    """How long something took.
+    """A distribution of durations.
 
-    `edges_ns` has one entry more than `counts`: bucket i counts from edges_ns[i] to
-    edges_ns[i + 1], the last also all above. `counts` are of what was timed; `number`
-    and `total_ns` are of all. Where a measured duration was counted once for each that
-    it stands for, `looked` says how many were measured; 0: as many as were counted.
+    `edges_ns` has one entry more than `counts`: bucket i counts durations from
+    edges_ns[i] to edges_ns[i + 1]; the last bucket also counts everything longer.
+    `counts` covers the timed durations, `number` and `total_ns` cover all. Where a
+    timed duration is counted with a weight, `sampled` is the number of measurements; 0
+    means that every weight is 1.
     """
 
     counts: Sequence[int]
@@ -23,20 +24,20 @@ class Distribution:
     total_ns: int
     max_ns: int
     number: int
-    looked: int = 0
+    sampled: int = 0
 
     @property
     def timed(self) -> int:
-        """How many durations were measured."""
-        return self.looked or sum(self.counts)
+        """Number of measured durations."""
+        return self.sampled or sum(self.counts)
 
     @property
     def mean_ns(self) -> float | None:
-        """None without a measurement."""
+        """Mean in ns; None without a measurement."""
         return self.total_ns / self.number if self.number and self.timed else None
 
     def quantile(self, q: float) -> float | None:
-        """The q-quantile in ns, interpolated within its bucket, at most the maximum."""
+        """Return the q-quantile in ns, interpolated within its bucket, or None."""
         sums = list(accumulate(self.counts))
         if not sums or not sums[-1]:
             return None
@@ -44,8 +45,8 @@ class Distribution:
         bucket = next(i for i, s in enumerate(sums) if s >= rank and self.counts[i])
         low, high = self.edges_ns[bucket], self.edges_ns[bucket + 1]
         if sums[bucket] == sums[-1]:
-            # The maximum closes the last bucket that is in use. It may lag behind the
-            # counts while a program runs, so it is not let below that bucket.
+            # The maximum bounds the last bucket in use. While a program runs it may lag
+            # behind the counts, so it is raised to the bucket's lower edge.
             high = max(self.max_ns, low)
         part = 1 - (sums[bucket] - rank) / self.counts[bucket]
         return low + part * (high - low)
@@ -68,8 +69,8 @@ class Distribution:
             self.total_ns + other.total_ns,
             max(self.max_ns, other.max_ns),
             self.number + other.number,
-            self.timed + other.timed if self.looked or other.looked else 0,
+            self.timed + other.timed if self.sampled or other.sampled else 0,
         )
 
 
-NOTHING = Distribution((), (), 0, 0, 0)  # the neutral element of the sum
+NOTHING = Distribution((), (), 0, 0, 0)  # the neutral element of addition

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A sequence whose members are made when they are looked at."""
+"""A sequence that creates its members on access."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Lazy(Sequence[T_co], Generic[T_co]):
-    """`length` members, of which `make(i)` makes the i-th; slices are lazy too."""
+    """A sequence of `length` members; `make(i)` creates member i.
+
+    Slices are lazy too.
+    """
 
     def __init__(self, length: int, make: Callable[[int], T_co]) -> None:
         self._places: Sequence[int] = range(length)

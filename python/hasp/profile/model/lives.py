@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the threads of a trace lived together."""
+"""The total lifetime of a trace's threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hasp.profile.trace.format import Records
 
 
 def lives_of(threads: Records, now: int) -> float:
-    """Ticks that all threads lived together, up to now."""
+    """Return the sum of all threads' lifetimes in ticks; `now` ends the living ones."""
     began = threads["began"].astype(float)
     ended = np.where(threads["ended"] > 0, threads["ended"], now).astype(float)
     lived = np.where(began > 0, np.maximum(ended - began, 0), 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What happened to each lock, in arrays by lock number: a million locks are common."""
+"""Sums for each lock, in arrays indexed by lock number: there may be millions."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ HIGH = 0.95  # the quantile of waiters that is kept
 
 
 class Waiters(NamedTuple):
-    """How many threads waited for each lock, over all looks of the sampler."""
+    """The number of threads waiting for each lock, over all samples."""
 
     mean: Floats
-    high: Floats  # the HIGH quantile
+    high: Floats  # the quantile at HIGH
     most: Floats
 
 
 class LockSums:
-    """The trace's locks, what threads did with each, and how many waited."""
+    """The locks of a trace with the sums of all threads, and their waiters."""
 
     def __init__(self, trace: Trace, clock: Clock, pending: Pending) -> None:
         self.clock = clock
@@ -58,7 +58,8 @@ class LockSums:
         for chunk in trace.each(ChunkKind.COUNTS):
             lock = chunk.records["lock"]
             parts.append(chunk.records[(lock != 0) & (lock < length)])
-        # All threads at once: a column for each of them would have all locks in it.
+        # Merge all threads at once: an array per thread would be as long as the lock
+        # table.
         table = np.concatenate(parts)
         for name in SUMMED:
             self.sums[name] += np.bincount(
@@ -66,7 +67,7 @@ class LockSums:
             )
 
     def lock(self, number: int) -> Lock:
-        """One of them."""
+        """Return one lock by its number."""
         record, clock = self.records[number], self.clock
         sums = {name: int(column[number]) for name, column in self.sums.items()}
         waiters = self.waiters
@@ -90,7 +91,7 @@ class LockSums:
         )
 
     def worst_first(self, numbers: Places) -> Lazy[Lock]:
-        """These locks, those waited for longest first, then the most used."""
+        """Return these locks by wait time, then by acquisitions, descending."""
         order = np.lexsort(
             (
                 *(numbers, -self.sums["acquisitions"][numbers]),
@@ -107,7 +108,7 @@ def _flags(bits: int) -> frozenset[str]:
 
 
 def waiters_of(trace: Trace, length: int) -> Waiters | None:
-    """Means, quantiles and maxima by lock number; None if the sampler never looked."""
+    """Return the waiters by lock number; None if there are no samples."""
     looks = int(trace.header["looks"])
     if not looks:
         return None
@@ -122,9 +123,9 @@ def waiters_of(trace: Trace, length: int) -> Waiters | None:
     found.mean[:] = np.bincount(lock, waiters * weight, length) / looks
     begins = np.flatnonzero(np.diff(lock, prepend=0))
     found.most[lock[begins]] = waiters[begins]
-    # Within a lock the samples fall. The quantile is the first that, with those above
-    # it, covers more than the upper share of all looks; if none does, most looks saw
-    # nobody waiting.
+    # A lock's samples are in descending order. The quantile is the first sample that,
+    # together with those above it, covers more than the upper share of all samples. If
+    # none does, nobody was waiting in most samples.
     sums = np.cumsum(weight)
     before = np.repeat(sums[begins] - weight[begins], np.diff(begins, append=len(lock)))
     covers = sums - before > (1 - HIGH) * looks

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a lock is called: its place in the program, and the program's own words for it.
+"""Name a lock by its source location and its expression in the source.
 
-The place is where the application created the lock or, where no creation was seen,
-first took it: the innermost frame that belongs neither to the language's library nor to
-a wrapper around pthread's functions, for a wrapper's one line stands for all the locks.
+The location is where the application created the lock or, if no creation was recorded,
+first acquired it. It is the innermost frame outside the language's library and outside
+wrappers around pthread functions: a wrapper's single line would be the location of all
+locks.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import NamedTuple
 from hasp.profile.symbols.frame import Frame, Stack
 
 UNKNOWN_PLACE = "(unknown place)"
-MOST_WRAPPERS = 4  # frames that are passed over in search of the place
+MOST_WRAPPERS = 4  # frames that may be skipped in search of the location
 Lines = Callable[[str, int], list[str]]
 FieldOf = Callable[[int], str | None]
 
@@ -30,8 +31,8 @@ LIBRARY_FUNCTION = re.compile(
     r"(?:std|__gnu_cxx|__cxxabiv1)::|__gthread_|_start$|_GLOBAL__sub_I_"
     r"|__static_initialization_and_destruction"
 )
-# Methods of a class that is a lock, and C functions that hand a lock on to pthread. The
-# nouns are whole words, or a Clock and a BlockCache would be locks.
+# Methods of lock classes, and C functions that pass a lock on to pthread. The nouns
+# must be whole words: Clock and BlockCache are not locks.
 LOCK_CLASS = re.compile(
     r"(?:(?:^|::|_|(?<=[a-z0-9]))(?:RW)?(?:Mutex|Lock|Guard|Latch|CondVar|Condition|Semaphore)"
     r"|(?:^|::|_)(?:mutex|lock|guard|latch|cond_?var|semaphore))"
@@ -42,7 +43,7 @@ LOCK_FUNCTION = re.compile(
     r"_?(?:\w+_)?(?:init|create|new|alloc|make|lock|acquire|enter|take|get|wait)\w*$",
     re.IGNORECASE,
 )
-# Calls whose first argument is a lock; declarations of guards; methods of a lock.
+# Calls whose first argument is a lock, declarations of guards, and methods of a lock.
 CALL = re.compile(
     r"\b(?:pthread_(?:mutex|rwlock|spin|cond|barrier)_\w+|(?:mtx|cnd)_\w+"
     r"|(?:\w*_)?(?:try|rd|wr|rw|spin)?(?:lock|mutex|mtx|cond|enter|acquire)(?:_\w+)?"
@@ -57,29 +58,29 @@ METHOD = re.compile(
     r"(?:try_?)?(?:lock|wait|acquire|enter|rd_?lock|wr_?lock)\w*\s*\(",
     re.IGNORECASE,
 )
-CONCRETE = re.compile(r"&|->|\.|\[|::")  # more than the name of a parameter
-MEMBER = re.compile(r"m_\w+|\w+_")  # as C++ programs spell members
+CONCRETE = re.compile(r"&|->|\.|\[|::")  # more specific than the name of a parameter
+MEMBER = re.compile(r"m_\w+|\w+_")  # C++ naming conventions for members
 LONGEST_EXPRESSION = 48  # characters
 
 
 class Name(NamedTuple):
-    """A place and the lock in the program's words."""
+    """A location, and the lock as an expression of the program's source."""
 
     place: str
     expression: str | None
-    depth: int  # of the place's frame in the stack
-    function: str = ""  # where there is neither a line nor an expression
+    depth: int  # index of the location's frame in the stack
+    function: str = ""  # set if there is neither a line nor an expression
 
     @property
     def whole(self) -> str:
-        """All of it, as reports show it."""
+        """The full name, as reports print it."""
         if self.expression:
             return f"{self.place} {self.expression}"
         return f"{self.place} in {self.function}" if self.function else self.place
 
 
 class Step(NamedTuple):
-    """A frame of the application, and the lock as its source line has it."""
+    """A frame of the application, and the lock in its source line."""
 
     depth: int
     frame: Frame
@@ -87,7 +88,7 @@ class Step(NamedTuple):
 
 
 def is_library(frame: Frame) -> bool:
-    """Whether a frame belongs to the language rather than to the program."""
+    """Whether a frame belongs to the language's library."""
     if frame.file and LIBRARY_HEADER.search(frame.file):
         return True
     if LIBRARY_FUNCTION.match(without_arguments(frame.function)):
@@ -96,13 +97,13 @@ def is_library(frame: Frame) -> bool:
 
 
 def is_wrapper(frame: Frame) -> bool:
-    """Whether a function only hands a lock on, by its name."""
+    """Whether the function's name says that it only passes a lock on."""
     function = frame.function.split("(")[0]
     return bool(LOCK_CLASS.search(function) or LOCK_FUNCTION.search(function))
 
 
 def place_of(frame: Frame) -> str:
-    """db.c:88, or server+0x1234 where the line is not known."""
+    """Return db.c:88, or server+0x1234 if the line is not known."""
     if frame.file and frame.line:
         return f"{PurePosixPath(frame.file).name}:{frame.line}"
     if frame.module:
@@ -113,10 +114,10 @@ def place_of(frame: Frame) -> str:
 def name_of(
     stack: Stack, symbol: str | None, home: str, lines: Lines, field: FieldOf
 ) -> Name:
-    """The name of the locks that were created, or first taken, by this stack.
+    """Return the name of the locks that this stack created or first acquired.
 
-    `symbol` is the global object that they are, if they are one, in module `home`;
-    `field` knows types and fields by the return address of a call.
+    `symbol` is the global object that contains them, if any, in module `home`. `field`
+    returns type and field for the return address of a call.
     """
     own = [depth for depth, frame in enumerate(stack) if not is_library(frame)]
     if not own and symbol:
@@ -141,7 +142,7 @@ def name_of(
 
 
 def _hands_on(step: Step, caller: Step | None) -> bool:
-    """Whether this frame took the lock as a parameter, so that its caller names it."""
+    """Whether this frame received the lock as a parameter, so its caller names it."""
     if caller is None:
         return False
     if is_wrapper(step.frame):
@@ -152,7 +153,7 @@ def _hands_on(step: Step, caller: Step | None) -> bool:
 
 
 def _in_class(step: Step) -> str | None:
-    """A member's name with its class: `mutex_` in Pool::take() is Pool::mutex_."""
+    """Qualify a member with its class: `mutex_` in Pool::take() is Pool::mutex_."""
     text = step.text
     if text is None or not MEMBER.fullmatch(text.lstrip("&")):
         return text
@@ -161,14 +162,14 @@ def _in_class(step: Step) -> str | None:
 
 
 def without_arguments(function: str) -> str:
-    """A demangled name without its parameters and template arguments."""
+    """Return a demangled name without parameters and template arguments."""
     plain, depth = "", 0
     named = function.replace("operator()", "operator")
     named = named.replace("(anonymous namespace)::", "")
     for character in named.split("(")[0]:
         depth += (character == "<") - (character == ">")
         plain += character if depth == 0 and character != ">" else ""
-    return plain.split(" ")[-1]  # templates' names begin with what they return
+    return plain.split(" ")[-1]  # template functions start with the return type
 
 
 def _text(frame: Frame, lines: Lines) -> str | None:
@@ -178,7 +179,7 @@ def _text(frame: Frame, lines: Lines) -> str | None:
 
 
 def expression_in(source: str) -> str | None:
-    """The lock that a call takes, in lines of source that begin with the call."""
+    """Return the lock argument of the call that the source lines begin with."""
     first_line = len(source.split("\n")[0])
     for pattern in (CALL, GUARD):
         found = pattern.search(source)
@@ -191,7 +192,7 @@ def expression_in(source: str) -> str | None:
 
 
 def _first_argument(source: str) -> str | None:
-    """The text up to the comma or parenthesis that ends an argument."""
+    """Return the text up to the comma or parenthesis that ends an argument."""
     depth = 0
     for place, character in enumerate(source):
         if depth == 0 and character in ",)}":

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Locks taken in opposite orders: what could deadlock, though perhaps it never did.
+"""Find cycles in the lock order: potential deadlocks, even if none ever happened.
 
-An edge of the graph says that one lock was acquired while another was held. Threads can
-only block each other for ever on a cycle of edges (Coffman, Elphick, Shoshani: System
-Deadlocks, 1971), so every cycle is reported, by pairs of sites, the shortest cycles
-first. Trylocks do not wait, and a lock taken again by its holder does not wait for
-itself, so neither kind of edge counts.
+An edge means that one lock was acquired while another was held. Threads can block each
+other forever only on a cycle of edges (Coffman, Elphick, Shoshani: System Deadlocks,
+1971), so every cycle is reported, by pairs of sites, the shortest first. Edges by
+trylock do not wait and are ignored; so are recursive acquisitions.
 
-Readers do not wait for readers: on a cycle that blocks, each lock is either acquired or
-held by one who is alone with it. So a node is a lock with the way in which it was
-acquired, and who acquired it to read goes on only to edges that hold it for writing.
-Where readers queue up behind writers that wait, they do wait for readers, as long as
-some writer does: `writers_first` are the locks that are made so.
+Readers do not wait for readers: on a blocking cycle each lock is acquired or held
+exclusively. So a node is a lock with the mode of its acquisition, and a read
+acquisition leads only to edges that hold the lock for writing. If readers queue behind
+waiting writers, a reader does wait for other readers while a writer waits:
+`writers_first` marks the rwlocks created with that preference.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from scipy.sparse.csgraph import connected_components
 
 from hasp.profile.trace.format import EdgeMode, Records
 
-MOST_CYCLES = 100  # more are one bug many times over
+MOST_CYCLES = 100  # more than this are one bug many times over
 MOST_STEPS = 2_000_000  # of the search, over all cycles
 
 
 def blocking(edges: Records, locks: int) -> NDArray[np.bool_]:
-    """Which edges can be part of a deadlock; `locks` is how many numbers there are."""
+    """Return which edges can be part of a deadlock; `locks` bounds the lock numbers."""
     outer, inner = edges["outer"], edges["inner"]
     known = (outer > 0) & (outer < locks) & (inner > 0) & (inner < locks)
     real: NDArray[np.bool_] = known & (outer != inner) & (edges["by_try"] == 0)
@@ -40,20 +39,21 @@ def blocking(edges: Records, locks: int) -> NDArray[np.bool_]:
 
 
 class Arcs(NamedTuple):
-    """Ways from node to node; a node is twice a lock's number, plus 1 for a reader."""
+    """Arcs between nodes. A node is twice the lock's number, plus 1 for readers."""
 
     outer: NDArray[np.int64]
     inner: NDArray[np.int64]
-    places: NDArray[np.intp]  # of the edges
+    places: NDArray[np.intp]  # indices of the edges
 
 
 def arcs(
     edges: Records, locks: int, writers_first: NDArray[np.bool_] | None = None
 ) -> Arcs:
-    """The nodes that edges connect. `writers_first` by lock number: None for none."""
+    """Return the arcs of the edges; `writers_first` is indexed by lock number."""
     places = np.flatnonzero(blocking(edges, locks))
     modes = edges["modes"][places]
-    modes = np.where(modes == 0, EdgeMode.BOTH_ALONE, modes)  # of older traces
+    # older traces have no modes
+    modes = np.where(modes == 0, EdgeMode.BOTH_ALONE, modes)
     outer, inner = (
         2 * edges[end][places].astype(np.int64) for end in ("outer", "inner")
     )
@@ -82,12 +82,13 @@ def cycles(
     site_of: Callable[[int], int],
     writers_first: NDArray[np.bool_] | None = None,
 ) -> tuple[list[tuple[int, ...]], bool]:
-    """The places of edges that form cycles, each leading to the next one's outer lock.
+    """Return cycles as tuples of edge indices, and whether the list is complete.
 
-    One shortest cycle for each pair of sites; and whether these are all.
+    There is one shortest cycle for each pair of sites; each edge leads to the outer
+    lock of the next.
     """
     outer, inner, places = arcs(edges, locks, writers_first)
-    # Only locks that have edges are nodes: there may be a million others.
+    # Only locks with edges become nodes: there may be millions of others.
     nodes, flat = np.unique(np.concatenate([outer, inner]), return_inverse=True)
     begin, end = flat[: len(places)], flat[len(places) :]
     graph = coo_array((np.ones(len(places)), (begin, end)), shape=(len(nodes),) * 2)
@@ -100,8 +101,8 @@ def cycles(
     seen: set[frozenset[int]] = set()
     budget = MOST_STEPS
     steps = [step for leave in leaving.values() for step in leave]
-    # Those that are turned around as they are come first: longer circles through the
-    # same locks do not hide them.
+    # Direct inversions come first, so that longer cycles through the same locks do not
+    # hide them.
     pairs = {(step.inner, step.outer) for step in steps}
     for first in sorted(steps, key=lambda step: (step.outer, step.inner) not in pairs):
         if _sites(first, site_of) in seen:
@@ -118,7 +119,7 @@ def cycles(
 
 
 class Step(NamedTuple):
-    """An edge on a cycle, from node to node."""
+    """An arc on a cycle."""
 
     outer: int
     inner: int
@@ -132,7 +133,7 @@ def _sites(step: Step, site_of: Callable[[int], int]) -> frozenset[int]:
 def _path(
     leaving: dict[int, list[Step]], begin: int, end: int, budget: int
 ) -> tuple[list[Step], int]:
-    """A shortest way from lock to lock, and what the search took; none if too much."""
+    """Return a shortest path and the steps taken; the path is empty if over budget."""
     came: dict[int, Step] = {}
     queue = deque([begin])
     taken = 0

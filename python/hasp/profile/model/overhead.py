@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the recorder itself cost, as a trace says."""
+"""The cost of recording."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from hasp.profile.model.clock import LONGEST_NS
 from hasp.profile.model.profile import Overhead
 from hasp.profile.trace.format import Records
 
-COSTS = {"counted": "counted", "timed": "timed", "stacks": "stack"}  # numbers, costs
+# operation counts, and their cost fields
+COSTS = {"counted": "counted", "timed": "timed", "stacks": "stack"}
 
 
 def own_ns(header: np.void, threads: Records, ns_per_tick: float) -> float:
-    """All that recording took: of the threads' time, and in a thread of its own.
+    """Return the CPU time of recording in ns, in the threads and in the sampler.
 
-    Older traces only have how many operations there were, and what one should cost.
+    Older traces have no measurement: operation counts are multiplied with calibrated
+    costs.
     """
     sampler = float(header["sampler_ns"])
     measured = float(threads["own_ticks"].sum(dtype=float)) * ns_per_tick
@@ -30,11 +32,11 @@ def own_ns(header: np.void, threads: Records, ns_per_tick: float) -> float:
 def overhead_of(
     header: np.void, threads: Records, ns_per_tick: float, lives_ns: float
 ) -> Overhead:
-    """Return what recording cost in CPU time, and its share of the program's time.
+    """Return the CPU time of recording and its share of the program's time.
 
-    That is the CPU time of all threads where it is known, or the duration of the run if
-    it is longer: a program that sleeps is not slowed down meanwhile. Without CPU times
-    it is the sum of the threads' lifetimes.
+    The base is the CPU time of all threads, or the run's duration if that is longer:
+    recording while a program sleeps does not delay it. Without CPU times the base is
+    the sum of the threads' lifetimes.
     """
     spent = own_ns(header, threads, ns_per_tick)
     ran = threads["cpu_ns"].sum(dtype=float) + float(header["sampler_ns"])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Waits and holds that had not ended when the trace was read, counted up to then.
+"""Count waits and holds that have not ended, up to the end of the trace.
 
-The recorder adds a wait or a hold to its sums when it ends. A thread that is blocked
-when the program ends, is killed or is looked at has published since when; without that
-time a program that was blocked throughout would seem never to have waited.
+The recorder adds a wait or a hold to its sums when it ends, but publishes when it
+began. Without the pending time, a program that was blocked throughout would seem never
+to have waited.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ IDLE = (Operation.WAIT, Operation.BARRIER)
 WAITS = (Operation.LOCK, Operation.READ, Operation.WRITE, Operation.RELOCK, *IDLE)
 EXCLUSIVE = (LockKind.MUTEX, LockKind.SPINLOCK)
 HOLDABLE = (*EXCLUSIVE, LockKind.RWLOCK)
-NOTABLE = 0.01  # share of the threads' time from which a report mentions it
+NOTABLE = 0.01  # share of the threads' time above which reports mention it
 
 
 class Pending(NamedTuple):
-    """Records to add to those of the trace, and its threads with their times added."""
+    """The pending time as additional records, and the threads with it added."""
 
-    threads: Records  # by number, as Trace.numbered() returns them
+    threads: Records  # indexed by number
     uses: Records
     counts: Records
     weights: Records
-    wait_ticks: int  # for locks, in all
-    hold_ticks: int  # of outermost locks, in all
+    wait_ticks: int  # waiting for locks, all threads
+    hold_ticks: int  # holding outermost locks, all threads
 
 
 def pending_of(trace: Trace) -> Pending:
-    """What the threads of a trace that are alive at its end were doing."""
+    """Return the pending waits and holds of the threads alive at the end of a trace."""
     collected = _Collected(trace)
     for number in np.flatnonzero(
         (collected.threads["began"] != 0) & (collected.threads["ended"] == 0)
@@ -64,15 +64,15 @@ class _Collected:
         self._uses: list[Records] = []
         self._counts: list[Records] = []
         self._weights: list[Records] = []
-        # Waiting for a lock is part of a section, but waits that timed out, or whose
-        # section has not ended, are in no sum of sections.
+        # Waiting for a lock is part of a critical section, but waits that timed out, or
+        # whose section has not ended, are in no sum of sections.
         waits = self.threads["wait_ticks"]
         sections = np.maximum(self.threads["section_ticks"], waits)
         self.threads["section_ticks"] = sections
         self._waited = self._held = 0
 
     def add(self, number: int) -> None:
-        """The wait and the outermost hold of one thread."""
+        """Add the wait and the outermost hold of one thread."""
         thread = self.threads[number].copy()
         lock, operation = int(thread["waiting_for"]), int(thread["waiting_to"])
         since, stack = int(thread["waiting_since"]), int(thread["stack"])
@@ -88,12 +88,12 @@ class _Collected:
             self._add_wait(number, lock, Operation(operation), waited, stack)
         if held and outermost:
             self._add_hold(number, outermost, held)
-        # A wait inside of a section is part of it; idleness is part of none.
+        # A wait inside a section is part of it. Idle waits are not in sections.
         acquiring = waited if operation not in IDLE else 0
         self.threads[number]["section_ticks"] += np.uint64(held or acquiring)
 
     def _ticks(self, thread: np.void, since: int) -> int:
-        """How long something has taken; a damaged trace may say anything."""
+        """Return the duration up to now, at most the thread's lifetime."""
         return max(self._now - max(since, int(thread["began"])), 0)
 
     def _lock(self, number: int) -> np.void | None:
@@ -138,7 +138,10 @@ class _Collected:
         )
 
     def _held_as(self, number: int, lock: np.void) -> Operation:
-        """Holders of a rwlock do not publish whether they read: go by what they did."""
+        """Guess how a rwlock is held, which is not recorded:
+
+        as the thread acquired it before.
+        """
         if int(lock["kind"]) in EXCLUSIVE:
             return Operation.LOCK
         wrote = (
@@ -172,7 +175,7 @@ class _Collected:
 
 
 def pending_doubt(waited_ns: int, held_ns: int, lived_ns: int) -> Iterator[str]:
-    """Say so where pending waits and holds are a notable part of the threads' time."""
+    """Yield a sentence if pending time is a notable part of the threads' time."""
     if waited_ns + held_ns > NOTABLE * lived_ns:
         parts = (("waits", waited_ns), ("holds", held_ns))
         sums = [f"{what} of {format_duration(ns / 1e9)}" for what, ns in parts if ns]

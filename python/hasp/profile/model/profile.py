@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A profile: what one process did with its locks, in nanoseconds and words.
 
-Built from a trace by build.py; everything that explains, draws, exports or advises
-reads this and nothing else. Times are nanoseconds, shares are fractions of 1. A figure
-that was not measured is None, never 0.
+build.py creates it from a trace; diagnosis, reports and exports read nothing else.
+Times are in nanoseconds, shares are fractions of 1. A figure that was not measured is
+None, never 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hasp.profile.symbols.frame import Stack
 
 
 class Kind(str, Enum):
-    """What sort of lock."""
+    """The kinds of locks."""
 
     MUTEX = "mutex"
     RWLOCK = "rwlock"
@@ -29,25 +29,25 @@ class Kind(str, Enum):
 
 
 class Operation(str, Enum):
-    """What was done with it; each has its own counts and distributions."""
+    """Operations on locks. Each has its own counts and distributions."""
 
     LOCK = "lock"
     READ = "read"
     WRITE = "write"
     WAIT = "wait"  # on a condition variable
     BARRIER = "barrier"
-    RELOCK = "relock"  # of a mutex, after a wait on a condition variable
+    RELOCK = "relock"  # of a mutex, at the end of a wait on a condition variable
 
 
 @dataclass(frozen=True)
 class Use:
-    """One operation on all locks of a site, summed over threads, or for one thread."""
+    """One operation on all locks of a site, by all threads or by one."""
 
     acquisitions: int
     contended: int
-    wait: Distribution  # of those that were contended
+    wait: Distribution  # of contended acquisitions
     hold: Distribution
-    handover: Distribution  # release to the next acquire, somebody waiting
+    handover: Distribution  # release to next acquire, while a thread waits
     trylocks: int = 0
     trylock_failures: int = 0
     longest_failing_run: int = 0
@@ -57,24 +57,24 @@ class Use:
     owner_changes: int = 0
     node_changes: int = 0
     nested: int = 0
-    samples_spinning: int = 0  # of waits, by the sampler
+    samples_spinning: int = 0  # sampled waits, on a CPU
     samples_parked: int = 0
     cache_misses_counted: int = 0  # in `counted_sections` critical sections
     counted_sections: int = 0
-    # Estimated: acquisitions that looked free and took long all the same, because
-    # another thread was quicker. They are not among `contended`, nor in `wait`.
+    # Estimates: acquisitions that seemed uncontended but took long, because another
+    # thread was faster. They are not included in `contended` and `wait`.
     unseen_waits: int = 0
     unseen_wait_ns: int = 0
 
     @property
     def spinning(self) -> float | None:
-        """The share of sampled waits that were on a CPU."""
+        """The share of sampled waits that were on a CPU; None without samples."""
         samples = self.samples_spinning + self.samples_parked
         return self.samples_spinning / samples if samples else None
 
     @property
     def cache_misses(self) -> float | None:
-        """Cache misses per critical section."""
+        """Cache misses per critical section; None if they were not counted."""
         sections = self.counted_sections
         return self.cache_misses_counted / sections if sections else None
 
@@ -86,18 +86,18 @@ class Use:
         return Use(**{field.name: pair(field.name) for field in fields(self)})
 
 
-LARGEST = {"longest_failing_run"}  # fields of Use that do not add up
+LARGEST = {"longest_failing_run"}  # fields of Use that are merged by maximum
 
 
 @dataclass(frozen=True)
 class Lock:
-    """One lock object."""
+    """One lock."""
 
     number: int
     address: int
     kind: Kind
     flags: frozenset[str]  # recursive, errorcheck, shared, robust, priority, static
-    born_ns: int  # since the profile began
+    born_ns: int  # since the start of the profile
     died_ns: int | None
     lives: int
     bytes: int
@@ -106,14 +106,14 @@ class Lock:
     wait_ns: int
     hold_ns: int
     owner_changes: int
-    waiters_mean: float | None  # over the samples of the whole run
+    waiters_mean: float | None  # over all samples
     waiters_p95: float | None
     waiters_max: int | None
 
 
 @dataclass(frozen=True)
 class Spot:
-    """An address in a file, which holds wherever the file is loaded."""
+    """An address in a file, independent of where the file is mapped."""
 
     module: str  # file name
     build_id: str  # hexadecimal, "" if it has none
@@ -122,51 +122,52 @@ class Spot:
 
 @dataclass(frozen=True)
 class Origin:
-    """What tells the locks of a site from others in another run."""
+    """Identifies the locks of a site across runs."""
 
-    frames: tuple[Spot, ...]  # return addresses from the creation, or the first lock,
-    # up to the site's place, the innermost first; () if these are too many
+    # Return addresses from the creation or first acquisition to the site's location,
+    # the innermost first; () if there are too many.
+    frames: tuple[Spot, ...]
     address: Spot | None  # of the lock itself; None on the heap
 
 
 @dataclass(frozen=True)
 class Site:
-    """The locks that one place of the program made."""
+    """The locks that one source location created."""
 
     number: int
     kind: Kind
-    name: str  # "db.c:88 &db->mu": the place and, where known, the lock in the
-    # program's own words
+    name: str  # "db.c:88 &db->mu": the location and, if known, the lock's expression
     place: str  # "db.c:88", or "server+0x1234" without debug information
     expression: str | None  # "&db->mu", a global's name, or type.field
-    created: Stack  # () where no init was seen
+    created: Stack  # () if no init was recorded
     first: Stack  # the first acquisition
     locks: Sequence[Lock]
     uses: Mapping[Operation, Use]
-    threads: Mapping[int, Mapping[Operation, Use]]  # by thread; 0: others
-    share: float  # of all threads' time: in acquire, section and release
-    waiters_mean: float | None  # of the site's lock that had most, as are the next two
+    threads: Mapping[int, Mapping[Operation, Use]]  # by thread number; 0: ended threads
+    share: float  # of all threads' time: acquiring, holding, releasing
+    waiters_mean: float | None  # the maximum over the site's locks; so are the next two
     waiters_p95: float | None
     waiters_max: int | None
-    origins: Sequence[Origin] = ()  # several where the compiler copied the place
+    origins: Sequence[Origin] = ()  # several if the compiler duplicated the code
 
     @property
     def total(self) -> Use | None:
         """All acquisitions: lock and relock of a mutex, read and write of a rwlock.
 
-        A condition variable's and a barrier's are their waits. None without any.
+        For condition variables and barriers these are the waits. None if there are
+        none.
         """
         return sum_of(self.uses.values())
 
 
 def sum_of(uses: Iterable[Use]) -> Use | None:
-    """Several uses as one."""
+    """Return the sum of several uses; None for none."""
     return reduce(Use.__add__, uses) if (uses := list(uses)) else None
 
 
 @dataclass(frozen=True)
 class Thread:
-    """One thread, or several that used one record in turn."""
+    """One thread, or successive threads that shared a record."""
 
     number: int
     tid: int
@@ -184,12 +185,12 @@ class Thread:
     migrations: int
     long_holds: int
     preempted_holds: int
-    waiting_for: int | None  # lock number, at the end of the trace
+    waiting_for: int | None  # lock number; set if it was waiting when the trace ended
     waiting_since_ns: int | None
     held: tuple[int, ...]  # lock numbers
     waiting_to: Operation | None = None
-    waiting_stack: Stack = ()  # of that wait, where one was taken
-    earlier: int = 0  # threads that used the record before this one, and have ended
+    waiting_stack: Stack = ()  # of the wait, if it was recorded
+    earlier: int = 0  # ended threads that used the record before
 
 
 @dataclass(frozen=True)
@@ -201,39 +202,40 @@ class Edge:
     count: int
     by_try: bool
     stack: Stack
-    outer_read: bool = False  # only ever held, or acquired, by readers of a rwlock
+    outer_read: bool = False  # only seen with readers of a rwlock
     inner_read: bool = False
 
 
 @dataclass(frozen=True)
 class Event:
-    """A finding of the recorder, or of the order of locks."""
+    """A finding of the recorder, or an inversion of the lock order."""
 
-    kind: str  # self-deadlock, foreign-unlock, unlock-refused, destroyed-held,
-    # initialised-held, exited-holding, held-at-exit, destroyed-waited, relock-refused,
-    # order-inversion, reader-inversion
+    # self-deadlock, foreign-unlock, unlock-refused, destroyed-held, initialised-held,
+    # exited-holding, held-at-exit, destroyed-waited, relock-refused, order-inversion or
+    # reader-inversion
+    kind: str
     thread: int
     lock: int
     other: int
     count: int
-    at_ns: int  # since the profile began
+    at_ns: int  # since the start of the profile
     stack: Stack
 
 
 @dataclass(frozen=True)
 class Overhead:
-    """What the tool itself cost: what it measured, and its calibration at the start."""
+    """The cost of recording: measured in total, and calibrated per operation."""
 
-    share: float  # of the CPU time, the sampler's included
-    counted_ns: float  # for one operation that is counted, all of it in the cache
-    timed_ns: float  # and for one that is timed
+    share: float  # of the program's time, see overhead.py
+    counted_ns: float  # a counted operation, with warm caches
+    timed_ns: float  # a timed operation
     stack_ns: float
-    spent_ns: int = 0  # CPU time that it took in all
+    spent_ns: int = 0  # CPU time
 
 
 @dataclass(frozen=True)
 class Weight:
-    """Waits and holds by stack: how many, and their time."""
+    """Waits and holds by stack: number and total time."""
 
     lock: int
     stack: Stack
@@ -245,18 +247,18 @@ class Weight:
 
 @dataclass(frozen=True)
 class WaiterSample:
-    """How many threads waited for a lock at one moment."""
+    """The number of threads waiting for a lock in one sample."""
 
     at_ns: int
     lock: int
     waiters: int
-    holder: int  # thread, or 0
+    holder: int  # thread number, or 0
     weight: int
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The process at one moment; sums since its start."""
+    """The process in one sample; sums are since its start."""
 
     at_ns: int
     threads: int
@@ -269,26 +271,26 @@ class Moment:
     locks_created: int
 
 
-USUAL_LOOK_NS = 10_000_000.0  # 100 Hz, where the trace does not tell
+USUAL_LOOK_NS = 10_000_000.0  # 100 Hz, if the trace does not record it
 
 
 @dataclass(frozen=True)
 class Profile:
-    """One process."""
+    """The profile of one process."""
 
     command: Sequence[str]
     executable: str
     pid: int
-    lock: str  # the lock it ran under
+    lock: str  # the lock algorithm of the run
     mode: str  # full or sampled
     cpus: int
     nodes: int
     duration_ns: int
     began: float  # seconds since the epoch
-    ended: bool  # False: killed, or still running
-    section_share: float  # of all threads' time in critical sections, nested once
+    ended: bool  # false: killed, or still running
+    section_share: float  # of all threads' time in critical sections, nested ones once
     threads: Sequence[Thread]
-    sites: Sequence[Site]  # by share, the largest first
+    sites: Sequence[Site]  # by share, descending
     edges: Sequence[Edge]
     events: Sequence[Event]
     weights: Sequence[Weight]
@@ -297,29 +299,31 @@ class Profile:
     overhead: Overhead
     locks_created: int
     locks_destroyed: int
-    warnings: Sequence[str]  # doubts in words: what was lost, cut or not measured
-    others: Sequence[str] = ()  # traces of the same run's other processes
+    warnings: Sequence[str]  # sentences: what was lost, cut off or not measured
+    others: Sequence[str] = ()  # traces of the other processes of the run
     damaged: bool = False  # parts of the trace could not be read
-    looks: int = 0  # how often the sampler looked who waits
-    counter: str | None = None  # what `cache_misses` of uses are: cache misses, ...
-    counter_absent: str | None = None  # why there is none, in words
-    # Numbers of sites by number of lock, 0: none; a profile without it looks at locks.
+    looks: int = 0  # number of samples of waiters
+    # the event behind `cache_misses`, such as "cache misses"
+    counter: str | None = None
+    counter_absent: str | None = None  # why no event was counted
+    # Site numbers indexed by lock number, 0: none. If empty, the sites' locks are
+    # searched.
     lock_sites: Sequence[int] = field(default=(), compare=False, repr=False)
 
     @property
     def thread_count(self) -> int:
-        """How many threads were recorded: those that shared a record count each."""
+        """The number of recorded threads, counting all that shared a record."""
         return sum(1 + thread.earlier for thread in self.threads)
 
     @property
     def look_ns(self) -> float:
-        """The mean time between two looks of the sampler."""
+        """The mean time between two samples."""
         if not self.looks:
             return USUAL_LOOK_NS
         return max(self.duration_ns / self.looks, 1.0)
 
     def site_of(self, lock: int) -> Site | None:
-        """The site of a lock by its number."""
+        """Return the site of a lock by its number; None if it is not known."""
         if len(self.lock_sites):
             known = 0 < lock < len(self.lock_sites)
             return self._sites.get(int(self.lock_sites[lock])) if known else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The small records of a trace as members of a profile."""
+"""Convert the smaller records of a trace to members of a profile."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ INNER_READ = EdgeMode.INNER_READ | EdgeMode.BOTH_READ
 
 
 class Converter:
-    """Knows the clock and the stacks."""
+    """Converts records, given the clock and the stacks."""
 
     def __init__(self, clock: Clock, stacks: Stacks) -> None:
         self.clock = clock
         self.stacks = stacks
 
     def threads(self, records: Records) -> tuple[Thread, ...]:
-        """Those that have a record, `records` being by number."""
+        """Return the threads that have a record; `records` is indexed by number."""
         found = np.flatnonzero((records["tid"] != 0) | (records["began"] != 0))
         return tuple(self._thread(number, records[number]) for number in found.tolist())
 
@@ -77,7 +77,7 @@ class Converter:
         )
 
     def edges(self, records: Records) -> Lazy[Edge]:
-        """As the trace has them."""
+        """Return the edges in trace order."""
 
         def edge(place: int) -> Edge:
             record = records[place]
@@ -95,7 +95,7 @@ class Converter:
         return Lazy(len(records), edge)
 
     def weights(self, records: Records) -> Lazy[Weight]:
-        """The heaviest first."""
+        """Return the weights in descending order."""
         weight = records["wait_ticks"].astype(float) + records["hold_ticks"]
         records = records[np.argsort(-weight, kind="stable")]
 
@@ -113,7 +113,7 @@ class Converter:
         return Lazy(len(records), made)
 
     def waiters(self, records: Records) -> Lazy[WaiterSample]:
-        """In the order of time."""
+        """Return the samples of waiters by time."""
         records = records[np.argsort(records["ticks"], kind="stable")]
 
         def sample(place: int) -> WaiterSample:
@@ -129,7 +129,7 @@ class Converter:
         return Lazy(len(records), sample)
 
     def moments(self, records: Records) -> Lazy[Moment]:
-        """In the order of time."""
+        """Return the samples of the process by time."""
         records = records[np.argsort(records["ticks"], kind="stable")]
 
         def moment(place: int) -> Moment:
@@ -149,7 +149,7 @@ class Converter:
         return Lazy(len(records), moment)
 
     def events(self, records: Records) -> tuple[Event, ...]:
-        """The recorder's findings; kinds that are not known are left out."""
+        """Return the recorder's findings; unknown kinds are skipped."""
         known = np.isin(records["kind"], [int(kind) for kind in EventKind])
         return tuple(
             Event(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Sites: the locks of a trace by the place of the program that made them.
+"""Sites: the locks of a trace, grouped by the source location that created them.
 
-The recorder tells origins apart by whole stacks. Those that lead to the same place by
-its name are one site here, whoever called it.
+The recorder distinguishes origins by whole stacks. Origins whose locations have the
+same name form one site, whatever the caller.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from hasp.profile.symbols.symbolizer import Datum, Symbolizer
 from hasp.profile.trace.format import ChunkKind, LockKind, Records
 from hasp.profile.trace.reader import Trace
 
-HASP = "libhasp"  # the libraries' names begin so
-KIND_BITS = 8  # an origin's key: its stack's number, then its kind
+HASP = "libhasp"  # prefix of Hasp's own libraries
+KIND_BITS = 8  # An origin's key is its stack's number followed by its kind.
 
 
 @dataclass
 class Draft:
-    """A site in the making."""
+    """A site under construction."""
 
     kind: Kind
     name: Name
     created: Stack
     first: Stack
     locks: list[Places] = field(default_factory=list)
-    keys: list[int] = field(default_factory=list)  # of origins
+    keys: list[int] = field(default_factory=list)  # keys of its origins
     origins: list[Origin] = field(default_factory=list)
 
 
 class Stacks:
-    """The trace's stacks by number, with names."""
+    """The stacks of a trace by number, symbolized on access."""
 
     def __init__(self, trace: Trace, symbolizer: Symbolizer) -> None:
         self.records = trace.numbered(ChunkKind.STACKS)
@@ -50,7 +50,7 @@ class Stacks:
         self._known: dict[int, Stack] = {0: ()}
 
     def addresses(self, number: int) -> list[int]:
-        """Its return addresses."""
+        """Return the return addresses of a stack."""
         if not 0 < number < len(self.records):
             return []
         record = self.records[number]
@@ -64,7 +64,7 @@ class Stacks:
 
 
 class Sites:
-    """All sites of a trace; `of` is the site's number by lock number, 0 for none."""
+    """All sites of a trace. `of` maps lock numbers to site numbers, 0 for none."""
 
     def __init__(
         self, trace: Trace, sums: LockSums, stacks: Stacks, pending: Pending
@@ -79,7 +79,7 @@ class Sites:
                 self.of[locks] = number
 
     def _origins(self) -> Iterator[tuple[int, Places]]:
-        """Every origin by its key, with its locks: none, where only uses fitted."""
+        """Yield each origin's key and locks; an origin may have uses only."""
         numbers = np.flatnonzero(self.sums.known)
         keys = _keys(self.sums.records[numbers], "kind")
         order = np.argsort(keys, kind="stable")
@@ -126,7 +126,7 @@ class Sites:
         return draft
 
     def _datum(self, locks: Records) -> Datum | None:
-        """The global object in which all these locks are."""
+        """Return the global object that contains all these locks, or None."""
         address = locks["address"]
         low, high = int(address.min()), int(address.max())
         symbolizer = self.stacks.symbolizer
@@ -141,10 +141,10 @@ class Sites:
     def _origin(
         self, stack: Stack, name: Name, datum: Datum | None, locks: int
     ) -> Origin | None:
-        """What a plan compares.
+        """Return the origin that a plan compares.
 
-        Not the first few of many frames: a wrapper's alone would stand for other locks
-        too.
+        Long stacks are not truncated: the inner frames of a wrapper would match other
+        locks too.
         """
         address = None
         if datum and locks == 1:
@@ -154,17 +154,17 @@ class Sites:
         for frame in stack[: name.depth + 1]:
             found = self.stacks.symbolizer.modules.find(frame.address)
             if found is None:
-                spots = []  # a JIT's code is elsewhere next time
+                spots = []  # JIT code is at another address in the next run
                 break
             if not found.name.startswith(HASP):
                 spots.append(Spot(found.name, found.build_id, frame.offset))
-        frames = tuple(dict.fromkeys(spots))  # calls inlined at one address count once
+        frames = tuple(dict.fromkeys(spots))  # inlined calls at one address count once
         if len(frames) > MAX_FRAMES:
             frames = ()
         return Origin(frames, address) if frames or address else None
 
     def names(self) -> dict[tuple[LockKind, int], str]:
-        """The name of each origin, by its kind and its stack's number."""
+        """Return the name of each origin by kind and stack number."""
         return {
             (LockKind(key & (1 << KIND_BITS) - 1), key >> KIND_BITS): draft.name.whole
             for draft in self._drafts
@@ -172,7 +172,7 @@ class Sites:
         }
 
     def built(self, reader: UseReader, lives_ns: int) -> list[Site]:
-        """The sites, those with the largest share first."""
+        """Return the sites by share, descending."""
         uses = _keys(self._uses, "lock_kind")
         order = np.argsort(uses, kind="stable")
         ordered, keys = self._uses[order], uses[order]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a trace says at one moment, while it is being written: sums since its start.
+"""The state of a running program's trace: sums since its start.
 
-Only what the live view shows is read, by columns: a full profile of a program with many
-locks would take longer than the time between two looks.
+Only what the live view shows is read, in columns. A full profile of a program with many
+locks would take longer than the interval between two snapshots.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hasp.profile.model.unseen import unseen_wait
 from hasp.profile.trace.format import ChunkKind, LockKind, Operation, Records
 from hasp.profile.trace.reader import Trace, text
 
-# What is waiting for a lock; condition variables and barriers are idleness.
+# Operations that wait for a lock. Waits on condition variables and barriers are idle.
 ACQUIRING = (Operation.LOCK, Operation.READ, Operation.WRITE, Operation.RELOCK)
 
 OPERATIONS = frozenset(int(operation) for operation in Operation)
@@ -28,7 +28,7 @@ OPERATIONS = frozenset(int(operation) for operation in Operation)
 
 @dataclass(frozen=True)
 class Place:
-    """A site: the kind of its locks, and the stack that stands for their origin."""
+    """A site: the kind of its locks and the number of its origin's stack."""
 
     kind: LockKind
     stack: int
@@ -36,10 +36,10 @@ class Place:
 
 @dataclass
 class Sums:
-    """Of all locks of a site, since the start; times in ticks.
+    """Sums over all locks of a site since the start; times in ticks.
 
-    The waits that are under way count up to now, so that differences are right, and the
-    holds that will be added as they end.
+    Pending waits count up to now, as do pending holds that will be added when they end,
+    so that differences between snapshots are right.
     """
 
     acquisitions: int = 0
@@ -48,7 +48,7 @@ class Sums:
     hold: int = 0
 
     def add(self, other: Sums, sign: int = 1) -> None:
-        """Add, or take away, what another one counts."""
+        """Add another's sums, or subtract them."""
         self.acquisitions += sign * other.acquisitions
         self.contended += sign * other.contended
         self.wait += sign * other.wait
@@ -57,34 +57,34 @@ class Sums:
 
 @dataclass(frozen=True)
 class ThreadNow:
-    """A living thread."""
+    """A thread that is alive."""
 
     number: int
     tid: int
     name: str
-    operation: Operation  # that it waits in, IDLE if it does not
-    waiting_for: int  # lock, or 0
+    operation: Operation  # the operation that it waits in; IDLE if it does not wait
+    waiting_for: int  # lock number, or 0
     waiting_since: int  # ticks
-    held: tuple[int, ...]  # locks
-    holding_since: int  # ticks, the outermost of them, at least; 0 not known
-    holding_timed: bool  # the site's sums will have all of it when it ends
-    section: int  # ticks in critical sections since its start
-    wait: int  # ticks, without the wait that is under way
+    held: tuple[int, ...]  # lock numbers
+    holding_since: int  # ticks: start of the outermost hold at the latest; 0: not known
+    holding_timed: bool  # the whole hold is added to the site's sums when it ends
+    section: int  # ticks in critical sections
+    wait: int  # ticks; excludes the pending wait
     cpu_ns: int
 
     def waited(self, now: int) -> int:
-        """How long the wait that is under way has taken so far."""
+        """Return the duration of the pending wait in ticks."""
         return max(now - self.waiting_since, 0) if self.waiting_for else 0
 
     def holding(self, now: int, since: int = 0) -> int:
-        """How long the outermost hold has lasted so far, or since a moment."""
+        """Return how many ticks the outermost hold has lasted after `since`."""
         known = self.held and self.holding_since
         return max(now - max(self.holding_since, since), 0) if known else 0
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A process at one moment."""
+    """The state of a process."""
 
     path: Path
     pid: int
@@ -96,14 +96,15 @@ class Snapshot:
     ns_per_tick: float
     sites: Mapping[Place, Sums]
     threads: tuple[ThreadNow, ...]
-    place_of: Mapping[int, Place]  # by lock, for those waited for or held now
-    lives: float  # ticks that all threads lived so far, the ended ones too
-    section: int  # of these, in critical sections
-    own_share: float  # of the CPU time so far that the recorder took
+    # sites by lock, for locks that are held or waited for
+    place_of: Mapping[int, Place]
+    lives: float  # total lifetime of all threads so far, in ticks
+    section: int  # ticks in critical sections
+    own_share: float  # the recorder's share of the program's time so far
 
 
 def take(path: Path) -> Snapshot:
-    """Read the trace as it is now."""
+    """Read the current state of a trace."""
     trace = Trace(path)
     header = trace.header
     begin, latest = header["begin"], header["latest"]
@@ -152,7 +153,7 @@ def _living(records: Records) -> Iterable[ThreadNow]:
     for number, record in enumerate(records):
         if not record["began"] or record["ended"]:
             continue
-        # Loaded once: the thread may stop waiting while this is read.
+        # Read once: the thread may stop waiting in the meantime.
         waiting_for, operation = int(record["waiting_for"]), int(record["waiting_to"])
         since = int(record["waiting_since"])
         depth = min(int(record["depth"]), len(record["held"]))
@@ -208,7 +209,7 @@ def _sites(trace: Trace) -> dict[Place, Sums]:
 
 
 def _places(trace: Trace, numbers: set[int]) -> dict[int, Place]:
-    """The sites of a few locks; there may be a million others."""
+    """Return the sites of a few locks. There may be millions of others."""
     found = {}
     for chunk in trace.each(ChunkKind.LOCKS):
         end = chunk.first + len(chunk.records)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The statistics of a trace's locks, all of them together: a few numbers, no names."""
+"""Statistics of all locks of a trace together, without names."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LOCKS = (LockKind.MUTEX, LockKind.RWLOCK, LockKind.SPINLOCK)
 
 @dataclass(frozen=True)
 class LockStatistics:
-    """What all mutexes, rwlocks and spinlocks of a process did; None: nothing seen."""
+    """Totals over all mutexes, rwlocks and spinlocks; None if nothing was measured."""
 
-    spent_ns: int  # waiting and holding, by all threads
+    spent_ns: int  # waiting and holding, all threads
     contended_share: float | None
-    wait_p50_ns: float | None  # of the acquisitions that had to wait
+    wait_p50_ns: float | None  # of contended acquisitions
     wait_p99_ns: float | None
     wait_max_ns: float | None
     hold_p50_ns: float | None
@@ -32,7 +32,7 @@ class LockStatistics:
 
 
 def statistics_of(trace: Trace) -> LockStatistics:
-    """Read the records of use alone, which is fast: no stack is resolved."""
+    """Return the totals. No stack is resolved, so this is fast."""
     reader = UseReader(clock_of(trace.header, []))
     records = np.concatenate([trace.all(ChunkKind.USES), pending_of(trace).uses])
     records = records[np.isin(records["lock_kind"], [int(kind) for kind in LOCKS])]

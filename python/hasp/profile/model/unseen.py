@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Waits that look like holds: another thread was quicker than one that said it locks.
+"""Waits that look like holds: another thread was faster after a lock was seen free.
 
-The recorder's sampler finds them by asking the mutex who has it
+The recorder's sampler detects them by reading the owner of the mutex
 (src/profiler/sample/sample_holds.h).
 """
 
@@ -13,7 +13,7 @@ from hasp.profile.trace.format import HELD
 
 
 def unseen_wait(record: np.void) -> int:
-    """The lock that a thread waits for, though it says that it holds it; or 0."""
+    """Return the lock that a thread waits for but has published as held, or 0."""
     unseen, depth = int(record["unseen_for"]), int(record["depth"])
     waits = unseen and not record["waiting_for"] and 0 < depth <= HELD
     return unseen if waits and int(record["held"][depth - 1]) == unseen else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What threads did with the locks of each site: the trace's uses, added up."""
+"""Operations of threads on the locks of each site, summed from the trace."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ HOLDING = {Operation.LOCK, Operation.READ, Operation.WRITE, Operation.RELOCK}
 
 
 class UseReader:
-    """Turns records of uses into uses."""
+    """Converts records of the trace to Use."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.edges = tuple(edge * clock.ns_per_tick for edge in bucket_edges())
 
     def _distribution(
-        self, records: Records, name: str, number: int, looked: int = 0
+        self, records: Records, name: str, number: int, sampled: int = 0
     ) -> Distribution:
         total = self.clock.ns(_sum(records, f"{name}_ticks"))
         most = self.clock.ns(records[f"{name}_most"].max(initial=0))
@@ -41,13 +41,14 @@ class UseReader:
         if not number and not total and not counts.any():
             return NOTHING
         return Distribution(
-            tuple(counts.tolist()), self.edges, total, max(most, 0), number, looked
+            tuple(counts.tolist()), self.edges, total, max(most, 0), number, sampled
         )
 
     def use(self, records: Records, operation: Operation) -> Use:
-        """The sum of records of one operation."""
+        """Return the sum of the records of one operation."""
         acquisitions = _sum(records, "acquisitions")
-        # Fields change one by one while the program runs; the fewer is made to fit.
+        # Fields of a running program change one by one, so the counts may be
+        # inconsistent.
         contended = min(_sum(records, "contended"), acquisitions)
         held = acquisitions if operation in HOLDING else 0
         return Use(
@@ -76,7 +77,7 @@ class UseReader:
         )
 
     def by_operation(self, records: Records) -> dict[Operation, Use]:
-        """A use for each operation that occurs."""
+        """Return one Use for each operation that occurs."""
         return {
             ours: self.use(records[records["operation"] == theirs], ours)
             for theirs, ours in OPERATIONS.items()
@@ -85,7 +86,7 @@ class UseReader:
 
 
 class ThreadUses(Mapping[int, Mapping[Operation, Use]]):
-    """The uses of one site by thread, added up when they are looked at."""
+    """The uses of one site by thread, summed on access."""
 
     def __init__(self, reader: UseReader, records: Records) -> None:
         self._reader = reader
@@ -106,7 +107,7 @@ class ThreadUses(Mapping[int, Mapping[Operation, Use]]):
 
 
 def _sum(records: Records, name: str) -> int:
-    """Exact for whatever the file says: 64-bit sums could wrap around."""
+    """Sum exactly whatever the file contains: a 64-bit sum could wrap around."""
     column = records[name]
     if column.max(initial=0) < 1 << 40:
         return int(column.sum(dtype=np.int64))

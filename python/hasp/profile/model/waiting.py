@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who waits for whom at the end of a trace, or right now in a running program."""
+"""Which thread waits for which, at the end of a trace or in a running program."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ SHOWN_THREADS = 8  # of those that wait for the same lock
 VERBS = {
     Operation.READ: "to read",
     Operation.WRITE: "to write",
-    Operation.WAIT: "to be signalled",
+    Operation.WAIT: "for a signal",
     Operation.BARRIER: "at the barrier",
-    Operation.RELOCK: "to take it back after a wait",
+    Operation.RELOCK: "to reacquire it after a wait",
 }
-NOT_BLOCKED = (Operation.WAIT, Operation.BARRIER)  # nobody holds what these wait for
+NOT_BLOCKED = (Operation.WAIT, Operation.BARRIER)  # these wait for no holder
 
 
 @dataclass(frozen=True)
 class Waiter:
-    """A thread that waits, and which one keeps it waiting, where that is known."""
+    """A waiting thread and, if known, the thread that blocks it."""
 
     thread: Thread
     lock: int
     lock_name: str
-    since_ns: int  # how long it has waited
+    since_ns: int  # duration of the wait
     holder: Thread | None
 
 
 @dataclass(frozen=True)
 class Hang:
-    """Every waiting thread, once: on a cycle, or on the way to what it waits for."""
+    """All waiting threads: those on cycles, and all others."""
 
-    cycles: tuple[tuple[Waiter, ...], ...]  # deadlocks; each waits for the next one
-    waiters: tuple[Waiter, ...]  # all others, those that wait longest first
+    cycles: tuple[tuple[Waiter, ...], ...]  # deadlocks; each thread waits for the next
+    waiters: tuple[Waiter, ...]  # the others, the longest wait first
 
     @property
     def is_deadlock(self) -> bool:
-        """Whether threads wait for each other."""
+        """Whether threads wait for each other in a cycle."""
         return bool(self.cycles)
 
     def lines(self) -> list[str]:
-        """What a person reads."""
+        """Return the description as lines of text."""
         return list(_lines(self))
 
 
 def waiting(profile: Profile) -> Hang:
-    """Who waits, at the moment that the profile was made of."""
+    """Return the waiting threads of a profile."""
     holders = {lock: t for t in profile.threads for lock in t.held}
     waiters: dict[int, Waiter] = {}
     for thread in profile.threads:
@@ -60,7 +60,7 @@ def waiting(profile: Profile) -> Hang:
         site = profile.site_of(lock)
         holder = None if thread.waiting_to in NOT_BLOCKED else holders.get(lock)
         if thread.waiting_to is Operation.WRITE and lock in thread.held:
-            holder = thread  # of several readers the one that can never end
+            holder = thread  # of several readers, the one that can never end
         since = profile.duration_ns - (thread.waiting_since_ns or 0)
         name = site.name if site else f"lock {lock}"
         waiters[thread.number] = Waiter(thread, lock, name, max(since, 0), holder)
@@ -73,7 +73,7 @@ def waiting(profile: Profile) -> Hang:
 
 
 def cycles(awaits: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
-    """Each thread waits for one other, so every way from it is a single one."""
+    """Yield the cycles. Each thread waits for one other at most."""
     done: set[int] = set()
     for start in awaits:
         way: list[int] = []
@@ -87,16 +87,16 @@ def cycles(awaits: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
 
 
 def called(thread: Thread) -> str:
-    """A thread as a person finds it again: "worker (tid 4243)"."""
+    """Return a thread as "worker (tid 4243)"."""
     return f"{thread.name or 'thread'} (tid {thread.tid})"
 
 
 def _lines(hang: Hang) -> Iterator[str]:
     for cycle in hang.cycles:
         if len(cycle) == 1:
-            yield "deadlock: a thread waits for a lock that it holds itself"
+            yield "deadlock: a thread waits for a lock that it already holds"
         else:
-            yield f"deadlock: {len(cycle)} threads wait for each other in a circle"
+            yield f"deadlock: {len(cycle)} threads wait for each other in a cycle"
         for waiter in cycle:
             yield from _waiter_lines(waiter)
     by_lock: dict[int, list[Waiter]] = {}
@@ -125,23 +125,23 @@ def _waiter_lines(waiter: Waiter) -> Iterator[str]:
     if waiter.holder:
         yield f"    held by {called(waiter.holder)}, which {_does(waiter.holder)}"
     elif thread.waiting_to not in NOT_BLOCKED:
-        yield "    its holder is not known"
+        yield "    its holder is unknown"
 
 
 def _does(thread: Thread) -> str:
     if thread.ended_ns is not None:
         return "has ended"
     if thread.waiting_for is None:
-        return "runs, or sleeps elsewhere than in a lock"
+        return "is running, or sleeping outside of lock operations"
     if thread.waiting_to is Operation.WAIT:
-        return "waits for a condition variable"
+        return "is waiting for a condition variable"
     if thread.waiting_to is Operation.BARRIER:
-        return "waits at a barrier"
-    return "waits too"
+        return "is waiting at a barrier"
+    return "is waiting too"
 
 
 def _way(stack: Stack) -> str:
-    """The innermost frames: "pay bank.c:31 < main bank.c:70"."""
+    """Return the innermost frames: "pay bank.c:31 < main bank.c:70"."""
     parts = []
     for frame in stack[:SHOWN_FRAMES]:
         line = f" {frame.file.rpartition('/')[2]}:{frame.line}" if frame.file else ""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Recording a program: starting it, following it, and what to say about its end."""
+"""Record a program: start it, follow it, and summarise the recording."""

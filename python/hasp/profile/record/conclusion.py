@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is said when a recorded program has ended: what there is, or why nothing is."""
+"""The summary printed when a recorded program has ended."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hasp.profile.record.target import Target
 if TYPE_CHECKING:
     from hasp.profile.model.profile import Profile
 
-MOST_LISTED = 8  # processes; the largest traces are looked at
-SORTED_BY, ROWS = "share", 10  # as `hasp report` does by itself
+MOST_LISTED = 8  # processes; those with the largest traces
+SORTED_BY, ROWS = "share", 10  # the defaults of `hasp report`
 
 
 def tell(target: Target, family: Family, *, hung: bool, with_report: bool) -> None:
-    """The last lines, on stderr."""
+    """Print the last lines on stderr."""
     traces = files.of_session(target.trace, target.session)
     left = family.left(target.session)
     if not traces and not left:
@@ -38,19 +38,19 @@ def tell(target: Target, family: Family, *, hung: bool, with_report: bool) -> No
     for trace, profile in profiles[1:]:
         note(f"also recorded: {shown(trace.path)}, {_process(trace, profile)}")
     if len(traces) > len(profiles):
-        note(f"and {len(traces) - len(profiles)} smaller traces of that name")
+        note(f"and {len(traces) - len(profiles)} smaller traces with that name")
     if left:
         words = "process" if len(left) == 1 else "processes"
         note(
             f"{words} {', '.join(map(str, left))} still run{'s' * (len(left) == 1)}, "
-            f"and recording goes on; `hasp report {shown(target.trace)}` at any time"
+            f"and recording continues; `hasp report {shown(target.trace)}` at any time"
         )
 
 
 def read(traces: Sequence[files.Trace]) -> list[tuple[files.Trace, Profile]]:
-    """The profiles of the largest traces; what addresses are is written beside each.
+    """Return the profiles of the largest traces, and write their symbols files.
 
-    Where hundreds of processes were recorded, reading all would take long.
+    Reading all traces would take long if hundreds of processes were recorded.
     """
     from hasp.profile.model.build import load_keeping_symbols
 
@@ -73,7 +73,7 @@ def _tell_first(
         note(empty_words(profile))
     elif with_report:
         _print_report(profile)
-    elif not hung:  # how time was spent until then says nothing of the hang
+    elif not hung:  # the time until a hang says nothing about the hang
         note(verdict(profile).sentence)
     from hasp.profile.report.words import share, time
 
@@ -89,7 +89,7 @@ def _print_report(profile: Profile) -> None:
     from hasp.profile.report.figures import metric
     from hasp.profile.report.text import Choice, print_report
 
-    # The standard output is the program's.
+    # Standard output belongs to the program.
     with contextlib.redirect_stdout(sys.stderr):
         print_report(profile, Choice(metric(SORTED_BY), ROWS))
 
@@ -118,6 +118,6 @@ def _blocks(path: Path) -> int:
 
 
 def shown(path: Path) -> str:
-    """The path as it would be typed here."""
+    """Return the path as one would type it in the current folder."""
     relative = os.path.relpath(path)
     return shlex.quote(str(path) if relative.startswith("..") else relative)

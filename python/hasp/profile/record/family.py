@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The processes below a program: whether the recorder was loaded into them.
+"""The processes of a program, and whether the recorder was loaded into them.
 
-Looked at from outside while they run, so what lived for a moment only may be missed.
+They are polled from outside, so short-lived processes may be missed.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from hasp.launch import executable, interpose
 from hasp.launch.interpose import PROFILER
 from hasp.profile.record import files
 
-LEAST_LOOKS = 2  # of a process without the library: at first the loader is still busy
+# polls of a process without the library: at first the loader is still working
+LEAST_LOOKS = 2
 
 
 def descendants(pid: int) -> Iterator[int]:
-    """The process and those below it, as the kernel lists them now."""
+    """Yield the process and its current descendants."""
     yield pid
     for listing in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
@@ -33,25 +34,25 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 NOBODY_KNOWN = -1
-LEAST_ROOM = 1 << 20  # bytes on the disk that a trace needs to be worth something
+LEAST_ROOM = 1 << 20  # bytes; the disk space that a useful trace needs
 
 
 class Family:
-    """What has been seen of a program's processes."""
+    """The observed processes of a program."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._without: dict[tuple[int, Path], int] = {}  # looks, by process and file
-        self._users: set[int] = set()  # under which those with it run
+        self._without: dict[tuple[int, Path], int] = {}  # polls by process and file
+        self._users: set[int] = set()  # users of processes with the library
 
     def look(self) -> None:
-        """See which processes there are, and what is in them."""
+        """Poll the processes and the libraries loaded into them."""
         for pid in descendants(self._pid):
             try:
                 binary = Path(f"/proc/{pid}/exe").readlink()
                 maps = Path(f"/proc/{pid}/maps").read_text(errors="replace")
             except OSError:
-                continue  # it has ended, or changed its user
+                continue  # it has ended or changed its user
             if PROFILER in maps:
                 self._users.add(_user(pid))
                 self._without.pop((pid, binary), None)
@@ -60,20 +61,20 @@ class Family:
                 self._without[pid, binary] = looks + 1
 
     def left(self, session: int) -> list[int]:
-        """The processes of the recording that outlive the program: its daemons."""
+        """Return the recorded processes that outlive the program, such as daemons."""
         mark = f"HASP_TRACE_SESSION={session:016x}".encode()
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 environment = (folder / "environ").read_bytes()
             except OSError:
-                continue  # it has ended, or is another user's
+                continue  # it has ended or belongs to another user
             if mark in environment.split(b"\0"):
                 found.append(int(folder.name))
         return sorted(found)
 
     def why_no_trace(self, folder: Path) -> HaspError:
-        """Why there is nothing to report, as far as can be told."""
+        """Return an error that explains, as far as known, why there is no trace."""
         for (_, binary), looks in self._without.items():
             if looks >= LEAST_LOOKS:
                 return _why_not_loaded(binary)
@@ -81,26 +82,26 @@ class Family:
             return HaspError(
                 f"nothing was recorded: {folder} has only "
                 f"{format_size(files.room(folder))} left",
-                "make room there, or name a file elsewhere with -o",
+                "free some space there, or name a file elsewhere with -o",
             )
         others = self._users - {os.geteuid(), NOBODY_KNOWN}
         if others:
             return HaspError(
-                f"nothing was recorded: user {_name(others.pop())}, as whom the "
-                f"program ran, may not write into {folder}",
-                "name a file in a folder where that user may write with -o, such as "
+                f"nothing was recorded: user {_name(others.pop())}, under which the "
+                f"program ran, cannot write to {folder}",
+                "name a file in a folder that user can write to with -o, such as "
                 "/tmp/hasp.trace",
             )
         return HaspError(
-            "nothing was recorded: no process made a second thread or took a pthread "
-            "lock more than a few thousand times",
-            "`hasp doctor PROGRAM` says which libraries use such locks, and which "
+            "nothing was recorded: no process created a second thread or acquired a "
+            "pthread lock more than a few thousand times",
+            "`hasp doctor PROGRAM` shows which libraries use such locks, and which "
             "locks are invisible",
         )
 
 
 def _user(pid: int) -> int:
-    """Under whom a process runs, in effect."""
+    """Return the effective user of a process."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(errors="replace")
     except OSError:
@@ -124,5 +125,5 @@ def _why_not_loaded(binary: Path) -> HaspError:
     return HaspError(
         f"nothing was recorded: {binary} ran without Hasp's library",
         "something cleared LD_PRELOAD before it was started (env -i, sudo, a service "
-        "manager): put `hasp profile --` before that program itself",
+        "manager): put `hasp profile --` directly in front of that program",
     )

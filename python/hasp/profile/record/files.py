@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The traces of one run: hasp.trace, hasp.trace.2, ..., and what is beside them.
+"""The traces of a run (hasp.trace, hasp.trace.2, ...) and their symbols files.
 
-The recorder makes a file only where none is, so the launcher removes what an earlier
-run left; nothing else is ever removed.
+The recorder never overwrites a file, so the launcher removes the traces of an earlier
+run. It removes nothing else.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import NamedTuple
 from hasp.base.errors import HaspError
 from hasp.base.output import check_writable
 
-# The head of struct trace_header (src/profiler/trace.h), which is all that is asked
-# here: numpy, which reads the rest, is not loaded before the program starts.
+# The first fields of struct trace_header (src/profiler/trace.h). They are read without
+# numpy, which is not loaded before the program starts.
 HEAD = struct.Struct("=8sIIIIQQIIIIIIII")
 MAGIC = b"hasptrc\0"
 VERSION = 1
@@ -29,17 +29,17 @@ SYMBOLS = ".symbols"
 
 
 class Trace(NamedTuple):
-    """A trace on the disk, as its head describes it."""
+    """A trace on disk, as described by its header."""
 
     path: Path
     session: int
     pid: int
-    running: bool  # the process still writes to it
-    complete: bool = True  # the process said that it ends, or is replaced
+    running: bool  # the process is still writing
+    complete: bool = True  # the process reported its exit or exec
 
 
 def head(path: Path) -> Trace | None:
-    """The trace at `path`, or None if there is none, or none yet."""
+    """Return the trace at `path`; None if there is none yet."""
     try:
         with path.open("rb") as file:
             fields = HEAD.unpack(file.read(HEAD.size))
@@ -52,7 +52,7 @@ def head(path: Path) -> Trace | None:
 
 
 def _is_mapped_by(pid: int, path: Path) -> bool:
-    """Whether that process has the file mapped: the number alone may be another's."""
+    """Whether the process maps the file: its number may have been reused."""
     try:
         inode = str(path.stat().st_ino)
         text = Path(f"/proc/{pid}/maps").read_text(errors="replace")
@@ -62,7 +62,7 @@ def _is_mapped_by(pid: int, path: Path) -> bool:
 
 
 def tell_signal(trace: Trace, number: int) -> None:
-    """Write into a trace that a signal ended its process, which could not say so."""
+    """Record in a trace that a signal killed its process."""
     from hasp.profile.trace.format import HEADER
 
     assert HEADER.fields is not None
@@ -73,7 +73,7 @@ def tell_signal(trace: Trace, number: int) -> None:
 
 
 def names(path: Path) -> list[Path]:
-    """The files of this name that may be traces: it, and with .2, .3 and so on."""
+    """Return the possible trace files of this name: itself, and with .2, .3, ..."""
     stem = path.name + "."
     numbered = [
         (int(other.name.removeprefix(stem)), other)
@@ -86,18 +86,18 @@ def names(path: Path) -> list[Path]:
 
 
 def of_session(path: Path, session: int) -> list[Trace]:
-    """The traces that one run has made so far, in the order of its processes."""
+    """Return the traces of one run so far, in the order of its processes."""
     found = [head(name) for name in names(path)]
     return [trace for trace in found if trace is not None and trace.session == session]
 
 
 def new_session() -> int:
-    """A number that no other run has."""
+    """Return a random session number."""
     return secrets.randbits(63) | 1
 
 
 def clear(path: Path) -> None:
-    """Make room for new traces at `path`: remove old ones, refuse all else."""
+    """Remove old traces at `path`; raise HaspError for anything else."""
     check_writable(str(path))
     old = names(path)
     for name in old:
@@ -111,18 +111,18 @@ def _refuse_unless_old(name: Path) -> None:
     trace = head(name)
     if trace is None and not _was_begun(name):
         raise HaspError(
-            f"{name} is not a trace of Hasp, and will not be replaced",
-            "name another file with -o, or move that one away",
+            f"{name} is not a Hasp trace, and will not be overwritten",
+            "name another file with -o, or move that one",
         )
     if trace is not None and trace.running:
         raise HaspError(
-            f"process {trace.pid} still records into {name}",
+            f"process {trace.pid} is still recording into {name}",
             "end it, or name another file with -o",
         )
 
 
 def _was_begun(name: Path) -> bool:
-    """Whether it is empty, of another version, or never became valid (a crash)."""
+    """Whether the file is empty, of another version, or was never completed."""
     if name.is_symlink() or not name.is_file():
         return False
     with name.open("rb") as file:
@@ -132,6 +132,6 @@ def _was_begun(name: Path) -> bool:
 
 
 def room(folder: Path) -> int:
-    """Bytes that are free there."""
+    """Return the free bytes in the folder's file system."""
     facts = os.statvfs(folder)
     return facts.f_bavail * facts.f_frsize

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A program that runs in the foreground below Hasp, as if Hasp were not there.
+"""Run a program in the foreground under Hasp, as if Hasp were not there.
 
-It stays in Hasp's process group, so that the terminal is its own and Ctrl-C and Ctrl-Z
-reach it directly. Hasp waits for signals instead of handling them: the kernel says who
-sent each one, and what the terminal sent has reached the program already.
+The program stays in Hasp's process group, so it owns the terminal, and Ctrl-C and
+Ctrl-Z reach it directly. Hasp waits for signals instead of handling them: the kernel
+reports the sender of each, and signals from the terminal have already reached the
+program.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ FORWARDED = (
 )
 AWAITED = (*FORWARDED, signal.SIGCHLD, signal.SIGQUIT, signal.SIGTSTP)
 STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
-SENT_BY_THE_KERNEL = 0x80  # SI_KERNEL: the terminal, for these signals
-SECOND_QUIT = 2.0  # seconds after the answer: another SIGQUIT is for the program
+SENT_BY_THE_KERNEL = 0x80  # SI_KERNEL: these signals come from the terminal
+SECOND_QUIT = 2.0  # seconds in which another SIGQUIT goes to the program
 SET_DUMPABLE = 4  # of prctl(2)
 
 
 def _has_terminal() -> bool:
-    """Whether a terminal's keys may send signals to our process group."""
+    """Whether terminal keys can send signals to our process group."""
     try:
         os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
     except OSError:
@@ -41,22 +42,22 @@ def _has_terminal() -> bool:
 
 
 def keep_signals() -> set[int]:
-    """Let signals wait until they are asked for; returns the mask as it was.
+    """Block signals until they are waited for; return the previous mask.
 
-    Before any library starts threads of its own: the kernel would give signals to
-    those, which inherit the mask only if they begin later.
+    This must happen before libraries start threads: the kernel would deliver signals to
+    these, and only later threads inherit the mask.
     """
-    # As it is by default, or the program's end would go unnoticed.
+    # Restore the default, or the program's end would go unnoticed.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     return set(signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED))
 
 
 class Foreground:
-    """The program, from its start to its end.
+    """The program, from start to end.
 
-    SIGQUIT is for Hasp: it asks who waits for whom. The terminal sends it to the
-    program too, so the program is started with that signal ignored, as `nohup` does
-    with SIGHUP; without a terminal it is left alone.
+    SIGQUIT asks Hasp who waits for whom. The terminal also sends it to the program, so
+    the program is started with SIGQUIT ignored, as `nohup` does with SIGHUP. Without a
+    terminal the signal's action is left unchanged.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Foreground:
         environment: Mapping[str, str],
         inherited: Iterable[int],
     ) -> None:
-        """Start it; `inherited` is what `keep_signals` returned."""
+        """Start it; `inherited` is the mask that `keep_signals` returned."""
         self.wait_status: int | None = None
         self._answered = -SECOND_QUIT
         self._inherited = inherited
@@ -84,7 +85,7 @@ class Foreground:
         except OSError as problem:
             raise HaspError(
                 f"{path} cannot be started: {problem.strerror}",
-                "see whether it runs without Hasp",
+                "check that it runs without Hasp",
             ) from None
         finally:
             signal.signal(signal.SIGQUIT, quit_handler)
@@ -92,7 +93,7 @@ class Foreground:
                 signal.pthread_sigmask(signal.SIG_SETMASK, self._inherited)
 
     def turn(self, seconds: float) -> bool:
-        """Wait for one signal, so long at most; True: the user asks who waits."""
+        """Wait at most so long for one signal; return True if the user sent SIGQUIT."""
         got = signal.sigtimedwait(AWAITED, max(0.0, seconds))
         if got is None:
             self._look()
@@ -103,42 +104,43 @@ class Foreground:
             return self._asked()
         elif got.si_signo in FORWARDED and got.si_code != SENT_BY_THE_KERNEL:
             self.send(got.si_signo)
-        # SIGTSTP: the program has it too; Hasp stops when the program does.
+        # SIGTSTP has reached the program too; Hasp stops when the program stops.
         return False
 
     def send(self, number: int) -> None:
-        """Send the program a signal, unless it has ended."""
+        """Send a signal to the program, unless it has ended."""
         if self.wait_status is None:
             with contextlib.suppress(OSError):
                 os.kill(self.pid, number)
 
     def release_signals(self) -> None:
-        """Take signals as usual again: Ctrl-C ends what Hasp does after the program."""
+        """Restore signals: Ctrl-C may interrupt Hasp after the program has ended."""
         while signal.sigtimedwait(AWAITED, 0) is not None:
-            pass  # what ended the program was meant for it
+            pass  # the signal that ended the program was meant for it
         signal.pthread_sigmask(signal.SIG_SETMASK, self._inherited)
 
     def answered(self) -> None:
-        """The user has been told who waits for whom."""
+        """Note that the question of SIGQUIT was answered."""
         self._answered = time.monotonic()
 
     def _asked(self) -> bool:
         if time.monotonic() - self._answered > SECOND_QUIT:
             return True
-        # What ignores SIGQUIT because of us ends as it would have: with a core.
+        # A program that ignores SIGQUIT because of Hasp is ended as SIGQUIT would, with
+        # a core dump.
         ignored = signal.SIGQUIT in _ignored(self.pid)
         self.send(signal.SIGABRT if ignored else signal.SIGQUIT)
         return False
 
     def _look(self) -> None:
-        """Whether it has ended or stopped; several of its signals may have merged."""
+        """Whether it has ended or stopped; several SIGCHLD may have merged."""
         stopped_with_it = False
         while self.wait_status is None:
             kinds = os.WNOHANG | os.WUNTRACED | os.WCONTINUED
             pid, status = os.waitpid(self.pid, kinds)
             if pid == 0:
-                # Each change is told once: so it is where we left it, and only Hasp
-                # was continued.
+                # Each change is reported once, so the program is still stopped and only
+                # Hasp was continued.
                 if stopped_with_it:
                     self.send(signal.SIGCONT)
                 return
@@ -155,7 +157,7 @@ class Foreground:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
-        # Here the shell runs, until `fg` or `bg` continues the whole group.
+        # The shell runs here until `fg` or `bg` continues the group.
         if number in AWAITED:
             signal.pthread_sigmask(signal.SIG_BLOCK, [number])
 
@@ -176,7 +178,7 @@ def _status_field(pid: int, name: str) -> str:
 
 
 def _ignored(pid: int) -> set[int]:
-    """The signals that a process ignores."""
+    """Return the signals that a process ignores."""
     mask = int(_status_field(pid, "SigIgn") or "0", 16)
     return {number for number in range(1, 65) if mask >> (number - 1) & 1}
 
@@ -187,13 +189,13 @@ def is_stopped(pid: int) -> bool:
 
 
 def end_as(wait_status: int) -> int:
-    """End as the program did: the exit status to return, if a signal does not do it."""
+    """End like the program; return the exit status if no signal ends this process."""
     if os.WIFSIGNALED(wait_status):
         number = os.WTERMSIG(wait_status)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError):
                 stream.flush()
-        # The core that is worth having is the program's.
+        # Only the program's core dump is useful.
         ctypes.CDLL(None).prctl(SET_DUMPABLE, 0, 0, 0, 0)
         with contextlib.suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_DFL)

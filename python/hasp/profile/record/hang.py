@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Whether a recorded program hangs, and who waits for whom in it.
+"""Detect hangs of a recorded program, and explain who waits for whom.
 
-Three signs, each of which must stay as it is for the whole time: threads that wait for
-each other in a ring; threads that wait for locks while no lock is acquired anywhere in
-the process; every thread asleep in a futex without a timeout, so that none of them can
-wake another (a lost wake-up looks so, and an idle program that only signals wake).
+There are three signs, each of which must persist unchanged for the whole time: threads
+that wait for each other in a cycle; threads that wait for locks while no lock is
+acquired in the process; and all threads sleeping in futex calls without a timeout, so
+that none can wake another (a lost wake-up, or an idle program that waits for a signal).
 """
 
 from __future__ import annotations
@@ -21,57 +21,58 @@ from hasp.profile.record.files import Trace
 from hasp.profile.record.foreground import is_stopped
 
 FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine(), -1)
-FUTEX_WAITS = (0, 6, 9, 11)  # wait, lock_pi, wait_bitset, wait_requeue_pi
-SAMPLER = "hasp-sampler"  # the recorder's own thread
+# the waiting operations: wait, lock_pi, wait_bitset, wait_requeue_pi
+FUTEX_WAITS = (0, 6, 9, 11)
+SAMPLER = "hasp-sampler"  # the recorder's thread
 ASLEEP = "asleep"
 Sign = tuple[Hashable, ...]
 
 
 class HangWatch:
-    """Looks into the traces while they are written."""
+    """Examines traces while they are being written."""
 
     def __init__(self, traces: Callable[[], Sequence[Trace]]) -> None:
         self._traces = traces
-        self._since: dict[Sign, float] = {}  # signs that are seen, and since when
+        self._since: dict[Sign, float] = {}  # present signs, and since when
         self._told = False
 
     def tell(self) -> None:
-        """Say who waits for whom now."""
+        """Print who waits for whom now."""
         running = [trace for trace in self._traces() if trace.running]
         if not running:
-            note("who waits for whom: no process has begun to record")
+            note("who waits for whom: no process is being recorded yet")
         for trace in running:
             for line in who_waits(trace):
                 note(line)
 
     def hangs(self, seconds: float) -> bool:
-        """Whether a sign of a hang is that old; it is said once, and never again."""
+        """Whether a sign has persisted long enough; each hang is reported once."""
         now = time.monotonic()
         found: set[Sign] = set()
         for trace in self._traces():
-            # A debugger or Ctrl-Z holds the program: that is no hang of its own.
+            # A process stopped by a debugger or Ctrl-Z does not hang.
             if trace.running and not is_stopped(trace.pid):
                 found.update((trace.pid, *sign) for sign in signs(trace))
         self._since = {sign: self._since.get(sign, now) for sign in found}
         if self._told or min(self._since.values(), default=now) + seconds > now:
             return False
         self._told = True
-        note(f"nothing has moved for {format_duration(seconds)}")
+        note(f"no progress for {format_duration(seconds)}")
         if all(sign[1] == ASLEEP for sign in self._since):
             note(
                 "no thread waits for a lock, but all sleep, and none can wake another: "
-                "a wake-up was lost, or the program is idle until a signal"
+                "a wake-up was lost, or the program is waiting for a signal"
             )
         self.tell()
         return True
 
 
 def prepare() -> None:
-    """Import what `hangs` needs now, before there is anything to be late for."""
+    """Import the modules that `hangs` needs, before they could delay it."""
 
 
 def signs(trace: Trace) -> Iterator[Sign]:
-    """What may be a hang, with all that would change if something moved."""
+    """Return the signs of a hang, with all state that would change on progress."""
     from hasp.profile.model.snapshot import ACQUIRING, take
     from hasp.profile.model.waiting import cycles
 
@@ -97,7 +98,7 @@ def signs(trace: Trace) -> Iterator[Sign]:
 
 
 def _asleep(pid: int) -> tuple[tuple[str, str], ...]:
-    """The threads and their context switches, if all are asleep in futexes; else ()."""
+    """Return threads and context switches if all sleep in futexes, else ()."""
     found = []
     for task in Path(f"/proc/{pid}/task").glob("*"):
         try:
@@ -106,7 +107,7 @@ def _asleep(pid: int) -> tuple[tuple[str, str], ...]:
             call = (task / "syscall").read_text().split()
             status = (task / "status").read_text()
         except OSError:
-            return ()  # it ended, or the kernel does not show it
+            return ()  # it has ended, or the kernel does not permit reading
         if not _sleeps_for_ever(call):
             return ()
         switches = status.partition("\nvoluntary_ctxt_switches:")[2].split()[:1]
@@ -115,7 +116,7 @@ def _asleep(pid: int) -> tuple[tuple[str, str], ...]:
 
 
 def _sleeps_for_ever(call: Sequence[str]) -> bool:
-    """Of /proc/PID/task/TID/syscall: number, then the arguments."""
+    """Parse /proc/PID/task/TID/syscall: the number, then the arguments."""
     if len(call) < 5 or call[0] != str(FUTEX):
         return False
     operation, timeout = int(call[2], 16) & 0x7F, int(call[4], 16)
@@ -123,7 +124,7 @@ def _sleeps_for_ever(call: Sequence[str]) -> bool:
 
 
 def who_waits(trace: Trace) -> Iterator[str]:
-    """Who waits for whom in one process."""
+    """Return who waits for whom in one process."""
     from hasp.profile.model.build import load
     from hasp.profile.model.waiting import waiting
     from hasp.profile.report.findings import findings

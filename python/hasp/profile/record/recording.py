@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One recording in the foreground: from the program's start to the words at its end."""
+"""Record in the foreground, from the program's start to the final summary."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hasp.profile.record.family import Family, descendants
 from hasp.profile.record.foreground import Foreground, end_as, keep_signals
 from hasp.profile.record.target import Target
 
-FIRST_LOOK = 0.05  # seconds; each look comes twice as late as the one before
+FIRST_LOOK = 0.05  # seconds; the delay doubles after each poll
 LONGEST_PAUSE = 2.0
-HANG_LOOKS = 10  # in the time that makes a hang
-GRACE = 2.0  # seconds that a hanging program has to end by itself
+HANG_LOOKS = 10  # polls within the time that makes a hang
+GRACE = 2.0  # seconds for a hanging program to end
 
 
 class Session:
-    """The program runs; Hasp follows it."""
+    """A running program with Hasp following it."""
 
     def __init__(
         self, target: Target, hang_after: float | None, *, kill_on_hang: bool
@@ -32,7 +32,7 @@ class Session:
         self._killed = False
 
     def run(self, *, with_report: bool) -> int:
-        """Record, tell, and return the exit status; the program's own as a rule."""
+        """Record, print the summary, and return the program's exit status."""
         inherited = keep_signals()
         if self._hang_after is not None:
             hang.prepare()
@@ -66,7 +66,7 @@ class Session:
                 continue
             pause = min(2 * pause, longest)
             next_look = time.monotonic() + pause
-            # Once there is a trace nobody will ask why there is none.
+            # With a trace, nobody asks why there is none.
             recorded = recorded or bool(self._traces())
             if not recorded:
                 family.look()
@@ -81,7 +81,7 @@ class Session:
         return files.of_session(self._target.trace, self._target.session)
 
     def _tell_signal(self, program: Foreground) -> None:
-        """The trace of a program that was killed does not know by what."""
+        """Record which signal killed the program; its trace cannot know."""
         status = program.wait_status
         if status is None or not os.WIFSIGNALED(status):
             return
@@ -90,7 +90,7 @@ class Session:
                 files.tell_signal(trace, os.WTERMSIG(status))
 
     def _kill(self, program: Foreground) -> None:
-        """End the program and what is below it; a deadlock may outlive SIGTERM."""
+        """Kill the program and its descendants; a deadlock may survive SIGTERM."""
         self._killed = True
         members = list(descendants(program.pid))
         for number in (signal.SIGTERM, signal.SIGKILL):

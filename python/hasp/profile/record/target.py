@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is to be recorded, and where: the options that `profile` and `top` share."""
+"""What to record and where: the options shared by `profile` and `top`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hasp.base.errors import HaspError
 from hasp.base.sizes import format_size, size_argument
 from hasp.locks.native import PLAN, REFERENCE
 
-LEAST_LIMIT = 1 << 20  # bytes; in less, not even the tables of a few threads fit
+LEAST_LIMIT = 1 << 20  # bytes; the tables of a few threads do not fit into less
 DEFAULT_LIMIT = 256 << 20
 DEFAULT_TRACE = "hasp.trace"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options that say how to record."""
+    """Add the options for recording."""
     add = parser.add_argument
     add(
         "--sample",
@@ -27,29 +27,29 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--plan",
         metavar="FILE",
-        help="run under the locks of a plan file, as `hasp run --plan` does",
+        help="run under the algorithms of a plan file, as `hasp run --plan` does",
     )
     add(
         "-l",
         "--lock",
         metavar="LOCK",
-        help="run under a lock of `hasp list` (default: glibc's own)",
+        help="run under a lock algorithm of `hasp list` (default: glibc's)",
     )
     add(
         "--limit",
         metavar="SIZE",
         type=size_argument,
         default="256M",
-        help="let no file grow beyond this [%(default)s]",
+        help="maximum size of a trace [%(default)s]",
     )
 
 
 @dataclass(frozen=True)
 class Target:
-    """A command, ready to be started with the recorder in it."""
+    """A command, ready to be started with the recorder."""
 
     command: list[str]
-    path: str  # of what the command starts
+    path: str  # of the program
     environment: dict[str, str]
     trace: Path
     session: int
@@ -58,7 +58,7 @@ class Target:
 def settings_of(
     trace: Path, session: int, lock: str, *, sample: bool, limit: int = DEFAULT_LIMIT
 ) -> dict[str, str]:
-    """What tells the recorder how to record."""
+    """Return the recorder's environment variables."""
     return {
         "HASP_TRACE": str(trace.absolute()),
         "HASP_TRACE_SESSION": f"{session:016x}",
@@ -69,18 +69,18 @@ def settings_of(
 
 
 def prepare(arguments: argparse.Namespace) -> Target:
-    """Check everything, and remove old traces; an error says what cannot be."""
+    """Check everything and remove old traces; raise HaspError for problems."""
     from hasp.launch import executable, interpose
     from hasp.profile.record import files
 
     if arguments.limit < LEAST_LIMIT:
         raise HaspError(
-            f"a trace of {format_size(arguments.limit)} would hold next to nothing",
+            f"a trace of {format_size(arguments.limit)} is too small",
             f"give --limit at least {format_size(LEAST_LIMIT)}",
         )
     if arguments.plan and arguments.lock:
         raise HaspError(
-            "--lock and --plan exclude each other", "a plan names a default lock itself"
+            "--lock and --plan cannot be combined", "a plan names its default"
         )
     lock = arguments.lock or REFERENCE
     if arguments.plan:

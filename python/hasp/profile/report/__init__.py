@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""A profile as people and other tools read it: text, tables, a page, and exports."""
+"""Reports of a profile: text, tables, an HTML page and exports."""

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`hasp diff --fail-if`: conditions on significant changes, `wait.p99 > +20%`."""
+"""`hasp diff --fail-if`:
+
+conditions on significant changes, such as `wait.p99 > +20%`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from hasp.profile.report.measures import MEASURES
 
 @dataclass(frozen=True)
 class ChangeCondition:
-    """One condition of `hasp diff`: on a change in percent, where it is significant."""
+    """A condition of `hasp diff` on significant changes in percent."""
 
     text: str
     glob: str | None
@@ -24,7 +27,7 @@ class ChangeCondition:
     percent: float
 
     def fails(self, found: Difference) -> list[str]:
-        """A sentence for each site that it strikes."""
+        """Return a sentence for each site that meets the condition."""
         compare, words = OPERATORS[self.operator]
         said = []
         for site in found.sites:
@@ -41,7 +44,7 @@ class ChangeCondition:
         return said
 
     def concerns(self, name: str) -> bool:
-        """Whether the site is one of those meant."""
+        """Whether the condition applies to the site."""
         place, _, expression = name.partition(" ")
         return self.glob is None or any(
             one == self.glob or fnmatchcase(one, self.glob)
@@ -50,7 +53,7 @@ class ChangeCondition:
 
 
 def change_condition(text: str) -> ChangeCondition:
-    """A condition of `hasp diff`; an error lists the measures."""
+    """Parse a condition of `hasp diff`; an error lists the measures."""
     parts = parse(text)
     if parts.name not in MEASURES:
         raise HaspError(

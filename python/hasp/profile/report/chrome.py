@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Waiters and holders over time in the Trace Event Format, which Perfetto opens.
+"""Waiters and holders over time in the Trace Event Format, for Perfetto.
 
-Two processes: the program itself, with a track for each thread and counters; and its
-locks, with a track for each whose slices are its holders, and a counter of its waiters.
-Both come from the sampler, so a slice is what several looks in a row saw, and what is
-shorter than the time between two of them may be missed.
+There are two processes: the program, with counters and a track for each thread; and its
+locks, with a counter of waiters and a track for each lock, whose slices are its
+holders. Both come from samples, so a slice merges consecutive samples, and events
+shorter than the sampling interval may be missing.
 
-Viewers want the slices of a track to nest, and draw others wrong: so times are whole
-microseconds, which survive their way through floating-point numbers. And they find a
-thread by its id alone at first: so locks have ids that no process or thread can have.
+Viewers require the slices of a track to nest, so times are whole microseconds, which
+floating-point numbers represent exactly. Viewers look up a thread by its id alone, so
+locks have ids that no process or thread can have.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from hasp.profile.model.profile import Profile, WaiterSample
 from hasp.profile.report.findings import Names
 
 Event = dict[str, Any]
-MOST_LOCKS = 200  # those with the most waiting; a viewer shows no more
+MOST_LOCKS = 200  # those with the most waiting; viewers cannot show more
 MOST_EVENTS = 400_000
-LOCKS = 1 << 23  # twice the largest id that Linux gives to a process or thread
+LOCKS = 1 << 23  # twice the largest process or thread id of Linux
 
 
 def chrome_trace(profile: Profile) -> dict[str, Any]:
-    """The file: events with times in microseconds since the profile began."""
+    """Return the events; times are in microseconds since the profile began."""
     names = Names(profile)
     program = profile.pid or 1
     events: list[Event] = [
@@ -51,7 +51,7 @@ def chrome_trace(profile: Profile) -> dict[str, Any]:
 
 
 def chrome_text(profile: Profile) -> str:
-    """The file."""
+    """Return the file's content."""
     return json.dumps(chrome_trace(profile), separators=(",", ":")) + "\n"
 
 
@@ -117,7 +117,7 @@ def _locks(profile: Profile, names: Names) -> Iterator[Event]:
 
 
 def _waiters(samples: list[WaiterSample], name: str, tick: float) -> Iterator[Event]:
-    """A counter; a lock for which nobody waits has no sample, so the counter falls."""
+    """Yield a counter of waiters. No sample means no waiters, so the counter drops."""
     end: float | None = None
     for sample in samples:
         start = _start(sample, tick)
@@ -130,14 +130,17 @@ def _waiters(samples: list[WaiterSample], name: str, tick: float) -> Iterator[Ev
 
 
 def _start(sample: WaiterSample, tick: float) -> float:
-    """When the time began that a sample represents: it ends with the sample."""
+    """Return the start of the time that a sample represents.
+
+    It ends with the sample.
+    """
     return max(0.0, sample.at_ns - tick * sample.weight)
 
 
 def _holders(
     samples: list[WaiterSample], names: Names, track: int, tick: float
 ) -> Iterator[Event]:
-    runs: list[tuple[int, float, float]] = []  # holder, from, to
+    runs: list[tuple[int, float, float]] = []  # holder, begin, end
     for holder, group in groupby(samples, key=lambda one: one.holder):
         if not holder:
             continue
@@ -149,7 +152,7 @@ def _holders(
                 runs.append((holder, start, end))
     last = 0.0
     for holder, begin, end in runs:
-        # A sample may be a little late; slices of a track must not overlap.
+        # A sample may be late, but the slices of a track must not overlap.
         start = max(begin, last)
         last = end
         yield {

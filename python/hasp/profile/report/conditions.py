@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`--fail-if`: conditions on the figures of sites, such as `wait.p99 > 1ms`.
+"""`hasp report --fail-if`: conditions on figures of sites, such as `wait.p99 > 1ms`.
 
 [SITE-GLOB:] METRIC[.STAT] OPERATOR VALUE[UNIT]
 """
@@ -39,7 +39,7 @@ EXAMPLE = "for example: --fail-if 'wait.p99 > 1ms' or --fail-if 'db.c*: contende
 
 @dataclass(frozen=True)
 class Parsed:
-    """A condition as it was written; what it means is up to who reads it."""
+    """A condition as written, not yet interpreted."""
 
     text: str
     glob: str | None
@@ -51,7 +51,7 @@ class Parsed:
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition on all sites, or on those that a pattern names."""
+    """A condition on all sites, or on the sites that match a pattern."""
 
     text: str
     glob: str | None
@@ -60,7 +60,7 @@ class Condition:
     value: float
 
     def fails(self, found: Sequence[Row]) -> list[str]:
-        """A sentence for each site that it strikes."""
+        """Return a sentence for each site that meets the condition."""
         compare, words = OPERATORS[self.operator]
         limit = quantity(self.value, self.metric.unit)
         said = []
@@ -75,13 +75,13 @@ class Condition:
         return said
 
     def concerns(self, row: Row) -> bool:
-        """Whether the site is one of those meant."""
+        """Whether the condition applies to the site."""
         return self.glob is None or matches(row.site, self.glob)
 
 
-# Figures of the whole program: unit, and where they come from.
+# Figures of the whole program: unit and accessor.
 PROGRAM: dict[str, tuple[str, Callable[[Profile], float]]] = {
-    "bugs": ("count", lambda profile: len(profile.events)),
+    "findings": ("count", lambda profile: len(profile.events)),
     "sections": ("share", lambda profile: profile.section_share),
     "overhead": ("share", lambda profile: profile.overhead.share),
 }
@@ -89,7 +89,7 @@ PROGRAM: dict[str, tuple[str, Callable[[Profile], float]]] = {
 
 @dataclass(frozen=True)
 class ProgramCondition:
-    """One condition on the whole program."""
+    """A condition on the whole program."""
 
     text: str
     name: str
@@ -97,7 +97,7 @@ class ProgramCondition:
     value: float
 
     def fails(self, profile: Profile) -> list[str]:
-        """A sentence if it holds."""
+        """Return a sentence if the condition holds."""
         compare, words = OPERATORS[self.operator]
         unit, of = PROGRAM[self.name]
         value = of(profile)
@@ -108,7 +108,7 @@ class ProgramCondition:
 
 
 def parse(text: str) -> Parsed:
-    """The parts of a condition."""
+    """Split a condition into its parts."""
     match = FORM.fullmatch(text)
     if not match:
         raise HaspError(
@@ -127,7 +127,7 @@ def parse(text: str) -> Parsed:
 
 
 def condition(text: str) -> Condition | ProgramCondition:
-    """A condition of `hasp report`; an error lists the metrics, or the units."""
+    """Parse a condition of `hasp report`; an error lists the metrics or the units."""
     parts = parse(text)
     if parts.name in PROGRAM:
         return _of_program(parts)
@@ -165,7 +165,7 @@ def _value(parts: Parsed, unit: str) -> float:
 
 
 def unmet(conditions: Sequence[Condition], found: Sequence[Row]) -> list[str]:
-    """What can not fail: conditions that concern no site, or nothing measured."""
+    """Yield a note for each condition that matches no site or no measured value."""
     said = []
     for one in conditions:
         concerned = [row for row in found if one.concerns(row)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `--expand`, `--threads` and `--histogram` print."""
+"""The output of `--expand`, `--threads` and `--histogram`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ BAR = 40  # columns of the longest bar of a histogram
 
 
 def pick(profile: Profile, text: str) -> list[Row]:
-    """The sites a user means; an error that offers some where there is none."""
+    """Return the sites that the user names.
+
+    If there are none, the error suggests some.
+    """
     found = [*rows(profile), *idle_rows(profile)]
     picked = chosen(found, text)
     if not picked:
@@ -43,7 +46,7 @@ def pick(profile: Profile, text: str) -> list[Row]:
 
 
 def print_site(profile: Profile, text: str, top: int | None) -> None:
-    """One site: where its locks come from, what was done with them, and each lock."""
+    """Print one site: the stacks of its locks, their operations, and each lock."""
     out = console()
     for place, row in enumerate(pick(profile, text)):
         if place:
@@ -103,7 +106,7 @@ def _print_locks(site: Site, top: int | None, out: Console) -> None:
     ):
         form.add_column(heading, justify="right", no_wrap=True)
     form.add_column("flags", overflow="fold")
-    for lock in site.locks[:top]:  # the worst come first
+    for lock in site.locks[:top]:  # sorted by wait time
         lived = "" if lock.died_ns is None else time(lock.died_ns - lock.born_ns)
         again = f" x{lock.lives}" if lock.lives > 1 else ""
         form.add_row(
@@ -124,7 +127,7 @@ def _print_locks(site: Site, top: int | None, out: Console) -> None:
 
 
 def print_threads(profile: Profile, top: int | None) -> None:
-    """The threads, those that spent most time in sections first."""
+    """Print the threads by time in critical sections, descending."""
     out = console()
     names = Names(profile)
     ordered = sorted(
@@ -176,7 +179,7 @@ def _at_the_end(names: Names, number: int, duration_ns: int) -> str:
 
 
 def print_histograms(profile: Profile, text: str) -> None:
-    """Wait, hold and handover of a site as text, an octave a line."""
+    """Print the wait, hold and handover times of a site, one octave per line."""
     out = console()
     for row in pick(profile, text):
         idle = row.site.kind in IDLE_KINDS
@@ -202,11 +205,12 @@ def print_histograms(profile: Profile, text: str) -> None:
 
 
 def octaves(found: Distribution) -> list[tuple[float, float, int]]:
-    """(from, to, count) of each octave from the first that is not empty to the last."""
+    """Return (from, to, count) from the first non-empty octave to the last."""
     merged: list[tuple[float, float, int]] = []
     bucket = 0
     counts, edges = found.counts, found.edges_ns
-    # The first bucket stands for itself; then four make an octave (trace.h).
+    # The first bucket is a range of its own; then four buckets make an octave
+    # (trace.h).
     widths = [1] + [4] * ((len(counts) + 2) // 4)
     for width in widths:
         end = min(bucket + width, len(counts))
@@ -218,7 +222,7 @@ def octaves(found: Distribution) -> list[tuple[float, float, int]]:
 
 
 def histogram_lines(found: Distribution) -> Iterator[str]:
-    """A line for each octave: bounds, a bar, the count."""
+    """Return a line for each octave: bounds, bar and count."""
     lines = octaves(found)
     most = max((number for _, _, number in lines), default=0)
     total = sum(number for _, _, number in lines)

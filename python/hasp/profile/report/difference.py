@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Two profiles, or two groups of them, site by site: what changed, and how sure it is.
+"""Compare two profiles, or two groups of them, site by site.
 
-Several runs on each side are compared by Welch's test; one run on each side by the
-noise of counting alone, which says less (hasp.statistics.counting). Either way the
-family of all tests is corrected (Holm), and a change is only called one if it is
+Several runs on each side are compared by Welch's test. One run on each side is compared
+by the noise of counting alone, which is weaker evidence (hasp.statistics.counting). All
+tests are corrected together (Holm). A change is reported as one only if it is
 significant and large enough to matter, as in hasp.statistics.contest.
 """
 
@@ -22,11 +22,11 @@ from hasp.statistics.counting import Change
 
 MORE, LESS, SAME = "more", "less", "same"
 BOTH, NEW, GONE = "both", "new", "gone"
-# A site below this share of the threads' time on both sides is shown but not tested:
-# hundreds of tests of what does not matter would hide what does.
+# Sites below this share of the threads' time on both sides are shown but not tested:
+# hundreds of irrelevant tests would hide the relevant changes.
 TESTED_FROM = 0.001
 
-Key = tuple[str, Kind, int]  # name, kind, and which one of that name
+Key = tuple[str, Kind, int]  # name, kind, and index among sites of that name
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class SiteChange:
     """One site on both sides."""
 
     name: str
-    before_name: str  # differs where lines have moved
+    before_name: str  # differs if line numbers have changed
     kind: Kind
     status: str  # both, new, gone
     share_before: float
@@ -56,7 +56,7 @@ class SiteChange:
 
 @dataclass(frozen=True)
 class Difference:
-    """All of it; sites by how much of the threads' time they gained or lost."""
+    """The whole comparison; sites by the change of their share of the threads' time."""
 
     before: Sequence[Profile]
     after: Sequence[Profile]
@@ -64,12 +64,12 @@ class Difference:
 
     @property
     def single(self) -> bool:
-        """Only one run on each side."""
+        """Whether there is only one run on each side."""
         return len(self.before) == 1
 
 
 def keyed(profile: Profile) -> dict[Key, Sighting]:
-    """The sites of a run by name; several of one name in the order of their shares."""
+    """Return the sites of a run by name; sites of equal names by their shares."""
     found: dict[Key, Sighting] = {}
     for row in rows(profile):
         place = 0
@@ -82,9 +82,9 @@ def keyed(profile: Profile) -> dict[Key, Sighting]:
 def moved(
     before: Mapping[Key, Sighting], after: Mapping[Key, Sighting]
 ) -> dict[Key, Key]:
-    """For keys only of `after`: the one of `before` whose line has moved.
+    """Map keys found only in `after` to keys in `before` whose line has changed.
 
-    The same lock in the same file, and no other like it on either side.
+    Both must be the only unmatched lock of that expression and file.
     """
 
     def by_lock(keys: Sequence[Key], seen: Mapping[Key, Sighting]) -> dict[object, Key]:
@@ -102,7 +102,7 @@ def moved(
 
 
 def difference(before: Sequence[Profile], after: Sequence[Profile]) -> Difference:
-    """Compare; both sides have one run, or both have several."""
+    """Return the comparison; both sides have one run, or both have several."""
     earlier = [keyed(profile) for profile in before]
     later = [keyed(profile) for profile in after]
     shifted = moved(_union(earlier), _union(later))
@@ -210,7 +210,7 @@ def _result(draft: _Draft, name: str, p: float | None) -> Result:
 
 
 def verdict(change: Change | None, p: float | None) -> str:
-    """In a word."""
+    """Return the verdict in a word."""
     if change is None or p is None or not math.isfinite(change.ratio):
         return CANNOT_TELL
     low, high = change.low, change.high

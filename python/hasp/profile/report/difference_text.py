@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A difference in words, as a table, and as one JSON object of hasp.diff/1."""
+"""A comparison of profiles as sentences, as a table, and as JSON (hasp.diff/1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hasp.profile.report.text import say
 from hasp.profile.report.words import NOTHING, listed, plural, quantity, share, time
 
 SCHEMA = "hasp.diff/1"
-# The columns of changes, and their headings.
+# The columns of changes with their headings.
 COLUMNS = (
     ("rate", "taken\n/s"),
     ("contended", "con-\ntended"),
@@ -37,7 +37,7 @@ NAMED = 3
 
 
 def sentences(found: Difference) -> list[str]:
-    """What changed, the most important first."""
+    """Return the changes as sentences, the most important first."""
     changed = [
         site
         for site in found.sites
@@ -50,10 +50,10 @@ def sentences(found: Difference) -> list[str]:
         if max(site.share_before, site.share_after) >= TESTED_FROM
     ]
     if not mattering:
-        return ["Nothing changed that can be told from the noise."]
+        return ["Nothing changed beyond the noise."]
     said = [_sentence(site) for site in mattering[:NAMED]]
     if len(mattering) > NAMED:
-        said.append(f"{plural(len(mattering) - NAMED, 'more lock')} changed, too.")
+        said.append(f"{plural(len(mattering) - NAMED, 'more lock')} also changed.")
     return said
 
 
@@ -62,9 +62,7 @@ def _sentence(site: SiteChange) -> str:
     if site.status != BOTH:
         value = site.share_after if site.status == NEW else site.share_before
         side = "after" if site.status == NEW else "before"
-        return (
-            f"{site.name} is there {side} only, with {share(value, ' ')} of the time."
-        )
+        return f"{site.name} exists only {side}, with {share(value, ' ')} of the time."
     parts = [
         f"{name} {change_words(result)}"
         for name, result in site.results.items()
@@ -72,13 +70,14 @@ def _sentence(site: SiteChange) -> str:
     ]
     words = ", ".join(parts)
     if site.results["share"].verdict not in (MORE, LESS):
-        return f"{site.name}: {words}; its share of the time {shares}, may be chance."
+        chance = f"its share of the time went {shares}, possibly by chance"
+        return f"{site.name}: {words}; {chance}."
     because = f" ({words})" if parts else ""
     return f"{site.name}: from {shares} of the threads' time{because}."
 
 
 def change_words(result: Result) -> str:
-    """+23 %, -40 %, 3.2x; in parentheses where it is not significant."""
+    """Return +23 %, -40 % or 3.2x; in parentheses if not significant."""
     change = result.change
     if change is None:
         return NOTHING
@@ -93,20 +92,19 @@ def change_words(result: Result) -> str:
 
 
 def method(found: Difference) -> list[str]:
-    """How sure all this is, and of what it says nothing."""
+    """Describe the method of comparison and its limits."""
     if found.single:
         return [
-            "One run each: the noise is that of counting alone. How much such runs "
-            "differ from each other by themselves cannot be known from them, so a "
-            "change in this table may still be chance; profile each side several "
-            "times: hasp diff A1,A2,A3:B1,B2,B3."
+            "One run each: only the noise of counting is known, not the variation "
+            "between runs, so changes in this table may still be chance. Profile each "
+            "side several times: hasp diff A1,A2,A3:B1,B2,B3."
         ]
     runs = f"{len(found.before)} and {len(found.after)} runs"
     return [f"{runs}: Welch's test of the logarithms, corrected by Holm."]
 
 
 def caveats(found: Difference) -> list[str]:
-    """Where the two sides are not alike in more than what is to be compared."""
+    """Return how the conditions of the two sides differ."""
     said = []
     facts = {
         "lock": [profile.lock for profile in (*found.before, *found.after)],
@@ -122,18 +120,18 @@ def caveats(found: Difference) -> list[str]:
         if before != after:
             said.append(f"{name}: {listed(before)} before, {listed(after)} after")
     if any(not one.ended for one in (*found.before, *found.after)):
-        said.append("some of the programs were killed, or still run")
+        said.append("some of the programs were killed or are still running")
     addresses = [site for site in found.sites if "+0x" in site.name]
     if addresses and any(site.status != BOTH for site in addresses):
         said.append(
-            "sites without debug information are known by address, which a new build "
+            "sites without debug information are named by address, which a new build "
             "changes: compile with -g"
         )
     return said
 
 
 def print_difference(found: Difference, top: int | None) -> None:
-    """The sentences, the table, and how sure they are."""
+    """Print the sentences, the table, and the method."""
     out = console()
     for place, line in enumerate(sentences(found)):
         say(out, line, style="bold" if not place else "")
@@ -157,7 +155,7 @@ def print_difference(found: Difference, top: int | None) -> None:
     if left:
         out.print(f"and {plural(left, 'more lock')}: --top all")
     out.print()
-    say(out, "In parentheses: may be chance, or too little to matter (5 %).")
+    say(out, "In parentheses: not significant, or too small to matter (5 %).")
     for line in (*method(found), *caveats(found)):
         say(out, line)
 
@@ -170,7 +168,7 @@ def _side(words: str, side: Sequence[Profile]) -> str:
 
 
 def document(found: Difference) -> dict[str, Any]:
-    """The difference as JSON."""
+    """Return the comparison as JSON."""
     return {
         "schema": SCHEMA,
         "version": version(),
@@ -218,6 +216,6 @@ def _result(one: Result) -> dict[str, Any]:
 
 
 def describe(result: Result) -> str:
-    """Both values with their unit."""
+    """Return both values with their unit."""
     unit = result.measure.unit
     return f"{quantity(result.before, unit)} to {quantity(result.after, unit)}"

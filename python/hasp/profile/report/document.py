@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A profile as one JSON object of the schema hasp.report/1 (report.schema.json).
 
-Times are nanoseconds, shares fractions of 1, and null is what was not measured.
+Times are in nanoseconds, shares are fractions of 1, and null means not measured.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from hasp.profile.report.headline import verdict
 from hasp.profile.symbols.frame import Frame, Stack
 
 SCHEMA = "hasp.report/1"
-# A program may have a million locks; what is left out is counted in `instances`.
+# A program may have a million locks; `instances` counts those that are omitted.
 MOST_LOCKS, MOST_LOCKS_OF_A_SITE = 10_000, 100
 
 
 def document(profile: Profile) -> dict[str, Any]:
-    """All that a report says."""
+    """Return the whole report."""
     names = Names(profile)
     said = verdict(profile)
     return {
@@ -56,7 +56,7 @@ def document(profile: Profile) -> dict[str, Any]:
 
 
 def program(profile: Profile) -> dict[str, Any]:
-    """What ran, where, and for how long."""
+    """Return what ran, where, and for how long."""
     return {
         "command": list(profile.command),
         "executable": profile.executable,
@@ -77,7 +77,7 @@ def program(profile: Profile) -> dict[str, Any]:
 
 
 def times(found: Distribution) -> dict[str, float | int | None]:
-    """Its statistics, how many durations there were, and how many were timed."""
+    """Return the statistics, the number of durations, and how many were timed."""
     result: dict[str, float | int | None] = {
         name: statistic(found, name) for name in STATISTICS
     }
@@ -85,7 +85,7 @@ def times(found: Distribution) -> dict[str, float | int | None]:
 
 
 def lock_sites(found: Iterable[Row]) -> list[dict[str, Any]]:
-    """The sites; the first ones with the locks that were waited for longest."""
+    """Return the sites; the first ones include the locks with the longest waits."""
     room = MOST_LOCKS
     sites = []
     for row in found:
@@ -96,7 +96,7 @@ def lock_sites(found: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def lock_site(row: Row, most: int) -> dict[str, Any]:
-    """One site of locks, with at most so many of them: the worst come first."""
+    """Return one site of locks with at most `most` members, by wait time."""
     site, use = row.site, row.use
     return {
         **_place(site),
@@ -158,7 +158,7 @@ def _lock(lock: Lock) -> dict[str, Any]:
 
 
 def idle_site(row: Row) -> dict[str, Any]:
-    """One site of condition variables or barriers."""
+    """Return one site of condition variables or barriers."""
     use = row.use
     return {
         **_place(row.site),
@@ -172,7 +172,7 @@ def idle_site(row: Row) -> dict[str, Any]:
 
 
 def stack(frames: Stack) -> list[dict[str, Any]]:
-    """The innermost call first."""
+    """Return the frames, the innermost call first."""
     return [_frame(frame) for frame in frames]
 
 
@@ -181,7 +181,7 @@ def _frame(frame: Frame) -> dict[str, Any]:
 
 
 def finding(found: Finding) -> dict[str, Any]:
-    """A bug in words, with its stacks."""
+    """Return a finding as a sentence with its stacks."""
     return {
         "kind": found.kind,
         "words": found.words,
@@ -197,7 +197,7 @@ def finding(found: Finding) -> dict[str, Any]:
 
 
 def thread(one: Thread) -> dict[str, Any]:
-    """One thread."""
+    """Return one thread."""
     return {
         **vars(one),
         "waiting_to": one.waiting_to.value if one.waiting_to else None,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The figures of each site, computed once: tables, exports and conditions take them.
+"""The figures of each site, for tables, exports and conditions.
 
-A metric is `NAME` or `NAME.STAT`, as in `hasp report --sort` and `--fail-if`. Waits are
-those of acquisitions that had to wait; an uncontended one has none.
+A metric is `NAME` or `NAME.STAT`, as in `hasp report --sort` and `--fail-if`. Wait
+times cover contended acquisitions only.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ STATISTICS = ("total", "mean", *QUANTILES, "max")
 
 @dataclass(frozen=True)
 class Row:
-    """A site, and what was done with all its locks together."""
+    """A site with the sum of all operations on its locks."""
 
     site: Site
     use: Use
 
     @property
     def name(self) -> str:
-        """What the program calls it."""
+        """The site's name."""
         return self.site.name
 
     def value(self, metric: Metric) -> float | None:
-        """The metric of this site; None where it was not measured."""
+        """Return the metric of this site; None if it was not measured."""
         return metric.of(self)
 
 
@@ -48,7 +48,7 @@ class Metric:
 
 
 def statistic(times: Distribution, name: str) -> float | None:
-    """One statistic of a distribution in ns; None where nothing was timed."""
+    """Return one statistic of a distribution in ns; None if nothing was timed."""
     if name == "total" and not times.number:
         return 0
     if not times.timed:
@@ -63,7 +63,7 @@ def statistic(times: Distribution, name: str) -> float | None:
 
 
 def contended_share(use: Use) -> float | None:
-    """Which part of the acquisitions had to wait."""
+    """Return the share of contended acquisitions; None without acquisitions."""
     return use.contended / use.acquisitions if use.acquisitions else None
 
 
@@ -86,25 +86,25 @@ def _failures(row: Row) -> float | None:
 
 
 MEANINGS = {
-    "wait": "time to acquire, of those that had to wait",
+    "wait": "time to acquire, of contended acquisitions",
     "hold": "time from acquire to release",
-    "handover": "time from a release to the next acquire, somebody waiting",
+    "handover": "time from a release to the next acquire, while threads wait",
 }
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        _plain("acquisitions", "count", "how often it was acquired"),
+        _plain("acquisitions", "count", "number of acquisitions"),
         Metric(
             "contended",
             "share",
-            "share of the acquisitions that had to wait",
+            "share of acquisitions that had to wait",
             lambda row: contended_share(row.use),
         ),
         Metric(
             "share",
             "share",
-            "of all threads' time: waiting for it, holding it, releasing it",
+            "share of all threads' time: acquiring, holding and releasing it",
             lambda row: row.site.share,
         ),
         *(
@@ -124,29 +124,29 @@ METRICS: dict[str, Metric] = {
         Metric(
             "spinning",
             "share",
-            "share of the sampled waits that were on a CPU",
+            "share of sampled waits that were on a CPU",
             lambda row: row.use.spinning,
         ),
         _plain("trylocks", "count", "calls of trylock"),
-        Metric("failures", "share", "share of the trylocks that failed", _failures),
-        _plain("timeouts", "count", "timed locks that gave up"),
-        _plain("owner_changes", "count", "acquisitions after another thread's"),
-        _plain("node_changes", "count", "the same, of another NUMA node"),
+        Metric("failures", "share", "share of trylocks that failed", _failures),
+        _plain("timeouts", "count", "timed lock operations that timed out"),
+        _plain("owner_changes", "count", "acquisitions from another thread"),
+        _plain("node_changes", "count", "acquisitions from another NUMA node"),
         _plain("nested", "count", "acquisitions while another lock was held"),
         Metric(
             "instances",
             "count",
-            "lock objects made there",
+            "locks created there",
             lambda row: float(len(row.site.locks)),
         ),
     )
 }
-# A metric without its statistic.
+# The default statistic of a metric.
 SHORT = {**{name: f"{name}.total" for name in TIMES}, "waiters": "waiters.mean"}
 
 
 def metric(text: str) -> Metric:
-    """The metric that a user names."""
+    """Return the metric of that name; raises HaspError for an unknown one."""
     name = SHORT.get(text, text)
     if name not in METRICS:
         raise HaspError(f"there is no metric {text!r}", metrics_in_words())
@@ -154,14 +154,14 @@ def metric(text: str) -> Metric:
 
 
 def metrics_in_words() -> str:
-    """The list of metrics, for messages."""
+    """Return the list of metrics for messages."""
     plain = [name for name in METRICS if "." not in name]
     times = f"{'|'.join(TIMES)}[.{'|.'.join(STATISTICS)}]"
     return f"metrics: {', '.join(plain)}, waiters[.mean|.p95|.max], {times}"
 
 
 def rows(profile: Profile, by: Metric | None = None) -> list[Row]:
-    """The sites of locks that were acquired, the largest of a metric first."""
+    """Return the sites with acquisitions, sorted by a metric, descending."""
     found = [
         Row(site, use)
         for site in profile.sites
@@ -179,7 +179,7 @@ def rows(profile: Profile, by: Metric | None = None) -> list[Row]:
 
 
 def idle_rows(profile: Profile) -> list[Row]:
-    """The condition variables and barriers that were waited for, the longest first."""
+    """Return the condition variables and barriers that were used, by wait time."""
     found = [
         Row(site, use)
         for site in profile.sites
@@ -191,7 +191,10 @@ def idle_rows(profile: Profile) -> list[Row]:
 
 
 def chosen(found: Sequence[Row], text: str) -> list[Row]:
-    """The rows whose site a user means by `text`: its number, name, part or pattern."""
+    """Return the rows that match `text`:
+
+    a site's number, name, part of it, or pattern.
+    """
     from fnmatch import fnmatchcase
 
     if text.lstrip("#").isdecimal():
@@ -210,7 +213,7 @@ def _names(site: Site) -> tuple[str, ...]:
 
 
 def matches(site: Site, pattern: str) -> bool:
-    """Whether a glob pattern of `--fail-if` means this site."""
+    """Whether a glob pattern of `--fail-if` matches this site."""
     from fnmatch import fnmatchcase
 
     return any(name == pattern or fnmatchcase(name, pattern) for name in _names(site))

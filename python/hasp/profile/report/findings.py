@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a profile found to be wrong in the program: sentences, each with its stacks."""
+"""Misuse of locks and inversions of the lock order, as sentences with stacks."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from hasp.profile.symbols.frame import Frame, Stack
 
 INVERSION, READERS = "order-inversion", "reader-inversion"
 INVERSIONS = (INVERSION, READERS)
-FRAMES = 8  # of a stack, in text
-# Below main and the first function of a thread there is only the C library.
+FRAMES = 8  # frames of a stack in text
+# Below main and a thread's start function there are only frames of the C library.
 STARTERS = re.compile(
     r"start_thread|_*clone3?|__libc_start_\w+|_start|execute_native\w*"
 )
@@ -25,7 +25,7 @@ STARTERS = re.compile(
 
 @dataclass(frozen=True)
 class Trace:
-    """A stack, and what happened there."""
+    """A stack with a description."""
 
     words: str
     stack: Stack
@@ -33,23 +33,23 @@ class Trace:
 
 @dataclass(frozen=True)
 class Finding:
-    """One bug of the program."""
+    """One finding."""
 
     kind: str
     words: str
     event: Event
     traces: tuple[Trace, ...]
-    sites: tuple[int, ...]  # numbers of the sites of the locks concerned
+    sites: tuple[int, ...]  # numbers of the sites of the locks involved
 
 
 class Names:
-    """What locks and threads are called, by their numbers."""
+    """Names of locks and threads by their numbers."""
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
 
     def site(self, lock: int) -> Site | None:
-        """The site of a lock."""
+        """Return the site of a lock."""
         return self._profile.site_of(lock)
 
     @cached_property
@@ -58,14 +58,14 @@ class Names:
         return {thread.number: thread for thread in self._profile.threads}
 
     def lock(self, number: int) -> str:
-        """A lock by its site, and by its number where the site made several."""
+        """Return a lock's site, with the lock's number if the site created several."""
         site = self.site(number)
         if site is None:
             return f"lock {number}" if number else "a lock"
         return site.name if len(site.locks) == 1 else f"{site.name} (lock {number})"
 
     def thread(self, number: int) -> str:
-        """A thread by its number and name."""
+        """Return a thread's number and name."""
         known = self.threads.get(number)
         if known is None:
             return f"thread {number}" if number else "a thread"
@@ -79,10 +79,10 @@ SENTENCES = {
     "unlock-refused": "{thread} tries to unlock {lock}, which it does not hold; the "
     "call failed with EPERM",
     "destroyed-held": "{thread} destroys {lock}, which {other} still holds",
-    "initialised-held": "{lock} is initialised anew, or its memory used again, while "
+    "initialised-held": "{lock} is initialised again, or its memory is reused, while "
     "{other} holds it",
-    "exited-holding": "{thread} ended while it held {lock}: whoever locks it next "
-    "waits for ever",
+    "exited-holding": "{thread} ended while it held {lock}: the next thread to lock it "
+    "waits forever",
     "held-at-exit": "{lock} was still held by {thread} when the process ended",
     "destroyed-waited": "{thread} destroys {lock} while threads wait for it",
     "relock-refused": "{thread} locks {lock}, which it already holds; the call failed "
@@ -90,15 +90,15 @@ SENTENCES = {
 }
 TO_READ = " to read"
 BEHIND_WRITERS = (
-    " if a writer waits for a lock that both read: new readers of it queue up behind "
+    " if a writer waits for a lock that both read: new readers queue behind "
     "the writer (PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)."
 )
-# Their stack is that of the acquisition.
+# The stacks of these are those of the acquisition.
 HELD_ON = ("exited-holding", "held-at-exit")
 
 
 def findings(profile: Profile, names: Names | None = None) -> list[Finding]:
-    """The bugs of a profile; inversions of the order of locks apart: see inversions."""
+    """Return the misuse findings of a profile, without inversions of the lock order."""
     known = names or Names(profile)
     return [
         _finding(event, known)
@@ -115,7 +115,7 @@ def _finding(event: Event, names: Names) -> Finding:
         lock=names.lock(event.lock),
         other=_holder(event.thread, other, names),
     )
-    if not sentence.startswith("{lock}"):  # a name keeps its letters
+    if not sentence.startswith("{lock}"):  # names are not capitalised
         words = words[0].upper() + words[1:]
     again = f" ({plural(event.count, 'time')})" if event.count > 1 else ""
     where = "locked there" if event.kind in HELD_ON else "there"
@@ -132,10 +132,10 @@ def _holder(thread: int, holder: int, names: Names) -> str:
 
 
 def inversions(profile: Profile, names: Names | None = None) -> list[Finding]:
-    """Locks that are taken in one order here and in another there.
+    """Return the inversions: locks that are acquired in different orders.
 
-    Two threads that do so at the same time wait for each other for ever, even if it
-    has never happened yet.
+    Two threads that do so at the same time can wait for each other forever, even if it
+    has not happened yet.
     """
     known = names or Names(profile)
     after: dict[int, list[Edge]] = {}
@@ -155,17 +155,18 @@ def _inversion(event: Event, after: Mapping[int, list[Edge]], names: Names) -> F
     ring = [names.lock(edge.outer) for edge in circle]
     if len(ring) > 2:
         order = ", then ".join([*ring, ring[0]])
-        words = f"Locks are taken in a circle: {order}."
+        words = f"Locks are acquired in a cycle: {order}."
     elif ring:
-        words = f"{ring[0]} and {ring[-1]} are taken in both orders."
+        words = f"{ring[0]} and {ring[-1]} are acquired in both orders."
     else:
-        words = f"{names.lock(event.lock)} is taken in both orders with another lock."
-    words += " Threads that do so at the same time wait for each other for ever"
+        first = names.lock(event.lock)
+        words = f"{first} is acquired in both orders with another lock."
+    words += " Threads that do so at the same time wait for each other forever"
     words += BEHIND_WRITERS if event.kind == READERS else "."
     traces = tuple(
         Trace(
             f"holding {names.lock(edge.outer)}{TO_READ if edge.outer_read else ''}, "
-            f"takes {names.lock(edge.inner)}{TO_READ if edge.inner_read else ''}"
+            f"acquires {names.lock(edge.inner)}{TO_READ if edge.inner_read else ''}"
             f" ({plural(edge.count, 'time')})",
             edge.stack,
         )
@@ -182,7 +183,7 @@ def _closed(circle: Sequence[Edge]) -> bool:
 
 
 def path(after: Mapping[int, list[Edge]], start: int, end: int) -> list[Edge]:
-    """The fewest edges from one lock to another or itself, none that is only tried."""
+    """Return a shortest path between two locks, or cycle, without trylocks."""
     came: dict[int, Edge] = {}
     waiting = deque([start])
     while waiting and end not in came:
@@ -204,7 +205,7 @@ def _sites(locks: Iterable[int], names: Names) -> tuple[int, ...]:
 
 
 def frame_words(frame: Frame) -> str:
-    """`put at db.c:88`, `server+0x1234`."""
+    """Return `put at db.c:88` or `server+0x1234`."""
     if frame.file:
         short = frame.file.rsplit("/", 1)[-1]
         place = f"{short}:{frame.line}" if frame.line else short
@@ -217,7 +218,7 @@ def frame_words(frame: Frame) -> str:
 
 
 def stack_words(stack: Stack) -> Iterator[str]:
-    """A stack, the innermost call first, as far as it helps."""
+    """Yield the informative frames of a stack, the innermost call first."""
     depth = len(stack)
     while depth > 1 and STARTERS.fullmatch(stack[depth - 1].function):
         depth -= 1

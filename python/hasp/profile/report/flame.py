@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stacks merged into a tree, for a flame graph, small enough for a page."""
+"""Merge stacks into a tree for a flame graph that is small enough for a page."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ MOST_NODES = 1500
 
 
 def tree(sums: Mapping[tuple[str, ...], int], root: str) -> dict[str, list[Any]]:
-    """Columns of nodes: label, parent's place (-1: none), value.
+    """Return columns of nodes: label, parent's index (-1: none), value.
 
-    A node's value is that of all stacks through it. The smallest nodes are left out
+    A node's value is the sum over all stacks through it. The smallest nodes are dropped
     until MOST_NODES remain; their time stays in their callers.
     """
     values: dict[tuple[str, ...], int] = {(): sum(sums.values())}
@@ -20,8 +20,8 @@ def tree(sums: Mapping[tuple[str, ...], int], root: str) -> dict[str, list[Any]]
         for depth in range(1, len(path) + 1):
             key = path[:depth]
             values[key] = values.get(key, 0) + value
-    # A caller is never smaller than a callee, so the largest ones are a tree; among
-    # equals the caller comes first.
+    # A caller is never smaller than its callees, so the largest nodes form a tree;
+    # among equals the caller comes first.
     kept = sorted(values, key=lambda path: (-values[path], len(path)))[:MOST_NODES]
     places = {path: place for place, path in enumerate(kept)}
     return {

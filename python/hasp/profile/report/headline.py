@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sentence that a report begins with, the numbers it rests on, and the advice."""
+"""The headline of a report: verdict, evidence and advice."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SiteAdvice:
-    """What to do about one site."""
+    """The advice for one site."""
 
     site: int
     name: str
     bottlenecks: tuple[str, ...]
-    recommendation: str | None  # a lock of `hasp list`; None: keep what it has
-    keep: str  # why no other lock is worth it
+    # a lock algorithm of `hasp list`; None: keep the present one
+    recommendation: str | None
+    keep: str  # why no other algorithm is worth it
     alternatives: tuple[str, ...]
     avoid: tuple[str, ...]
-    hints: tuple[str, ...]  # what no other lock would do
+    hints: tuple[str, ...]  # remedies other than another algorithm
     cautions: tuple[str, ...]
 
     @property
     def words(self) -> str:
-        """In one line; empty where there is nothing to do."""
+        """The advice in one line; empty if there is none."""
         parts = []
         if self.recommendation:
             others = (
@@ -48,31 +49,31 @@ class SiteAdvice:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is wrong, in one sentence, and why one should believe it."""
+    """The verdict in one sentence, with its evidence."""
 
     sentence: str
     evidence: tuple[str, ...]
     bottlenecks: tuple[str, ...] = ()
     advice: tuple[SiteAdvice, ...] = ()
-    hints: tuple[str, ...] = ()  # about the whole program
-    hang: tuple[str, ...] = ()  # who waited for whom at the end, if for ever
+    hints: tuple[str, ...] = ()  # for the whole program
+    hang: tuple[str, ...] = ()  # who waited for whom in a deadlock at the end
 
 
 EMPTY = (
     "the program used no lock: it called no function of pthread mutexes, rwlocks, "
     "spinlocks, condition variables or barriers while more than one thread ran."
 )
-DOUBTFUL = "no lock is in this trace, or in what could be read of it."
+DOUBTFUL = "no lock was found in the readable part of this trace."
 DAMAGED = "this trace is damaged, and parts of it are missing here: "
 
 
 def is_empty(profile: Profile) -> bool:
-    """The program never used a lock that was seen."""
+    """Whether the trace has no lock that was used."""
     return not rows(profile) and not idle_rows(profile)
 
 
 def empty_words(profile: Profile) -> str:
-    """Why there is no lock: an incomplete trace proves nothing."""
+    """Explain why there is no lock: an incomplete trace proves nothing."""
     if profile.damaged:
         return DAMAGED + DOUBTFUL
     return DOUBTFUL if profile.warnings else EMPTY
@@ -102,7 +103,7 @@ def _verdict(profile: Profile) -> Verdict:
         from hasp.profile.diagnosis import advise
 
         advice: Advice = advise(profile)
-    except HaspError as problem:  # a report needs no native parts, but advice does
+    except HaspError as problem:  # diagnosis needs native programs, a report does not
         return Verdict(plain(found), (*general, f"no advice: {problem.message}"))
     return Verdict(
         advice.sentence,
@@ -128,19 +129,19 @@ def _site_advice(site: SiteVerdict) -> SiteAdvice:
 
 
 def plain(found: list[Row]) -> str:
-    """A sentence without the advisor: what took most of the time."""
+    """Return the sentence of a report without diagnosis: the largest cost."""
     if not found:
-        return "No lock was taken; threads only waited for each other's signals"
+        return "No lock was acquired; threads only waited for each other's signals"
     top = found[0]
     return (
-        f"{share(top.site.share, ' ')} of thread time goes to {top.name}: "
+        f"{share(top.site.share, ' ')} of thread time is spent on {top.name}: "
         f"{time(top.use.wait.total_ns)} waiting for it, {time(top.use.hold.total_ns)} "
         "holding it"
     )
 
 
 def evidence(profile: Profile, found: list[Row]) -> tuple[str, ...]:
-    """The numbers that any report has first."""
+    """Return the figures that every report starts with."""
     threads = plural(profile.thread_count, "thread")
     lines = [
         f"{share(profile.section_share, ' ')} of all threads' time is in critical "
@@ -153,5 +154,6 @@ def evidence(profile: Profile, found: list[Row]) -> tuple[str, ...]:
             f"acquisitions of {top.name} had to wait"
         )
     if profile.events:
-        lines.append(f"{plural(len(profile.events), 'bug')} in the use of locks, below")
+        found_words = plural(len(profile.events), "finding")
+        lines.append(f"{found_words} of lock misuse or lock order, see below")
     return tuple(lines)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tables of sites: many figures in 80 columns beside names of any length.
 
-A name that does not fit beside its figures stands on a line of its own above them, so
-that it is never folded into shreds and never cut where it can be told from others.
+A name that does not fit beside its figures gets a line of its own above them, so that
+it is not folded, and is shortened only in the middle.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from hasp.base.output import escaped
 if TYPE_CHECKING:
     from rich.console import Console
 
-NARROWEST = 8  # of the column of names
-LINES = 2  # of a name; what is left out of a longer one is its middle
+NARROWEST = 8  # width of the column of names
+LINES = 2  # lines of a name; a longer one is shortened in the middle
 
 
 def shortened(name: str, most: int) -> str:
-    """The name, or its two ends: the place, and what is innermost in a C++ name."""
+    """Return the name, or its two ends: the location, and the end of a C++ name."""
     if len(name) <= most:
         return name
     head = most // 3
@@ -31,9 +31,9 @@ def shortened(name: str, most: int) -> str:
 def lines(
     headings: Sequence[str], rows: Sequence[Sequence[str]], width: int
 ) -> tuple[list[str], list[str]]:
-    """The lines of the headings, then those of the rows; the first column is names.
+    """Return the lines of headings and rows; the first column has the names.
 
-    Headings may have two lines, divided by a line feed.
+    Headings may have two lines, separated by a line feed.
     """
     parts = [heading.split("\n") for heading in headings]
     tall = max(map(len, parts))
@@ -75,7 +75,7 @@ def print_table(
     rows: Sequence[Sequence[str]],
     title: str = "",
 ) -> None:
-    """The table, with what stands above the rows in bold."""
+    """Print the table; everything above the rows is bold."""
     if title:
         out.print(title, style="bold")
     above, below = lines(headings, rows, out.width)

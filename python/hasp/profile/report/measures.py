@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What `hasp diff` compares of a site, and how sure one run is of it.
+"""The measures that `hasp diff` compares, with the noise of a single run.
 
-All are rates, shares and times that do not grow with the length of a run.
+All are rates, shares and times that do not depend on the length of a run.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Sighting:
 
     @property
     def seconds(self) -> float:
-        """How long the run was."""
+        """The duration of the run."""
         return max(self.profile.duration_ns, 1) / 1e9
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One figure of a site in a run, and its noise from counting alone."""
+    """One figure of a site in a run, with its noise from counting alone."""
 
     name: str
     unit: str
@@ -58,7 +58,10 @@ def _ratio(
     after: float | None,
     variances: tuple[float | None, ...],
 ) -> Change | None:
-    """A change with the sum of the sides' variances; without one, no interval."""
+    """Return a change with the sum of both variances.
+
+    Without one there is no interval.
+    """
     if not before or not after:
         return None
     known = [one for one in variances if one is not None]
@@ -94,7 +97,7 @@ def _p99(name: str) -> Measure:
         variances = (variance(sides[0]), variance(sides[1]))
         return _ratio(of(before), of(after), variances)
 
-    return Measure(f"{name}.p99", "ns", f"99 % of the {name}s are shorter", of, between)
+    return Measure(f"{name}.p99", "ns", f"99th percentile of {name} times", of, between)
 
 
 def _rate(seen: Sighting) -> float:
@@ -121,7 +124,7 @@ def _waiting(seen: Sighting) -> float | None:
 
 
 def _sum_variance(times: Distribution) -> float | None:
-    """Of a sum of a random number of durations: compound Poisson."""
+    """Return the variance of a sum of random length (compound Poisson)."""
     of_mean = _mean_variance(times)
     return None if of_mean is None else of_mean + 1 / max(times.timed, 1)
 
@@ -132,7 +135,7 @@ def _waiting_between(before: Sighting, after: Sighting) -> Change | None:
 
 
 def _share_variance(seen: Sighting) -> float | None:
-    """Waits and holds together, each with its part of the time."""
+    """Return the variance of waits and holds together, weighted by time."""
     use = seen.row.use
     total = use.wait.total_ns + use.hold.total_ns
     variance = 0.0
@@ -159,22 +162,22 @@ MEASURES = {
         Measure(
             "share",
             "share",
-            "of all threads' time: waiting for it, holding it, releasing it",
+            "share of all threads' time: acquiring, holding and releasing it",
             lambda seen: seen.row.site.share,
             _share_between,
         ),
-        Measure("rate", "count", "acquisitions a second", _rate, _rate_between),
+        Measure("rate", "count", "acquisitions per second", _rate, _rate_between),
         Measure(
             "contended",
             "share",
-            "share of the acquisitions that had to wait",
+            "share of acquisitions that had to wait",
             lambda seen: contended_share(seen.row.use),
             _contended_between,
         ),
         Measure(
             "waiting",
             "count",
-            "threads waiting at once, in the mean: wait time a second",
+            "mean number of waiting threads: wait time per second",
             _waiting,
             _waiting_between,
         ),

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The order in which locks are taken, as a picture of sites.
+"""The lock order as a graph of sites.
 
-Layers from left to right: a site stands right of all that were held when it was taken.
-Sites that are taken in both orders, directly or in a circle, share a layer; their
-edges are the ones to look at. Within a layer sites stand near what they are connected
-with (the barycentre heuristic: Sugiyama, Tagawa and Toda, "Methods for visual
+Layers go from left to right: a site is to the right of all sites held when it was
+acquired. Sites acquired in both orders, directly or in a cycle, share a layer; the
+edges between them are potential deadlocks. Within a layer, sites are near their
+neighbours (the barycentre heuristic: Sugiyama, Tagawa and Toda, "Methods for visual
 understanding of hierarchical system structures", IEEE Transactions on Systems, Man and
 Cybernetics 1981).
 """
@@ -22,15 +22,15 @@ from hasp.profile.report.findings import INVERSION, Names
 from hasp.profile.report.layout import shortened
 
 MOST_SITES = 40
-WIDTH, HEIGHT = 200, 42  # of a box
-LETTERS = 27  # that fit in its width
+WIDTH, HEIGHT = 200, 42  # size of a box
+LETTERS = 27  # letters that fit in its width
 GAP_X, GAP_Y, MARGIN = 80, 22, 12
 SWEEPS = 4
 
 
 @dataclass(frozen=True)
 class Box:
-    """A site; its upper left corner."""
+    """A site with its upper left corner."""
 
     site: int
     name: str
@@ -39,41 +39,41 @@ class Box:
 
     @property
     def place(self) -> str:
-        """Where its locks are made."""
+        """The location that creates its locks."""
         return shortened(self.name.partition(" ")[0], LETTERS)
 
     @property
     def lock(self) -> str:
-        """What the program calls them; for a C++ name its end tells more."""
+        """The lock's expression; the end of a C++ name is more specific."""
         words = self.name.partition(" ")[2].removeprefix("in ")
         return words if len(words) <= LETTERS else f"...{words[3 - LETTERS :]}"
 
 
 @dataclass(frozen=True)
 class Arrow:
-    """The second was taken while the first was held."""
+    """The second lock was acquired while the first was held."""
 
     outer: Box
     inner: Box
     count: int
     by_try: bool
-    circular: bool  # both may be taken in the other order, too
-    path: str  # of an SVG
+    circular: bool  # the opposite order occurs too
+    path: str  # SVG path
 
 
 @dataclass(frozen=True)
 class Graph:
-    """The picture."""
+    """The graph."""
 
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
     width: float
     height: float
-    left_out: int  # sites
+    left_out: int  # number of omitted sites
 
 
 def order_graph(profile: Profile, names: Names) -> Graph:
-    """Of the sites whose locks were nested most often; those in circles first."""
+    """Return the graph of the most nested sites; those in cycles come first."""
     counts: dict[tuple[int, int], int] = defaultdict(int)
     tried: dict[tuple[int, int], bool] = {}
     for edge in profile.edges:
@@ -116,7 +116,7 @@ def order_graph(profile: Profile, names: Names) -> Graph:
 
 
 def _inverted_within(profile: Profile, names: Names) -> set[int]:
-    """Sites whose own locks are taken in both orders."""
+    """Return the sites whose own locks are acquired in both orders."""
     found = set()
     for event in profile.events:
         if event.kind == INVERSION:
@@ -129,13 +129,13 @@ def _inverted_within(profile: Profile, names: Names) -> set[int]:
 def _rings(
     counts: Mapping[tuple[int, int], int], tried: Mapping[tuple[int, int], bool]
 ) -> dict[int, int]:
-    """A number for each site, the same for sites that reach each other."""
+    """Return a number for each site, the same for sites that reach each other."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     sites = sorted({site for key in counts for site in key})
     places = {site: place for place, site in enumerate(sites)}
-    # A lock that is only tried for cannot be waited for.
+    # A trylock does not wait.
     firm = [key for key in counts if not tried[key]]
     rows = [places[outer] for outer, _ in firm]
     columns = [places[inner] for _, inner in firm]
@@ -189,15 +189,15 @@ def _layers(
     counts: Mapping[tuple[int, int], int],
     ring_of: Mapping[int, int],
 ) -> dict[int, int]:
-    """The longest way to each ring; edges within a ring do not count."""
+    """Return the longest path to each ring; edges within a ring do not count."""
     depth = {ring_of[site]: 0 for site in shown}
     between = [
         (ring_of[outer], ring_of[inner])
         for outer, inner in counts
         if ring_of[outer] != ring_of[inner]
     ]
-    # Without tried edges there are no circles between rings; with them there may be,
-    # so the number of rounds is bounded.
+    # Rings without trylocks form no cycles. With trylocks they may, so the number of
+    # rounds is bounded.
     for _ in range(len(depth)):
         changed = False
         for outer, inner in between:
@@ -211,7 +211,7 @@ def _layers(
 
 
 def _path(outer: Box, inner: Box) -> str:
-    """From the right of the outer box to the left of the inner one, or around."""
+    """Return a path from the right of the outer box to the left of the inner one."""
     middle = HEIGHT / 2
     x, y = outer.x + WIDTH, outer.y + middle
     if inner.x > outer.x:
@@ -220,7 +220,7 @@ def _path(outer: Box, inner: Box) -> str:
             f"M{x:.0f} {y:.0f}C{x + bend:.0f} {y:.0f} {inner.x - bend:.0f} "
             f"{inner.y + middle:.0f} {inner.x:.0f} {inner.y + middle:.0f}"
         )
-    # Back, or within a column: out at the right, in at the right.
+    # Backwards, or within a column: leave at the right, enter at the right.
     far = max(x, inner.x + WIDTH) + 26
     turn = -8 if inner.y < outer.y else 8
     start, end = y + turn, inner.y + middle - turn

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The forms that a report is written in, each to a file or to stdout."""
+"""The formats of a report, each written to a file or to stdout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Maker = Callable[[Profile, Metric, "int | None"], "str | bytes"]
 
 @dataclass(frozen=True)
 class Output:
-    """A form and where it goes."""
+    """A format and its destination."""
 
     form: str
     destination: str
@@ -93,7 +93,7 @@ FORMS: dict[str, Maker] = {
 
 
 def outputs(arguments: argparse.Namespace, trace: Path) -> list[Output]:
-    """What the options ask for; an error for what cannot be written."""
+    """Return the outputs that the options request; raises HaspError for a bad one."""
     found = [
         Output(form, destination)
         for form in FORMS
@@ -107,7 +107,7 @@ def outputs(arguments: argparse.Namespace, trace: Path) -> list[Output]:
     on_stdout = [output.form for output in found if output.destination == STDOUT]
     if len(on_stdout) > 1:
         raise HaspError(
-            f"{' and '.join(on_stdout)} would both go to the standard output",
+            f"{' and '.join(on_stdout)} would both go to standard output",
             "name a FILE for all but one",
         )
     return found
@@ -116,8 +116,8 @@ def outputs(arguments: argparse.Namespace, trace: Path) -> list[Output]:
 def _folded(words: list[str]) -> Output:
     if words[0] not in ("wait", "hold") or len(words) > 2:
         raise HaspError(
-            f"--folded {' '.join(words)}: what should be weighed?",
-            "write --folded wait or --folded hold, and then perhaps a FILE",
+            f"--folded {' '.join(words)}: wait or hold time?",
+            "write --folded wait or --folded hold, optionally with a FILE",
         )
     return Output(f"folded {words[0]}", words[1] if len(words) > 1 else STDOUT)
 
@@ -128,24 +128,24 @@ def _check_not_the_trace(destination: str, trace: Path) -> None:
         return
     if path.samefile(trace):
         raise HaspError(
-            f"{destination} is the trace itself, and would be replaced",
+            f"{destination} is the trace itself, and would be overwritten",
             "name another file",
         )
 
 
 def write(profile: Profile, output: Output, by: Metric, top: int | None) -> None:
-    """One form, which is made whole before any of it is written."""
+    """Write one format; it is rendered completely before writing begins."""
     made = FORMS[output.form](profile, by, top)
     content = made if isinstance(made, bytes) else made.encode(errors="replace")
     if output.destination == STDOUT:
         if isinstance(made, bytes) and sys.stdout.isatty():
             raise HaspError(
-                f"{output.form} is binary, and the standard output is a terminal",
+                f"{output.form} is binary, and standard output is a terminal",
                 f"name a file: --{output.form} FILE",
             )
         sys.stdout.flush()
         left = memoryview(content)
-        while left:  # an unbuffered stream may take only a part
+        while left:  # an unbuffered stream may accept only a part
             left = left[sys.stdout.buffer.write(left) :]
         sys.stdout.buffer.flush()
         return

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The report as a page. There are bounds to all its lists, so that a program with ten
-thousand sites makes one that a browser opens."""
+"""The report as an HTML page.
+
+All lists are bounded, so that a program with ten thousand sites makes a page that a
+browser can open.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ MOST_SITES, MOST_DETAILED, MOST_LOCKS, MOST_THREADS = 1000, 100, 20, 500
 MOST_FINDINGS = 50
 DIGITS = 4
 TITLE = 80  # characters
-# metric, heading; the first column is the name.
+# Metric and heading; the first column is the name.
 COLUMNS = (
     ("share", "share"),
     ("acquisitions", "taken"),
@@ -57,7 +60,7 @@ THREAD_COLUMNS = (
 
 
 def render(profile: Profile) -> str:
-    """The page."""
+    """Return the page."""
     names = Names(profile)
     found = rows(profile)
     said = verdict(profile)
@@ -87,7 +90,7 @@ def render(profile: Profile) -> str:
 
 
 def _short(profile: Profile) -> str:
-    """The command without the folder of the program, not too long for a heading."""
+    """Shorten the command for a heading; the program's folder is removed."""
     words = [Path(profile.executable).name, *profile.command[1:]]
     if profile.command:
         words[0] = Path(profile.command[0]).name
@@ -96,7 +99,7 @@ def _short(profile: Profile) -> str:
 
 
 def page_data(profile: Profile, names: Names, found: list[Row]) -> dict[str, Any]:
-    """What the script draws."""
+    """Return the data that the page's script draws."""
     shown = found[:MOST_SITES]
     return {
         "columns": [

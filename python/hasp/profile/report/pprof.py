@@ -2,12 +2,13 @@
 """Stacks in pprof's format: a gzipped protocol buffer, perftools.profiles.Profile.
 
 The sample types are those of Go's mutex and block profiles, contentions/count and
-delay/nanoseconds: a delay is the sum over all waiters, so that 100 threads which wait
-10 ms each make one second. Go's mutex profile charges it to who unlocks, ours (like
-Go's block profile) to who waits. Beside them holds/count and hold/nanoseconds.
+delay/nanoseconds. A delay is the sum over all waiters: 100 threads waiting 10 ms each
+make one second. Go's mutex profile charges the thread that unlocks; this one, like Go's
+block profile, charges the thread that waits. Further types are holds/count and
+hold/nanoseconds.
 
-The message is described here by the field numbers of pprof's public profile.proto; only
-what is written is described.
+The message is described here by the field numbers of pprof's public profile.proto, as
+far as it is written.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ SAMPLE_TYPES = (
     ("hold", "nanoseconds"),
 )
 DEFAULT_TYPE = "delay"
-LARGEST = 2**63 - 1  # of an int64
+LARGEST = 2**63 - 1  # largest int64
 PACKAGE = "perftools.profiles"
-# message -> (field, number, type); `*` before the type: repeated.
+# message -> (field, number, type); `*` before the type means repeated.
 MESSAGES: dict[str, tuple[tuple[str, int, str], ...]] = {
     "Profile": (
         ("sample_type", 1, "*ValueType"),
@@ -79,7 +80,7 @@ MESSAGES: dict[str, tuple[tuple[str, int, str], ...]] = {
 
 @cache
 def message_class() -> Any:
-    """The class of perftools.profiles.Profile, made from MESSAGES."""
+    """Return the class of perftools.profiles.Profile, built from MESSAGES."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     field_type = descriptor_pb2.FieldDescriptorProto
@@ -105,7 +106,7 @@ def message_class() -> Any:
             entry.type = plain.get(word, field_type.TYPE_MESSAGE)
             if word not in plain:
                 entry.type_name = f".{PACKAGE}.{word}"
-    # A pool of its own: another package may have registered the same messages.
+    # A separate pool: another package may have registered the same messages.
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(
@@ -114,7 +115,7 @@ def message_class() -> Any:
 
 
 class _Builder:
-    """Numbers strings, modules, functions and addresses as they come."""
+    """Numbers strings, modules, functions and addresses in order of appearance."""
 
     def __init__(self) -> None:
         self.profile = message_class()()
@@ -125,7 +126,7 @@ class _Builder:
         self.string("")
 
     def string(self, text: str) -> int:
-        """Its place in the string table."""
+        """Return the index in the string table."""
         place = self._strings.setdefault(text, len(self._strings))
         if place == len(self.profile.string_table):
             self.profile.string_table.append(
@@ -149,7 +150,7 @@ class _Builder:
     def _module(self, name: str) -> int:
         if name not in self._modules:
             self._modules[name] = len(self._modules) + 1
-            # Resolved already: pprof must not look for the file itself.
+            # Already resolved: pprof must not search for the file.
             self.profile.mapping.add(
                 id=self._modules[name],
                 filename=self.string(name),
@@ -161,7 +162,7 @@ class _Builder:
         return self._modules[name]
 
     def location(self, frames: tuple[Frame, ...]) -> int:
-        """One address: the calls inlined there first, then the function itself."""
+        """Return the location of an address: inlined calls first, then the function."""
         if frames not in self._locations:
             self._locations[frames] = len(self._locations) + 1
             entry = self.profile.location.add(
@@ -176,7 +177,7 @@ class _Builder:
 
 
 def by_address(stack: Stack) -> list[tuple[Frame, ...]]:
-    """The frames of each address: the calls inlined there, then the function."""
+    """Return the frames of each address: inlined calls first, then the function."""
     groups: list[tuple[Frame, ...]] = []
     pending: list[Frame] = []
     for frame in stack:
@@ -190,12 +191,12 @@ def by_address(stack: Stack) -> list[tuple[Frame, ...]]:
 
 
 def _bounded(value: int) -> int:
-    """What fits: a damaged trace may say anything."""
+    """Limit a value to int64; a damaged trace may contain anything."""
     return max(0, min(value, LARGEST))
 
 
 def message(profile: Profile) -> Any:
-    """The profile as pprof's message."""
+    """Return the profile as pprof's message."""
     build = _Builder()
     target = build.profile
     for kind, unit in SAMPLE_TYPES:
@@ -219,7 +220,7 @@ def message(profile: Profile) -> Any:
 
 
 def pprof(profile: Profile) -> bytes:
-    """The file; the same profile always gives the same bytes."""
+    """Return the file; equal profiles give equal bytes."""
     return gzip.compress(
         message(profile).SerializeToString(deterministic=True), mtime=0
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which trace a report is about, and its profile."""
+"""Find the trace of a report, and load its profile."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hasp.base.errors import HaspError
 from hasp.profile.model.profile import Profile
 
 DEFAULT = "hasp.trace"
-# Options whose FILE may be left out: they would take the TRACE behind them for it.
+# Options with an optional FILE, which would take a TRACE that follows them.
 GREEDY = ("json", "csv", "markdown", "html", "speedscope", "chrome_trace", "pprof")
 
 
 def trace_named(arguments: argparse.Namespace) -> Path:
-    """The TRACE of a command line, also behind an option that may have a FILE.
+    """Return the TRACE of a command line, even after an option with an optional FILE.
 
-    In `hasp report --json hasp.trace` the parser takes the trace for the FILE. Where no
-    TRACE is given, a FILE that exists is the trace, so nothing is ever written over it.
+    In `hasp report --json hasp.trace` argparse takes the trace as FILE. If no TRACE is
+    given, a FILE that exists is the trace, so that nothing overwrites it.
     """
     if arguments.trace is not None:
         return Path(arguments.trace)
@@ -33,7 +33,7 @@ def trace_named(arguments: argparse.Namespace) -> Path:
 
 
 def trace_behind(arguments: argparse.Namespace, names: Sequence[str]) -> Path | None:
-    """A file that exists where an option's FILE may be left out: it is the TRACE."""
+    """Return an existing file given as an option's optional FILE: it is the TRACE."""
     for name in names:
         value = getattr(arguments, name)
         if value not in (None, "-") and Path(value).exists():
@@ -43,7 +43,7 @@ def trace_behind(arguments: argparse.Namespace, names: Sequence[str]) -> Path | 
 
 
 def open_profile(trace: Path, process: str | None = None) -> Profile:
-    """The profile of a trace, or of another process of its run."""
+    """Return the profile of a trace, or of another process of its run."""
     check_exists(trace)
     if process is None:
         return load(trace)
@@ -51,19 +51,19 @@ def open_profile(trace: Path, process: str | None = None) -> Profile:
 
 
 def load(trace: Path) -> Profile:
-    """A trace as a profile; the reader is imported only now."""
+    """Load a profile; the reader is imported on first use."""
     from hasp.profile.model import build
 
     return build.load(trace)
 
 
 def check_exists(trace: Path) -> None:
-    """An error for a trace that is not there, with what to do about it."""
+    """Raise HaspError if the trace does not exist."""
     if trace.is_dir():
         raise HaspError(f"{trace} is a folder", "name the trace in it: hasp.trace")
     if not trace.exists():
         raise HaspError(
-            f"{trace}: there is no such file",
+            f"{trace} does not exist",
             "record one: hasp profile -- ./program; it writes hasp.trace",
         )
 
@@ -71,8 +71,8 @@ def check_exists(trace: Path) -> None:
 def _of_process(trace: Path, process: str) -> Profile:
     if not process.isdecimal():
         raise HaspError(
-            f"--process {process!r} is no number",
-            "give a process id, or N for the file hasp.trace.N",
+            f"--process {process!r} is not a number",
+            "give a process id, or N for hasp.trace.N",
         )
     first = load(trace)
     family = [trace, *(trace.parent / Path(name).name for name in first.others)]
@@ -87,5 +87,5 @@ def _of_process(trace: Path, process: str) -> Profile:
         known.append(f"{profile.pid} ({path.name})")
     raise HaspError(
         f"no process {process} was recorded",
-        f"there are: {', '.join(known)}",
+        f"recorded processes: {', '.join(known)}",
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Stacks with the time waited or held there: folded lines and speedscope's JSON.
+"""Stacks with the time waited or held: folded lines, and speedscope's JSON.
 
-The frame below all (the leaf) is the lock, so that a flame graph shows which lock is
-taken where. Times are sums over all threads: ten threads that wait a second make ten.
+The leaf frame is the lock, so that a flame graph shows which lock is acquired where.
+Times are sums over all threads: ten threads waiting a second make ten seconds.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ SPEEDSCOPE = "https://www.speedscope.app/file-format-schema.json"
 
 
 def time_of(weight: Weight, kind: str) -> int:
-    """Its wait or hold time in ns."""
+    """Return the wait or hold time in ns."""
     return weight.wait_ns if kind == "wait" else weight.hold_ns
 
 
 def label(frame: Frame) -> str:
-    """A function, or where it lies when it has no name."""
+    """Return a function's name, or its address if it has none."""
     return (
         frame.function or f"{frame.module.rsplit('/', 1)[-1] or '?'}+{frame.offset:#x}"
     )
 
 
 def sums(profile: Profile, kind: str) -> dict[tuple[str, ...], int]:
-    """Time in ns by stack, the outermost function first and the lock's site last."""
+    """Return time in ns by stack, from the outermost function to the lock's site."""
     names = Names(profile)
     found: dict[tuple[str, ...], int] = {}
     for weight in profile.weights:
@@ -47,24 +47,24 @@ def sums(profile: Profile, kind: str) -> dict[tuple[str, ...], int]:
 
 def _site(names: Names, lock: int) -> str:
     site = names.site(lock)
-    return site.name if site else "lock of no site"
+    return site.name if site else "lock without a site"
 
 
 def folded(profile: Profile, kind: str) -> str:
-    """`main;work;db_put;db.c:88 &db->mu 1234`, a line a stack, in microseconds.
+    """Return lines such as `main;work;db_put;db.c:88 &db->mu 1234`, in microseconds.
 
-    That is what flamegraph.pl and most viewers of flame graphs read.
+    This is the format of flamegraph.pl and most flame graph viewers.
     """
     lines = []
     for key, value in sorted(sums(profile, kind).items()):
-        # A semicolon divides frames.
+        # Semicolons separate frames.
         path = ";".join(word.replace(";", ":").replace("\n", " ") for word in key)
         lines.append(f"{path} {max(1, round(value / 1000))}\n")
     return "".join(lines)
 
 
 def speedscope(profile: Profile) -> dict[str, Any]:
-    """Both kinds as profiles of speedscope's file format."""
+    """Return wait and hold times as two profiles in speedscope's format."""
     frames: dict[tuple[str, str | None, int | None], int] = {}
     names = Names(profile)
     parts = []
@@ -111,5 +111,5 @@ def _frame(key: tuple[str, str | None, int | None]) -> Mapping[str, str | int]:
 
 
 def speedscope_text(profile: Profile) -> str:
-    """The file."""
+    """Return the file's content."""
     return json.dumps(speedscope(profile), ensure_ascii=True) + "\n"

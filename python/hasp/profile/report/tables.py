@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sites as CSV (every figure, plain numbers) and as Markdown (the first screen)."""
+"""The sites as CSV, with every figure, and as Markdown, with the first screen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from hasp.profile.report.text import (
 
 
 def csv_text(profile: Profile) -> str:
-    """One row for each site; times in ns, shares as fractions, empty if unknown."""
+    """Return a row for each site:
+
+    times in ns, shares as fractions, empty if unknown.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     suffix = {"ns": "_ns", "share": "", "count": ""}
@@ -45,7 +48,7 @@ def _plain(value: float | None) -> str:
 
 
 def markdown(profile: Profile, by: Metric, top: int | None) -> str:
-    """The first screen for an issue or a wiki."""
+    """Return the first screen for an issue or a wiki."""
     names = Names(profile)
     said = verdict(profile)
     command, recorded = headline(profile)

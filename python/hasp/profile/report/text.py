@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FINDINGS = 10
-LONG_NAME = 40  # letters
-EVIDENCE = 5  # lines; a table below the first screen is not seen
+LONG_NAME = 40  # characters
+EVIDENCE = 5  # lines; more would push the table off the first screen
 IDLE_HEADINGS = (
     *(
         "site",
@@ -50,7 +50,7 @@ IDLE_HEADINGS = (
         "time-\nouts",
     ),
 )
-# Metrics that have a column; another one that is sorted by gets one of its own.
+# Metrics with a column of their own. Sorting by another metric adds a column.
 SHOWN = frozenset(
     ("acquisitions", "contended", "share", "waiters.mean", "hold.p50", "hold.p99")
 ) | {f"wait.{name}" for name in ("total", "p50", "p99", "max")}
@@ -59,14 +59,14 @@ CUT = ("wait\np50", "wai-\nters")  # the columns that make room for it
 
 @dataclass(frozen=True)
 class Choice:
-    """Which rows are shown, and in which order."""
+    """The rows to show, and their order."""
 
     by: Metric
     top: int | None = 10  # None: all
 
 
 def print_report(profile: Profile, choice: Choice) -> None:
-    """The whole first screen on stdout."""
+    """Print the first screen to stdout."""
     out = console()
     names = Names(profile)
     said = verdict(profile)
@@ -87,8 +87,8 @@ def print_report(profile: Profile, choice: Choice) -> None:
         say(out, line)
     print_table(profile, choice, out)
     print_idle(profile, choice.top, out)
-    print_findings("bugs", findings(profile, names), choice.top, out)
-    print_findings("order of locks", inversions(profile, names), choice.top, out)
+    print_findings("misuse of locks", findings(profile, names), choice.top, out)
+    print_findings("lock order", inversions(profile, names), choice.top, out)
     out.print()
     say(out, overhead_words(profile.overhead))
     if profile.others:
@@ -98,7 +98,7 @@ def print_report(profile: Profile, choice: Choice) -> None:
 
 
 class Again:
-    """Long names of sites, in full the first time that they are said."""
+    """Abbreviates long site names after their first occurrence."""
 
     def __init__(self, profile: Profile, said: str) -> None:
         self._sites = [site for site in profile.sites if len(site.name) > LONG_NAME]
@@ -106,7 +106,7 @@ class Again:
         self.briefly(said)
 
     def briefly(self, text: str) -> str:
-        """The text with the place alone for each long name that was said before."""
+        """Return the text with repeated long names cut to their locations."""
         for site in self._sites:
             if site.name not in text:
                 continue
@@ -117,7 +117,7 @@ class Again:
 
 
 def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
-    """A paragraph; its further lines begin below the first word."""
+    """Print a paragraph; its lines are indented to the first word."""
     blank = " " * len(indent)
     text = escaped(text)
     lines = wrap(text, out.width, initial_indent=indent, subsequent_indent=blank)
@@ -125,7 +125,7 @@ def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
 
 
 def advice_lines(said: Verdict, most: int = 5) -> list[str]:
-    """What to do, a line for each site that there is something to do about."""
+    """Return a line for each site with advice."""
     lines = [one.words for one in said.advice if one.words]
     more = (
         [f"and {plural(len(lines) - most, 'more site')}"] if len(lines) > most else []
@@ -134,7 +134,7 @@ def advice_lines(said: Verdict, most: int = 5) -> list[str]:
 
 
 def headline(profile: Profile) -> list[str]:
-    """What was recorded, in two lines."""
+    """Return two lines about the recording."""
     command = shlex.join(profile.command) or profile.executable
     command = command.encode(errors="replace").decode()
     nodes = f", {profile.nodes} NUMA nodes" if profile.nodes > 1 else ""
@@ -148,7 +148,7 @@ def headline(profile: Profile) -> list[str]:
 
 
 def moment(seconds: float) -> str:
-    """A time of day, local; a damaged trace may say anything."""
+    """Return a local time; a damaged trace may contain any number."""
     try:
         return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}"
     except (OverflowError, ValueError, OSError):
@@ -156,7 +156,7 @@ def moment(seconds: float) -> str:
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """A line of the table of sites."""
+    """Return a row of the table of sites."""
     use, site = row.use, row.site
     return (
         row.name,
@@ -177,7 +177,7 @@ HEADINGS = (
 
 
 def figure(row: Row, metric: Metric) -> str:
-    """A metric as narrow as it gets."""
+    """Return a metric in as few columns as possible."""
     value = row.value(metric)
     if metric.unit == "ns":
         return short_time(value)
@@ -185,7 +185,7 @@ def figure(row: Row, metric: Metric) -> str:
 
 
 def print_table(profile: Profile, choice: Choice, out: Console) -> None:
-    """The sites, the most important first."""
+    """Print the sites, the most important first."""
     found = rows(profile, choice.by)
     if not found:
         return
@@ -210,7 +210,7 @@ def print_table(profile: Profile, choice: Choice, out: Console) -> None:
 
 
 def print_idle(profile: Profile, top: int | None, out: Console) -> None:
-    """Condition variables and barriers: threads that wait for events, not locks."""
+    """Print condition variables and barriers, whose waits are idle time."""
     found = idle_rows(profile)
     if not found:
         return
@@ -236,7 +236,7 @@ def print_idle(profile: Profile, top: int | None, out: Console) -> None:
 def print_findings(
     title: str, found: Sequence[Finding], top: int | None, out: Console
 ) -> None:
-    """Bugs in words, with the places."""
+    """Print findings as sentences with stacks."""
     if not found:
         return
     out.print()
@@ -253,7 +253,7 @@ def print_findings(
 
 
 def overhead_words(overhead: Overhead) -> str:
-    """What the tool itself cost."""
+    """Describe the cost of recording."""
     return (
         f"Recording took {time(overhead.spent_ns)} of CPU time, "
         f"{share(overhead.share, ' ')} of the program's time (with warm caches: "
@@ -264,6 +264,6 @@ def overhead_words(overhead: Overhead) -> str:
 
 
 def others_words(others: Sequence[str]) -> str:
-    """The other processes of the run."""
+    """Name the other processes of the run."""
     short = [name.rsplit("/", 1)[-1] for name in others]
-    return f"The run had other processes: {listed(short)}; --process PID shows one."
+    return f"The run has other processes: {listed(short)}; --process PID shows one."

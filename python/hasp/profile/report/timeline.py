@@ -18,14 +18,15 @@ MOST_SITES = 30
 
 
 def timeline(profile: Profile, names: Names) -> dict[str, Any]:
-    """For each site with waiters: their mean number and the usual holder in each bin.
+    """Return the mean number of waiters and the usual holder of each site in each bin.
 
-    `bin_ns` is a bin's width. A bin in which nobody was seen waiting has 0 waiters and
-    holder 0; who holds a lock that nobody waits for is not recorded.
+    `bin_ns` is the width of a bin. A bin without waiters has 0 waiters and holder 0:
+    holders are recorded only while threads wait.
     """
     duration = max(profile.duration_ns, 1)
     tick = profile.look_ns
-    # Whole looks of the sampler, or some bins would seem to have more than others.
+    # Bins are multiples of the sampling interval, so that all have equally many
+    # samples.
     width = tick * max(1, math.ceil(duration / tick / BINS))
     bins = math.ceil(duration / width)
     waiting: dict[int, numpy.ndarray[Any, numpy.dtype[numpy.float64]]] = {}
@@ -62,10 +63,10 @@ def timeline(profile: Profile, names: Names) -> dict[str, Any]:
 def _spread(
     sample: WaiterSample, tick: float, width: float, bins: int
 ) -> Iterator[tuple[int, float]]:
-    """The bins that a sample covers, with the time in each.
+    """Yield the bins that a sample covers, with the time in each.
 
-    A sample represents the time since the previous one: the sampler may have been
-    late, or slept longer, and old samples are thinned out.
+    A sample represents the time since the previous one: the sampler may be late or
+    sleep longer, and old samples are thinned out.
     """
     end = min(float(sample.at_ns), bins * width)
     begin = max(0.0, end - sample.weight * tick)
@@ -76,7 +77,7 @@ def _spread(
 
 
 def moments(profile: Profile) -> dict[str, list[Any]]:
-    """The whole process over time, thinned to what a page can show."""
+    """Return samples of the process over time, thinned out for a page."""
     step = max(1, len(profile.moments) // BINS)
     kept = profile.moments[::step]
     return {

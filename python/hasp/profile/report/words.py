@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers of a profile as people read them. `-` is what was not measured."""
+"""Format numbers of a profile for people. `-` means not measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NOTHING = "-"
 
 
 def count(value: float | None) -> str:
-    """9,999, then 12.3k, 1.23M, 45.6G: at most five characters."""
+    """Return 9,999, 12.3k, 1.23M or 45.6G: at most five characters."""
     if value is None:
         return NOTHING
     if value < 9_999.5:
@@ -24,7 +24,7 @@ def count(value: float | None) -> str:
 
 
 def few(value: float | None) -> str:
-    """A small number such as a mean number of threads: 2.4, 120."""
+    """Return a small number, such as a mean number of threads: 2.4, 120."""
     if value is None:
         return NOTHING
     if 0 < value < 0.05:
@@ -33,12 +33,12 @@ def few(value: float | None) -> str:
 
 
 def time(ns: float | None) -> str:
-    """A time for sentences: 12.3 ms."""
+    """Return a time for sentences: 12.3 ms."""
     return NOTHING if ns is None else format_duration(ns / 1e9)
 
 
 def short_time(ns: float | None, digits: int = 2) -> str:
-    """A time for narrow columns, without a blank: 12ms, 1.2ms; up to 9999s."""
+    """Return a time for narrow columns, without a space: 12ms, 1.2ms, up to 9999s."""
     if ns is None:
         return NOTHING
     if not ns:
@@ -56,7 +56,7 @@ def short_time(ns: float | None, digits: int = 2) -> str:
 
 
 def share(value: float | None, blank: str = "") -> str:
-    """41%, 4.2%, <0.1%; with a blank before the sign in sentences."""
+    """Return 41%, 4.2% or <0.1%; sentences have a space before the sign."""
     if value is None:
         return NOTHING
     percent = 100 * value
@@ -67,19 +67,19 @@ def share(value: float | None, blank: str = "") -> str:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """A value of a metric for sentences, by its unit: ns, share or count."""
+    """Return a value of a metric for sentences; its unit is ns, share or count."""
     if unit == "ns":
         return time(value)
     return share(value, " ") if unit == "share" else count(value)
 
 
 def plural(number: int, noun: str, nouns: str | None = None) -> str:
-    """`1 thread`, `12 threads`."""
+    """Return `1 thread` or `12 threads`."""
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """`a, b and c`, or `a, b, c and 5 more`."""
+    """Return `a, b and c`, or `a, b, c and 5 more`."""
     shown = list(names[:most])
     if len(names) > most:
         return f"{', '.join(shown)} and {len(names) - most:,} more"

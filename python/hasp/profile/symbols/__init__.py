@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Addresses of a program as functions, source lines and objects."""
+"""Resolve the addresses of a program to functions, source lines and objects."""

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What a lock is a part of, by its type: `db.mu`, where no source can be quoted.
+"""Find the structure field that holds a lock, `db.mu`, where no source is available.
 
-Compilers say how a call's arguments are made of what the caller keeps (call site
-parameters), and where its variables are at that moment. A pointer variable from whose
-value the first argument is made gives the type, and the distance the field (DWARF 5,
-sections 2.5.1.7 and 3.4). Optimised builds have this; others have their source.
+Compilers describe how a call's arguments derive from values of the caller (call site
+parameters), and where its variables are at that point. If the first argument derives
+from a pointer variable, the pointer's type and the offset give the field (DWARF 5,
+sections 2.5.1.7 and 3.4). Only optimised builds contain this; for others the source is
+quoted.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from hasp.base.elf.damaged import DAMAGED
 from hasp.base.elf.sections import Elf
 from hasp.profile.symbols.types import Field, field_of, size_of
 
-FIRST_ARGUMENT = {"EM_X86_64": 5, "EM_AARCH64": 0}  # DWARF's number of its register
+FIRST_ARGUMENT = {"EM_X86_64": 5, "EM_AARCH64": 0}  # the register's number in DWARF
 CALL_SITES = ("DW_TAG_call_site", "DW_TAG_GNU_call_site")
 PARAMETERS = ("DW_TAG_call_site_parameter", "DW_TAG_GNU_call_site_parameter")
 RETURNS = ("DW_AT_call_return_pc", "DW_AT_low_pc")
@@ -31,25 +32,26 @@ VARIABLES = ("DW_TAG_formal_parameter", "DW_TAG_variable")
 POINTERS = (
     *("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type"),
 )
-MOST_ENTRIES = 80_000  # two seconds of debug information, looked at over all questions
+# about two seconds of reading debug information, for all queries together
+MOST_ENTRIES = 80_000
 
 
 class Sum(NamedTuple):
-    """A register's value, now or at the function's beginning, and a distance."""
+    """The value of a register, now or at function entry, plus an offset."""
 
     base: str
     distance: int
 
 
 class Place(NamedTuple):
-    """Where a variable is."""
+    """The location of a variable."""
 
     value: Sum
-    holds: bool  # during the call; else behind it
+    holds: bool  # valid during the call; otherwise only after it
 
 
 class Fields:
-    """Answers for one file, until its budget is used up."""
+    """Answers queries about one file until its budget is used up."""
 
     def __init__(self, elf: Elf) -> None:
         self._elf = elf
@@ -74,7 +76,10 @@ class Fields:
         return None if number is None else Sum(f"r{number}", 0)
 
     def at(self, return_address: int) -> str | None:
-        """The type and field whose address the call gives; None if that is not told."""
+        """Return the type and field that the call passes.
+
+        None if DWARF does not tell.
+        """
         try:
             if not self._sections.has_dwarf_info() or self._first is None:
                 return None
@@ -94,8 +99,9 @@ class Fields:
                 if entry.tag in VARIABLES
                 for place in self._places(entry, return_address - 1)
             ]
-            # What holds during the call is certain. What holds behind it, in the same
-            # register, is most likely so, as it has to lead to a lock.
+            # A location that is valid during the call is certain. One that is valid
+            # only after it, in the same register, is very likely right, because the
+            # field must be a lock.
             for entry, place in sorted(places, key=lambda each: not each[1].holds):
                 field = self._in_variable(entry, place, argument)
                 if field and field.is_lock:
@@ -103,7 +109,7 @@ class Fields:
         return None
 
     def _functions(self, address: int) -> Iterator[Any]:
-        """The functions that cover the address."""
+        """Yield the functions that cover the address."""
         unit = self._unit(address)
         if unit is None:
             return
@@ -150,7 +156,7 @@ class Fields:
             yield from self._below(child)
 
     def _argument(self, entries: list[Any], return_address: int) -> Sum | None:
-        """What the first argument of the call is made of."""
+        """Return the expression of the call's first argument."""
         for entry in entries:
             if entry.tag not in CALL_SITES:
                 continue
@@ -176,7 +182,7 @@ class Fields:
         return None
 
     def _sum(self, entry: Any, expression: list[int]) -> Sum | None:
-        """The few forms that pointers to parts of an object take."""
+        """Evaluate the few forms that pointers into an object take."""
         parsed = DWARFExprParser(entry.cu.structs).parse_expr(expression)
         steps = [step for step in parsed if step.op_name != "DW_OP_stack_value"]
         if not steps or len(steps) > 2:
@@ -199,7 +205,7 @@ class Fields:
         return found
 
     def _in_variable(self, entry: Any, place: Place, argument: Sum) -> Field | None:
-        """The field of what this variable points to, or is."""
+        """Return the field in the object that this variable is or points to."""
         if place.value.base != argument.base:
             return None
         origin = entry
@@ -218,7 +224,7 @@ class Fields:
         return field_of(kind, inside) if 0 <= inside < size_of(kind) else None
 
     def _places(self, entry: Any, address: int) -> Iterator[Place]:
-        """Where the variable is at the address, and behind it."""
+        """Yield the variable's locations at the address and after it."""
         where = entry.attributes.get("DW_AT_location")
         parser = LocationParser(self._dwarf.location_lists())
         version = entry.cu["version"]
@@ -236,7 +242,7 @@ class Fields:
                 base = part.base_address
                 continue
             if not hasattr(part, "loc_expr"):
-                continue  # a pair of views
+                continue  # a location view pair
             shift = 0 if getattr(part, "is_absolute", False) else base
             if address < part.end_offset + shift:
                 value = self._sum(entry, part.loc_expr)

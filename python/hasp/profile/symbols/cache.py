@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The file beside a trace that keeps what its addresses are: hasp.trace.symbols.
+"""The symbols file beside a trace, hasp.trace.symbols.
 
-With it a trace can be read on another machine, or when its program was built anew. Only
-what was found is kept, so that the rest is looked for again. The file is made for one
-trace, which it names; one that does not fit is not used.
+With it a trace can be read on another machine or after its program was rebuilt. It
+stores only the addresses that were resolved; others are looked up again. The file names
+the trace that it belongs to, and is ignored for any other.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ WRONG_SHAPE = (ValueError, TypeError, AttributeError)
 
 
 def path_of(trace: Path) -> Path:
-    """The file for a trace."""
+    """Return the symbols file of a trace."""
     return trace.with_name(trace.name + SUFFIX)
 
 
 def identity(trace: Trace) -> list[int]:
-    """What tells one recording from another."""
+    """Return what identifies a recording."""
     header = trace.header
     begin = header["begin"]
     return [int(header["session"]), int(header["pid"]), int(begin["ticks"])]
 
 
 def write(trace: Trace, symbolizer: Symbolizer) -> Path:
-    """Keeps every answer that the symbolizer gave."""
+    """Write all resolved addresses to the symbols file; raises OSError."""
     frames = {
         f"{address:x}": [[f.function, f.file, f.line] for f in found]
         for address, found in symbolizer.answered_frames.items()
@@ -70,7 +70,7 @@ def write(trace: Trace, symbolizer: Symbolizer) -> Path:
 
 
 def read(trace: Trace, symbolizer: Symbolizer) -> None:
-    """Gives the symbolizer what is kept of this trace."""
+    """Load the symbols file of this trace, if there is one, into the symbolizer."""
     path = path_of(trace.path)
     try:
         if not path.is_file() or path.stat().st_size > LARGEST:

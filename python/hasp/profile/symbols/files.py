@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Finds the files that know a module's symbols: itself, and its separate debug file.
+"""Find the files with a module's symbols: the module and its separate debug file.
 
-Debug files are looked for where gdb does (its manual, "Debugging Information in
-Separate Files"): by build-id below /usr/lib/debug, then by .gnu_debuglink beside the
-module. A file with another build-id than the one that ran is worth nothing: its
-addresses are others.
+Debug files are searched where gdb searches them (its manual, "Debugging Information in
+Separate Files"): by build-id under /usr/lib/debug, then by .gnu_debuglink beside the
+module. A file with a different build-id is ignored, because its addresses differ.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ DEBUG_ROOT = Path("/usr/lib/debug")
 
 @dataclass(frozen=True)
 class ModuleFiles:
-    """Files of a module, those that tell more first; only what is what ran."""
+    """The files of a module as it ran, the most informative first."""
 
     elves: tuple[Elf, ...]
-    doubt: str | None  # why there is none, where the module had a file
+    doubt: str | None  # why there are none, if the module had a file
 
 
 def files_of(module: Module) -> ModuleFiles:
-    """The files, of which the first may have line numbers."""
+    """Return the module's files; the first may have line numbers."""
     path, shown = Path(module.path), escaped(module.path)
     if not module.path.startswith("/"):
-        return ModuleFiles((), None)  # the vDSO, or a path too long to be kept whole
+        return ModuleFiles((), None)  # the vDSO, or a truncated path
     binary = read_elf(path)
     doubt = None
     if binary is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One frame of a stack: module, function, source line."""
+"""A frame of a stack: module, function and source line."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Frame:
-    """One return address, or an inlined call at it; the innermost comes first."""
+    """A return address, or a call inlined at it; the innermost comes first."""
 
     address: int
-    module: str  # file name, "" if not known
+    module: str  # file name, "" if unknown
     offset: int  # address in the module's file
-    function: str  # demangled; "" if not known
+    function: str  # demangled; "" if unknown
     file: str | None
     line: int | None
     inlined: bool = False

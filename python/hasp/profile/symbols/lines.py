@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions, lines and inlined calls of a file, from its DWARF or symbol table."""
+"""Functions, lines and inlined calls of a file, from DWARF or the symbol table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hasp.base.elf.sections import Elf
 
 
 class Place(NamedTuple):
-    """Where an address is in the source."""
+    """The source location of an address."""
 
     function: str
     file: str | None
@@ -18,16 +18,19 @@ class Place(NamedTuple):
 
 
 class LineTable:
-    """Answers for one file. An address inlined into others has several places."""
+    """Answers queries about one file.
+
+    Inlined calls give an address several locations.
+    """
 
     def __init__(self, elf: Elf, cache: Any) -> None:
         self._load_address = elf.load_address
         self._cache = cache
 
     def at(self, address: int) -> list[Place]:
-        """The innermost inlined call first; none where nothing is known."""
+        """Return the locations of an address, the innermost inlined call first."""
         relative = address - self._load_address
-        if not 0 <= relative < 1 << 32:  # what the tables can hold
+        if not 0 <= relative < 1 << 32:  # the range of the tables
             return []
         return [
             Place(demangled(found.symbol or ""), found.full_path, found.line or None)
@@ -36,8 +39,8 @@ class LineTable:
 
 
 def line_table(elf: Elf) -> LineTable | None:
-    """None for a file whose debug information is damaged or of an unknown kind."""
-    # Here, for these take 50 ms.
+    """Return the tables of a file; None if its debug information is unreadable."""
+    # Imported here because it takes 50 ms.
     from symbolic.debuginfo import Archive
     from symbolic.exceptions import SymbolicError
 

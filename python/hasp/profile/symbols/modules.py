@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files that were mapped into a program, as its trace lists them."""
+"""The files mapped into a program, as listed in its trace."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from hasp.profile.trace.reader import path_text
 
 @dataclass(frozen=True)
 class Module:
-    """One mapped file."""
+    """A mapped file."""
 
     begin: int  # addresses
     end: int
-    bias: int  # address minus address in the file
+    bias: int  # mapped address minus address in the file
     build_id: str  # hexadecimal, "" if it has none
     path: str
 
@@ -30,18 +30,18 @@ class Module:
         return escaped(PurePosixPath(self.path).name) or "program"
 
     def offset(self, address: int) -> int:
-        """The address in the file."""
+        """Return the address in the file."""
         return (address - self.bias) & (1 << 64) - 1
 
 
 class ModuleMap:
-    """Finds the module of an address; the one mapped last, where several were there."""
+    """Finds the module of an address; if several were there, the one mapped last."""
 
     def __init__(self, modules: list[Module]) -> None:
         self.modules = modules
         self._by_name = {module.name: module for module in modules}
-        # Where the modules begin and end, in order: between two of these the last
-        # module that covers the place owns it.
+        # The boundaries of all modules in order. The range between two boundaries
+        # belongs to the last module that covers it.
         self._marks = sorted({mark for m in modules for mark in (m.begin, m.end)})
         place = {mark: i for i, mark in enumerate(self._marks)}
         self._owners = np.full(len(self._marks) + 1, -1, np.int64)
@@ -49,18 +49,18 @@ class ModuleMap:
             self._owners[place[module.begin] : place[module.end]] = number
 
     def find(self, address: int) -> Module | None:
-        """None for memory that no file was mapped to, such as a JIT's."""
+        """Return the module; None for memory without a file, such as JIT code."""
         place = bisect_right(self._marks, address) - 1
         owner = int(self._owners[place]) if place >= 0 else -1
         return self.modules[owner] if owner >= 0 else None
 
     def named(self, name: str) -> Module | None:
-        """The last one of that file name."""
+        """Return the last module with that file name."""
         return self._by_name.get(name)
 
 
 def modules_of(records: Records) -> ModuleMap:
-    """The modules of a trace; impossible ones are left out."""
+    """Return the modules of a trace; invalid ones are skipped."""
     found = []
     for record in records[records["end"] > records["begin"]]:
         length = min(int(record["build_id_bytes"]), len(record["build_id"]))

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Lines of a program's own source, where it is still what was compiled."""
+"""Read source lines, unless the source has changed since the program ran."""
 
 from __future__ import annotations
 
 import stat
 from pathlib import Path
 
-QUOTED = 4  # lines: calls may go over several
-LONGEST_SOURCE = 16 << 20  # bytes; generated files are longer, and say nothing
+QUOTED = 4  # lines: a call may continue over several
+LONGEST_SOURCE = 16 << 20  # bytes; longer files are generated code
 
 
 class Sources:
-    """Reads each file once. What was changed after `began` is not quoted."""
+    """Reads each file once. A file that changed after `began` is not quoted."""
 
     def __init__(self, began: float) -> None:
         self._began = began
@@ -19,7 +19,7 @@ class Sources:
         self.quoted: dict[tuple[str, int], list[str]] = {}
 
     def lines(self, path: str, line: int) -> list[str]:
-        """From this line on, a few; none where they cannot be had."""
+        """Return a few lines from this one on; none if the source is unavailable."""
         if (path, line) not in self.quoted:
             if path not in self._files:
                 self._files[path] = self._read(Path(path))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Answers what an address of a traced program is: its function, line or object."""
+"""Resolve addresses of a traced program to functions, lines or objects."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from hasp.profile.symbols.source import Sources
 
 @dataclass(frozen=True)
 class Datum:
-    """The global object in which an address lies."""
+    """The global object that contains an address."""
 
     module: Module
     symbol: str  # demangled
-    offset: int  # of the address in the object
+    offset: int  # of the address within the object
     address_offset: int  # of the address in the module's file
 
 
 class Symbolizer:
-    """Every answer is looked up once, and files are read when something asks for them.
+    """Resolves each address once, and opens files on demand.
 
-    `began` is when the program ran, in seconds since the epoch: a source that was
-    changed later is not quoted.
+    `began` is when the program ran, in seconds since the epoch; sources that changed
+    later are not quoted.
     """
 
     def __init__(self, modules: ModuleMap, began: float) -> None:
@@ -44,27 +44,33 @@ class Symbolizer:
         self._objects: dict[Module, list[Objects]] = {}
 
     def stack(self, addresses: list[int]) -> Stack:
-        """The frames of a whole stack of return addresses."""
+        """Return the frames of a stack of return addresses."""
         return tuple(frame for each in addresses for frame in self.frames(each))
 
     def frames(self, address: int) -> Stack:
-        """The frame of a return address, and before it the calls inlined there."""
+        """Return the frames of one return address:
+
+        inlined calls first, then the function.
+        """
         if address not in self.answered_frames:
             self.answered_frames[address] = self._look_up(address)
         return self.answered_frames[address]
 
     def datum(self, address: int) -> Datum | None:
-        """None for what is not in a module's data."""
+        """Return the object that contains the address; None if there is none."""
         if address not in self.answered_data:
             self.answered_data[address] = self._object_at(address)
         return self.answered_data[address]
 
     def lines(self, path: str, line: int) -> list[str]:
-        """The source from that line on, a few lines; none where it is not readable."""
+        """Return a few source lines from that line on; none if they are unreadable."""
         return self.sources.lines(path, line)
 
     def field(self, address: int) -> str | None:
-        """`type.field` of the lock in the call that returns there, if DWARF tells."""
+        """Return `type.field` of the lock in the call returning there.
+
+        None if unknown.
+        """
         if address not in self.answered_fields:
             self.answered_fields[address] = self._field_at(address)
         return self.answered_fields[address]
@@ -84,7 +90,7 @@ class Symbolizer:
         if module is None:
             return (Frame(address, "", address, "", None, None),)
         offset = module.offset(address)
-        # The call is before the address it returns to, perhaps on another line.
+        # The call precedes its return address, and may be on an earlier line.
         places = self._places(module, offset - 1) or [Place("", None, None)]
         return tuple(
             Frame(address, module.name, offset, *place, inlined=depth < len(places) - 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fields of structures by their distance, from DWARF's entries of types."""
+"""Find structure fields by offset in DWARF type entries."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ SAME = (
 )
 STRUCTURES = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
 SCOPES = ("DW_TAG_namespace", "DW_TAG_structure_type", "DW_TAG_class_type")
-# Types whose inside is nobody's business: the locks themselves.
+# Lock types, whose own fields are of no interest.
 LOCK_TYPE = re.compile(r"pthread_\w+_t|mtx_t|cnd_t|std::\w+|__gthread\w+")
-DEEPEST = 8  # fields of fields
+DEEPEST = 8  # levels of nested fields
 
 
 class Field(NamedTuple):
-    """A field of a field: `own.m`, or `rows[].m` in an array."""
+    """A nested field: `own.m`, or `rows[].m` in an array."""
 
     path: str
     is_lock: bool
 
 
 def field_of(kind: Any, inside: int) -> Field | None:
-    """`type.field` at a distance from the beginning; None if no field is there."""
+    """Return `type.field` at an offset; None if there is no field."""
     name = _name(kind)
     found = _path(kind, inside, DEEPEST)
     if not name or not found.path:
@@ -34,7 +34,7 @@ def field_of(kind: Any, inside: int) -> Field | None:
 
 
 def size_of(kind: Any) -> int:
-    """In bytes; 0 if that is not told."""
+    """Return the size in bytes; 0 if unknown."""
     while kind.tag in SAME and "DW_AT_type" in kind.attributes:
         kind = kind.get_DIE_from_attribute("DW_AT_type")
     if "DW_AT_byte_size" in kind.attributes:
@@ -50,7 +50,7 @@ def size_of(kind: Any) -> int:
 
 
 def _path(kind: Any, inside: int, depth: int) -> Field:
-    """Names of fields, the outermost first; "" where the way ends."""
+    """Return the names of nested fields, the outermost first; "" where none fits."""
     while kind.tag in SAME and "DW_AT_type" in kind.attributes:
         if LOCK_TYPE.fullmatch(_name(kind)):
             return Field("", True)
@@ -87,7 +87,7 @@ def _own_name(entry: Any) -> str:
 
 
 def _name(kind: Any) -> str:
-    """A type's name with its namespaces; that of what a nameless typedef stands for."""
+    """Return a type's qualified name; an anonymous typedef has its target's name."""
     own = _own_name(kind)
     if not own and kind.tag in SAME and "DW_AT_type" in kind.attributes:
         return _name(kind.get_DIE_from_attribute("DW_AT_type"))

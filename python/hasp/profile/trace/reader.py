@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Reading a trace: a snapshot of what is complete in it, however it ended.
+"""Read a trace: a snapshot of its complete records, however the program ended.
 
-Nothing in the file is believed before it was compared with the file's size, so that a
-damaged one costs no more than its length in memory and time. What cannot be read is
-left out and told in words (`doubts`); a file of which nothing can be read is an error.
+Every number in the file is checked against the file's size before it is used, so a
+damaged trace costs no more memory and time than its length. Unreadable parts are
+skipped and reported in `doubts`; a file without any readable part raises HaspError.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from hasp.profile.trace import format
 from hasp.profile.trace.format import RECORDS, ChunkKind, Records
 
 RECORD_IT_AGAIN = "record it again with `hasp profile`, or copy it again"
-WHICH_FILE = "give the file that `hasp profile` wrote, hasp.trace if not named"
-SMALLEST_CHUNK, LARGEST_CHUNK = 1 << 13, 1 << 26  # bytes; the header fits in one
-# The values that a recorder on Linux can write; anything else is damage.
+WHICH_FILE = "name a file that `hasp profile` wrote; by default it is hasp.trace"
+# bytes; the header fits in the smallest
+SMALLEST_CHUNK, LARGEST_CHUNK = 1 << 13, 1 << 26
+# The values that a recorder on Linux can write. Anything else is damage.
 PLAUSIBLE = {
     "chunks": (1, 1 << 26, "chunks"),
     "pid": (1, 1 << 22, "as its process id"),
@@ -33,8 +34,8 @@ PLAUSIBLE = {
     "nodes": (1, 1 << 10, "NUMA nodes"),
     "mode": (1, 2, "as its recording mode"),
     "sampler_hz": (0, 1000, "samples a second"),
-    "ended": (0, 2, "as the way in which it ended"),
-    "full": (0, 2, "as the reason for which it is full"),
+    "ended": (0, 2, "as its end state"),
+    "full": (0, 2, "as the reason for being full"),
 }
 
 
@@ -42,12 +43,12 @@ class Chunk(NamedTuple):
     """The complete records of one chunk."""
 
     number: int  # of the chunk in the file
-    first: int  # number of its first record, 0: not numbered
+    first: int  # number of its first record; 0: not numbered
     records: Records
 
 
 class Trace:
-    """A trace as it was at one moment; reads are made when they are asked for."""
+    """A snapshot of a trace. Records are read on demand."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -64,12 +65,12 @@ class Trace:
         found = head[:8]
         if found == bytes(len(found)):
             raise self._refusal(
-                *(0, "the trace was never begun: its first bytes are zero"),
-                "the program ended while it was being made; " + RECORD_IT_AGAIN,
+                *(0, "the trace was never started: its first bytes are zero"),
+                "the program ended while it was creating the trace; " + RECORD_IT_AGAIN,
             )
         if found != format.MAGIC:
             raise self._refusal(
-                *(0, "this is not a trace of Hasp: its first bytes are others"),
+                *(0, "this is not a Hasp trace: its first bytes differ"),
                 WHICH_FILE,
             )
         if len(head) < format.HEADER.itemsize:
@@ -84,7 +85,7 @@ class Trace:
         ):
             raise self._refusal(
                 place["byte_order"][1],
-                "the trace is from a machine of the other byte order",
+                "the trace comes from a machine with the other byte order",
                 "read it on a machine like the one that recorded it",
             )
         if header["byte_order"] != format.BYTE_ORDER or header["version"] == 0:
@@ -94,9 +95,9 @@ class Trace:
         if header["version"] > format.VERSION:
             raise self._refusal(
                 place["version"][1],
-                f"the trace has format {header['version']}; this Hasp reads formats up "
-                f"to {format.VERSION}",
-                "read it with the Hasp that recorded it, or a newer one",
+                f"the trace has format {header['version']}; this version of Hasp reads "
+                f"formats up to {format.VERSION}",
+                "read it with the version of Hasp that recorded it, or a newer one",
             )
         chunk = int(header["chunk_bytes"])
         if not SMALLEST_CHUNK <= chunk <= LARGEST_CHUNK or chunk & (chunk - 1):
@@ -120,23 +121,23 @@ class Trace:
         if written > there:
             self.doubts.append(
                 f"{self.path} is cut off: it has {len(self._bytes)} of "
-                f"{written * self.chunk_bytes} bytes; what is missing is not counted"
+                f"{written * self.chunk_bytes} bytes; the rest is not counted"
             )
         elif self.header["ended"] and self._has_records(written, there):
             self.doubts.append(
                 f"the header of {self.path} is damaged: it counts {written} of {there} "
-                "chunks; the others are left out"
+                "chunks; the others are skipped"
             )
         return min(written, there)
 
     def _has_records(self, begin: int, end: int) -> bool:
-        """Whether there are records in the chunks that the header does not count."""
+        """Whether the chunks that the header does not count contain records."""
         heads = (self._head(number) for number in range(begin, end))
         return any(head["kind"] in RECORDS and head["used"] for head in heads)
 
     @cached_property
     def _chunks(self) -> dict[ChunkKind, list[Chunk]]:
-        """Every chunk by kind; damaged ones are left out."""
+        """All undamaged chunks by kind."""
         found: dict[ChunkKind, list[Chunk]] = {kind: [] for kind in RECORDS}
         self._damaged: list[int] = []
         number = 1
@@ -158,7 +159,7 @@ class Trace:
             number += span
         if self._damaged:
             self.doubts.append(
-                f"{len(self._damaged)} parts of {self.path} are damaged and left out, "
+                f"{len(self._damaged)} parts of {self.path} are damaged and skipped, "
                 f"the first at offset {self._damaged[0] * self.chunk_bytes}"
             )
         return found
@@ -171,7 +172,7 @@ class Trace:
     def _records(
         self, number: int, span: int, head: np.void, known: np.dtype[np.void]
     ) -> Records | None:
-        """The records of a chunk as they lie in the file; None if it is damaged."""
+        """Return a chunk's records without copying; None if the chunk is damaged."""
         step, used = int(head["record_bytes"]), int(head["used"])
         begin = number * self.chunk_bytes + format.CHUNK_HEAD.itemsize
         room = (number + span) * self.chunk_bytes - begin
@@ -184,21 +185,21 @@ class Trace:
         return np.ascontiguousarray(wide).reshape(-1).view(known)
 
     def each(self, kind: ChunkKind) -> Iterator[Chunk]:
-        """The chunks of a kind in the order of the file; records as they lie there."""
+        """Yield the chunks of one kind in file order; their records are not copied."""
         yield from self._chunks[kind]
 
     def all(self, kind: ChunkKind) -> Records:
-        """All records of a kind, copied."""
+        """Return a copy of all records of one kind."""
         parts = [chunk.records for chunk in self._chunks[kind]]
         if not parts:
             return np.zeros(0, RECORDS[kind])
         return np.concatenate(parts)
 
     def numbered(self, kind: ChunkKind) -> Records:
-        """The records of a kind by their number; 0, and those not there, are zero."""
+        """Return the records of one kind indexed by number; missing ones are zero."""
         chunks = self._chunks[kind]
-        # Numbers are given without gaps but at the end of chunks, so more than the
-        # chunks have room for are damage.
+        # Numbers have gaps at the ends of chunks only, so a number beyond the capacity
+        # of all chunks is damage.
         room = self.chunks * self.chunk_bytes // RECORDS[kind].itemsize
         good = [each for each in chunks if 0 < each.first <= room]
         if len(good) < len(chunks):
@@ -210,7 +211,7 @@ class Trace:
         return found
 
     def _doubt_once(self, what: str) -> None:
-        doubt = f"{self.path} is damaged: {what}; they are left out"
+        doubt = f"{self.path} is damaged: {what}; they are skipped"
         if doubt not in self.doubts:
             self.doubts.append(doubt)
 
@@ -221,21 +222,21 @@ def _record(raw: bytes, dtype: np.dtype[np.void]) -> np.void:
 
 
 def text(raw: bytes | np.bytes_) -> str:
-    """Return a name in a trace, up to its first zero, safe to print.
+    """Return a name in a trace, up to its first zero byte, safe to print.
 
-    What cannot be printed is escaped as in Python: `\\x1b`.
+    Unprintable characters are escaped as in Python: `\\x1b`.
     """
     name = bytes(raw).split(b"\0")[0].decode(errors="backslashreplace")
     return escaped(name)
 
 
 def path_text(raw: bytes | np.bytes_) -> str:
-    """Return a path in a trace, to open it: `escaped` makes it fit to be shown."""
+    """Return a path in a trace for opening it. Apply `escaped` before printing it."""
     return os.fsdecode(bytes(raw).split(b"\0")[0])
 
 
 def _open(path: Path) -> tuple[bytes, mmap.mmap]:
-    """A copy of the header, then all of the file, which may grow meanwhile."""
+    """Return a copy of the header and a mapping of the whole file, which may grow."""
     try:
         if path.exists() and not path.is_file():
             raise HaspError(f"{path} is not a file", WHICH_FILE)
