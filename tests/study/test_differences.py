@@ -50,7 +50,7 @@ def test_what_changed_is_told_apart_from_what_did_not(tmp_path, capsys):
         assert found[metric, "futex"]["verdict"] == "same"
     assert diff(before, after, "--metric", "throughput") == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "of 3 configurations 1 are better, 1 worse, 1 within 5 %" in text
+    assert "of 3 configurations 1 are better, 1 worse and 1 within 5 %" in text
     assert "db at 4: the best lock was mcs and is now ttas." in text
 
 

@@ -88,7 +88,7 @@ def test_a_program_that_is_not_in_it(capsys):
     assert study("library", "--programs", "page-cash") == 2
     assert "did you mean page-cache" in capsys.readouterr().err
     assert study("library", "--programs", ",") == 2
-    assert "no program is chosen" in capsys.readouterr().err
+    assert "no program is selected" in capsys.readouterr().err
 
 
 def test_a_workload_runs_here(plan, tmp_path):

@@ -64,8 +64,8 @@ def test_sizes_may_be_nodes(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("own", "complaint"),
     [
-        ("nodes = [1]\nthreads = [1]", "21: program second: nodes: stands beside"),
-        ("nodes = [0]", "21: program second: nodes: [0] is no list of numbers"),
+        ("nodes = [1]\nthreads = [1]", "21: program second: nodes: excludes"),
+        ("nodes = [0]", "21: program second: nodes: [0] is not a list of numbers"),
         ("nodes = [1]", "18: program second has `nodes`, but speed has `threads`"),
     ],
 )

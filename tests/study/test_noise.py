@@ -49,7 +49,7 @@ def test_what_counts_as_noise(fields, kind):
 
 
 class Scripted:
-    """Stands for a Runner whose runs go as the test says."""
+    """A ComparisonRunner with scripted outcomes."""
 
     def __init__(self, *runs):
         self.runs = list(runs)
@@ -78,7 +78,7 @@ def study(tmp_path, monkeypatch):
         clock = iter(range(1000))
         time = SimpleNamespace(sleep=naps.append, monotonic=lambda: next(clock))
         monkeypatch.setattr(carry_out, "time", time)
-        monkeypatch.setattr(carry_out, "Runner", lambda *_, **__: Scripted(*runs))
+        monkeypatch.setattr(carry_out, "ComparisonRunner", lambda *_, **__: Scripted(*runs))
         path = tmp_path / "plan.toml"
         path.write_text(plan)
         journal = Journal(tmp_path / "j.jsonl")
@@ -121,7 +121,7 @@ def test_rest_is_in_the_time_that_a_plan_takes(tmp_path, capsys):
     path = tmp_path / "plan.toml"
     path.write_text(PLAN + "seconds = 10\n")
     assert main(["study", "plan", str(path), "--store", str(tmp_path / "s")]) == 0
-    assert "2 runs are left at least: 3 min 20 s" in " ".join(
+    assert "at least 2 runs are left, which take 3 min 20 s" in " ".join(
         capsys.readouterr().out.split()
     )
 
@@ -130,10 +130,10 @@ def test_what_counts_in_spite_of_noise_is_said(tmp_path, monkeypatch, capsys):
     path = tmp_path / "plan.toml"
     path.write_text(PLAN.replace('"90s"', '"0s"') + "noisy_runs = 0\n")
     runner = Scripted(NOISY, QUIET)
-    monkeypatch.setattr(carry_out, "Runner", lambda *_, **__: runner)
+    monkeypatch.setattr(carry_out, "ComparisonRunner", lambda *_, **__: runner)
     words = ["study", "run", str(path), "--store", str(tmp_path / "s")]
     assert main([*words, "--machine", "here"]) == 0
-    assert "1 of 2 runs count in spite of noise (1 with steal)" in " ".join(
+    assert "1 of 2 runs count although they were noisy (1 with steal)" in " ".join(
         capsys.readouterr().err.split()
     )
     (batch,) = (tmp_path / "s" / "samples").glob("*.json")

@@ -72,7 +72,7 @@ def test_the_sentences_say_what_the_data_say(store, capsys):
     assert "a median of 2.5" in text
     assert "clh, mcs are within 5 % of the best for all of them" in text
     assert "Avoid ttas (100 %)" in text
-    assert "0 % of the comparisons with the best lock cannot tell" in text
+    assert "0 % of the comparisons with the best lock are inconclusive" in text
     # Less is better: ttas takes 1 / 0.4 of what the best one takes.
     assert "(latency): with up to 4 threads, the worst lock takes a median of" in text
 
@@ -91,7 +91,7 @@ def test_what_falls_under_every_lock_is_no_collapse(tmp_path, capsys):
     assert main([str(word) for word in words]) == 0
     assert report(store) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "Under every lock fixed falls below half of its peak" in text
+    assert "On fixed, throughput falls below half of its peak under every lock" in text
     assert "pthread's own lock is within 5 % of the best for 100 % of them" in text
     assert "On 1 program a lock collapses" in text
 
@@ -183,7 +183,7 @@ def test_where_runs_come_from_is_said():
         "5,160 runs of plan.toml by Hasp 1.0, until 2026-11-21, on CPU, 2 CPUs, 8 GiB, "
         "Linux 6.1, glibc 2.36.",
         "db under x (2 threads): hung, given up",
-        "3 runs count in spite of noise (other load).",
+        "3 runs count although they were noisy (other load).",
     ]
     (said,) = origins(
         [{**batch, "simulated": "xeon-80", "failures": [], "doubts": {}}], "m"

@@ -30,7 +30,7 @@ def plan(tmp_path):
 def test_a_plan_is_shown_and_carried_out(plan, tmp_path, capsys):
     store = tmp_path / "s"
     assert study("plan", plan, "--store", store) == 0
-    assert "4 configurations; 8 runs are left" in capsys.readouterr().out
+    assert "4 configurations; at least 8 runs are left" in capsys.readouterr().out
     assert not store.exists()
     assert study("run", plan, "--store", store, "--machine", "here") == 0
     runs = entries(store)
@@ -39,7 +39,7 @@ def test_a_plan_is_shown_and_carried_out(plan, tmp_path, capsys):
         ("glibc", 1), ("glibc", 2), ("futex", 1), ("futex", 2),
     }  # fmt: skip
     assert study("plan", plan, "--store", store, "--machine", "here") == 0
-    assert " 0 runs are left" in capsys.readouterr().out
+    assert "at least 0 runs are left" in capsys.readouterr().out
     words = ("--store", store, "--machine", "here", "--csv")
     assert study("table", "sensitivity", *words, "--metric", "latency") == 0
     assert capsys.readouterr().out.splitlines()[1] == "speed,0,0,0,0,0,0"
@@ -111,7 +111,7 @@ metrics = { throughput = "never ([0-9]+)" }
     store = tmp_path / "s"
     assert study("run", plan, "--store", store, "--machine", "here") == 1
     said = capsys.readouterr().err
-    assert "absent is left out: no program called 'no-such-program'" in said
+    assert "absent is skipped: no program called 'no-such-program'" in said
     assert "allergic, futex (1 thread): failed: exit status 1" in said
     assert "mute, glibc (1 thread): no figure" in said
     assert "allergic, futex (1 thread): failed too often, given up" in said
@@ -127,10 +127,10 @@ metrics = { throughput = "never ([0-9]+)" }
     ("before", "after", "complaint"),
     [
         ("schema = 1", "schema = 2", "plan.toml:1: schema: is not 1"),
-        ("least_runs = 2", "least_run = 2", "7: defaults.least_run: no such key"),
+        ("least_runs = 2", "least_run = 2", "7: defaults.least_run: unknown key"),
         ("threads = [1, 2]", "threads = [0]", "6: program speed: threads"),
         ("glibc,futex", "glibc,fuutex", "5: program speed: locks: there is no lock"),
-        ('command = "sh', 'kommand = "sh', "13: program.kommand: no such key"),
+        ('command = "sh', 'kommand = "sh', "13: program.kommand: unknown key"),
         ('speed ([0-9]+)"\n', 'speed [0-9]+"\n', "14: program speed: metrics: thro"),
         ("[[program]]", "[[program]", "plan.toml:"),
         ("most_runs = 2", 'pinning = "tight"', "8: program speed: pinning"),
@@ -139,8 +139,8 @@ metrics = { throughput = "never ([0-9]+)" }
         ("noisy_runs = 0", "noisy_runs = -1", "9: program speed: noisy_runs: -1 is"),
         ("noisy_runs = 0", 'cooldown = "soon"', "9: program speed: cooldown: 'soon'"),
         ("noisy_runs = 0", 'plans = ["no.toml"]', "9: program speed: plans:"),
-        ("[[program]]", "[program]", "program: is no list of tables"),
-        ('title = "small"', "environment = 3", "2: environment: is no table"),
+        ("[[program]]", "[program]", "program: is not a list of tables"),
+        ('title = "small"', "environment = 3", "2: environment: is not a table"),
     ],
 )
 def test_bad_plans_are_refused(plan, tmp_path, capsys, before, after, complaint):
@@ -188,7 +188,7 @@ def test_noisy_runs_do_not_count_but_not_for_ever(plan, tmp_path):
         journal.add(item)
     assert journal.rows() == []
     journal.close()
-    with pytest.raises(Exception, match=r"j\.jsonl:1 is no run"):
+    with pytest.raises(Exception, match=r"j\.jsonl:1 is not a run"):
         (tmp_path / "j.jsonl").write_text('{"program": 1}\n')
         Journal(tmp_path / "j.jsonl")
 
@@ -229,13 +229,13 @@ def test_pinning_takes_as_many_cpus_as_threads():
 @pytest.mark.parametrize(
     ("wrong", "complaint"),
     [
-        ("thread = [1]", "22: program.thread: no such key"),
+        ("thread = [1]", "22: program.thread: unknown key"),
         ('locks = "moon"', "22: program second: locks: there is no lock called 'moon'"),
         ('ready = "soon"', "22: program second: ready: `server` and"),
         ('timeout = "soon"', "22: program second: timeout: 'soon' is no duration"),
         (
             'metrics = { rate = "(" }',
-            "22: program second: metrics: rate: is no regular",
+            "22: program second: metrics: rate: is not a regular",
         ),
     ],
 )

@@ -231,13 +231,13 @@ def test_each_node_is_a_machine_where_that_is_wanted(long_plan, store):
 @pytest.mark.parametrize(
     ("words", "complaints"),
     [
-        (("--partition", "no-such"), ("sbatch takes no such job", "partition")),
+        (("--partition", "no-such"), ("sbatch refuses the job", "partition")),
         (("--setup", "echo lost >&2; exit 3"), ("ended as FAILED", "lost")),
         (
             ("--setup", "export PYTHONHOME=/nowhere"),
             ("No module named", "Hasp must be"),
         ),
-        (("--sbatch=--no-such-option",), ("sbatch takes no such job",)),
+        (("--sbatch=--no-such-option",), ("sbatch refuses the job",)),
     ],
 )
 def test_what_goes_wrong_is_passed_on(plan, store, capsys, words, complaints):
@@ -282,7 +282,7 @@ def test_a_store_that_the_node_does_not_see_is_said(plan, hidden, capsys):
     assert run(plan, hidden / "s", "--partition", "blind") == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "on n3 ended as FAILED and left no log in" in said
-    assert "do the nodes see that folder under the same name? Here it is on" in said
+    assert "check that the nodes see that folder under the same name? Here it is on" in said
 
 
 @pytest.mark.slow

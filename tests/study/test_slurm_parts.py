@@ -110,13 +110,13 @@ def test_settings_come_from_the_plan_and_not_into_its_digest(plan):
 @pytest.mark.parametrize(
     ("before", "after", "complaint"),
     [
-        ('partition = "main"', 'partion = "main"', "12: slurm.partion: no such key"),
+        ('partition = "main"', 'partion = "main"', "12: slurm.partion: unknown key"),
         ('partition = "main"', "partition = 3", "slurm.partition: 3 is not text"),
         ('"2h"', '"soon"', "13: slurm.time:"),
-        ('"2h"', '"0s"', "13: slurm.time: is no time"),
-        ('["--qos=long"]', '"--qos=long"', "14: slurm.sbatch: is no list"),
-        ('"--qos=long"', '"qos=long"', "14: slurm.sbatch: 'qos=long' is no long"),
-        ('"--qos=long"', '"--time=5"', "14: slurm.sbatch: --time is not to be given"),
+        ('"2h"', '"0s"', "13: slurm.time: is not a time"),
+        ('["--qos=long"]', '"--qos=long"', "14: slurm.sbatch: is not a list"),
+        ('"--qos=long"', '"qos=long"', "14: slurm.sbatch: 'qos=long' is not a long"),
+        ('"--qos=long"', '"--time=5"', "14: slurm.sbatch: --time cannot be given"),
         ('time = "2h"', "jobs = 0", "slurm.jobs: 0 is not 1 or more"),
         ('time = "2h"', 'machine_per = "rack"', "slurm.machine_per: is unknown"),
     ],
@@ -135,9 +135,9 @@ def test_a_wrong_table_is_refused(plan, tmp_path, capsys, before, after, complai
         (("--jobs", "2"), "--jobs is for a Slurm cluster"),
         (("--cancel",), "--cancel is for a Slurm cluster"),
         (("--on", "slurm:main"), "no such place"),
-        (("--on", "slurm", "--sbatch=--array=1"), "--array is not to be given"),
+        (("--on", "slurm", "--sbatch=--array=1"), "--array cannot be given"),
         (("--on", "slurm", "--machine", "m", "--machine-per", "node"), "drop one"),
-        (("--on", "slurm"), "there is no `sbatch` here"),
+        (("--on", "slurm"), "`sbatch` is not installed"),
     ],
 )
 def test_options_that_cannot_be(plan, tmp_path, capsys, monkeypatch, words, complaint):
@@ -225,7 +225,7 @@ def test_programs_that_a_node_lacks(on_node, plan, store):
     plan.write_text(PLAN.replace('command = "true"', 'command = "no-such-program"'))
     outcome, said = on_node("8_0")
     assert outcome == files.REFUSED
-    assert "no program of the plan runs on n1" in said.message
+    assert "no program of the campaign runs on n1" in said.message
 
 
 def test_a_task_ends_in_order_before_its_time_limit(on_node, plan, store):
@@ -283,7 +283,7 @@ def test_failures_are_told_with_the_end_of_the_log(store):
     error, output = made.log_of("7_0")
     silent = failure.failure(job("FAILED"), None, made)
     assert "job 7_0 on n1 ended as FAILED and left no log" in silent.message
-    assert "do the nodes see that folder" in silent.remedy
+    assert "check that the nodes see that folder" in silent.remedy
     output.write_text("begun\n\nboom\n")
     told = failure.failure(job("FAILED"), None, made)
     assert told.message.endswith("begun\n        boom")

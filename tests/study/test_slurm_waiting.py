@@ -86,7 +86,7 @@ def test_what_is_left_is_told_from_all_tasks(campaign, store, made, capsys):
     assert now.made_by("7") == 4
     words = ("--store", str(store.folder), "--machine", "m")
     assert main(["study", "plan", str(campaign.path), *words]) == 0
-    assert "4 runs are left at least" in capsys.readouterr().out
+    assert "at least 4 runs are left" in capsys.readouterr().out
 
 
 def test_a_program_is_left_out_if_every_node_lacks_it(campaign, store, made):
@@ -126,10 +126,10 @@ def test_a_controller_that_is_away_is_waited_for(
     def look():
         return state.look(campaign, store, made)
 
-    ended = watching.Watch(look()).until_ended(jobs, look)
+    ended = watching.ClusterDisplay(look()).until_ended(jobs, look)
     assert [each.state for each in ended] == ["COMPLETED", "COMPLETED"]
     said = capsys.readouterr().err
     assert "2 pending (Priority, Resources), 0 running, 0 ended; 8 runs left" in said
-    assert said.count("no controller; asking again") == 1
+    assert said.count("no controller; trying again") == 1
     assert said.count("a, futex (1 thread): failed") == 1
     assert "0 pending, 1 running, 1 ended" in said

@@ -175,9 +175,9 @@ def test_other_folders_are_no_stores(hasp, tmp_path, runs):
         tmp_path,
         *words,
     )
-    assert "is no store" in result.stderr
+    assert "is not a store" in result.stderr
     result = hasp("study", "add", "--store", tmp_path, *words, runs)
-    assert "is not empty and no store" in result.stderr
+    assert "is not a store, and not empty" in result.stderr
     (tmp_path / "hasp-store.json").write_text('{"schema": "hasp.store/9"}')
     result = hasp("study", "list", "--store", tmp_path)
     assert result.returncode == 2

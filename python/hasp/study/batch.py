@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study plan` and `hasp study run`: from a plan to the batch in a store."""
+"""`hasp study plan` and `hasp study run`: the runs of a campaign in a store."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ from hasp.study.watching import StudyDisplay, say_doubts
 
 
 def journals_of(campaign: Campaign, store: Store, machine: str) -> list[Path]:
-    """Every journal of that plan on that machine: ours first, then a cluster's."""
+    """The journals of a campaign on a machine: this host's first, then a cluster's."""
     folder = store.folder / "journals"
     name = file_name(f"{machine}-{campaign.digest}")
     return [folder / f"{name}.jsonl", *sorted(folder.glob(f"{name}.parts/*.jsonl"))]
 
 
 def journal_of(campaign: Campaign, store: Store, machine: str) -> Journal:
-    """The runs of that plan on that machine so far."""
+    """The journal with all runs of a campaign on a machine so far."""
     ours, *others = journals_of(campaign, store, machine)
     return Journal(ours, others)
 
 
 def machine_name(given: str | None) -> str:
-    """What the store calls this machine."""
+    """The name of this host in the store."""
     return given or host.facts().hostname
 
 
 def show(campaign: Campaign, folder: Path, given: str | None) -> None:
-    """Print what a run of the plan would do, from what the store has already."""
+    """Print the runs that are left, given those already in the store."""
     machine = machine_name(given)
     progress = Tally()
     if (folder / "journals").is_dir():
@@ -77,25 +77,25 @@ def show(campaign: Campaign, folder: Path, given: str | None) -> None:
     for program in campaign.programs:
         lack = missing(program, campaign.environment)
         if lack:
-            out.print(f"{program.name} is left out: {lack}")
+            out.print(f"{program.name} is skipped: {lack}")
             left_out.add(program.name)
     runs, least, most = longest_time(campaign, progress, left_out)
     out.print(
-        f"{campaign.configurations} configurations; {runs} runs are left at least: "
-        f"{format_duration(least)} to {format_duration(most)} by what the plan says of "
-        "each run."
+        f"{campaign.configurations} configurations; at least {runs} runs are left, "
+        f"which take {format_duration(least)} to {format_duration(most)} by the "
+        "campaign's estimates."
     )
 
 
 def _runs(program: StudyProgram) -> str:
-    """How often each of its configurations runs, in words."""
+    """The number of runs of each of its configurations, as text."""
     repetition, recorded = program.repetition, program.recorded_runs
     words = f"{repetition.least} to {repetition.most}"
     return f"{words}, {recorded} recorded" if recorded else words
 
 
 def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
-    """Run what is left; the exit status is 1 if some configuration never worked."""
+    """Make the runs that are left; returns 1 if a configuration never worked."""
     from hasp.base.signals import interrupt_on_signals
 
     machine = machine_name(given)
@@ -105,11 +105,13 @@ def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
     ending: Interrupted | None = None
     with Carrying(campaign, journal) as carrying:
         for name, why in carrying.left_out.items():
-            note(f"{name} is left out: {why}")
+            note(f"{name} is skipped: {why}")
         if len(carrying.left_out) == len(campaign.programs):
-            raise HaspError("no program of the plan is installed here", "install some")
+            raise HaspError(
+                "no program of the campaign is installed here", "install one"
+            )
         if journal.entries:
-            note(f"going on after {len(journal.entries)} runs in {journal.path}")
+            note(f"resuming after {len(journal.entries)} runs in {journal.path}")
         try:
             _run_all(carrying)
         except Interrupted as interruption:
@@ -118,7 +120,7 @@ def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
             publish(store, campaign, machine, journal)
             journal.close()
         if ending is not None:
-            note("interrupted: the same command goes on from here")
+            note("interrupted: the same command resumes from here")
             raise ending
     failed = given_up(campaign, carrying.progress)
     for words in failed:
@@ -135,7 +137,7 @@ def _run_all(carrying: Carrying) -> None:
 
 
 def failures(campaign: Campaign, progress: Tally) -> list[JournalEntry]:
-    """The last failure of each configuration that is not tried again."""
+    """The last failure of each configuration that was given up."""
     return [
         progress.last_failure[one.key]
         for one in (*configurations(campaign), *to_record(campaign))
@@ -144,7 +146,7 @@ def failures(campaign: Campaign, progress: Tally) -> list[JournalEntry]:
 
 
 def given_up(campaign: Campaign, progress: Tally) -> list[str]:
-    """The same in words."""
+    """The configurations that were given up, as messages."""
     found = []
     for failure in failures(campaign, progress):
         words = Cell(failure.lock, failure.threads, campaign.size_unit).words
@@ -156,7 +158,7 @@ def given_up(campaign: Campaign, progress: Tally) -> list[str]:
 
 
 def without_name(facts: dict[str, Any]) -> dict[str, Any]:
-    """A host's facts for a store, which calls it by a name of the user's."""
+    """Facts about a host without its name, since the user names it in the store."""
     return {name: value for name, value in facts.items() if name != "hostname"}
 
 
@@ -169,9 +171,10 @@ def publish(
     lower: Iterable[str] = (),
     more: dict[str, Any] | None = None,
 ) -> None:
-    """What the journal holds so far, as a batch of the store with its provenance.
+    """Write the runs of the journal to the store as a batch, with their provenance.
 
-    `lower`: more metrics of which less is better; `more`: goes into the provenance.
+    `lower` names further metrics whose lower values are better; `more` is added to the
+    provenance.
     """
     import polars
 

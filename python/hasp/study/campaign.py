@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The plan of a study: which programs, under which locks, at which sizes, how often.
+"""A campaign: the programs, locks, sizes and repetitions of a study, as a TOML file.
 
-A TOML file; docs/hasp-study.md has its keys. `[defaults]` holds for every `[[program]]`
-that does not say otherwise.
+Its keys are in docs/hasp-study.md. `[defaults]` applies to every `[[program]]` that
+does not override it.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ THROUGHPUT = "throughput"
 
 @dataclass(frozen=True)
 class Campaign:
-    """A whole plan file."""
+    """A campaign file."""
 
     path: Path
     title: str
     environment: dict[str, str]
     programs: tuple[StudyProgram, ...]
-    slurm: cluster.SlurmSettings = cluster.DEFAULT  # no part of the digest
+    slurm: cluster.SlurmSettings = cluster.DEFAULT  # not part of the digest
 
     @property
     def digest(self) -> str:
-        """Tells whether two plans ask for the same runs."""
+        """Equal for two campaigns that need the same runs."""
         content = json.dumps(
             [self.environment, [program.asked() for program in self.programs]],
             sort_keys=True,
@@ -53,22 +53,22 @@ class Campaign:
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     def where(self, program: str) -> str:
-        """File and line at which a program is described."""
+        """File and line where a program is described."""
         lines = (one.line for one in self.programs if one.name == program)
         return f"{self.path}:{next(lines, 1)}"
 
     @property
     def size_unit(self) -> str:
-        """What the sizes of its programs count; the same for all of them."""
+        """The unit of the sizes, which is the same for all programs."""
         return self.programs[0].settings.unit
 
     @property
     def configurations(self) -> int:
-        """How many there are: programs x locks x sizes."""
+        """The number of configurations: programs x locks x sizes."""
         return sum(len(program.settings.cells) for program in self.programs)
 
 
-# What a program may say, and the type that it must have.
+# The keys of a program, and the types that their values may have.
 TYPES: dict[str, tuple[type, ...]] = {
     "command": (str,),
     "workload": (str,),
@@ -96,24 +96,24 @@ TOP = ("schema", "title", "defaults", "environment", "program", cluster.TABLE)
 
 
 def load(path: Path) -> Campaign:
-    """The plan in a file; errors name its line and key."""
+    """Read a campaign; errors name its line and key."""
     document = Document.read(path)
     _refuse_unknown(document, (), document.data, TOP)
     if document.get(("schema",)) != SCHEMA:
         document.fail(("schema",), f"is not {SCHEMA}", f"write `schema = {SCHEMA}`")
     for key in ("defaults", "environment"):
         if not isinstance(document.get((key,)) or {}, dict):
-            document.fail((key,), "is no table", f"write [{key}]")
+            document.fail((key,), "is not a table", f"write [{key}]")
     defaults = document.get(("defaults",)) or {}
     _refuse_unknown(document, ("defaults",), defaults, TYPES)
     programs = document.get(("program",)) or []
     if not isinstance(programs, list) or not all(
         isinstance(one, dict) for one in programs
     ):
-        document.fail(("program",), "is no list of tables", "write [[program]]")
+        document.fail(("program",), "is not a list of tables", "write [[program]]")
     if not programs:
         document.fail(
-            ("program",), "there is no program", "write a table [[program]] for each"
+            ("program",), "is missing", "write a table [[program]] for each program"
         )
     parsed = []
     for number, own in enumerate(programs):
@@ -122,7 +122,9 @@ def load(path: Path) -> Campaign:
     names = [program.name for program in parsed]
     for name in names:
         if names.count(name) > 1:
-            document.fail(("program",), f"two are called {name!r}", "rename one")
+            document.fail(
+                ("program",), f"two programs have the name {name!r}", "rename one"
+            )
     for number, program in enumerate(parsed):
         if program.settings.unit != parsed[0].settings.unit:
             line = document.line_in_list("program", number)
@@ -144,7 +146,7 @@ def load(path: Path) -> Campaign:
 def _refuse_unknown(
     document: Document, keys: Keys, table: dict[str, Any], known: Any, number: int = 0
 ) -> None:
-    """`number` tells the items of a list apart."""
+    """Refuse unknown keys; `number` is the index of the program, in a list of them."""
     for key in table:
         if key not in known:
             import difflib
@@ -157,14 +159,14 @@ def _refuse_unknown(
                 else document.line_of((*keys, key))
             )
             raise HaspError(
-                f"{document.path}:{line}: {'.'.join((*keys, key))}: no such key",
-                f"{offer}it may be {', '.join(known)}",
+                f"{document.path}:{line}: {'.'.join((*keys, key))}: unknown key",
+                f"{offer}known keys: {', '.join(known)}",
             )
 
 
 def _program(said: Said) -> StudyProgram:
     if "workload" in said and "command" in said:
-        said.fail("workload", "stands beside a command", "delete one of the two")
+        said.fail("workload", "excludes `command`", "delete one of the two")
     for key in ("name", "workload" if "workload" in said else "command"):
         if not isinstance(said.get(key), str) or not said.get(key).strip():
             said.fail(key, "is missing", f'write `{key} = "..."`')
@@ -200,17 +202,17 @@ def _program(said: Said) -> StudyProgram:
 
 
 def _check_workload(said: Said, workload: str) -> None:
-    """Also its knobs and, where these are known, the numbers of threads."""
+    """Check a workload, its knobs, and the numbers of threads if they are known."""
     counts = said.get("threads", [1]) if said.unit == "threads" else []
     shapes.check(workload, said.get("knobs", {}), counts)
 
 
 def _plan(said: Said, plan_files: tuple[PlanFile, ...]) -> Settings:
-    """The commands of a program, its locks and how much of the machine it uses."""
+    """The settings of a program: its commands, locks and sizes."""
     unit = said.unit
     sizes = said.get(unit, [1])
     if not sizes or not all(isinstance(n, int) and n > 0 for n in sizes):
-        said.fail(unit, f"{sizes!r} is no list of numbers", "e.g. [1, 2]")
+        said.fail(unit, f"{sizes!r} is not a list of numbers", "e.g. [1, 2]")
     if (said.get("server") is None) != (said.get("ready") is None):
         key = "server" if "server" in said else "ready"
         said.fail(key, "`server` and `ready` belong together", "add the other")
@@ -254,7 +256,7 @@ def _locks(said: Said) -> list[str]:
 def _repetition(said: Said) -> Repetition:
     least = said.get("least_runs", Repetition.least)
     if least < 1:
-        said.fail("least_runs", f"{least} is not 1 or more", "a mean needs a run")
+        said.fail("least_runs", f"{least} is not 1 or more", "make it 1 or more")
     return Repetition(
         least,
         max(said.get("most_runs", Repetition.most), least),
@@ -265,17 +267,19 @@ def _repetition(said: Said) -> Repetition:
 def _count(said: Said, key: str, usual: int) -> int:
     count: int = said.get(key, usual)
     if count < 0:
-        said.fail(key, f"{count} is negative", "0 is the least")
+        said.fail(key, f"{count} is negative", "make it 0 or more")
     return count
 
 
 def _plan_files(said: Said) -> tuple[PlanFile, ...]:
-    """The plans that are measured like locks; paths begin at the file's folder."""
+    """The plans measured like locks; paths are relative to the campaign's folder."""
     names = said.get("plans", [])
     found = []
     for name in names:
         if not isinstance(name, str):
-            said.fail("plans", f"{name!r} is no file name", 'e.g. ["hasp.plan.toml"]')
+            said.fail(
+                "plans", f"{name!r} is not a file name", 'e.g. ["hasp.plan.toml"]'
+            )
         path = (said.folder / name).absolute()
         said.made("plans", apply.load, PLAN + str(path))
         digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
@@ -284,7 +288,7 @@ def _plan_files(said: Said) -> tuple[PlanFile, ...]:
 
 
 def _metric(name: str, said: Any, program: Said) -> Metric:
-    """`NAME = "pattern"`, or a table with pattern, unit and lower_is_better."""
+    """Parse `NAME = "pattern"`, or a table with pattern, unit and lower_is_better."""
 
     def fail(message: str, remedy: str) -> NoReturn:
         program.fail("metrics", f"{name}: {message}", remedy)
@@ -294,11 +298,11 @@ def _metric(name: str, said: Any, program: Said) -> Metric:
         fail("has no pattern", 'write `NAME = "ops: ([0-9.]+)"`')
     for key in table:
         if key not in ("pattern", "unit", "lower_is_better"):
-            fail(f"{key}: no such key", "it may be pattern, unit, lower_is_better")
+            fail(f"{key}: unknown key", "it may be pattern, unit, lower_is_better")
     try:
         groups = re.compile(table["pattern"], re.MULTILINE).groups
     except re.error as problem:
-        fail(f"is no regular expression: {problem}", "correct it")
+        fail(f"is not a regular expression: {problem}", "correct it")
     if not groups:
         fail("has no group around the number", "write ([0-9.]+) there")
     return Metric(

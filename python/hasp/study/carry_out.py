@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Carrying out the plan of a study: random blocks, resumable, noisy runs again.
+"""Execution of a campaign in random rounds: resumable, with noisy runs repeated.
 
-First the measured runs of all configurations. Then, where the plan asks for statistics
-of locks, runs of their own under the recorder.
+The measured runs of all configurations come first. Runs under the recorder follow, if
+the campaign asks for lock statistics.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from hasp.study.journal import Journal, JournalEntry
 from hasp.study.metrics import metrics_of
 from hasp.study.program import StudyProgram
 
-TRACE_LIMIT = 64 << 20  # bytes of one process's trace; only its sums are read
+TRACE_LIMIT = 64 << 20  # bytes of one process's trace, of which only totals are read
 NODES = "nodes"
-LATELY = 20  # runs: when most of the last ones were noisy, noise is not waited out
-NOISE_PAUSE = 1.0  # seconds to wait for better times after a noisy run
+LATELY = 20  # last runs considered: if most were noisy, noise is tolerated
+NOISE_PAUSE = 1.0  # seconds to pause after a noisy run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,18 +46,18 @@ class Configuration:
 
     program: StudyProgram
     cell: Cell
-    recorded: bool = False  # for the statistics of its locks, not to be measured
+    recorded: bool = False  # for lock statistics instead of measurements
 
     @property
     def key(self) -> Key:
-        """Its name in a journal."""
+        """Its key in a journal."""
         return (
             *(self.program.name, self.cell.lock),
             *(self.cell.threads or 1, self.recorded),
         )
 
     def fits(self, nodes: int) -> bool:
-        """Whether a machine has as many nodes; threads may be more than CPUs."""
+        """Whether a host has enough nodes; there may be more threads than CPUs."""
         return self.cell.unit != NODES or (self.cell.threads or 1) <= nodes
 
 
@@ -65,20 +65,22 @@ Key = tuple[str, str, int, bool]
 
 
 class Tally:
-    """What a journal says of each configuration."""
+    """Counts of the runs, failures and noise of each configuration."""
 
     def __init__(self, entries: Iterable[JournalEntry] = ()) -> None:
         self._values: dict[Key, list[float]] = {}
-        self._widths: dict[Key, float] = {}  # of the intervals of their means
+        self._widths: dict[Key, float] = {}  # widths of the intervals of their means
         self._failed: Counter[Key] = Counter()
         self._noisy: Counter[Key] = Counter()
-        self._lately: deque[bool] = deque(maxlen=LATELY)  # whether runs were noisy
+        self._lately: deque[bool] = deque(
+            maxlen=LATELY
+        )  # whether the last runs were noisy
         self.last_failure: dict[Key, JournalEntry] = {}
         for entry in entries:
             self.add(entry)
 
     def add(self, entry: JournalEntry) -> None:
-        """A run has ended."""
+        """Count a run that has ended."""
         self._lately.append(bool(entry.noise or entry.doubt))
         key = (entry.program, entry.lock, entry.threads, entry.recorded)
         if entry.good:
@@ -92,15 +94,15 @@ class Tally:
             self._noisy[key] += 1
 
     def runs_so_far(self, one: Configuration) -> int:
-        """How many count."""
+        """The number of valid runs so far."""
         return len(self._values.get(one.key, []))
 
     def given_up(self, one: Configuration) -> bool:
-        """Whether it has failed too often to be tried again."""
+        """Whether a configuration has failed too often to be tried again."""
         return self._failed[one.key] >= FAILURES_UNTIL_GIVEN_UP
 
     def tolerates_noise(self, one: Configuration) -> bool:
-        """Whether noise has been waited out long enough, or is how the machine is."""
+        """Whether a noisy run counts, after enough repetitions or on a noisy host."""
         usual = len(self._lately) == LATELY and 2 * sum(self._lately) > LATELY
         return usual or self._noisy[one.key] >= one.program.noisy_runs
 
@@ -109,7 +111,7 @@ class Tally:
         return max(self.runs_left(one)) > 0
 
     def runs_left(self, one: Configuration) -> tuple[int, int]:
-        """How many more are needed at least, and at most."""
+        """The smallest and the largest number of runs still needed."""
         measured = dataclasses.replace(one, recorded=False)
         if self.given_up(one) or self.given_up(measured):
             return 0, 0
@@ -128,7 +130,7 @@ class Tally:
 
 
 def configurations(campaign: Campaign) -> list[Configuration]:
-    """All of a plan, in its order."""
+    """All configurations of a campaign, in its order."""
     return [
         Configuration(program, cell)
         for program in campaign.programs
@@ -137,7 +139,7 @@ def configurations(campaign: Campaign) -> list[Configuration]:
 
 
 def to_record(campaign: Campaign) -> list[Configuration]:
-    """Those whose locks are looked at besides, in the plan's order."""
+    """The configurations that need lock statistics, in the campaign's order."""
     return [
         dataclasses.replace(one, recorded=True)
         for one in configurations(campaign)
@@ -146,7 +148,7 @@ def to_record(campaign: Campaign) -> list[Configuration]:
 
 
 def missing(program: StudyProgram, environment: Mapping[str, str] | None = None) -> str:
-    """The program that a plan needs and this machine lacks, or ""."""
+    """Why a program cannot run on this host, or ""."""
     settings = shapes.here(program)
     if lack := shapes.only_simulated(program):
         return lack
@@ -162,7 +164,7 @@ def missing(program: StudyProgram, environment: Mapping[str, str] | None = None)
 
 
 def to_run(campaign: Campaign, left_out: Collection[str]) -> list[Configuration]:
-    """All that can run here: first what is measured, then what is recorded."""
+    """All that can run here: the measured configurations, then the recorded ones."""
     return [
         one
         for one in (*configurations(campaign), *to_record(campaign))
@@ -173,7 +175,7 @@ def to_run(campaign: Campaign, left_out: Collection[str]) -> list[Configuration]
 def longest_time(
     campaign: Campaign, progress: Tally, left_out: Collection[str] = ()
 ) -> tuple[int, float, float]:
-    """Runs that are left at least, and the seconds for these and for the most."""
+    """The smallest number of runs left, and the seconds for these and for the most."""
     runs, least, most = 0, 0.0, 0.0
     for one in to_run(campaign, left_out):
         fewest, longest = progress.runs_left(one)
@@ -185,13 +187,13 @@ def longest_time(
 
 
 class Carrying:
-    """Runs what is left of a plan; a context manager for the programs' helpers."""
+    """Makes the runs that are left; a context manager for the launching processes."""
 
     def __init__(self, campaign: Campaign, journal: Journal) -> None:
         self.campaign = campaign
         self.journal = journal
         self.progress = Tally(journal.entries)
-        self.left_out: dict[str, str] = {}  # programs that cannot run here, and why
+        self.left_out: dict[str, str] = {}  # program that cannot run here -> reason
         self._stack = ExitStack()
         self._runners: dict[tuple[str, bool], ComparisonRunner] = {}
         self._entered: set[tuple[str, bool]] = set()
@@ -206,7 +208,7 @@ class Carrying:
         return Path(self._stack.enter_context(folder))
 
     def _prepare(self, program: StudyProgram) -> None:
-        """Its runners; or why Hasp cannot interpose it (static, 32-bit, not there)."""
+        """Create the program's runners, or note why Hasp cannot interpose it."""
         if lack := shapes.only_simulated(program):
             self.left_out[program.name] = lack
             return
@@ -228,11 +230,10 @@ class Carrying:
         self._stack.close()
 
     def steps(self, also: Collection[str] = ()) -> Iterator[Configuration]:
-        """What to run next, block by block, each in a random order of its own.
+        """The configurations to run next, round by round, each in a new random order.
 
-        The order depends on the plan and the block alone; a study that goes on after an
-        interruption begins with the first block that is not full. `also` are more
-        programs to leave out.
+        The order depends only on the campaign and the round; a resumed campaign begins
+        with the first incomplete round. The programs in `also` are skipped, too.
         """
         everything = to_run(self.campaign, {*self.left_out, *also})
         for recorded in (False, True):
@@ -251,14 +252,14 @@ class Carrying:
             yield from now
 
     def run(self, one: Configuration) -> JournalEntry:
-        """Run a configuration once, and write down what came of it."""
+        """Run a configuration once, and write the result to the journal."""
         block = self.progress.runs_so_far(one) + 1
         runner = self._runner(one)
         self._cool_down(one.program)
         cpus = cpus_for(one.program.pinning, one.cell)
         try:
             run = runner.run(block, one.cell, cpus)
-        except HaspError as problem:  # the rest of the study goes on
+        except HaspError as problem:  # the other configurations continue
             run = Run(
                 *(block, one.cell.lock, one.cell.threads),
                 outcome=record.FAILED,
@@ -288,14 +289,14 @@ class Carrying:
         return entry
 
     def _cool_down(self, program: StudyProgram) -> None:
-        """Wait until the machine has rested as long as the plan says."""
+        """Sleep until the campaign's pause since the last run is over."""
         pause = program.cooling_s
         if self._waits_for_quiet:
             pause = max(pause, NOISE_PAUSE)
         time.sleep(max(0.0, self._last_end + pause - time.monotonic()))
 
     def _runner(self, one: Configuration) -> ComparisonRunner:
-        """The program's runner, whose helpers begin with its first run."""
+        """The program's runner, which starts its processes at the first run."""
         key = (one.program.name, one.recorded)
         if key not in self._entered:
             self._stack.enter_context(self._runners[key])
@@ -304,12 +305,16 @@ class Carrying:
 
 
 def with_nodes(settings: Settings) -> Settings:
-    """The plan, knowing how many CPUs each node of this machine has."""
+    """The settings with the number of CPUs of each node of this host."""
     return dataclasses.replace(settings, node_cpus=tuple(map(len, node_cpus())))
 
 
 def cpus_for(pinning: str, cell: Cell) -> set[int]:
-    """`core`: as many CPUs as threads; `node`: all of as few nodes as have so many."""
+    """The CPUs to bind a run to.
+
+    With `core`, as many as there are threads; with `node`, all CPUs of the fewest nodes
+    that have so many; otherwise all.
+    """
     nodes, size = node_cpus(), cell.threads or 1
     every = [cpu for node in nodes for cpu in node]
     if cell.unit == NODES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every table of `hasp study table` by its name."""
+"""The tables of `hasp study table` by name."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ TABLES: dict[str, Callable[[Question], Table]] = {
     "verdicts": run_tables.table_verdicts,
     "interposed": run_tables.table_interposed,
 }
-# These look at single runs, which take longer to bring together than their means.
+# These need single runs, which take longer to collect than means.
 OF_RUNS = ("means", "verdicts")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What is different between two stores: the same runs before and after a change.
+"""Differences between two stores: the same runs before and after a change.
 
-Each configuration (program, lock, size) of a machine and metric that both hold is
-compared by Welch's test; all p values of one comparison are corrected together by Holm,
-since with many configurations some differ by chance (hasp.statistics.contest names the
-sources). A difference counts if it is significant and large enough to matter.
+For one machine and metric, Welch's test compares each configuration (program, lock,
+size) that is in both stores. All p values are corrected together by Holm's procedure,
+because with many configurations some differ by chance (see hasp.statistics.contest for
+the sources). A difference counts if it is significant and large enough to matter.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class ConfigurationDifference:
     before: float  # mean
     after: float
     runs: tuple[int, int]
-    gain: float  # after / before; inverted where less is better: above 1 is better
+    gain: (
+        float  # after / before, inverted if lower is better, so that above 1 is better
+    )
     p: float  # corrected by Holm over all configurations
     verdict: str
 
@@ -43,19 +45,24 @@ class StoreDifferences:
     machine: str
     metric: str
     differences: tuple[ConfigurationDifference, ...]  # the largest first
-    only_before: int  # configurations that the other store lacks
+    only_before: int  # configurations that only one store has
     only_after: int
-    best_before: dict[tuple[str, int], str]  # program and size -> lock with best mean
+    best_before: dict[
+        tuple[str, int], str
+    ]  # (program, size) -> lock with the best mean
     best_after: dict[tuple[str, int], str]
 
     def of(self, verdict: str) -> list[ConfigurationDifference]:
-        """Those with this verdict."""
+        """The differences with this verdict."""
         return [one for one in self.differences if one.verdict == verdict]
 
     @property
     def changed_best(self) -> list[tuple[str, int, str, str]]:
-        """Program, size, best lock before and after, where it is another one and the
-        runs can tell: the old best is now behind, or the new one has gained."""
+        """Program, size, best lock before and best lock after, for significant changes.
+
+        The best lock has changed, and either the old one became worse or the new one
+        better.
+        """
         told = {
             (one.program, one.lock, one.size)
             for one in self.differences
@@ -77,7 +84,7 @@ def compare(
     *,
     inverted: bool = False,
 ) -> StoreDifferences:
-    """Hold the samples of two stores against each other; `inverted`: less is better."""
+    """Compare the samples of two stores; `inverted` means that lower is better."""
     first, second = (runs_of(samples, machine, metric) for samples in (before, after))
     keys = sorted(first.keys() & second.keys())
     corrected = holm([welch(first[key], second[key]) for key in keys])

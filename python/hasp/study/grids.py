@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From the samples of a store to the grids that the statistics take."""
+"""Conversion of the samples of a store into grids for the statistics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def grid_of(
     samples: polars.DataFrame, machine: str, metric: str, *, inverted: bool = False
 ) -> Grid:
-    """The means of one machine and metric; `inverted`: 1 / mean, as less is better."""
+    """The means of one machine and metric; 1 / mean if `inverted` (lower is better)."""
     import polars
 
     means = (
@@ -35,16 +35,16 @@ def grid_of(
     places = _places(means, programs, locks, sizes)
     values[places] = means["value"].to_numpy()
     if inverted:
-        # Nothing can be said by ratios to 0, so it is left out like what is not known.
+        # There are no ratios to 0, so it counts as not measured.
         values = 1.0 / numpy.where(values > 0, values, numpy.nan)
     return Grid(tuple(programs), tuple(locks), tuple(sizes), values)
 
 
-Runs = dict[tuple[str, str, int], list[float]]  # by program, lock and size
+Runs = dict[tuple[str, str, int], list[float]]  # by (program, lock, size)
 
 
 def runs_of(samples: polars.DataFrame, machine: str, metric: str) -> Runs:
-    """The values of each configuration, in the order of its runs."""
+    """The values of each configuration, in the order of the runs."""
     import polars
 
     groups = (
@@ -58,7 +58,7 @@ def runs_of(samples: polars.DataFrame, machine: str, metric: str) -> Runs:
 
 
 def _of(samples: polars.DataFrame, machine: str, metric: str) -> polars.DataFrame:
-    """The samples of one machine and metric; an error names what there is."""
+    """The samples of one machine and metric; an error lists what there is."""
     import polars
 
     _known("machine", machine, samples["machine"].unique().to_list())
@@ -70,7 +70,7 @@ def _of(samples: polars.DataFrame, machine: str, metric: str) -> polars.DataFram
 def spread_of(
     samples: polars.DataFrame, machine: str, metric: str, grid: Grid
 ) -> Array:
-    """Half of the interval of each mean of the grid, as a share of it; NaN: one run."""
+    """Half the interval of each mean, as a share of the mean; NaN with a single run."""
     import polars
 
     found = (
@@ -95,7 +95,7 @@ def _places(
     locks: Sequence[str],
     sizes: Sequence[int],
 ) -> tuple[numpy.typing.NDArray[numpy.int64], ...]:
-    """Where in a grid each row of a table belongs."""
+    """The indices in a grid of each row of a table."""
     import polars
 
     return tuple(

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The runs of a study as they end: one JSON line each, so that nothing is lost.
+"""Journals: the runs of a campaign, one JSON line each, written as they end.
 
     STORE/journals/MACHINE-DIGEST.jsonl
-    STORE/journals/MACHINE-DIGEST.parts/*.jsonl  one of each job of a cluster (slurm/)
+    STORE/journals/MACHINE-DIGEST.parts/*.jsonl  one for each job of a cluster (slurm/)
 
-The digest is that of the plan: a changed plan begins a journal of its own. What a crash
-left half written at the end is dropped; the run is then made again. A journal has one
-writer; it knows the entries of others, which it reads but never touches.
+The digest is that of the campaign, so a changed campaign starts a new journal. A line
+that a crash left incomplete is dropped, and its run is repeated. A journal has one
+writer; it also reads the journals of others, but never writes to them.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ class JournalEntry:
     detail: str
     values: dict[str, float]  # metric -> value, as measured
     wall_s: float
-    noise: str  # why it does not count, or ""
-    recorded: bool = False  # its values are of the recorder, not measured
-    doubt: str = ""  # the kind of noise that it counts in spite of
+    noise: str  # why the run does not count, or ""
+    recorded: bool = False  # whether the values come from the recorder
+    doubt: str = ""  # the kind of noise that was tolerated, or ""
 
     @property
     def good(self) -> bool:
-        """Whether its values are to be used."""
+        """Whether the run is valid."""
         return self.outcome == "ok" and not self.noise
 
     @property
     def counts(self) -> bool:
-        """Whether it is a measurement."""
+        """Whether the run is valid and measured, not recorded."""
         return self.good and not self.recorded
 
 
 def read(path: Path) -> list[JournalEntry]:
-    """The whole entries of a journal that another process may be writing."""
+    """The complete entries of a journal, which another process may be writing."""
     try:
         text = path.read_bytes()
     except FileNotFoundError:
@@ -65,14 +65,14 @@ def _parse(path: Path, text: bytes) -> list[JournalEntry]:
             entries.append(JournalEntry(**json.loads(line)))
         except (ValueError, TypeError):
             raise HaspError(
-                f"{path}:{number} is no run of this version of Hasp",
-                "delete that line, or the file to begin again",
+                f"{path}:{number} is not a run that this version of Hasp can read",
+                "delete that line, or delete the file to start again",
             ) from None
     return entries
 
 
 class Journal:
-    """A file of entries that only grows, and the entries of `others` before its own."""
+    """An append-only file of entries, combined with the entries of `others`."""
 
     def __init__(self, path: Path, others: Iterable[Path] = ()) -> None:
         self.path = path
@@ -85,7 +85,7 @@ class Journal:
         except OSError as problem:
             raise HaspError(
                 f"cannot use {path}: {problem.strerror}",
-                "name a --store in a folder that you may write",
+                "name a --store that you can write to",
             ) from None
         whole = text.rfind(b"\n") + 1
         if whole < len(text):
@@ -93,7 +93,7 @@ class Journal:
         self.entries += _parse(path, text[:whole])
 
     def add(self, entry: JournalEntry) -> None:
-        """Write an entry, so that it survives whatever comes next."""
+        """Append an entry, and sync it to disk."""
         self.entries.append(entry)
         line = json.dumps(vars(entry), separators=(",", ":")) + "\n"
         try:
@@ -103,15 +103,15 @@ class Journal:
         except OSError as problem:
             raise HaspError(
                 f"cannot write to {self.path}: {problem.strerror}",
-                "free some space; the same command then goes on where it stopped",
+                "free some space; then the same command resumes where it stopped",
             ) from None
 
     def close(self) -> None:
-        """No more."""
+        """Close the file; no `add` afterwards."""
         self._file.close()
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row for each metric of each good run."""
+        """One row for each metric of each valid run."""
         return [
             {
                 "program": entry.program,

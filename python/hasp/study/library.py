@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The library of programs to study: real ones that Debian has, and shapes with knobs.
+"""The library of programs to study: real programs from Debian, and shapes with knobs.
 
-A real program is a file in `programs/`: which packages it takes, what it shows, and
-behind the heading `[program]` what a plan says of it, word for word. A shape is a
-workload that takes its locks as applications of the lock study do.
+A real program is a file in `programs/` with its packages, a summary and, below the
+heading `[program]`, its part of a campaign verbatim. A shape is a workload that takes
+locks as an application of the lock study does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FOLDER = Path(__file__).resolve().parent / "programs"
 HEADING = "\n[program]\n"
 REAL, SHAPE = "real", "shape"
 GROUPS = ("all", "installed", REAL, SHAPE)
-UNSAID = ("stagger_cycles", "home", "drain")  # knobs that few plans want to turn
+UNSAID = ("stagger_cycles", "home", "drain")  # knobs that few campaigns change
 
 
 @dataclass(frozen=True)
@@ -36,20 +36,20 @@ class LibraryProgram:
     name: str
     kind: str  # REAL or SHAPE
     summary: str
-    study: str  # the applications of the lock study that it is, or has the shape of
+    study: str  # applications of the lock study that it is, or resembles
     packages: tuple[str, ...]
     needs: tuple[str, ...]  # commands
     knobs: dict[str, Any]
-    text: str  # its part of a plan
+    text: str  # its part of a campaign
 
     @property
     def installed(self) -> bool:
-        """Whether this machine has what it needs."""
+        """Whether its commands are installed on this host."""
         return all(shutil.which(command) for command in self.needs)
 
 
 def entries() -> list[LibraryProgram]:
-    """The whole library: real programs first."""
+    """All programs of the library, real ones first."""
     real = [_real(path) for path in sorted(FOLDER.glob("*.toml"))]
     return real + [_shape(one) for one in shapes.listed() if one.shape_of]
 
@@ -99,14 +99,14 @@ def _shape(workload: Workload) -> LibraryProgram:
 
 
 def thread_counts() -> list[int]:
-    """One thread, and as many as there are CPUs."""
+    """The numbers of threads of a new campaign: 1, and the number of CPUs."""
     return sorted({1, len(os.sched_getaffinity(0))})
 
 
 def chosen(
     every: Sequence[LibraryProgram], words: Iterable[str]
 ) -> list[LibraryProgram]:
-    """The programs that names and groups stand for, in the library's order."""
+    """The programs with the given names and groups, in the library's order."""
     found: set[str] = set()
     names = [entry.name for entry in every]
     for word in words:
@@ -124,16 +124,16 @@ def chosen(
             offer = f"did you mean {' or '.join(near)}? " if near else ""
             raise HaspError(
                 f"the library has no program {word!r}",
-                f"{offer}`hasp study library` lists them; {', '.join(GROUPS)} "
-                "stand for several",
+                f"{offer}`hasp study library` lists the programs; the groups are "
+                f"{', '.join(GROUPS)}",
             )
     if not found:
-        raise HaspError("no program is chosen", "`hasp study library` lists them")
+        raise HaspError("no program is selected", "`hasp study library` lists them")
     return [entry for entry in every if entry.name in found]
 
 
 def install_line(some: Iterable[LibraryProgram]) -> str:
-    """How to get what these need and this machine lacks, or ""."""
+    """The command that installs what these programs lack on this host, or ""."""
     lacking = sorted(
         {name for one in some if not one.installed for name in one.packages}
     )
@@ -141,7 +141,7 @@ def install_line(some: Iterable[LibraryProgram]) -> str:
 
 
 def plan_text(some: Sequence[LibraryProgram]) -> str:
-    """A plan of these programs, ready to run and to be edited."""
+    """A campaign with these programs, ready to run or to edit."""
     packages = sorted({name for one in some for name in one.packages})
     needed = f"# apt-get install {' '.join(packages)}\n" if packages else ""
     head = f"""\
@@ -170,21 +170,21 @@ def _as(entry: LibraryProgram) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """A new file; one that exists may have been edited."""
+    """Write a new file; an existing one is not overwritten, as it may be edited."""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
         raise HaspError(
-            f"{path} exists", "name another file, or remove that one first"
+            f"{path} already exists", "name another file, or delete that one first"
         ) from None
     except OSError as problem:
         raise HaspError(
             f"cannot write {path}: {problem.strerror}",
-            "name a file in a folder of yours",
+            "name a file in a folder that you can write to",
         ) from None
 
 
 def words_of(text: str) -> list[str]:
-    """A list with commas, as written on a command line."""
+    """Split a comma-separated list."""
     return [word for word in re.split(r"[,\s]+", text) if word]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The metrics that a measured run has: the program's own, and those of every run."""
+"""The metrics of a measured run: the program's own, and those of every run."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from hasp.study.campaign import THROUGHPUT
 
 CPU_S, PEAK_BYTES, ENERGY_J = "cpu_s", "peak_bytes", "energy_j"
 CPU_PER_WORK = "cpu_s_per_op"
-TPP = "tpp"  # throughput per power, as the lock study's data sets call it
+TPP = "tpp"  # throughput per power, the name in the lock study's data sets
 LESS_IS_BETTER = (
     *(CPU_S, CPU_PER_WORK, PEAK_BYTES, ENERGY_J),
     *recorder.LESS_IS_BETTER,
 )
-# Neither more nor less of these is better. A program that runs for a fixed time uses
-# less CPU time and energy if its lock lets it do less.
+# Metrics for which neither direction is better. A program that runs for a fixed time
+# uses less CPU time and energy if its lock makes it do less work.
 DESCRIPTIVE = (CPU_S, ENERGY_J, *recorder.DESCRIPTIVE)
 
 
 def metrics_of(run: Run) -> dict[str, float]:
-    """What was measured; what the host or the program does not tell is not there."""
+    """The metrics that were measured; others are missing, not zero."""
     values = dict(run.figures)
     if run.wall_s:
         values.setdefault(THROUGHPUT, 1 / run.wall_s)
@@ -40,9 +40,9 @@ def metrics_of(run: Run) -> dict[str, float]:
 
 
 def with_derived(values: Mapping[str, float], wall_s: float) -> dict[str, float]:
-    """The metrics of a run, and those per unit of its work.
+    """The metrics of a run, with those per unit of work added.
 
-    The work is throughput times time; 1 where throughput is that of whole runs.
+    The work is throughput times time, which is 1 if the throughput is in runs.
     """
     found = dict(values)
     work = values.get(THROUGHPUT, 0.0) * wall_s
@@ -56,6 +56,6 @@ def with_derived(values: Mapping[str, float], wall_s: float) -> dict[str, float]
 
 
 def less_is_better(own: Iterable[Metric]) -> list[str]:
-    """The metrics of which less is better: of every run, and of the programs' own."""
+    """The metrics whose lower values are better: Hasp's, and those of the programs."""
     names = {metric.name for metric in own if metric.lower_is_better}
     return sorted({*names, *LESS_IS_BETTER})

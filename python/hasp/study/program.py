@@ -9,14 +9,14 @@ from typing import Any
 from hasp.compare.settings import Settings
 from hasp.locks.native import PLAN
 
-# What versions without these keys did; new keys come to this list.
+# The behaviour of versions that lack these keys; new keys must be added here.
 USUAL = {"plan_files": (), "cooling_s": 0.0, "noisy_runs": 3, "recorded_runs": 0}
 USUAL_PLAN = {"unit": "threads"}
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """How often a configuration runs: until the interval of its mean is narrow."""
+    """The number of runs of a configuration: until its mean's interval is narrow."""
 
     least: int = 5
     most: int = 10
@@ -25,40 +25,40 @@ class Repetition:
 
 @dataclass(frozen=True)
 class PlanFile:
-    """A plan of locks by site (hasp.locks.site_plan) that is measured like a lock."""
+    """A plan (hasp.locks.site_plan) that is measured like a lock."""
 
-    name: str  # in the store: `plan:` and the file as it is written
+    name: str  # in the store: `plan:` and the file name as given
     path: str
-    digest: str  # of its content: another plan asks for other runs
+    digest: str  # of the content, because a changed plan needs new runs
 
 
 @dataclass(frozen=True)
 class StudyProgram:
-    """One program of a study, complete."""
+    """One program of a campaign."""
 
     name: str
     settings: Settings  # without `runs` and `warmup`, which are not used
     pinning: str
     repetition: Repetition
-    seconds: float  # about how long a run takes, before one has been measured
-    workload: str | None = None  # hasp.study.shapes; there is no command then
+    seconds: float  # estimated duration of a run, until one has been measured
+    workload: str | None = None  # of hasp.study.shapes, instead of a command
     knobs: dict[str, Any] = field(default_factory=dict)
     plan_files: tuple[PlanFile, ...] = ()
     cooling_s: float = 0.0  # pause between two runs
-    noisy_runs: int = 3  # how often noise is waited out, before it is put up with
-    recorded_runs: int = 0  # more runs of each configuration, for statistics of locks
-    line: int = 1  # of the plan, where it begins
+    noisy_runs: int = 3  # repetitions of a noisy run before noise is tolerated
+    recorded_runs: int = 0  # additional runs of each configuration for lock statistics
+    line: int = 1  # of the campaign's file
 
     @property
     def candidates(self) -> dict[str, str]:
-        """What names among its locks that are no locks stand for."""
+        """The plans among its locks, by their names in the store."""
         return {file.name: PLAN + file.path for file in self.plan_files}
 
     def asked(self) -> dict[str, Any]:
-        """What makes its runs other ones; not where the plan says it.
+        """The content of the digest: everything that makes its runs different.
 
-        What is as usual is left out, so that later versions of Hasp, which can be asked
-        for more, still know the runs of earlier ones.
+        Values that equal the defaults are left out, so that versions of Hasp with more
+        keys still find the runs of earlier ones.
         """
         asked = asdict(self)
         asked.pop("line")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The tables that the lock study lacks: what single runs tell beyond their means.
+"""Tables that the lock study lacks, computed from single runs instead of means.
 
-Intervals, effect sizes, tests corrected for being many, and "cannot tell"; which locks
-collapse; what interposing costs. hasp.statistics names the source of each formula.
+They show intervals, effect sizes, tests corrected for their number, verdicts including
+"cannot tell", collapse, and the cost of interposition. hasp.statistics names the source
+of each formula.
 """
 
 from __future__ import annotations
@@ -22,28 +23,28 @@ from hasp.statistics.narrow import half_width
 from hasp.study.grids import Runs
 from hasp.study.tables import Cell, Question, Rows, Table, whole
 
-DIGITS = 4  # of a mean: more than the runs can tell
-NATIVE, INTERPOSED = "glibc", "futex"  # the same kind of lock, without Hasp and with it
+DIGITS = 4  # significant digits of a mean; runs are never more precise
+NATIVE, INTERPOSED = "glibc", "futex"  # the same kind of lock without Hasp and with it
 ALL = "all"
 Pairs = list[tuple[float, float]]
 
 
 def _figure(value: float | None) -> float | None:
-    """A number with as many digits as make sense; None: not known."""
+    """A number rounded to a sensible number of digits; None if it is not known."""
     if value is None or not math.isfinite(value):
         return None
     return float(f"{value:.{DIGITS}g}")
 
 
 def _runs(question: Question) -> tuple[Grid, Runs]:
-    """The grid of the one machine, and its runs."""
+    """The grid of the only machine, and its runs."""
     grid = question.only_machine()
     assert question.runs is not None
     return grid, next(iter(question.runs.values()))
 
 
 def table_means(question: Question) -> Table:
-    """Every configuration with Student's interval of its mean."""
+    """Every configuration with its mean and Student's interval."""
     _, runs = _runs(question)
     rows: Rows = []
     for (program, lock, size), values in sorted(runs.items()):
@@ -56,7 +57,7 @@ def table_means(question: Question) -> Table:
 
 
 def table_verdicts(question: Question) -> Table:
-    """Each lock against the best of a program: ratio, effect, and what can be told."""
+    """Each lock compared with the program's best: ratio, effect size, p and verdict."""
     grid, runs = _runs(question)
     rows: Rows = []
     for program in grid.programs:
@@ -81,7 +82,7 @@ def table_verdicts(question: Question) -> Table:
 
 
 def _at(runs: Runs, program: str, question: Question) -> dict[str, list[float]]:
-    """The runs of each lock at a point of view; inverted where less is better."""
+    """The runs of each lock at a point of view, inverted if lower is better."""
     sizes = sorted({size for name, _, size in runs if name == program})
     locks = sorted({lock for name, lock, _ in runs if name == program})
     found = {}
@@ -109,7 +110,7 @@ def _upright(values: list[float], question: Question) -> list[float]:
 
 
 def table_collapse(question: Question) -> Table:
-    """The locks that at the largest size have lost over half of their own peak."""
+    """The locks that lose over half of their own peak at the largest size."""
     grid = question.only_machine()
     flags, best = collapsed(grid), grid.best_sizes()
     at_max, peak = grid.at("max"), grid.at("opt")
@@ -125,7 +126,7 @@ def table_collapse(question: Question) -> Table:
 
 
 def table_optimal_sizes(question: Question) -> Table:
-    """At which size each lock does best for each program."""
+    """The size at which each lock is best for each program."""
     grid = question.only_machine()
     best = grid.best_sizes()
     rows: Rows = [
@@ -138,11 +139,11 @@ def table_optimal_sizes(question: Question) -> Table:
 
 
 def table_interposed(question: Question) -> Table:
-    """Table 6: what interposing costs, by a paired t-test.
+    """Table 6: the cost of interposition, by a paired t-test.
 
-    Two machines are the same locks in the programs themselves, and interposed: each
-    application's pairs are its locks and sizes, as in the study. With one machine, two
-    of its locks are compared: at each size, the pairs are the programs.
+    With two machines, they have the same locks native and interposed: the pairs of each
+    application are its locks and sizes, as in the study. With one machine, two of its
+    locks are compared: the pairs at each size are the programs.
     """
     machines = list(question.grids.values())
     if len(machines) == 2:
@@ -193,7 +194,7 @@ def _pairs_of_locks(
 
 
 def _costs(groups: Iterable[tuple[Cell, Pairs]]) -> Rows:
-    """A row for each group, and for all together; p corrected over the groups."""
+    """One row for each group and one for all, with p corrected over the groups."""
     named: list[tuple[Cell, Pairs]] = []
     for name, pairs in groups:
         named.append((name, [pair for pair in pairs if min(pair) > 0]))
@@ -216,7 +217,7 @@ def _costs(groups: Iterable[tuple[Cell, Pairs]]) -> Rows:
 
 
 def _cost(pairs: Pairs) -> Cost | None:
-    """None from a single pair, which tells nothing."""
+    """The cost over the pairs; None with fewer than two."""
     if len(pairs) < 2:
         return None
     native, interposed = zip(*pairs, strict=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program of a study's plan says, and where it says it."""
+"""The keys of a program in a campaign, and their lines for error messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Made = TypeVar("Made")
 
 
 class Said:
-    """The keys of one [[program]], or of the defaults; errors name their line."""
+    """The keys of one [[program]], with the defaults; errors name the line."""
 
     def __init__(
         self,
@@ -33,14 +33,14 @@ class Said:
         return key in self._all
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Its value."""
+        """The value of a key."""
         return self._all.get(key, default)
 
     @property
     def unit(self) -> str:
-        """What its sizes are: nodes, or threads; its own word counts first."""
+        """The unit of its sizes, nodes or threads; its own key has precedence."""
         if "threads" in self._own and "nodes" in self._own:
-            self.fail("nodes", "stands beside `threads`", "delete one of the two")
+            self.fail("nodes", "excludes `threads`", "delete one of the two")
         for place in (self._own, self._all):
             for unit in ("nodes", "threads"):
                 if unit in place:
@@ -48,7 +48,7 @@ class Said:
         return "threads"
 
     def fail(self, key: str, message: str, remedy: str) -> NoReturn:
-        """Refuse the plan for what it says there, or does not say."""
+        """Raise an error about a key, present or missing."""
         document = self._document
         line = document.line_in_list("program", self._number, key)
         if key not in self._own and key in self._all:
@@ -59,7 +59,7 @@ class Said:
         )
 
     def made(self, key: str, make: Callable[[Any], Made], value: Any) -> Made:
-        """What becomes of a value; an error is that of its key."""
+        """Convert a value; an error names its key."""
         try:
             return make(value)
         except ValueError as problem:

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""The store of studies: a folder of samples as Parquet, with where they come from.
+"""The store of a study: a folder of samples as Parquet files, with their provenance.
 
     STORE/hasp-store.json       {"schema": "hasp.store/1"}
     STORE/samples/ID.parquet    one batch: one row for each run and metric
     STORE/samples/ID.json       its provenance
-    STORE/journals/             runs as they end (journal.py)
+    STORE/journals/             runs, written as they end (journal.py)
 
-Columns of the samples: `machine`, `program`, `lock` (strings); `size` (how much of the
-machine the run used: NUMA nodes or threads, as the batch's `size_unit` says); `run`
-(counts from 0 in a batch); `metric` (string); `value` (float64, in the metric's unit).
-What was not measured has no row. Any tool that reads Parquet may read them in one go:
-`SELECT * FROM 'STORE/samples/*.parquet'`.
+Columns of the samples: `machine`, `program`, `lock` (strings); `size` (the number of
+NUMA nodes or threads, as the batch's `size_unit` says); `run` (from 0 in each batch);
+`metric` (string); `value` (float64, in the metric's unit). What was not measured has no
+row. Any tool that reads Parquet can read them together: `SELECT * FROM
+'STORE/samples/*.parquet'`.
 
-A batch is written under another name and then renamed, provenance last, so that what an
-interrupted import leaves is never taken for data.
+A batch is written under a temporary name and then renamed, provenance last, so that an
+interrupted import is never mistaken for data.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "hasp.store/1"
 MARK = "hasp-store.json"
-# What is always known of a batch.
+# Facts that every batch has, and their types.
 FACTS: dict[str, type] = {
     **dict.fromkeys(("machine", "source", "added", "size_unit"), str),
     "metrics": list,
@@ -47,11 +47,11 @@ class Store:
 
     @property
     def samples(self) -> Path:
-        """Where the batches are."""
+        """The folder of the batches."""
         return self.folder / "samples"
 
     def batches(self) -> list[dict[str, Any]]:
-        """The provenance of every batch, in the order of their names."""
+        """The provenance of every batch, in the order of their ids."""
         found = []
         for path in sorted(self.samples.glob("*.json")):
             try:
@@ -67,11 +67,11 @@ class Store:
         return found
 
     def lower_is_better(self) -> set[str]:
-        """The metrics of which less is better; the statistics take them inverted."""
+        """The metrics whose lower values are better; the statistics invert them."""
         return self._named("lower_is_better")
 
     def descriptive(self) -> set[str]:
-        """The metrics of which neither is: they are shown, but nothing is ranked."""
+        """The metrics for which neither direction is better; they are not ranked."""
         return self._named("descriptive")
 
     def _named(self, key: str) -> set[str]:
@@ -84,13 +84,13 @@ class Store:
         *,
         replace: bool = False,
     ) -> str:
-        """Write a batch; returns its id. `replace`: a longer form of the same runs."""
+        """Write a batch; returns its id. `replace` allows overwriting it."""
         assert tuple(rows.columns) == COLUMNS
         name = file_name(f"{provenance['machine']}-{provenance['sha256'][:12]}")
         if not replace and (self.samples / f"{name}.json").exists():
             raise HaspError(
                 f"{provenance['source']} is already in {self.folder} as {name}",
-                f"delete {self.samples / name}.* first to add it anew",
+                f"to add it again, delete {self.samples / name}.* first",
             )
         unfinished = self.samples / f"{name}.unfinished"
         try:
@@ -108,7 +108,7 @@ class Store:
         return name
 
     def read(self) -> polars.DataFrame:
-        """All samples of all finished batches."""
+        """All samples of all complete batches."""
         import polars
 
         parts = [self.samples / f"{batch['id']}.parquet" for batch in self.batches()]
@@ -129,41 +129,41 @@ class Store:
 
 
 def file_name(text: str) -> str:
-    """`text` with nothing in it that a file name should not have."""
+    """`text` with unsuitable characters for a file name replaced by `_`."""
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in text)
 
 
 def create_or_open(folder: Path) -> Store:
-    """The store of that folder, made if there is none."""
+    """The store in a folder, which is created if necessary."""
     if (folder / MARK).exists():
         return open_store(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise HaspError(
-                f"{folder} is not empty and no store", "name a new or empty folder"
+                f"{folder} is not a store, and not empty", "name a new or empty folder"
             )
         (folder / MARK).write_text(json.dumps({"schema": SCHEMA}) + "\n", "utf-8")
     except OSError as problem:
         raise HaspError(
-            f"cannot make a store in {folder}: {problem.strerror}",
-            "name a folder that you may write",
+            f"cannot create a store in {folder}: {problem.strerror}",
+            "name a folder that you can write to",
         ) from None
     return Store(folder)
 
 
 def open_store(folder: Path) -> Store:
-    """The store of that folder."""
+    """The store in a folder; an error if there is none."""
     try:
         schema = json.loads((folder / MARK).read_text("utf-8")).get("schema")
     except (OSError, ValueError, AttributeError):
         raise HaspError(
-            f"{folder} is no store of measurements",
-            "make one with `hasp study add --store DIR --machine NAME FILE.csv`",
+            f"{folder} is not a store of measurements",
+            "create one with `hasp study add --store DIR --machine NAME FILE.csv`",
         ) from None
     if schema != SCHEMA:
         raise HaspError(
-            f"{folder} is a store of the kind {schema!r}; this Hasp knows {SCHEMA!r}",
-            "use the version of Hasp that made it, or a newer one",
+            f"{folder} is a store of schema {schema!r}, but this Hasp reads {SCHEMA!r}",
+            "use the version of Hasp that created it, or a newer one",
         )
     return Store(folder)

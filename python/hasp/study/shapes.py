@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A program's `workload`, here: `hasp-shapes`, which takes pthread's mutexes.
+"""Workloads on this host: the program `hasp-shapes`, which uses pthread mutexes.
 
-It is compiled from the same sources as the simulator's workloads, so that one line of a
-plan is a program on this machine and, with `--on simulated:NAME`, on one that nobody
-here has.
+It is compiled from the same sources as the simulator's workloads, so that the same line
+of a campaign runs on this host and, with `--on simulated:NAME`, on a simulated machine.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ if TYPE_CHECKING:
     from hasp.study.program import StudyProgram
 
 ENGINE = "hasp-shapes"
-SECONDS = 1.0  # that a run is measured, where the plan does not say
-WARM_UP_SHARE = 0.1  # of that, before
+SECONDS = 1.0  # default length of a measured run
+WARM_UP_SHARE = 0.1  # additional warm-up, as a share of it
 NUMBER = r"(\d+\.?\d*)"
 
 
 def _latency(name: str) -> Metric:
-    """Of no run in which nobody got the lock, or nobody had to wait for it."""
+    """A metric that is missing if no thread acquired the lock or had to wait for it."""
     return Metric(name, f'"{name}":{NUMBER}', "ns", True, required=False)
 
 
@@ -43,25 +42,25 @@ METRICS = (
 
 
 def path() -> str:
-    """The program."""
+    """The path of the program."""
     return str(native_program(ENGINE))
 
 
 @cache
 def listed() -> tuple[Workload, ...]:
-    """All workloads; those without a lock are for the simulator."""
+    """All workloads; those without a lock run in the simulator only."""
     return described_by(path())
 
 
 def check(text: str, knobs: dict[str, Any], threads: list[int]) -> None:
-    """Refuse what the workload does not have."""
+    """Refuse unknown workloads and knobs, and values out of range."""
     workload = workload_of(text, listed())
     for name, value in knobs.items():
         knob = workload.knobs.get(name)
         if knob is None:
             raise HaspError(
                 f"{workload.name} has no knob {name!r}",
-                f"it has {', '.join(workload.knobs)}",
+                f"its knobs are {', '.join(workload.knobs)}",
             )
         words = knob.get("words")
         if words and value not in words:
@@ -73,11 +72,11 @@ def check(text: str, knobs: dict[str, Any], threads: list[int]) -> None:
                 f"{name} cannot be {value!r}",
                 f"it is a number from {knob['least']} to {knob['most']}",
             )
-    workload.refuse_threads(threads, "give it `threads` of its own")
+    workload.refuse_threads(threads, "give the program its own `threads`")
 
 
 def here(program: StudyProgram) -> Settings:
-    """What runs on this machine for a program of a plan."""
+    """The settings with the command that runs on this host."""
     if program.workload is None:
         return program.settings
     command = (
@@ -97,4 +96,4 @@ def only_simulated(program: StudyProgram) -> str:
     name = program.workload.partition(":")[0]
     if any(workload.takes_lock for workload in listed() if workload.name == name):
         return ""
-    return f"{name} takes no lock: it is for --on simulated:NAME"
+    return f"{name} takes no lock, so it runs only with --on simulated:NAME"

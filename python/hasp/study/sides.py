@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two stores, and the machines and metrics that both have."""
+"""Selection of the machines and metrics that two stores have in common."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from hasp.study.samples import open_store
 def comparisons(
     before: Path, after: Path, machines: str | None, metric: str | None
 ) -> list[StoreDifferences]:
-    """One for each machine and metric in both stores; `machines`: commas between."""
+    """The differences for each machine and metric in both stores.
+
+    `machines` is a comma-separated list, or None for all.
+    """
     stores = [open_store(folder) for folder in (before, after)]
     first, second = (store.read() for store in stores)
     less = stores[0].lower_is_better() | stores[1].lower_is_better()
@@ -28,14 +31,14 @@ def comparisons(
     for name in machines.split(",") if machines else ():
         if all(machine != name for machine, _ in common):
             raise HaspError(
-                f"{name!r} is not a machine of both stores",
+                f"{name!r} is not a machine in both stores",
                 "both have " + ", ".join(sorted({machine for machine, _ in common})),
             )
     if not wanted:
         have = ", ".join(f"{machine}: {each}" for machine, each in common) or "nothing"
         raise HaspError(
             f"{before} and {after} have no such measurements in common",
-            f"both have {have}; a machine must be called the same in both",
+            f"both have {have}; a machine must have the same name in both",
         )
     return [
         compare(first, second, machine, each, inverted=each in less)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A simulated machine as the place of a study: `hasp study run --on simulated:NAME`.
+"""Campaigns on a simulated machine: `hasp study run --on simulated:NAME`.
 
-The programs of a plan that name a `workload` run in the simulator, under every lock but
-the reference; block n of a configuration is seed n, so a run is never made twice, and
-the store of one host has the same values as that of another.
+Programs with a `workload` run in the simulator under every lock except the reference.
+Round n of a configuration uses seed n, so no run is repeated, and all hosts get the
+same values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hasp.study.samples import create_or_open
 
 PREFIX = "simulated:"
 WARM_UP_NS, DURATION_NS = 200_000, 2_000_000
-# What a record has -> what the store calls it: what a workload has here, and energy.
+# Field of the simulator's record -> metric in the store.
 ENERGY = "energy_nj_per_op"
 METRICS = {
     "throughput_mops": THROUGHPUT,
@@ -44,7 +44,7 @@ LOWER_IS_BETTER = {
 
 
 def machine_of(place: str) -> Machine:
-    """The machine that `simulated:NAME` names; NAME may be a file."""
+    """The machine of `simulated:NAME`; NAME may be a file."""
     if not place.startswith(PREFIX) or place == PREFIX:
         raise HaspError(
             f"--on {place}: no such place",
@@ -54,23 +54,23 @@ def machine_of(place: str) -> Machine:
 
 
 def carry_out(campaign: Campaign, folder: Path, place: str, given: str | None) -> int:
-    """Simulate what is left of the plan; Ctrl-C leaves a store to go on with."""
+    """Simulate the runs that are left; after Ctrl-C the campaign is resumable."""
     from hasp.base.signals import interrupt_on_signals
 
     machine = machine_of(place)
     if campaign.size_unit != "threads":
         raise HaspError(
-            f"{campaign.path} counts {campaign.size_unit}, which are not simulated",
-            "write `threads` in the place of `nodes`",
+            f"{campaign.path} uses `{campaign.size_unit}`, which are not simulated",
+            "write `threads` instead of `nodes`",
         )
     ours = [program for program in campaign.programs if program.workload]
     for program in campaign.programs:
         if not program.workload:
-            note(f"{program.name} is left out: it is no workload of the simulator")
+            note(f"{program.name} is skipped: it is not a workload of the simulator")
     if not ours:
         raise HaspError(
             f"{campaign.path} has nothing to simulate",
-            'give a program `workload = "one-lock"` in the place of a command',
+            'give a program `workload = "one-lock"` instead of a command',
         )
     name = given or f"{machine.name} (simulated)"
     store = create_or_open(folder)
@@ -81,7 +81,7 @@ def carry_out(campaign: Campaign, folder: Path, place: str, given: str | None) -
             for program in ours:
                 _carry_out(program, machine, file, journal)
     except Interrupted:
-        note("interrupted: the same command goes on from here")
+        note("interrupted: the same command resumes from here")
         raise
     finally:
         publish(
@@ -135,7 +135,7 @@ def _jobs(program: StudyProgram, machine: Machine, file: str) -> list[Job]:
 
 
 def _records(jobs: list[Job]) -> Iterator[tuple[Job, Record]]:
-    """Each record with its job."""
+    """Each record, with its job."""
     by_key = {(job.lock, job.threads, job.seed): job for job in jobs}
     for record in run_jobs(jobs):
         yield by_key[record["lock"], record["threads"], record["seed"]], record

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a study asks of a Slurm cluster: a plan's table [slurm], and options over it."""
+"""Settings for a Slurm cluster: a campaign's table [slurm], overridden by options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hasp.base.errors import HaspError
 
 TABLE = "slurm"
 PER = ("kind", "node")
-# What Hasp says to sbatch itself, and would break if a user did.
+# Options of sbatch that Hasp sets itself.
 OURS = (
     *("array", "error", "job-name", "nodes", "ntasks", "open-mode", "output"),
     *("partition", "account", "constraint", "signal", "time", "wrap"),
@@ -25,20 +25,20 @@ KEYS = (*TEXTS, "jobs", *LISTS)
 
 @dataclasses.dataclass(frozen=True)
 class SlurmSettings:
-    """What to ask for."""
+    """What the jobs of a campaign ask Slurm for."""
 
     partition: str = ""
     account: str = ""
     constraint: str = ""
     time_s: float = 3600.0
-    jobs: int = 1  # tasks of the array: as many nodes work at once
+    jobs: int = 1  # tasks of the array, each on one node
     machine_per: str = "kind"
-    sbatch: tuple[str, ...] = ()  # more options of sbatch, as on its command line
-    setup: tuple[str, ...] = ()  # lines of shell before the work
+    sbatch: tuple[str, ...] = ()  # further options of sbatch, as on its command line
+    setup: tuple[str, ...] = ()  # shell commands before the work
 
     @property
     def selection(self) -> str:
-        """What decides on which nodes the study runs, and what they are called."""
+        """The settings that determine the nodes and their names, as text."""
         words = [
             f"{name}={value}"
             for name, value in (
@@ -55,22 +55,22 @@ DEFAULT = SlurmSettings()
 
 
 def of_document(document: Document) -> SlurmSettings:
-    """What a plan's table [slurm] says; errors name its line and key."""
+    """Read a campaign's table [slurm]; errors name the line and key."""
     said = document.get((TABLE,))
     if said is None:
         return DEFAULT
     if not isinstance(said, dict):
-        document.fail((TABLE,), "is no table", "write its keys below [slurm]")
+        document.fail((TABLE,), "is not a table", "write its keys below [slurm]")
     for key, value in said.items():
         place = (TABLE, key)
         if key not in KEYS:
-            document.fail(place, "no such key", f"it may be {', '.join(KEYS)}")
+            document.fail(place, "unknown key", f"known keys: {', '.join(KEYS)}")
         if key in TEXTS and not isinstance(value, str):
             document.fail(place, f"{value!r} is not text", 'write it in "..."')
         if key in LISTS and not (
             isinstance(value, list) and all(isinstance(word, str) for word in value)
         ):
-            document.fail(place, "is no list of texts", 'write ["...", "..."]')
+            document.fail(place, "is not a list of texts", 'write ["...", "..."]')
     changes: dict[str, Any] = dict(said)
     if "time" in changes:
         changes["time_s"] = _seconds(document, changes.pop("time"))
@@ -95,7 +95,7 @@ def _seconds(document: Document, text: str) -> float:
     except ValueError as problem:
         document.fail((TABLE, "time"), str(problem), 'write for example time = "2h"')
     if seconds <= 0:
-        document.fail((TABLE, "time"), "is no time", 'write for example time = "2h"')
+        document.fail((TABLE, "time"), "is not a time", 'write for example time = "2h"')
     return seconds
 
 
@@ -113,25 +113,25 @@ def merged(
     result = dataclasses.replace(settings, **changes)
     if machine and result.machine_per == "node":
         raise HaspError(
-            "--machine names one machine, and --machine-per node makes each node one",
+            "--machine names one machine, but with --machine-per node there are many",
             "drop one of the two",
         )
     return result
 
 
 def parse_sbatch(options: tuple[str, ...]) -> dict[str, str | bool]:
-    """`--qos=long` and `--requeue` as names and values."""
+    """Parse options such as `--qos=long` and `--requeue` into names and values."""
     found: dict[str, str | bool] = {}
     for option in options:
         name, equals, value = option.removeprefix("--").partition("=")
         if not option.startswith("--") or not name:
             raise HaspError(
-                f"{option!r} is no long option of sbatch", "write --NAME=VALUE"
+                f"{option!r} is not a long option of sbatch", "write --NAME=VALUE"
             )
         if name in OURS:
             raise HaspError(
-                f"--{name} is not to be given to sbatch: Hasp does so itself",
-                "see `hasp study run --help` for what can be chosen",
+                f"--{name} cannot be given to sbatch, because Hasp sets it",
+                "see `hasp study run --help` for the options that can be set",
             )
         found[name.replace("-", "_")] = value if equals else True
     return found

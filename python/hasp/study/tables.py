@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The tables of the lock study, from any store: each under the study's own columns.
+"""The tables of the lock study for any store, with the study's own columns.
 
-The statistics are in hasp.statistics; this module chooses programs and points of view,
+The statistics are in hasp.statistics; this module selects programs and points of view,
 rounds as the study does ("Lock - Unlock: Is That All?", ACM TOCS 2019: to the nearest
-integer, ties to the even one), and leaves cells empty where nothing was measured.
+integer, ties to even), and leaves cells empty that were not measured.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from hasp.study.grids import Runs
 
 Cell = str | int | float | None
 Rows = list[list[Cell]]
-# The study compares the sizes 1, 2, 4 and 8 of its larger machines, and all of a
-# machine that has up to four.
+# The study compares the sizes 1, 2, 4 and 8 on its larger machines, and all sizes on a
+# machine with up to four.
 ALL_SIZES_UP_TO = 4
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table as the study prints it."""
+    """A table with its columns and rows."""
 
     columns: list[str]
     rows: Rows
@@ -37,32 +37,34 @@ class Table:
 
 @dataclass(frozen=True)
 class Question:
-    """Whose table: the grids of the chosen metric by machine, and the options."""
+    """The input of a table: the grids of the metric by machine, and the options."""
 
     grids: dict[str, Grid]
     at: str | None = None  # one of POINTS
     sizes: tuple[int, ...] | None = None
-    other: dict[str, Grid] | None = None  # of the metric to correlate with
-    runs: dict[str, Runs] | None = None  # by machine; for what the means cannot tell
-    inverted: bool = False  # of the metric, less is better: the grids hold 1 / mean
-    locks: tuple[str, str] | None = None  # two that are compared
+    other: dict[str, Grid] | None = None  # grids of the metric to correlate with
+    runs: dict[str, Runs] | None = (
+        None  # single runs by machine, for tables that need more than means
+    )
+    inverted: bool = False  # lower values are better, so the grids contain 1 / mean
+    locks: tuple[str, str] | None = None  # the two locks to compare
 
     def points(self, default: Sequence[str]) -> Sequence[str]:
-        """The points of view that the table is about."""
+        """The points of view in the table."""
         return [self.at] if self.at else default
 
     def only_machine(self) -> Grid:
-        """The grid, where a table is about one machine."""
+        """The grid of the only machine; several are an error."""
         if len(self.grids) != 1:
             raise HaspError(
-                f"that table is about one machine, not {', '.join(self.grids)}",
+                f"this table is for one machine, not for {', '.join(self.grids)}",
                 "name one with --machine",
             )
         return next(iter(self.grids.values()))
 
 
 def whole(value: float) -> int | None:
-    """Rounded to the nearest integer, as the study prints; None: not measured."""
+    """Rounded to the nearest integer, as the study prints it; None if not measured."""
     return None if math.isnan(value) else round(float(value))
 
 
@@ -91,7 +93,7 @@ def table_sensitivity(question: Question) -> Table:
 
 
 def table_sensitive(question: Question) -> Table:
-    """Tables 8 and 75: how many programs are lock-sensitive."""
+    """Tables 8 and 75: the number of lock-sensitive programs."""
     rows: Rows = []
     for machine, grid in question.grids.items():
         count = len(sensitivity.sensitive_programs(grid))
@@ -109,7 +111,7 @@ COVERAGE_COLUMNS = {
 
 
 def table_coverage(question: Question) -> Table:
-    """Tables 31 to 37, 78, 79: how often each lock is among the best."""
+    """Tables 31 to 37, 78, 79: the share of programs with each lock among the best."""
     grid = _sensitive(question.only_machine())
     points = question.points(POINTS)
     figures = [standing.coverage(grid.at(point)) for point in points]
@@ -121,14 +123,14 @@ def table_coverage(question: Question) -> Table:
 
 
 def coverage_summary(coverages: Iterable[float]) -> list[int | None]:
-    """Minimum, maximum, mean and sample deviation of the locks' coverages."""
+    """Minimum, maximum, mean and sample standard deviation of the coverages."""
     values = numpy.array([value for value in coverages if not math.isnan(value)])
     figures = [values.min(), values.max(), values.mean(), values.std(ddof=1)]
     return [whole(figure) for figure in figures]
 
 
 def table_coverage_summary(question: Question) -> Table:
-    """Table 11. The study sums up the rounded coverages of its tables 31 to 34."""
+    """Table 11, computed from rounded coverages like those of tables 31 to 34."""
     columns = (
         "machine,configuration,coverage_min_pct,coverage_max_pct,"
         "coverage_average_pct,relative_stdev_printed_pct"
@@ -143,7 +145,7 @@ def table_coverage_summary(question: Question) -> Table:
 
 
 def table_harmful(question: Question) -> Table:
-    """Table 12: how often each lock costs a program more than 15 %."""
+    """Table 12: the share of programs that each lock slows by more than 15 %."""
     columns = ["lock"]
     found: dict[str, list[int | None]] = {}
     grids = question.grids.items()
@@ -161,7 +163,7 @@ def table_harmful(question: Question) -> Table:
 
 
 def table_pairwise(question: Question) -> Table:
-    """Tables 38 to 51, 80 to 83: on how many programs a lock beats another."""
+    """Tables 38 to 51, 80 to 83: share of programs on which a lock beats another."""
     grid = _sensitive(question.only_machine())
     shares = superiority.superiority(grid.at(question.at or "opt"))
     rows: Rows = []
@@ -175,16 +177,16 @@ def table_pairwise(question: Question) -> Table:
 
 
 def sizes_to_compare(grid: Grid) -> tuple[int, ...]:
-    """All sizes, or the powers of two where there are more than four."""
+    """All sizes, or the powers of two if there are more than four sizes."""
     if len(grid.sizes) <= ALL_SIZES_UP_TO:
         return grid.sizes
     return tuple(size for size in grid.sizes if size & (size - 1) == 0)
 
 
 def table_changes(question: Question) -> Table:
-    """Tables 13, 66 to 71: pairs of locks that change places between sizes.
+    """Tables 13, 66 to 71: the pairs of locks whose order changes between sizes.
 
-    With two machines, table 72: the same between these.
+    With several machines, table 72: the pairs whose order changes between machines.
     """
     if len(question.grids) > 1:
         return _changes_between_machines(question)
@@ -194,7 +196,7 @@ def table_changes(question: Question) -> Table:
     if unknown or len(sizes) < 2:
         raise HaspError(
             f"cannot compare the sizes {', '.join(map(str, sizes))}",
-            f"the store has {', '.join(map(str, grid.sizes))}; name at least two",
+            f"name at least two of {', '.join(map(str, grid.sizes))}",
         )
     means = [grid.at_size(size) for size in sizes]
     columns = ["application"]
@@ -241,7 +243,7 @@ def _changes_between_machines(question: Question) -> Table:
 
 
 def table_breakdown(question: Question) -> Table:
-    """Table 10: at which size the pairs of sensitive program and lock do best."""
+    """Table 10: the best size of each pair of a sensitive program and a lock."""
     rows: Rows = []
     for machine, grid in question.grids.items():
         best = _sensitive(grid).best_sizes()
@@ -253,9 +255,9 @@ def table_breakdown(question: Question) -> Table:
 
 
 def table_best_vs_lock(question: Question) -> Table:
-    """Tables 52 to 65, 84 to 87: what each program would gain by its best lock.
+    """Tables 52 to 65, 84 to 87: each program's gain from changing to its best lock.
 
-    `gain_printed` is the study's form: truncated, thousands as `k`.
+    `gain_printed` is in the study's format: truncated, with thousands as `k`.
     """
     grid = _sensitive(question.only_machine())
     gains = 100 * standing.gain_of_best(grid.at(question.at or "max"))

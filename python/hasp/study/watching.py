@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far a study is, its failures and its noise, while it runs."""
+"""Progress of a study while it runs, with its failures and noise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hasp.study.journal import JournalEntry
 
 
 class StudyDisplay(Display):
-    """Hears of every run; shows what is done and how long the rest takes."""
+    """Shows which run is in progress, and how long the rest takes."""
 
     def __init__(
         self, campaign: Campaign, progress: Tally, left_out: Collection[str]
@@ -35,7 +35,7 @@ class StudyDisplay(Display):
         return self
 
     def starting(self, one: Configuration) -> None:
-        """A run begins."""
+        """Show the run that is about to begin."""
         if self.is_due:
             runs, seconds = self._left()
             words = f"{one.program.name}, {one.cell.words}"
@@ -45,7 +45,7 @@ class StudyDisplay(Display):
         self._begun = time.monotonic()
 
     def finished(self, one: Configuration, entry: JournalEntry) -> None:
-        """A run has ended."""
+        """Print a run that has ended, if it failed or was noisy."""
         self._done += 1
         took = time.monotonic() - self._begun
         self._times[one.program.name, one.recorded].append(took)
@@ -54,7 +54,7 @@ class StudyDisplay(Display):
             self.say(words)
 
     def _left(self) -> tuple[int, float]:
-        """Runs that are left at least, and how long these take."""
+        """The smallest number of runs left, and the seconds that they take."""
         runs, seconds = 0, 0.0
         for one in self._everything:
             fewest, _ = self._progress.runs_left(one)
@@ -66,7 +66,7 @@ class StudyDisplay(Display):
 
 
 def trouble(campaign: Campaign, entry: JournalEntry) -> str:
-    """What went wrong with a run in words, and where the plan asks for it; or ""."""
+    """The failure or noise of a run as text, with its place in the campaign; or ""."""
     cell = Cell(entry.lock, entry.threads, campaign.size_unit)
     words = f"{entry.program}, {cell.words}"
     if entry.recorded:
@@ -78,13 +78,13 @@ def trouble(campaign: Campaign, entry: JournalEntry) -> str:
 
 
 def say_doubts(entries: Collection[JournalEntry]) -> None:
-    """That results count in spite of noise, where they do."""
+    """Print how many noisy runs count."""
     kinds = Counter(entry.doubt for entry in entries if entry.doubt)
     if kinds:
         listed = ", ".join(
             f"{count} with {kind}" for kind, count in kinds.most_common()
         )
         note(
-            f"{sum(kinds.values())} of {len(entries)} runs count in spite of noise "
-            f"({listed}), which did not end; measure again when the machine does less"
+            f"{sum(kinds.values())} of {len(entries)} runs count although they were "
+            f"noisy ({listed}), because the noise persisted; use a quieter host"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The differences between two stores, in words and as a table."""
+"""The differences between two stores, as sentences and as a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = ["program", "lock", "size", "before", "after", "gain", "p", "verdict"]
 
 
 def sentences(one: StoreDifferences) -> Iterator[str]:
-    """What the comparison says, the important first."""
+    """The results of the comparison, most important first."""
     count = len(one.differences)
     if not count:
         yield (
@@ -27,20 +27,20 @@ def sentences(one: StoreDifferences) -> Iterator[str]:
     }
     yield (
         f"{one.machine}, {one.metric}: of {count} configurations {numbers[BETTER]} are "
-        f"better, {numbers[WORSE]} worse, {numbers[SAME]} within 5 %; of "
-        f"{numbers[CANNOT_TELL]} the runs cannot tell."
+        f"better, {numbers[WORSE]} worse and {numbers[SAME]} within 5 %; the runs "
+        f"cannot tell {numbers[CANNOT_TELL]}."
     )
     if one.only_before or one.only_after:
         yield (
-            f"{one.only_before} configurations are only in the first store, "
-            f"{one.only_after} only in the second; they are left out."
+            f"{one.only_before} configurations are only in the first store and "
+            f"{one.only_after} only in the second; they are ignored."
         )
     for program, size, old, new in one.changed_best:
         yield f"{program} at {size}: the best lock was {old} and is now {new}."
 
 
 def table(one: StoreDifferences, most: int | None) -> Table:
-    """What changed, or cannot be told, the largest first; `most`: rows at most."""
+    """At most `most` rows with the largest changes, certain or not."""
     rows: list[list[str | int | float | None]] = [
         [
             *(each.program, each.lock, each.size),
@@ -54,6 +54,6 @@ def table(one: StoreDifferences, most: int | None) -> Table:
 
 
 def records(one: StoreDifferences) -> Iterator[dict[str, Any]]:
-    """One object for each configuration."""
+    """One record for each configuration."""
     for each in one.differences:
         yield {"machine": one.machine, "metric": one.metric, **asdict(each)}

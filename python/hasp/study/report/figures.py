@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg", "pdf")
-MOST_PANELS = 8  # of scalability: programs
-TOP_CURVES = 5  # in each, beside the worst and the reference
+MOST_PANELS = 8  # panels of scalability, one for each program
+TOP_CURVES = 5  # curves in each, besides the worst lock and the reference
 MOST_NAMED = 30  # programs in a legend
 POINT_NAMES = {"one": "smallest size", "max": "largest size", "opt": "best size"}
 
@@ -57,7 +57,7 @@ def draw_all(
 
 
 def _lay_out(figure: Figure) -> None:
-    """Once for all formats: with the drawing for it that is most of the time."""
+    """Compute the layout once for all formats, because it takes most of the time."""
     figure.dpi = 150
     engine = figure.get_layout_engine()
     if engine is not None:
@@ -66,7 +66,7 @@ def _lay_out(figure: Figure) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """What savefig does, without drawing a figure to measure it before it is drawn."""
+    """Like savefig, without an extra drawing pass to measure the figure."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -92,7 +92,7 @@ def _figure(width: float, height: float, title: str) -> tuple[Figure, Axes]:
 
 
 def coverage(summary: Summary, point: str = "opt") -> Figure:
-    """On how many programs each lock is among the best, and on how many harmful."""
+    """The shares of programs on which each lock is among the best, and harmful."""
     figure, axes = _figure(
         8,
         4,
@@ -146,7 +146,7 @@ def locks_on_programs(summary: Summary, point: str = "max") -> Figure:
 
 
 def lock_against_lock(summary: Summary, point: str = "opt") -> Figure:
-    """On how many percent of the programs the row beats the column."""
+    """The percentage of programs on which the row's lock beats the column's."""
     locks = list(summary.grid.locks)
     size = 2.2 + 0.19 * len(locks)
     figure, axes = _figure(
@@ -160,9 +160,9 @@ def lock_against_lock(summary: Summary, point: str = "opt") -> Figure:
 
 
 def scalability(summary: Summary) -> Figure:
-    """A panel for each lock-sensitive program, those to which it matters most first.
+    """A panel for each lock-sensitive program, the most sensitive first.
 
-    Of many locks a panel has the best ones at the largest size, the worst, and the
+    With many locks, a panel shows the best ones at the largest size, the worst, and the
     reference, each with the 95 % intervals of its means.
     """
     from matplotlib.figure import Figure
@@ -223,7 +223,8 @@ def scalability(summary: Summary) -> Figure:
 def against(summary: Summary, other: Summary, point: str = "max") -> Figure:
     """Each program and lock in two metrics, both as shares of the program's best.
 
-    A colour is a program, so that one sees to which of them the metrics go together.
+    Programs are distinguished by colour, to show for which of them the metrics
+    correlate.
     """
     figure, axes = _figure(
         7.5,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where the runs of a study come from, in sentences, from the provenance of its store.
+"""The origin of a study's runs in sentences, from the provenance in its store.
 
-What is not known of an imported file is not said.
+Facts that are not known about an imported file are left out.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ MOST_FAILURES = 12
 
 
 def origins(batches: Iterable[Mapping[str, Any]], machine: str) -> list[str]:
-    """A paragraph for each batch of that machine, then what failed there."""
+    """A sentence for each batch of a machine, then its failures."""
     said: list[str] = []
     for batch in batches:
         if batch["machine"] == machine:
             said.append(_batch(batch))
             said += _failures(batch.get("failures", ()))
             said += [
-                f"{count:,} runs count in spite of noise ({kind})."
+                f"{count:,} runs count although they were noisy ({kind})."
                 for kind, count in batch.get("doubts", {}).items()
             ]
     return said
 
 
 def _batch(batch: Mapping[str, Any]) -> str:
-    """Such as: 5,160 runs of plan.toml by Hasp 0.1.0, until 2026-11-21: ..."""
+    """For example: 5,160 runs of x.toml by Hasp 0.1.0, until 2026-11-21, on ..."""
     by = f" by Hasp {batch['hasp_version']}" if "hasp_version" in batch else ""
     simulated = batch.get("simulated")
     verb = "until" if by else "added"

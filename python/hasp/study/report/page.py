@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report as a page, and as data: everything that the page shows."""
+"""The report as an HTML page, and the data that the page shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hasp.study.report.origin import origins
 from hasp.study.report.summary import Summary, best_locks
 from hasp.study.report.verdict import sentences
 
-DIGITS = 4  # of a mean in the page: more than the runs can tell
+DIGITS = 4  # significant digits of a mean; runs are never more precise
 POINT_NAMES = {
     "one": "the smallest size",
     "max": "the largest size",
@@ -29,7 +29,7 @@ POINT_NAMES = {
 def render(
     summaries: list[Summary], title: str, batches: Sequence[dict[str, Any]] = ()
 ) -> str:
-    """The page. `summaries` has every machine and metric; `batches` is of the store."""
+    """The page for all machines and metrics, and the store's batches."""
     machines = dict.fromkeys(one.machine for one in summaries)
     data = {
         "points": [[point, POINT_NAMES[point]] for point in POINTS],
@@ -41,9 +41,9 @@ def render(
 
 
 def as_data(summary: Summary, all_of_them: Sequence[Summary] = ()) -> dict[str, Any]:
-    """A summary as JSON: lists in the order of its programs and locks.
+    """A summary as JSON, with lists in the order of its programs and locks.
 
-    `all_of_them`: where other metrics of the machine are, to correlate with.
+    `all_of_them` contains the other metrics of the machine, for correlations.
     """
     grid = summary.grid
     with numpy.errstate(divide="ignore"):
@@ -85,7 +85,7 @@ def as_data(summary: Summary, all_of_them: Sequence[Summary] = ()) -> dict[str, 
 
 
 def _rounded(values: Any, digits: int = DIGITS) -> Any:
-    """Nested lists with as many digits as make sense, None for NaN."""
+    """Nested lists of rounded numbers, with None for NaN."""
     if isinstance(values, numpy.ndarray):
         return [_rounded(item, digits) for item in values]
     number = float(values)
@@ -93,12 +93,12 @@ def _rounded(values: Any, digits: int = DIGITS) -> Any:
 
 
 def properties(names: set[str]) -> dict[str, dict[str, Any]]:
-    """What Hasp knows of these locks, by the names that the study has for them."""
+    """Hasp's facts about these locks, by their names in the study."""
     try:
         known = {
             name: lock for lock in known_locks() for name in (lock.name, *lock.aliases)
         }
-    except HaspError:  # a report needs no native parts
+    except HaspError:  # a report works without the native programs
         known = {}
     found = {}
     for name in sorted(names):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""All that a report shows of one machine and metric, computed once.
+"""All numbers in the report about one machine and metric.
 
-The forms (page, figures, Markdown, LaTeX) only arrange what is here.
+The page, figures, Markdown and LaTeX only arrange them.
 """
 
 from __future__ import annotations
@@ -21,26 +21,28 @@ from hasp.study.grids import grid_of, spread_of
 if TYPE_CHECKING:
     import polars
 
-# The lock study looks at throughput first; what else a store has comes behind it.
-REFERENCES = (REFERENCE, "pthread")  # Hasp's name for it, and LiTL's
+# Throughput comes first, as in the lock study; other metrics follow.
+REFERENCES = (REFERENCE, "pthread")  # Hasp's name of the reference, and LiTL's
 FIRST_METRIC = "throughput"
 
 
 @dataclass(frozen=True)
 class Summary:
-    """One machine and metric. Arrays of locks or programs follow the grid's order."""
+    """Results for one machine and metric; arrays are in the order of the grid."""
 
     machine: str
     size_unit: str
     metric: str
-    inverted: bool  # less of it is better: the grid has 1 / mean
+    inverted: bool  # lower values are better, so the grid contains 1 / mean
     runs: int
     grid: Grid
-    spread: Array  # half of each mean's 95 % interval, as a share of it; NaN: one run
+    spread: (
+        Array  # half the 95 % interval of each mean as a share of it; NaN with one run
+    )
     sensitive: Flags
-    gain: dict[str, Array]  # by point of view; best over worst, of each program
+    gain: dict[str, Array]  # by point of view: best over worst, for each program
     deviation: Array  # over the locks at the largest size
-    coverage: dict[str, Array]  # percent of the lock's sensitive programs
+    coverage: dict[str, Array]  # percentage of the sensitive programs of each lock
     harmful: dict[str, Array]
     superiority: dict[str, Array]  # [a, b], at max and opt
     collapsed: Flags  # (programs, locks)
@@ -48,12 +50,12 @@ class Summary:
 
     @property
     def reference(self) -> str | None:
-        """What every program has already, if it is among the locks."""
+        """The name of glibc's lock, which every program has; None if not measured."""
         return next((name for name in REFERENCES if name in self.grid.locks), None)
 
     @property
     def cannot_tell(self) -> float:
-        """The share of the verdicts, the best locks' own left out, that say nothing."""
+        """The share of "cannot tell" among the verdicts, without the best locks."""
         verdicts = [one.verdict for found in self.contests for one in found.values()]
         others = max(1, len(verdicts) - len(self.contests))
         return verdicts.count(CANNOT_TELL) / others
@@ -67,7 +69,7 @@ def summarise(
     *,
     inverted: bool = False,
 ) -> Summary:
-    """From the samples of a store; `inverted`: of the metric, less is better."""
+    """The summary of a store's samples; `inverted` means that lower is better."""
     import polars
 
     grid = grid_of(samples, machine, metric, inverted=inverted)
@@ -108,7 +110,7 @@ def summarise(
 def _contests(
     samples: polars.DataFrame, machine: str, metric: str, grid: Grid
 ) -> tuple[int, list[dict[str, Standing]]]:
-    """How many runs there are, and the contest at the largest size of each program."""
+    """The number of runs, and the contest of each program at its largest size."""
     import polars
 
     ours = samples.filter(
@@ -136,18 +138,18 @@ def metrics_of(samples: polars.DataFrame, machine: str) -> list[str]:
 
 
 def best_locks(summary: Summary, program: int) -> list[str]:
-    """The locks that are, or may be, the best at the largest size: best mean first."""
+    """The locks that may be the best at the largest size, by descending mean."""
     found = summary.contests[program]
     good = [lock for lock, one in found.items() if one.verdict in ("best", "same")]
     return sorted(good, key=lambda lock: -found[lock].ratio)
 
 
 def ranking(values: Array) -> list[int]:
-    """Places from the largest value to the smallest; what is not known is left out."""
+    """Indices from the largest value to the smallest, without NaN."""
     known = numpy.flatnonzero(~numpy.isnan(values))
     return [int(place) for place in known[numpy.argsort(-values[known], kind="stable")]]
 
 
 def stem(summary: Summary) -> str:
-    """How the names of its files begin."""
+    """The beginning of its file names."""
     return f"{summary.machine}-{summary.metric}".replace("/", "_")

@@ -20,9 +20,9 @@ from hasp.study.tables import TABLES, Question, Table, whole
 if TYPE_CHECKING:
     from rich.console import Console
 
-# What stands in the report: the tables that need one machine and no second metric.
+# The tables that need one machine and no second metric.
 REPORTED = ("sensitivity", "coverage", "harmful", "breakdown")
-MOST_NAMED = 6  # locks in a cell
+MOST_NAMED = 6  # locks named in a cell
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -32,12 +32,12 @@ SPECIAL = {
 
 
 def print_verdicts(summaries: Sequence[Summary], out: Console) -> None:
-    """What to know of each machine and metric, the first metric in full."""
+    """Print the verdicts for each machine and metric, in full for the first metric."""
     seen = set()
     for number, summary in enumerate(summaries):
         said = sentences(summary)
         if summary.machine in seen:
-            # How much the locks matter, and how sure it is: the rest is in the page.
+            # Only how much the locks matter, and how certain that is.
             said = said[:2]
         seen.add(summary.machine)
         if number:
@@ -57,9 +57,9 @@ def markdown(
     figures: Iterable[Path] = (),
     beside: Path = Path(),
 ) -> str:
-    """Per machine and metric the verdict, and what each program wants; then each lock.
+    """Verdict, programs and locks for each machine and metric, as Markdown.
 
-    `figures` are linked from where the text will be, `beside`.
+    Links to `figures` are relative to the file that will contain the text, `beside`.
     """
     lines = [f"# {title}", ""]
     pictures = list(figures)
@@ -110,7 +110,7 @@ def _programs(summary: Summary) -> list[str]:
     if rows:
         heads = (
             *("lock-sensitive program", "best over worst", "best locks"),
-            *("others that the runs cannot tell from it", "collapse"),
+            *("others not distinguishable from it", "collapse"),
         )
         lines = _table(heads, "lrlrl", rows)
     others = [grid.programs[place] for place in order if not summary.sensitive[place]]
@@ -121,7 +121,7 @@ def _programs(summary: Summary) -> list[str]:
 
 
 def _few(names: list[str], all_of_them: int) -> str:
-    """A list of locks, or how many they are."""
+    """A list of locks, abbreviated if it is long."""
     if len(names) == all_of_them:
         return "every lock"
     if len(names) > MOST_NAMED:
@@ -130,7 +130,7 @@ def _few(names: list[str], all_of_them: int) -> str:
 
 
 def _locks(summary: Summary) -> list[str]:
-    """The standing of each lock, the one that suits most programs first."""
+    """The standing of each lock, by descending coverage."""
     found = summary.coverage, summary.harmful
     figures = [one[point] for one in found for point in ("max", "opt")]
     beats = summary.superiority["opt"]
@@ -159,7 +159,7 @@ def _table(
 
 
 def _pictures(summary: Summary, figures: list[Path], beside: Path) -> list[str]:
-    """Links to the figures of this summary, one file of each."""
+    """Links to the figures of a summary, one for each."""
     from hasp.study.report.summary import stem
 
     ours = [path for path in figures if path.name.startswith(f"{stem(summary)}-")]
@@ -177,7 +177,7 @@ def _cell(text: str) -> str:
 
 
 def latex(summary: Summary, folder: Path) -> list[Path]:
-    """A file with a `tabular` for each table; they need the package booktabs."""
+    """Write a file with a `tabular` for each table; they need the package booktabs."""
     question = Question({summary.machine: summary.grid})
     written = []
     for name in REPORTED:
@@ -205,5 +205,5 @@ def tabular(table: Table) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text that LaTeX prints as it is."""
+    """Text with LaTeX's special characters escaped."""
     return "".join(SPECIAL.get(character, character) for character in text)

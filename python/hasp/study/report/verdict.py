@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a study shows, in sentences: what a person reads first."""
+"""The verdicts of a study as sentences, at the top of every report."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy
 from hasp.statistics.contest import WORSE
 from hasp.study.report.summary import Summary, ranking
 
-# A lock to avoid costs over 15 % on at least this share of the sensitive programs,
-# even at the size that suits it best.
+# A lock to avoid costs over 15 % on at least this share of the sensitive programs, even
+# at its best size.
 AVOID_FROM = 50.0
 AT_MOST_NAMED = 5
 
 
 def sentences(summary: Summary) -> list[str]:
-    """How much locks matter here, which to take, which to avoid, and how sure it is."""
+    """How much locks matter, which to use, which to avoid, and how certain that is."""
     count, total = int(summary.sensitive.sum()), len(summary.grid.programs)
     largest = summary.grid.sizes[-1]
     unit = summary.size_unit if largest != 1 else summary.size_unit.rstrip("s")
@@ -32,9 +32,9 @@ def sentences(summary: Summary) -> list[str]:
         f"The lock matters to {count} of {programs} on {summary.machine} "
         f"({summary.metric}): with up to {largest} {unit}, "
         + (
-            f"the worst lock takes {usual}{median} what the best takes{at_most}."
+            f"the worst lock takes {usual}{median} as much as the best{at_most}."
             if summary.inverted
-            else f"the best lock is {usual}{median} the worst{at_most}."
+            else f"the best lock has {usual}{median} the figure of the worst{at_most}."
         )
     ]
     said += _undecided(summary)
@@ -44,13 +44,13 @@ def sentences(summary: Summary) -> list[str]:
     said += _to_beware_of(summary)
     said.append(
         f"{summary.runs:,} runs; {100 * summary.cannot_tell:.0f} % of the comparisons "
-        "with the best lock cannot tell (Welch's test, corrected by Holm)."
+        "with the best lock are inconclusive (Welch's test, corrected by Holm)."
     )
     return said
 
 
 def _undecided(summary: Summary) -> list[str]:
-    """Where the spread of the runs is larger than what the locks differ by."""
+    """The programs whose runs scatter more than the locks differ."""
     places = [
         int(place)
         for place in numpy.flatnonzero(summary.sensitive)
@@ -59,7 +59,7 @@ def _undecided(summary: Summary) -> list[str]:
     if not places:
         return []
     names = _names(summary.grid.programs, places)
-    return [f"The runs tell no lock from the best on {names}."]
+    return [f"On {names}, the runs do not distinguish any lock from the best."]
 
 
 def _to_take(summary: Summary) -> list[str]:
@@ -85,7 +85,7 @@ def _to_take(summary: Summary) -> list[str]:
 
 
 def _to_keep(summary: Summary) -> list[str]:
-    """How what every program has already stands among the others."""
+    """The standing of the reference among the locks."""
     if summary.reference is None:
         return []
     place = summary.grid.locks.index(summary.reference)
@@ -99,7 +99,7 @@ def _to_keep(summary: Summary) -> list[str]:
 
 
 def _to_beware_of(summary: Summary) -> list[str]:
-    """Collapse under some locks, and, told apart from it, what falls under all."""
+    """Collapse under some locks, distinguished from a decline under all."""
     measured = ~numpy.isnan(summary.grid.at("max"))
     falls = summary.collapsed.any(axis=1)
     always = falls & (summary.collapsed | ~measured).all(axis=1)
@@ -114,8 +114,8 @@ def _to_beware_of(summary: Summary) -> list[str]:
             summary.grid.programs, [int(place) for place in numpy.flatnonzero(always)]
         )
         said.append(
-            f"Under every lock {names} falls below half of its peak: no choice among "
-            "them prevents that, or the work grows with the size."
+            f"On {names}, {summary.metric} falls below half of its peak under every "
+            "lock: no lock prevents that, or the work grows with the size."
         )
     return said
 
@@ -142,6 +142,6 @@ def _to_avoid(summary: Summary) -> list[str]:
 
 
 def times(gain: float) -> str:
-    """A gain of 0.5 as `1.50x`."""
+    """A gain as text: 0.5 is `1.50x`."""
     factor = 1 + gain
     return f"{factor:.2f}x" if factor < 10 else f"{factor:,.0f}x"

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study run PLAN --on slurm`: submit what is left, wait for it, collect it.
+"""`hasp study run CAMPAIGN --on slurm`: submit jobs for a campaign, and collect them.
 
-Which jobs there are is Slurm's to know: they are found by a name that only this plan in
-this store has, so that nothing is submitted twice, whatever became of the process that
-submitted it. What is done is the store's to know. Nothing else is remembered.
+No state is kept besides Slurm's and the store's. Jobs have a name that is unique to the
+campaign and the store, by which Slurm finds them, so that nothing is submitted twice
+even if the process that submitted it has died. The store knows which runs are done.
 
-An array ends, by a time limit too; as long as it brought runs, another one goes on.
+If an array ends, for example at its time limit, and it made at least one run, another
+array continues its work.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from hasp.study.slurm.watching import ClusterDisplay
 from hasp.study.slurm_settings import SlurmSettings
 from hasp.study.watching import say_doubts
 
-SETTLING = 10.0  # seconds that a network file system may hide what a node wrote
+SETTLING = 10.0  # seconds until a network file system shows what a node wrote
 
 
 @dataclass(frozen=True)
 class Target:
-    """The store of a campaign, and the cluster's part that is to run it."""
+    """The store of a campaign, and what to ask the cluster for."""
 
     folder: Path  # of the store
     settings: SlurmSettings
@@ -89,15 +90,15 @@ class ClusterRun:
         self.arrays: set[str] = set()  # job arrays that we wait for
 
     def state(self) -> State:
-        """What the store holds now."""
+        """The current state of the store."""
         return look(self.campaign, self.store, self.files)
 
     def jobs(self) -> list[SlurmJob]:
-        """The tasks of our arrays, as far as Slurm knows them."""
+        """The tasks of our arrays that Slurm still lists."""
         return [job for job in queue.jobs_called(self.name) if job.array in self.arrays]
 
     def begin(self) -> None:
-        """Find the jobs that there are, or submit some if runs are left."""
+        """Find live jobs of the campaign, or submit an array if runs are left."""
         with self._alone():
             live = [job for job in queue.jobs_called(self.name) if job.live]
             if live:
@@ -108,7 +109,7 @@ class ClusterRun:
                 note("nothing is left to run")
 
     def _adopt(self, live: list[SlurmJob]) -> None:
-        """Wait for jobs of an earlier call, in the place of submitting more."""
+        """Wait for the jobs of an earlier call instead of submitting more."""
         self.arrays = {job.array for job in live}
         words = f"job {', '.join(sorted(self.arrays))} of this study"
         for array in self.arrays:
@@ -116,15 +117,15 @@ class ClusterRun:
             if other not in (None, self.selection):
                 raise HaspError(
                     f"{words} was submitted with other options: {other}",
-                    "give the same ones to wait for it, end it with --cancel, or use "
+                    "use the same options to wait for it, end it with --cancel, or use "
                     "another --store",
                 )
-        note(f"{words} is already there: waiting for it, nothing is submitted")
+        note(f"{words} is pending or running: waiting for it instead of submitting")
 
     def _more(self, state: State) -> bool:
         machines = state.machines(self.selection)
         new = self.settings.machine_per == "node" and len(machines) < self.settings.jobs
-        # What a node lacked may have been installed since.
+        # Missing programs may have been installed in the meantime.
         lacking = any(map(state.left_out, machines))
         return not machines or new or lacking or any(map(state.left, machines))
 
@@ -140,7 +141,7 @@ class ClusterRun:
             time_s=self.settings.time_s,
         )
         count = self._count(state)
-        with uninterrupted():  # a job that was submitted must be known
+        with uninterrupted():  # a submitted job must be recorded
             job = submission.submit(order, count, self.name, self.settings, self.files)
             self.arrays = {job}
             self.files.submitted(job, self.selection)
@@ -148,18 +149,18 @@ class ClusterRun:
         note(f"job {job} submitted, for {nodes}; logs: {self.files.folder}")
 
     def _count(self, state: State) -> int:
-        """No more tasks than can have work: a program is done on one node."""
+        """The number of tasks, at most that of programs, which each run on one node."""
         if self.settings.machine_per == "node":
             return self.settings.jobs
         left = [state.left(machine) for machine in state.machines(self.selection)]
         most = sum(map(len, left)) or len(self.campaign.programs)
         if most < self.settings.jobs:
             programs = "1 program" if most == 1 else f"{most} programs"
-            note(f"{programs}: {most} of {self.settings.jobs} nodes have work")
+            note(f"{programs} left: only {most} of {self.settings.jobs} nodes get work")
         return min(most, self.settings.jobs)
 
     def finish(self) -> None:
-        """Wait for the jobs, and for those that go on with what they leave."""
+        """Wait for the jobs, and submit others until no run is left."""
         while self.arrays:
             ended = ClusterDisplay(self.state()).until_ended(self.jobs, self.state)
             state = self._settled(ended)
@@ -168,17 +169,17 @@ class ClusterRun:
                 return
             if not any(state.made_by(array) for array in self.arrays):
                 raise HaspError(
-                    "the jobs ended, and not one run came of them",
+                    "the jobs ended without a single run",
                     f"see the logs in {self.files.folder}; is --time long enough for "
                     "one run of the longest program?",
                 )
-            note("the jobs ended before all was done: going on")
+            note("the jobs ended with runs left: submitting another array")
             self.publish()
             self.arrays = set()
             self.begin()
 
     def _settled(self, ended: list[SlurmJob]) -> State:
-        """The state, once what ended in order is seen to have done so."""
+        """The state, after waiting until completed tasks appear in the store."""
         orderly = {job.id for job in ended if job.state == "COMPLETED"}
         limit = time.monotonic() + SETTLING
         while True:
@@ -189,7 +190,7 @@ class ClusterRun:
             time.sleep(0.5)
 
     def _complain(self, ended: list[SlurmJob], state: State) -> None:
-        """Raise what the first job that went wrong has to say."""
+        """Raise the error of the first job that failed, if any did."""
         tasks = {task.job: task for task in state.tasks}
         wrong = [
             failure(job, tasks.get(job.id), self.files)
@@ -197,15 +198,15 @@ class ClusterRun:
             if not went_well(job, tasks.get(job.id))
         ]
         if len(wrong) > 1:
-            note(f"{len(wrong)} jobs went wrong; of the first:")
+            note(f"{len(wrong)} jobs failed; the first one:")
         if wrong:
             raise wrong[0]
 
     def cancel(self) -> None:
-        """End the study's jobs, and wait until they have put down what they did."""
+        """Cancel the campaign's jobs, and wait until their results are written."""
         live = [job for job in queue.jobs_called(self.name) if job.live]
         if not live:
-            note("no job of this study is pending or running")
+            note("no job of this campaign is pending or running")
             return
         self.arrays = {job.array for job in live}
         queue.cancel(self.arrays)
@@ -213,7 +214,7 @@ class ClusterRun:
         note(f"job {', '.join(sorted(self.arrays))} cancelled; its runs are kept")
 
     def publish(self) -> None:
-        """What the tasks have done so far, as one batch of each machine."""
+        """Write the runs so far to the store, as one batch for each machine."""
         state = self.state()
         for machine in state.entries:
             tasks = [task for task in state.tasks if task.machine == machine]
@@ -235,12 +236,12 @@ class ClusterRun:
             journal.close()
 
     def report(self) -> int:
-        """What became of the machines, in words."""
+        """Print the result for each machine; returns the exit status."""
         state = self.state()
         status = 0
         for machine in state.machines(self.selection):
             for name, why in state.left_out(machine).items():
-                note(f"{machine}: {name} is left out: {why}")
+                note(f"{machine}: {name} is skipped: {why}")
             progress = Tally(state.entries[machine])
             for words in given_up(self.campaign, progress):
                 note(f"{machine}: {words}")
@@ -249,7 +250,7 @@ class ClusterRun:
             facts = next(task.host for task in state.tasks if task.machine == machine)
             if facts["cpus_allowed"] < facts["cpus_online"]:
                 note(
-                    f"{machine}: jobs may use {facts['cpus_allowed']} of the "
+                    f"{machine}: jobs may use only {facts['cpus_allowed']} of the "
                     f"{facts['cpus_online']} CPUs of a node"
                 )
             runs = sum(entry.counts for entry in state.entries[machine])
@@ -258,9 +259,9 @@ class ClusterRun:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Two calls at once must not both find no job, and both submit one."""
+        """A lock that keeps two calls from finding no job and both submitting one."""
         with (self.files.folder / "lock").open("w") as file:
-            # Without locks on that file system, only such an accident is not prevented.
+            # On a file system without locks, this is not prevented.
             with contextlib.suppress(OSError):
                 fcntl.flock(file, fcntl.LOCK_EX)
             yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Why a job did not do its work: its state, its node, the last lines of its log."""
+"""Errors for failed jobs: state, node, and the last lines of the log."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from hasp.base.errors import HaspError
 from hasp.study.slurm.files import DONE, INTERRUPTED, REFUSED, RUNNING, Files, Task
 from hasp.study.slurm.queue import SlurmJob
 
-# Ends that are nobody's fault: what is left goes on in another array.
+# States of jobs that ended through no fault of theirs; another array continues.
 PASSING = {"NODE_FAIL", "PREEMPTED", "TIMEOUT"}
-LINES = 5  # of a log that are shown
-LONGEST = 200  # characters of such a line
+LINES = 5  # lines of a log that are shown
+LONGEST = 200  # characters of each line
 
 
 def went_well(job: SlurmJob, task: Task | None) -> bool:
-    """Whether a job that has ended did what it could."""
+    """Whether a job that has ended did not fail."""
     outcome = task.outcome if task else RUNNING
     if outcome == INTERRUPTED:
         return job.state != "CANCELLED"
@@ -25,7 +25,7 @@ def went_well(job: SlurmJob, task: Task | None) -> bool:
 
 
 def failure(job: SlurmJob, task: Task | None, files: Files) -> HaspError:
-    """What to tell of a job that did not."""
+    """The error for a job that failed."""
     node = (task.node if task else job.node) or "no node"
     where = f"job {job.id} on {node}"
     if task is not None and task.outcome == REFUSED:
@@ -39,8 +39,8 @@ def failure(job: SlurmJob, task: Task | None, files: Files) -> HaspError:
     if not lines:
         return HaspError(
             f"{where} ended as {job.state} and left no log in {files.folder}",
-            "do the nodes see that folder under the same name? Here it is on "
-            f"{kind_of_file_system(files.folder)}: name a --store on one they share",
+            "check that the nodes see that folder under the same name; here it is on "
+            f"{kind_of_file_system(files.folder)}; a --store must be on a shared one",
         )
     said = "".join(f"\n        {line}" for line in lines)
     return HaspError(
@@ -50,17 +50,17 @@ def failure(job: SlurmJob, task: Task | None, files: Files) -> HaspError:
 
 
 def remedy_for(log: str, files: Files) -> str:
-    """What the end of a log suggests."""
+    """The remedy that the end of a log suggests."""
     if "No module named" in log or (sys.executable in log and "No such file" in log):
         return (
-            f"Hasp must be on the nodes under the same name, {sys.prefix}: install it "
-            "in a folder that they share"
+            f"Hasp must be on the nodes under the same path, {sys.prefix}: install it "
+            "in a shared folder"
         )
-    return f"put that right, and start the same command again; logs: {files.folder}"
+    return f"correct that, and repeat the same command; logs: {files.folder}"
 
 
 def last_lines(files: Files, job: str) -> list[str]:
-    """The end of what a job wrote on stderr, or on stdout if it is silent there."""
+    """The last lines of a job's stderr or, if that is empty, of its stdout."""
     for path in files.log_of(job):
         try:
             text = path.read_text("utf-8", errors="replace")
@@ -73,7 +73,7 @@ def last_lines(files: Files, job: str) -> list[str]:
 
 
 def kind_of_file_system(folder: Path) -> str:
-    """`nfs4 (/home)`: which file system holds a folder."""
+    """The type and mount point of a folder's file system, such as `nfs4 (/home)`."""
     import psutil
 
     holders = [

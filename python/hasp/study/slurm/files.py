@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What the tasks of a study write into the store, each into files of its own.
+"""The files that the tasks of a campaign write into the store, each its own.
 
     STORE/journals/MACHINE-DIGEST.jsonl            runs made without Slurm
     STORE/journals/MACHINE-DIGEST.parts/JOB.jsonl  the runs of one task
-    STORE/journals/MACHINE-DIGEST.parts/kind       which nodes are that machine
-    STORE/slurm/DIGEST/tasks/JOB.json              which node a task got, how it ended
-    STORE/slurm/DIGEST/claims/ARRAY/MACHINE/N      the task that does program N
+    STORE/journals/MACHINE-DIGEST.parts/kind       the kind of nodes of that machine
+    STORE/slurm/DIGEST/tasks/JOB.json              the node of a task, and how it ended
+    STORE/slurm/DIGEST/claims/ARRAY/MACHINE/N      the task that runs program N
     STORE/slurm/DIGEST/                            scripts and logs of the jobs
 
-A file has one writer, for ever: a job's id is never used again. Claims and kinds are
-taken by creating a file that must not exist, which is atomic on network file systems
-too; a claim holds for one array, so a task that died keeps nothing from the next.
+Each file has only one writer, because job ids are never reused. Claims and kinds are
+made by creating a file that must not exist, which is atomic on network file systems,
+too. A claim is valid for one array, so a task that died does not block the next array.
 """
 
 from __future__ import annotations
@@ -30,93 +30,93 @@ RUNNING, DONE, INTERRUPTED, REFUSED = "running", "done", "interrupted", "refused
 
 @dataclass(frozen=True)
 class Task:
-    """What a task of an array says of itself."""
+    """The state of a task of an array."""
 
     job: str  # ARRAY_TASK
     node: str
-    selection: str  # of the settings that it was submitted with
+    selection: str  # the `selection` of its SlurmSettings
     host: dict[str, Any]
-    machine: str = ""  # empty when it ended before it knew
+    machine: str = ""  # empty if it ended before it determined it
     outcome: str = RUNNING
     message: str = ""  # why it was refused
     remedy: str = ""
-    left_out: dict[str, str] = field(default_factory=dict)  # program -> why
+    left_out: dict[str, str] = field(default_factory=dict)  # program -> reason
 
     @property
     def array(self) -> str:
-        """The job that it is a task of."""
+        """The id of its array."""
         return self.job.split("_")[0]
 
 
 @dataclass(frozen=True)
 class Files:
-    """Where everything is."""
+    """The paths of the files of a campaign."""
 
-    store: Path  # absolute: nodes must see it under the same name
+    store: Path  # absolute, the same on all nodes
     digest: str
 
     @property
     def folder(self) -> Path:
-        """What submission, logs and tasks leave."""
+        """The folder for scripts, logs and tasks."""
         return self.store / "slurm" / self.digest
 
     def make(self) -> None:
-        """Make the folders that tasks expect."""
+        """Create the folders that tasks expect."""
         try:
             (self.folder / "tasks").mkdir(parents=True, exist_ok=True)
         except OSError as problem:
             raise HaspError(
-                f"cannot make {self.folder}: {problem.strerror}",
-                "name a --store that you may write",
+                f"cannot create {self.folder}: {problem.strerror}",
+                "name a --store that you can write to",
             ) from None
 
     def submitted(self, array: str, selection: str) -> None:
-        """Note with which settings an array was submitted."""
+        """Record the selection that an array was submitted with."""
         (self.folder / f"{array}.selection").write_text(selection, "utf-8")
 
     def selection_of(self, array: str) -> str | None:
-        """The settings that an array was submitted with, if they were noted."""
+        """The selection that an array was submitted with; None if not recorded."""
         try:
             return (self.folder / f"{array}.selection").read_text("utf-8")
         except OSError:
             return None
 
     def write(self, task: Task) -> None:
-        """Say, or say anew, what became of a task."""
+        """Write the state of a task, replacing an earlier one."""
         path = self.folder / "tasks" / f"{task.job}.json"
         unfinished = path.with_suffix(".unfinished")
         unfinished.write_text(json.dumps(asdict(task), indent=1) + "\n", "utf-8")
         unfinished.rename(path)
 
     def tasks(self) -> list[Task]:
-        """Every task that ever began, in the order of their jobs."""
+        """All tasks that have begun, in the order of their jobs."""
         found = []
-        # A listing makes network file systems look at what other hosts have written.
+        # Listing a folder makes network file systems refresh their caches.
         for path in (self.folder / "tasks").glob("*.json"):
-            # One that another version of Hasp wrote is no task of ours.
+            # Tasks written by other versions of Hasp are ignored.
             with contextlib.suppress(OSError, ValueError, TypeError):
                 found.append(self.task(path.stem))
         return sorted(found, key=lambda task: [int(n) for n in task.job.split("_")])
 
     def task(self, job: str) -> Task:
-        """What was last written of a task."""
+        """The last state written for a task."""
         path = self.folder / "tasks" / f"{job}.json"
         return Task(**json.loads(path.read_text("utf-8")))
 
     def parts(self, machine: str) -> Path:
-        """The folder of a machine's journals, one of each task."""
+        """The folder of a machine's journals, with one for each task."""
         return (
             self.store / "journals" / f"{file_name(f'{machine}-{self.digest}')}.parts"
         )
 
     def agree(self, machine: str, kind: str, job: str) -> str:
-        """The kind of nodes that this machine is: ours, if we are the first."""
+        """The kind of nodes of a machine, which the first task determines."""
         folder = self.parts(machine)
         folder.mkdir(parents=True, exist_ok=True)
         mine, agreed = folder / f"{job}.kind", folder / "kind"
         mine.write_text(kind, "utf-8")
         try:
-            os.link(mine, agreed)  # whole or not at all, unlike creating and writing
+            os.link(mine, agreed)  # atomic, unlike creating and writing
         except FileExistsError:
             return agreed.read_text("utf-8")
         finally:
@@ -124,7 +124,7 @@ class Files:
         return kind
 
     def claim(self, array: str, machine: str, number: int, job: str) -> bool:
-        """Whether this task is the one of its array to do a program on a machine."""
+        """Claim a program on a machine; False if another task of the array has it."""
         folder = self.folder / "claims" / array / file_name(machine)
         folder.mkdir(parents=True, exist_ok=True)
         try:
@@ -135,6 +135,6 @@ class Files:
         return True
 
     def log_of(self, job: str) -> tuple[Path, Path]:
-        """Where the job array's stderr and stdout of a task are."""
+        """The paths of a task's stderr and stdout."""
         error, output = (self.folder / f"{job}_0_log.{end}" for end in ("err", "out"))
         return error, output

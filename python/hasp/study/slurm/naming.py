@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which machine a node is: nodes that are alike are one machine, others never.
+"""The machine that a node belongs to: equal nodes are one machine, others never.
 
-Locks behave differently on other processors, so runs of different kinds of nodes must
-not meet in one machine of a store, whatever the user calls it.
+Locks behave differently on different processors, so runs on different kinds of nodes
+must not be mixed in one machine of a store, whatever name the user gives it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import re
 
 from hasp.base.host import Host
 
-# What a model's name says that does not tell it from others.
+# Parts of a model name that do not distinguish it from others.
 NOISE = re.compile(r"\((R|TM|C)\)|\bCPU\b|\bProcessor\b|\d+-Core|@.*$", re.IGNORECASE)
 
 
 def kind_of(facts: Host) -> str:
-    """What two nodes must have in common to be the same machine."""
+    """A description that is equal for nodes of the same machine."""
     return (
         f"{facts.architecture}, {facts.cpu_model}, {facts.cpus_allowed} of "
         f"{facts.cpus_online} CPUs, {facts.numa_nodes} NUMA nodes"
@@ -24,7 +24,7 @@ def kind_of(facts: Host) -> str:
 
 
 def name_of_kind(facts: Host) -> str:
-    """A name for such nodes: `AMD-EPYC-7742-2x64`, 2 NUMA nodes of 64 CPUs."""
+    """A name such as `AMD-EPYC-7742-2x64` for nodes with 2 NUMA nodes of 64 CPUs."""
     model = NOISE.sub(" ", facts.cpu_model)
     words = "-".join(re.findall(r"[A-Za-z0-9.+]+", model)) or facts.architecture
     nodes, cpus = facts.numa_nodes, facts.cpus_allowed

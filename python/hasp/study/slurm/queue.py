@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Slurm's own commands: which jobs there are, how they ended, and ending them.
+"""Listing and cancelling jobs with Slurm's own commands.
 
-`squeue` and not `sacct`: clusters without an accounting database have no `sacct`, and
-`squeue` knows jobs for some minutes after their end (MinJobAge, 300 s by default).
+It uses `squeue`, because `sacct` needs an accounting database, which some clusters
+lack; `squeue` lists jobs for some minutes after their end (MinJobAge, 300 s by
+default).
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ ENDED = {
     *("OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"),
 }
 FIELDS = "%i|%T|%N|%r"  # id, state, node, reason
-PATIENCE = 60.0  # seconds for an answer of the controller
+PATIENCE = 60.0  # seconds to wait for the controller
 
 
 class SlurmUnavailable(HaspError):
-    """Slurm did not answer, which may pass."""
+    """Slurm did not answer, which may be temporary."""
 
 
 @dataclass(frozen=True)
 class SlurmJob:
-    """One task of an array, or a job that is none."""
+    """A task of an array, or a job without an array."""
 
     id: str  # ARRAY_TASK
     state: str
@@ -39,33 +40,33 @@ class SlurmJob:
 
     @property
     def array(self) -> str:
-        """The job that it is a task of."""
+        """The id of its array."""
         return self.id.split("_")[0]
 
     @property
     def live(self) -> bool:
-        """Whether it waits or runs."""
+        """Whether it is pending or running."""
         return self.state not in ENDED
 
     @property
     def pending(self) -> bool:
-        """Whether it has not begun."""
+        """Whether it has not started."""
         return self.state in ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD")
 
 
 def require() -> None:
-    """Refuse to go on where there is no Slurm."""
+    """Raise an error if Slurm's commands are not installed."""
     for command in COMMANDS:
         if shutil.which(command) is None:
             raise HaspError(
-                f"there is no `{command}` here: this is no machine of a Slurm cluster",
-                "log in to the cluster and run the command there; without --on slurm "
-                "the plan is carried out on this machine",
+                f"`{command}` is not installed: this host is not in a Slurm cluster",
+                "log in to the cluster and repeat the command there; without --on "
+                "slurm the campaign runs on this host",
             )
 
 
 def jobs_called(name: str) -> list[SlurmJob]:
-    """Our tasks of that name that Slurm still knows, ended ones too."""
+    """Our tasks with this name that Slurm still lists, including ended ones."""
     words = ("--noheader", "--array", "--states=all", f"--user={os.getuid()}")
     text = _ask("squeue", *words, f"--name={name}", f"--format={FIELDS}")
     return [
@@ -76,7 +77,7 @@ def jobs_called(name: str) -> list[SlurmJob]:
 
 
 def cancel(arrays: Iterable[str]) -> None:
-    """Ask jobs to end: SIGTERM first, and SIGKILL after the cluster's KillWait."""
+    """Cancel jobs: they get SIGTERM, and SIGKILL after the cluster's KillWait."""
     _ask("scancel", *sorted(set(arrays)))
 
 
@@ -101,6 +102,6 @@ def _ask(*words: str) -> str:
 
 
 def last_line(text: str) -> str:
-    """The last line with something in it."""
+    """The last line that is not empty."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "no message"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far a study on a cluster is: its machines, and the runs that each has left."""
+"""The state of a campaign on a cluster: its machines, and the runs left on each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hasp.study.slurm.files import Files, Task
 
 @dataclass(frozen=True)
 class State:
-    """What the store holds of one study, at one moment."""
+    """A snapshot of a campaign's part of the store."""
 
     campaign: Campaign
     tasks: list[Task]
@@ -24,11 +24,11 @@ class State:
     runs: dict[str, int]  # made by each job
 
     def made_by(self, array: str) -> int:
-        """How many runs the tasks of an array have made."""
+        """The number of runs that the tasks of an array have made."""
         return sum(self.runs.get(t.job, 0) for t in self.tasks if t.array == array)
 
     def machines(self, selection: str) -> list[str]:
-        """The machines that jobs with these settings have met."""
+        """The machines on which jobs with this selection have run."""
         return sorted(
             {
                 task.machine
@@ -38,7 +38,7 @@ class State:
         )
 
     def left_out(self, machine: str) -> dict[str, str]:
-        """The programs that every node of the machine's last array lacks, and why."""
+        """The programs that no node of the last array could run, with reasons."""
         ours = [task for task in self.tasks if task.machine == machine]
         last = [task for task in ours if task.array == ours[-1].array]
         return {
@@ -48,7 +48,7 @@ class State:
         }
 
     def left(self, machine: str) -> dict[str, int]:
-        """The runs that each unfinished program still needs, at least."""
+        """The smallest number of runs that each unfinished program still needs."""
         progress = Tally(self.entries[machine])
         left_out = self.left_out(machine)
         nodes = self._host(machine)["numa_nodes"]
@@ -64,7 +64,7 @@ class State:
 
 
 def look(campaign: Campaign, store: Store, files: Files) -> State:
-    """The state, from what the tasks have written so far."""
+    """The state, read from the files that the tasks have written so far."""
     tasks = files.tasks()
     entries: dict[str, list[JournalEntry]] = {}
     runs: dict[str, int] = {}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Submitting the tasks of a study as one job array, by the library submitit.
+"""Submission of the tasks of a campaign as one job array, with the library submitit.
 
-Why submitit: it is kept up, MIT, needs one other small package, writes the batch script
-for a whole array, starts the same Python on the node, and keeps scripts and logs in one
-folder. The others looked at: simple-slurm is under the AGPL; PSI/J submits no arrays;
-dask-jobqueue and executorlib bring a scheduler with workers that outlive jobs, which a
-study on exclusive nodes has no use for; pyslurm must be compiled against each version
-of Slurm. States of jobs are asked of `squeue` (queue.py): submitit asks `sacct`, which
-needs an accounting database.
+submitit is maintained, under the MIT licence, and has one small dependency. It writes
+the batch script for a whole array, starts the same Python on the node, and keeps
+scripts and logs in one folder. Alternatives: simple-slurm is under the AGPL; PSI/J
+cannot submit arrays; dask-jobqueue and executorlib add a scheduler with long-lived
+workers, which exclusive nodes do not need; pyslurm must be compiled for each version of
+Slurm. The states of jobs come from `squeue` (queue.py), because submitit uses `sacct`,
+which needs an accounting database.
 """
 
 from __future__ import annotations
@@ -33,33 +33,33 @@ def submit(
     said = io.StringIO()
     try:
         executor.update_parameters(**parameters(name, settings))
-        with contextlib.redirect_stderr(said):  # the error below has the same words
+        with contextlib.redirect_stderr(said):  # the error below repeats the message
             jobs = executor.map_array(task.carry_out, [order] * count)
     except (RuntimeError, OSError) as problem:
         raise HaspError(
-            f"sbatch takes no such job: {last_line(str(problem))}",
-            "correct the options for the cluster, here or in the plan's [slurm]; "
+            f"sbatch refuses the job: {last_line(str(problem))}",
+            "correct the options for the cluster, here or in the campaign's [slurm]; "
             "`sinfo` lists partitions and nodes",
         ) from None
     return str(jobs[0].job_id).split("_")[0]
 
 
 def parameters(name: str, settings: SlurmSettings) -> dict[str, object]:
-    """What submitit is told: a whole node for each task, and the user's wishes."""
+    """The parameters for submitit: a whole node per task, and the user's options."""
     result: dict[str, object] = {
         "job_name": name,
         "time": math.ceil(settings.time_s / 60),
         "nodes": 1,
         "ntasks_per_node": 1,
         "exclusive": True,
-        "mem": "0",  # all of the node's
+        "mem": "0",  # all of the node's memory
         "setup": list(settings.setup),
-        # All CPUs of the node, wherever the cluster's default would bind a task.
+        # All CPUs of the node, whatever binding the cluster has by default.
         "srun_args": ["--cpu-bind=none"],
         "additional_parameters": {
-            # A job that Slurm starts anew would write a second time into its files.
+            # A requeued job would write to its files a second time.
             "no_requeue": True,
-            # submitit asks for a signal; this one does nothing (task.time_limit).
+            # submitit requires a signal; SIGCONT has no effect (see task.time_limit).
             "signal": "CONT@1",
             **parse_sbatch(settings.sbatch),
         },

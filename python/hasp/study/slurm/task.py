@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What runs on a node: one task of the array, until nothing is left for it to do.
+"""The work of one task of the array on a node, until no work is left for it.
 
-A program is done by one task: all its locks and sizes, in whole random blocks, so that
-what is compared was measured on one node. Tasks on nodes of the same machine share the
-programs; which task gets which is decided by who comes first, so that none waits for
-another. What earlier arrays have done counts, whichever node did it.
+One task runs all locks and sizes of a program, in whole random rounds, so that the runs
+that are compared come from one node. Tasks on nodes of the same machine share the
+programs: the first task to claim a program runs it, so that none waits for another.
+Runs of earlier arrays count, whichever node made them.
 """
 
 from __future__ import annotations
@@ -32,39 +32,39 @@ from hasp.study.samples import open_store
 from hasp.study.slurm.files import DONE, INTERRUPTED, REFUSED, Files, Task
 from hasp.study.slurm.naming import kind_of, name_of_kind
 
-LONGEST_MARGIN = 60.0  # seconds before the time limit in which no run goes on
-SIGNAL_DELAY = 1.0  # seconds that a signal may take to reach us after a program
+LONGEST_MARGIN = 60.0  # seconds before the time limit at which a run is interrupted
+SIGNAL_DELAY = 1.0  # seconds by which a signal may reach us later than the program
 
 
 @dataclass(frozen=True)
 class TaskOrder:
-    """What the tasks of an array are told."""
+    """The input of the tasks of an array."""
 
     campaign: Campaign
     store: Path  # absolute
-    machine: str | None  # a name for all nodes, or
-    machine_per: str  # what a machine is: a kind of node, or each node
+    machine: str | None  # one name for all nodes; if None:
+    machine_per: str  # whether a kind of nodes is a machine, or each node
     selection: str
     time_s: float
 
 
 class PatientJournal(Journal):
-    """A journal that takes no failure for one that is Slurm's doing.
+    """A journal that ignores failures caused by Slurm.
 
-    When a job is cancelled or preempted, every process of it gets SIGTERM: the measured
-    program may end before we hear why. So a failure is written down only after the
-    signal would have come.
+    When a job is cancelled or preempted, all its processes get SIGTERM, and the
+    measured program may die before this process gets it. So a failure is written only
+    after the signal has had time to arrive.
     """
 
     def add(self, entry: JournalEntry) -> None:
-        """Write an entry; Interrupted comes first where both are due."""
+        """Write an entry, unless an Interrupted arrives first."""
         if entry.outcome != record.OK:
             time.sleep(SIGNAL_DELAY)
         super().add(entry)
 
 
 def carry_out(order: TaskOrder) -> str:
-    """Do a task's share; what became of it is in the store, and returned."""
+    """Do the work of a task; writes its state to the store, and returns it."""
     from submitit import JobEnvironment
 
     environment = JobEnvironment()
@@ -98,7 +98,7 @@ def carry_out(order: TaskOrder) -> str:
 
 
 def named(task: Task, order: TaskOrder, facts: host.Host, files: Files) -> Task:
-    """The task with its machine, which its node must be like."""
+    """The task with its machine; raises HaspError if the node is of another kind."""
     by_kind = name_of_kind(facts) if order.machine_per == "kind" else task.node
     machine = order.machine or by_kind
     kind = kind_of(facts)
@@ -106,14 +106,14 @@ def named(task: Task, order: TaskOrder, facts: host.Host, files: Files) -> Task:
     if agreed != kind:
         raise HaspError(
             f"the machine {machine} is {agreed}, but {task.node} is {kind}",
-            "choose nodes that are alike with --constraint or --partition, or leave "
-            "out --machine: each kind of node is then a machine by itself",
+            "select equal nodes with --constraint or --partition, or drop --machine, "
+            "so that each kind of nodes is a machine of its own",
         )
     return dataclasses.replace(task, machine=machine)
 
 
 def share(task: Task, order: TaskOrder, files: Files, array: str) -> None:
-    """Claim programs, and carry each out, until none is left."""
+    """Claim programs and run them until none is left."""
     campaign = order.campaign
     own = files.parts(task.machine) / f"{task.job}.jsonl"
     known = journals_of(campaign, open_store(order.store), task.machine)
@@ -124,9 +124,9 @@ def share(task: Task, order: TaskOrder, files: Files, array: str) -> None:
             files.write(task)
             if len(task.left_out) == len(campaign.programs):
                 raise HaspError(
-                    f"no program of the plan runs on {task.node}: "
+                    f"no program of the campaign runs on {task.node}: "
                     + next(iter(task.left_out.values())),
-                    "install some there, or load them by `setup` in the plan's [slurm]",
+                    "install one there, or load it by `setup` in the campaign [slurm]",
                 )
             for number, program in by_length(campaign):
                 others = {each.name for each in campaign.programs} - {program.name}
@@ -140,13 +140,13 @@ def share(task: Task, order: TaskOrder, files: Files, array: str) -> None:
 
 
 def tell(one: Configuration, entry: JournalEntry) -> None:
-    """A line for the job's log."""
+    """Write a line to the job's log."""
     words = f"{one.cell.words}, block {entry.block}: {entry.outcome}"
     print(" ".join([words, entry.detail, entry.noise]).rstrip(), flush=True)
 
 
 def by_length(campaign: Campaign) -> list[tuple[int, StudyProgram]]:
-    """The programs with their numbers, the longest first: short ones fill the end."""
+    """The programs with their numbers, the longest first, for an even distribution."""
     return sorted(
         enumerate(campaign.programs),
         key=lambda pair: -pair[1].seconds * len(pair[1].settings.cells),
@@ -155,14 +155,14 @@ def by_length(campaign: Campaign) -> list[tuple[int, StudyProgram]]:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """End in order before the job's time limit, and when Slurm asks for it.
+    """Interrupt the work before the job's time limit, and on signals from Slurm.
 
-    By a timer of our own: Slurm's warning signal (`--signal`) reaches every process of
-    the job, and would kill the program that is being measured, and what measures it.
+    This uses a timer, because Slurm's warning signal (`--signal`) reaches every process
+    of the job, and would kill the measured program.
     """
     interrupt_on_signals()
 
-    # What ends a run is masked where nothing must be left half done; the alarm is not.
+    # `uninterrupted` blocks the ending signals but not the alarm.
     def end(_number: int, _frame: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 

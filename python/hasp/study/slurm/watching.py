@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Waiting for a study's jobs, with what they do on stderr."""
+"""Waiting for the jobs of a campaign, with progress on stderr."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hasp.study.slurm.queue import SlurmJob, SlurmUnavailable
 from hasp.study.slurm.state import State
 from hasp.study.watching import trouble
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.3, 15.0  # seconds between two questions to Slurm
-APPEARING = 10.0  # seconds in which jobs just submitted may not be listed
-LINE_INTERVAL = 30.0  # seconds between lines where stderr is no terminal
+FIRST_PAUSE, LONGEST_PAUSE = 0.3, 15.0  # seconds between queries to Slurm
+APPEARING = 10.0  # seconds until submitted jobs are listed
+LINE_INTERVAL = 30.0  # seconds between lines if stderr is not a terminal
 
 
 class ClusterDisplay:
-    """Says what changed since it was last told."""
+    """Prints changes in the state of the jobs."""
 
     def __init__(self, state: State) -> None:
         self._told = failures(state)
@@ -29,7 +29,7 @@ class ClusterDisplay:
     def until_ended(
         self, jobs: Callable[[], list[SlurmJob]], look: Callable[[], State]
     ) -> list[SlurmJob]:
-        """Wait until no job is live; the jobs as they ended."""
+        """Wait until no job is live; returns the jobs in their final states."""
         begun, pause = time.monotonic(), FIRST_PAUSE
         silent = False
         while True:
@@ -37,9 +37,9 @@ class ClusterDisplay:
                 found = jobs()
                 silent = False
             except SlurmUnavailable as problem:
-                if not silent:  # a controller that is started anew answers again
+                if not silent:  # a restarting controller answers after a while
                     self._clear()
-                    note(f"{problem.message}; asking again")
+                    note(f"{problem.message}; trying again")
                 silent = True
             else:
                 self.tell(found, look())
@@ -51,7 +51,7 @@ class ClusterDisplay:
             pause = min(pause * 1.2, LONGEST_PAUSE)
 
     def tell(self, jobs: list[SlurmJob], state: State) -> None:
-        """Failed runs at once, and a line of progress now and then."""
+        """Print failed runs at once, and a line of progress from time to time."""
         for entry in failures(state):
             if entry not in self._told:
                 self._clear()
@@ -71,7 +71,7 @@ class ClusterDisplay:
 
 
 def failures(state: State) -> list[JournalEntry]:
-    """The runs that are no measurements."""
+    """The runs that failed or were noisy."""
     return [
         entry
         for entries in state.entries.values()
@@ -81,7 +81,7 @@ def failures(state: State) -> list[JournalEntry]:
 
 
 def words_of(jobs: list[SlurmJob], state: State) -> str:
-    """`job 12: 1 pending (Resources), 2 running, 1 ended; 340 runs left`."""
+    """A line such as `job 12: 1 pending (Resources), 2 running; 340 runs left`."""
     pending = [job for job in jobs if job.pending]
     running = sum(job.live for job in jobs) - len(pending)
     why = sorted({job.reason for job in pending} - {"None", ""})
