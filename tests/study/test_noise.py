@@ -78,7 +78,9 @@ def study(tmp_path, monkeypatch):
         clock = iter(range(1000))
         time = SimpleNamespace(sleep=naps.append, monotonic=lambda: next(clock))
         monkeypatch.setattr(carry_out, "time", time)
-        monkeypatch.setattr(carry_out, "ComparisonRunner", lambda *_, **__: Scripted(*runs))
+        monkeypatch.setattr(
+            carry_out, "ComparisonRunner", lambda *_, **__: Scripted(*runs)
+        )
         path = tmp_path / "plan.toml"
         path.write_text(plan)
         journal = Journal(tmp_path / "j.jsonl")

@@ -282,7 +282,10 @@ def test_a_store_that_the_node_does_not_see_is_said(plan, hidden, capsys):
     assert run(plan, hidden / "s", "--partition", "blind") == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "on n3 ended as FAILED and left no log in" in said
-    assert "check that the nodes see that folder under the same name? Here it is on" in said
+    assert (
+        "check that the nodes see that folder under the same name? Here it is on"
+        in said
+    )
 
 
 @pytest.mark.slow

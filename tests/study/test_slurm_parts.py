@@ -290,4 +290,4 @@ def test_failures_are_told_with_the_end_of_the_log(store):
     error.write_text("python: No module named submitit\n")
     told = failure.failure(job("FAILED", ""), None, made)
     assert "on no node" in told.message
-    assert "Hasp must be on the nodes under the same name" in told.remedy
+    assert "Hasp must be on the nodes under the same path" in told.remedy
