@@ -156,7 +156,7 @@ def test_a_lock_that_does_not_exclude_is_a_finding(
     [
         ([], "name a --workload"),
         (["--workload=no-such"], 'no workload "no-such"'),
-        (["--workload=one-lock:3"], "nothing behind a colon"),
+        (["--workload=one-lock:3"], "no value after a colon"),
         (["--workload=n-locks:0"], "locks takes a number from 1"),
         (["--workload=one-lock", "buckets=3"], 'no knob "buckets"'),
         (["--workload=one-lock", "cs_lines"], "not KNOB=VALUE"),

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from lock_list import ROOT
 
+from hasp.lab.simulate.validation.distances import ALL
 from hasp.lab.simulate.validation.lock_sets import (
     INTERPOSED,
     Form,
     locks_of,
     study_lock,
 )
-from hasp.lab.simulate.validation.places import ALL
 
 FORMS = sorted(
     set(

@@ -53,6 +53,25 @@ def _knob(text: str) -> tuple[str, str]:
     return name, value
 
 
+def _add_modes(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--jobs", metavar="N", type=_positive, help="runs at a time (default: CPUs)")
+    add("--list", action="store_true", help="the machines, the workloads, their knobs")
+    add(
+        "--scenario",
+        metavar="LIST",
+        help="run scenarios with exact results: names, files, or `all`",
+    )
+    add("--update", action="store_true", help="expect what they come to from now on")
+    add(
+        "--native",
+        action="store_true",
+        help="run the same on this host, too, and print both side by side",
+    )
+    add("--plot", metavar="FILE", help="curves of all locks: FILE.png or FILE.svg")
+    add("--validate", action="store_true", help="check the claims of published studies")
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `hasp simulate`."""
     parser.usage = "hasp simulate --machine NAME|FILE [options]"
@@ -105,21 +124,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=DURATION,
         help="simulated time that counts (default: 10ms, after 1ms that does not)",
     )
-    add("--jobs", metavar="N", type=_positive, help="runs at a time (default: CPUs)")
-    add("--list", action="store_true", help="the machines, the workloads, their knobs")
-    add(
-        "--scenario",
-        metavar="LIST",
-        help="run scenarios with exact results: names, files, or `all`",
-    )
-    add("--update", action="store_true", help="expect what they come to from now on")
-    add(
-        "--native",
-        action="store_true",
-        help="run the same on this host, too, and print both side by side",
-    )
-    add("--plot", metavar="FILE", help="curves of all locks: FILE.png or FILE.svg")
-    add("--validate", action="store_true", help="check the claims of published studies")
+    _add_modes(parser)
     add_json_option(parser)
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reference for locks that hand over in strict order: a ring of threads that pass a
- * baton with nothing but the parking system call. When each acquisition goes to a
- * thread that sleeps, no lock can be faster than this.
+ * The reference for locks with FIFO handover: a ring of threads that pass a baton using
+ * only the parking system call. If every acquisition goes to a sleeping thread, no lock
+ * can be faster.
  */
 #include "bench/locks/harness.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hasp-bench-locks measures one case of the lock under test, once, and prints the
- * result as a line of JSON.
+ * hasp-bench-locks measures one case of the lock under test once, and prints the result
+ * as a JSON line.
  *
- * The lock under test is whatever answers to the plain pthread names: glibc's mutex, or
- * another when a library is preloaded. Nothing here knows which, and every lock runs
- * through the same instructions of this program. Only --floor is different: it replaces
- * the calls by an inlined test-and-set byte, the least that mutual exclusion can cost.
+ * The lock under test is the implementation of the pthread functions: glibc's mutex, or
+ * that of a preloaded library. This program does not distinguish them, and executes the
+ * same instructions for every lock. Only --floor replaces the calls by an inlined
+ * test-and-set byte, the lowest cost that mutual exclusion can have.
  *
- * A lock that hangs must not hang its measurement. The main thread never touches the
- * lock while others use it (harness.h); where it has to, a timer ends the process with
- * what was measured so far (main.c).
+ * A lock that hangs must not hang its measurement. The main thread never uses the lock
+ * while others do (harness.h); in cases where it has to, a timer ends the process and
+ * prints the results so far (main.c).
  */
 #ifndef HASP_BENCH_LOCKS_BENCH_H
 #define HASP_BENCH_LOCKS_BENCH_H
@@ -20,23 +20,23 @@
 
 struct options {
     unsigned threads;
-    unsigned mutexes; /* bytes_per_mutex: how many */
-    double seconds;   /* how long to measure */
-    double grace;     /* how long threads may take to end once told to */
-    unsigned beside;  /* uncontended: multiplications after each pair, in a chain */
+    unsigned mutexes; /* bytes_per_mutex: number of mutexes */
+    double seconds;   /* duration of the measurement */
+    double grace;     /* time that threads may take to end after that */
+    unsigned beside;  /* uncontended: dependent multiplications after each pair */
     bool floor;
 };
 
-/* What is known so far; filled in as the measurement goes, so that it can be printed
- * when the rest of it never comes. Negative numbers mean: not measured. */
+/* The results so far, updated during the measurement so that they can be printed if it
+ * hangs. Negative numbers are unknown. */
 struct result {
     double value;
     double seconds;       /* measured time */
-    double operations;    /* how many operations the value stands for */
+    double operations;    /* operations behind the value */
     double fairness;      /* fewest over most operations of a thread, 0 to 1 */
-    double starvation_ms; /* longest time that a thread went without an operation */
+    double starvation_ms; /* longest time without an operation of a thread */
     const char *outcome;  /* "ok", "hang", "collapse" or "failed" */
-    char reason[160];     /* in words; empty when ok */
+    char reason[160];     /* in words; empty if ok */
 };
 
 struct bench_case {
@@ -44,17 +44,17 @@ struct bench_case {
     const char *unit;
     const char *better; /* "lower" or "higher" */
     bool has_floor;
-    bool uses_lock; /* false: a reference that no lock takes part in */
+    bool uses_lock; /* false: a reference without a lock */
     unsigned (*default_threads)(void);
-    unsigned (*also_threads)(void); /* reports show these as well, if not NULL */
+    unsigned (*also_threads)(void); /* another thread count for reports, or NULL */
     bool (*threads_allowed)(unsigned threads);
-    const char *threads_words; /* what threads_allowed allows */
+    const char *threads_words; /* describes threads_allowed */
     double default_seconds;
     void (*measure)(const struct options *options, struct result *result);
     const char *summary;
 };
 
-/* THE list of cases, in the order in which reports show them. */
+/* THE list of cases, in the order of reports. */
 extern const struct bench_case bench_cases[];
 extern const unsigned bench_case_count;
 
@@ -70,8 +70,8 @@ void measure_bytes_per_mutex(const struct options *options, struct result *resul
 void measure_startup(const struct options *options, struct result *result);
 void measure_baton_ring(const struct options *options, struct result *result);
 
-/* Say in `result` how the measurement went wrong: there is no figure; threads are
- * stuck; threads go on, but far too slowly. */
+/* Record why the measurement went wrong: it failed; threads are stuck; threads progress
+ * far too slowly. */
 void result_failed(struct result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void result_hung(struct result *result, const char *format, ...)

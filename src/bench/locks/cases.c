@@ -17,7 +17,7 @@ static unsigned one(void)
     return 1;
 }
 
-/* Enough that most threads have no CPU, whatever the machine. */
+/* Enough threads that most have no CPU on any machine. */
 static unsigned four_for_each_cpu(void)
 {
     unsigned threads = 4 * cpu_count();
@@ -67,7 +67,7 @@ const struct bench_case bench_cases[] = {
         .threads_words = "1 (alone in the process) or 2 (the second one sleeps)",
         .default_seconds = 0.1,
         .measure = measure_uncontended,
-        .summary = "lock and unlock, nobody else wants the lock",
+        .summary = "lock and unlock of an uncontended mutex",
     },
     {
         .name = "contended",
@@ -80,7 +80,7 @@ const struct bench_case bench_cases[] = {
         .threads_words = "any number",
         .default_seconds = 0.1,
         .measure = measure_contended,
-        .summary = "one short critical section, a CPU for each thread",
+        .summary = "one short critical section, each thread on its own CPU",
     },
     {
         .name = "oversubscribed",
@@ -107,7 +107,7 @@ const struct bench_case bench_cases[] = {
         .threads_words = "any number",
         .default_seconds = 0.1,
         .measure = measure_trylock,
-        .summary = "threads that only ever try, without a pause",
+        .summary = "threads that call trylock without a pause",
     },
     {
         .name = "trylock_hammer",
@@ -120,7 +120,7 @@ const struct bench_case bench_cases[] = {
         .threads_words = "an even number",
         .default_seconds = 0.1,
         .measure = measure_trylock_hammer,
-        .summary = "what those get that lock, while as many others only try",
+        .summary = "threads that lock, beside as many that call trylock",
     },
     {
         .name = "condvar_ping_pong",
@@ -132,7 +132,7 @@ const struct bench_case bench_cases[] = {
         .threads_words = "2",
         .default_seconds = 0.1,
         .measure = measure_condvar_ping_pong,
-        .summary = "a turn there and back: two signals, two wake-ups",
+        .summary = "a round trip: two signals, two wake-ups",
     },
     {
         .name = "broadcast_queue",
@@ -144,7 +144,7 @@ const struct bench_case bench_cases[] = {
         .threads_words = "an even number",
         .default_seconds = 0.1,
         .measure = measure_broadcast_queue,
-        .summary = "an item through a queue of 8, each change broadcast",
+        .summary = "an item through a queue of 8 that broadcasts each change",
     },
     {
         .name = "bytes_per_mutex",
@@ -156,7 +156,7 @@ const struct bench_case bench_cases[] = {
         .threads_words = "any number",
         .default_seconds = 5,
         .measure = measure_bytes_per_mutex,
-        .summary = "resident memory of each, used by all threads",
+        .summary = "resident memory of each mutex, used by all threads",
     },
     {
         .name = "create_destroy",
@@ -181,7 +181,7 @@ const struct bench_case bench_cases[] = {
         .threads_words = "1",
         .default_seconds = 0.1,
         .measure = measure_startup,
-        .summary = "start `true` and wait for its end",
+        .summary = "start `true` and wait until it ends",
     },
     {
         .name = "baton_ring",
@@ -193,7 +193,7 @@ const struct bench_case bench_cases[] = {
         .threads_words = "any number",
         .default_seconds = 0.1,
         .measure = measure_baton_ring,
-        .summary = "reference: parked threads hand a baton on, no lock at all",
+        .summary = "reference: parked threads pass a baton, without a lock",
     },
 };
 

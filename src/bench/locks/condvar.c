@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Condition variables on top of the lock. */
+/* Condition variables used with the lock. */
 #include "bench/locks/harness.h"
 
 enum { QUEUE_SLOTS = 8 };
 
-/* Two threads pass a turn back and forth: a round is two signals and two wake-ups. */
+/* Two threads signal each other: a round trip takes two signals and two wake-ups. */
 struct table_tennis {
     struct crew crew;
     pthread_mutex_t mutex __attribute__((aligned(CACHE_LINE)));
@@ -47,8 +47,8 @@ void measure_condvar_ping_pong(const struct options *options, struct result *res
         result->value = result->seconds / result->operations * 1e6;
 }
 
-/* A bounded queue whose users wake everybody after each operation, as simple programs
- * do. Even workers put, odd ones take. */
+/* A bounded queue that broadcasts after each operation, as simple programs do. Workers
+ * with even numbers add items, the others take them. */
 struct queue {
     struct crew crew;
     pthread_mutex_t mutex __attribute__((aligned(CACHE_LINE)));
@@ -117,7 +117,7 @@ static void work_queue(struct worker *worker)
     bool puts = worker->index % 2 == 0;
     while (puts ? queue_put() : queue_take()) {
         count_one(worker);
-        /* Only those who put close: what is in the queue is then still taken. */
+        /* Only producers close the queue; the items in it are still taken. */
         if (puts && crew_stopped(&queue.crew))
             queue_close();
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that all want one lock, with one short critical section: a counter on a cache
- * line of its own. The counter is also the proof: with lost updates the lock did not
- * exclude, and no figure is worth anything.
+ * Threads that contend for one lock, with a short critical section that increments a
+ * counter in a line of its own. Lost updates show that the lock does not exclude, and
+ * make the result invalid.
  */
 #include "bench/locks/harness.h"
 #include "bench/locks/operations.h"
@@ -26,7 +26,7 @@ static always_inline void acquire_loop(const struct operations *operations,
     }
 }
 
-/* Fails about as often as it succeeds: with nothing between two attempts. */
+/* Attempts without a pause in between; about half of them fail. */
 static always_inline void try_loop(const struct operations *operations,
                                    struct worker *worker)
 {
@@ -59,7 +59,7 @@ static void try_floor(struct worker *worker)
     try_loop(&floor_operations, worker);
 }
 
-/* Half of the threads take the lock, the other half attacks it with attempts. */
+/* Half of the threads lock, the other half call trylock in a loop. */
 static void hammer_pthread(struct worker *worker)
 {
     if (worker->index % 2)
@@ -99,8 +99,8 @@ static void run_contest(const struct options *options, struct result *result)
         check_exclusion(result);
 }
 
-/* Pinned, so that the threads do contend: unpinned, the scheduler may well put both of
- * them on one CPU, where they meet only when one is preempted while holding. */
+/* Pinned so that the threads contend: the scheduler may put two threads on one CPU,
+ * where they contend only if one is preempted while it holds the lock. */
 void measure_contended(const struct options *options, struct result *result)
 {
     contest.crew.pinned = true;
@@ -122,8 +122,8 @@ void measure_trylock(const struct options *options, struct result *result)
     run_contest(options, result);
 }
 
-/* Counts what the threads that lock get done. All acquisitions would tell how often the
- * others find the lock free while its waiters sleep, which is no merit of a lock. */
+/* Counts only the threads that lock. Successful attempts of the others mostly show how
+ * often the lock is free while its waiters sleep, which is not an advantage. */
 void measure_trylock_hammer(const struct options *options, struct result *result)
 {
     contest.crew.pinned = true;

@@ -10,14 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How often the main thread looks at the counts: costs the workers about 0.1 % of one
- * CPU and no instruction, where a clock reading at each acquisition would change what
- * is measured. */
+/* The interval at which the main thread reads the counts. That takes about 0.1 % of one
+ * CPU and no instruction of the workers; reading the clock at each acquisition would
+ * disturb the measurement. */
 static const uint64_t stall_sample_ns = 2000000;
 static const uint64_t end_poll_ns = 200000;
 
-/* Threads get ready within this. On a busy machine they may wait for a CPU longer
- * than any lock deserves: then this and the grace period are extended. */
+/* Time for threads to get ready. If they have to wait for a CPU on a busy machine, it
+ * is extended, and so is the grace period. */
 static const uint64_t ready_ns = 1000000000;
 static const uint64_t busy_grace_ns = 4000000000;
 static const double fair_cpu_seconds = 0.02;
@@ -42,8 +42,8 @@ static void sleep_ns(uint64_t duration)
     nanosleep(&request, NULL);
 }
 
-/* Gives each worker its own CPU of those that the process may use; a failure only means
- * that the scheduler places the threads. */
+/* Pins each worker to a CPU of its own, if the process may use enough. On failure the
+ * scheduler places the threads. */
 static void pin(unsigned index)
 {
     cpu_set_t allowed;
@@ -98,7 +98,8 @@ static bool all_ready(const struct crew *crew)
 
 static bool start_threads(struct crew *crew, struct result *result)
 {
-    /* The main thread takes the signals: the timer must not depend on a worker. */
+    /* Only the main thread handles signals, so the timer does not depend on a worker.
+     * */
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -184,7 +185,7 @@ static unsigned count_unended(const struct crew *crew)
     return unended;
 }
 
-/* A number that changes whenever some worker gets on. */
+/* Returns a number that changes whenever a worker makes progress. */
 static uint64_t progress(const struct crew *crew)
 {
     uint64_t sum = crew->thread_count - count_unended(crew);
@@ -207,8 +208,8 @@ static bool is_runnable(const struct worker *worker)
     return known && name_end && strncmp(name_end, ") R", 3) == 0;
 }
 
-/* Whether some worker has hardly had a CPU since the start or the stop, although it
- * wants one: then the machine is to blame, not the lock. */
+/* Returns true if a runnable worker has had hardly any CPU time since the start or the
+ * stop, which is due to the machine and not to the lock. */
 static bool waits_for_cpu(const struct crew *crew)
 {
     for (unsigned i = 0; i < crew->thread_count; i++) {
@@ -220,8 +221,8 @@ static bool waits_for_cpu(const struct crew *crew)
     return false;
 }
 
-/* Workers that do not end are stuck if nothing moves in the last half of the grace
- * period. If something does, the lock works, but too slowly to be of use. */
+/* Workers that have not ended are stuck if there is no progress in the second half of
+ * the grace period. Otherwise the lock works, but far too slowly. */
 static bool wait_for_end(const struct crew *crew, double grace, struct result *result)
 {
     uint64_t stop_ns = now_ns();
@@ -257,7 +258,7 @@ static bool wait_until_ready(const struct crew *crew, struct result *result)
     while (!all_ready(crew)) {
         uint64_t waited_ns = now_ns() - start_ns;
         if (waited_ns > (waits_for_cpu(crew) ? busy_grace_ns : ready_ns)) {
-            result_hung(result, "the threads do not get ready");
+            result_hung(result, "the threads did not get ready");
             return false;
         }
         sleep_ns(end_poll_ns);
@@ -273,7 +274,7 @@ bool crew_run(struct crew *crew, unsigned threads, const struct options *options
         .last_change_ns = calloc(threads, sizeof *watch.last_change_ns),
     };
     crew->thread_count = threads;
-    /* Page-aligned, zeroed, and not from a heap that the lock under test serves. */
+    /* Page-aligned, zeroed, and not from a heap that uses the lock under test. */
     crew->workers = map_pages(threads * sizeof *crew->workers);
     if (!watch.last_count || !watch.last_change_ns || !crew->workers) {
         result_failed(result, "out of memory for %u threads", threads);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments in, one JSON line out. */
+/* Command line of hasp-bench-locks. */
 #include "bench/locks/bench.h"
 #include "platform/platform.h"
 
@@ -16,7 +16,7 @@
 
 enum { EXIT_USAGE = 2, OPTION_LIST = 256, OPTION_GRACE, OPTION_MUTEXES, OPTION_BESIDE };
 
-/* What the watchdog prints. */
+/* Printed by the watchdog if the measurement hangs. */
 static const struct bench_case *current_case;
 static struct options options = {.mutexes = 100000, .seconds = -1, .grace = 0.5};
 static struct result result = {
@@ -28,8 +28,8 @@ static struct result result = {
     .outcome = "ok",
 };
 
-/* On top of measuring and grace. A busy machine may be slow to start threads and
- * processes; a single thread that is stuck in a lock is seen earlier. */
+/* Added to the measured time and the grace period, because a busy machine may be slow
+ * to start threads and processes. A single stuck thread is detected earlier. */
 static double watchdog_seconds(void)
 {
     bool starts_nothing =
@@ -70,7 +70,7 @@ void result_collapsed(struct result *to, const char *format, ...)
     va_end(arguments);
 }
 
-/* ,"name":number with more digits than a measurement has; null if negative. */
+/* Prints ,"name":number with enough digits, or null if the number is negative. */
 static size_t put_number(char *text, size_t size, const char *name, double number)
 {
     int length = number < 0 ? snprintf(text, size, ",\"%s\":null", name)
@@ -78,8 +78,8 @@ static size_t put_number(char *text, size_t size, const char *name, double numbe
     return (size_t)length < size ? (size_t)length : size - 1;
 }
 
-/* One write and nothing from stdio's files: also the watchdog prints, from its signal
- * handler. The reasons are our own words and need no quoting. */
+/* Uses one write() and no stdio stream, because the watchdog calls it in its signal
+ * handler. Reasons contain no characters that need quoting. */
 static void print_result(void)
 {
     char text[1024];
@@ -101,11 +101,11 @@ static void print_result(void)
         _exit(1);
 }
 
-/* The main thread itself is stuck in the lock under test, or in starting a thread. */
+/* The main thread is stuck in the lock under test, or in starting a thread. */
 static void watchdog_bites(int signal_number)
 {
     (void)signal_number;
-    result_hung(&result, "no end in sight after %.1f s", watchdog_seconds());
+    result_hung(&result, "still running after %.1f s", watchdog_seconds());
     print_result();
     _exit(0);
 }
@@ -139,17 +139,17 @@ static void list_cases(void)
 static void print_usage(FILE *file)
 {
     fputs("Usage: hasp-bench-locks CASE [options]\n"
-          "Measures one case once, with the pthread mutex that this process has, and\n"
-          "prints one JSON line. A lock that hangs is a result, not an error.\n"
+          "Measures one case once with the process's pthread mutex, and prints one\n"
+          "JSON line. A lock that hangs is a result, not an error.\n"
           "\n"
-          "  --threads N    how many threads (default: as --list says)\n"
-          "  --seconds S    how long to measure (default: as --list says)\n"
-          "  --grace S      how long threads may take to end after that (default 0.5)\n"
-          "  --mutexes N    bytes_per_mutex: how many mutexes (default 100000)\n"
-          "  --beside N     uncontended: N multiplications beside each pair, about a\n"
+          "  --threads N    number of threads (default: see --list)\n"
+          "  --seconds S    duration of the measurement (default: see --list)\n"
+          "  --grace S      time for threads to end after that (default 0.5)\n"
+          "  --mutexes N    bytes_per_mutex: number of mutexes (default 100000)\n"
+          "  --beside N     uncontended: N multiplications after each pair, about a\n"
           "                 nanosecond each (default 0)\n"
           "  --floor        an inlined test-and-set byte instead of the pthread calls\n"
-          "  --list         print the cases, one JSON object a line\n"
+          "  --list         print the cases, one JSON object per line\n"
           "  --help         print this\n"
           "\n"
           "Cases:\n",
@@ -196,23 +196,24 @@ static const struct bench_case *find_case(const char *name)
         if (strcmp(bench_cases[i].name, name) == 0)
             return &bench_cases[i];
     }
-    usage_error("no case \"%s\"", name);
+    usage_error("there is no case \"%s\"", name);
     return NULL;
 }
 
+static const struct option long_options[] = {
+    {"threads", required_argument, NULL, 't'},
+    {"seconds", required_argument, NULL, 's'},
+    {"grace", required_argument, NULL, OPTION_GRACE},
+    {"mutexes", required_argument, NULL, OPTION_MUTEXES},
+    {"beside", required_argument, NULL, OPTION_BESIDE},
+    {"floor", no_argument, NULL, 'f'},
+    {"list", no_argument, NULL, OPTION_LIST},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
 static void parse_arguments(int argument_count, char **arguments)
 {
-    static const struct option long_options[] = {
-        {"threads", required_argument, NULL, 't'},
-        {"seconds", required_argument, NULL, 's'},
-        {"grace", required_argument, NULL, OPTION_GRACE},
-        {"mutexes", required_argument, NULL, OPTION_MUTEXES},
-        {"beside", required_argument, NULL, OPTION_BESIDE},
-        {"floor", no_argument, NULL, 'f'},
-        {"list", no_argument, NULL, OPTION_LIST},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
     for (;;) {
         int option = getopt_long(argument_count, arguments, "h", long_options, NULL);
         if (option == -1)
@@ -271,6 +272,6 @@ int main(int argument_count, char **arguments)
     set_watchdog(watchdog_seconds());
     current_case->measure(&options, &result);
     print_result();
-    /* Threads that did not end may hold what an exit handler would wait for. */
+    /* Threads that have not ended may hold a lock that an exit handler needs. */
     _exit(0);
 }

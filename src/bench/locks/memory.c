@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resident bytes per mutex: those of the pthread_mutex_t itself and whatever the lock
- * keeps for it elsewhere, after each of two threads has locked each mutex once. The
- * threads walk in the same direction, so that they meet now and then, as users of
- * shared data do.
+ * Resident bytes per mutex: the pthread_mutex_t itself and memory that the lock keeps
+ * for it elsewhere, after each of two threads has locked each mutex once. The threads
+ * go through the mutexes in the same direction, so they contend now and then, like
+ * users of shared data.
  */
 #include "bench/locks/harness.h"
 
@@ -23,9 +23,9 @@ struct plot {
 
 static struct plot plot = {.warm_up = PTHREAD_MUTEX_INITIALIZER};
 
-/* Anonymous memory only: code that is paged in meanwhile is not the lock's. From the
- * page tables, since the counters of the process lag behind by up to 32 pages for each
- * CPU, which is more than what is measured. -1 if the kernel does not tell. */
+/* Returns the resident anonymous memory in bytes, or -1 if it is unknown; code that is
+ * paged in meanwhile does not count. Read from the page tables, because the process's
+ * counters lag by up to 32 pages per CPU, which exceeds the effect to be measured. */
 static long resident_bytes(void)
 {
     char text[1024];
@@ -41,7 +41,7 @@ static long resident_bytes(void)
     return line ? strtol(line + strlen("\nAnonymous:"), NULL, 10) * 1024 : -1;
 }
 
-/* What a thread needs once is not a cost of each mutex. */
+/* Memory that a thread needs once is not a cost of each mutex. */
 static void warm_up(struct worker *worker)
 {
     (void)worker;
@@ -76,7 +76,7 @@ void measure_bytes_per_mutex(const struct options *options, struct result *resul
                       plot.count);
         return;
     }
-    /* A huge page would make unused bytes resident. */
+    /* Huge pages would make unused bytes resident. */
     madvise(plot.mutexes, bytes, MADV_NOHUGEPAGE);
     plot.crew.work_bound = true;
     plot.crew.prepare = warm_up;
@@ -86,7 +86,7 @@ void measure_bytes_per_mutex(const struct options *options, struct result *resul
     long resident_after = resident_bytes();
     result->fairness = -1;
     if (plot.resident_before < 0 || resident_after < 0)
-        result_failed(result, "this kernel has no /proc/self/smaps_rollup");
+        result_failed(result, "the kernel has no /proc/self/smaps_rollup");
     else if (ended && result->operations < (double)plot.count * options->threads)
         result_collapsed(
             result, "only %.0f of %.0f acquisitions were done after %.1f s",

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two things a loop can be measured with: the pthread calls, or the floor. Loops
- * are written once, as inlined functions of a constant `struct operations`, so that
- * both get the same code around direct calls (the pthread ones) or inlined instructions
- * (the floor).
+ * The operations in measured loops: pthread calls, or the floor. Loops are inlined
+ * functions of a constant `struct operations`, so both have the same code around direct
+ * calls (pthread) or inlined instructions (the floor).
  */
 #ifndef HASP_BENCH_LOCKS_OPERATIONS_H
 #define HASP_BENCH_LOCKS_OPERATIONS_H
@@ -15,7 +14,7 @@
 
 #define always_inline inline __attribute__((always_inline))
 
-/* Alone on its cache lines, whatever the lock does with its bytes. */
+/* A mutex that shares its cache lines with nothing else. */
 union subject {
     pthread_mutex_t mutex;
     struct atomic_u8 floor;

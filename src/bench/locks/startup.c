@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a process takes that does nothing: start `true` and wait for its end. What
- * is preloaded into this program is preloaded into that one.
+ * The time to start `true` and wait until it ends. It inherits the libraries that are
+ * preloaded into this program.
  */
 #include "bench/locks/bench.h"
 #include "platform/platform.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a lock costs that nobody else wants: the pair of lock and unlock, and the whole
- * life of a mutex.
+ * The cost of an uncontended lock: a pair of lock and unlock, and the whole lifecycle
+ * of a mutex.
  *
- * The value is that of the fastest chunk: nothing but the lock's own instructions is
- * left in it, since a chunk is shorter than the time between two timer interrupts. With
- * two threads the second one sleeps, but the process is no longer single-threaded, so
- * that locks which skip atomic operations in that state have to use them.
+ * The value is that of the fastest chunk. A chunk is shorter than the interval between
+ * two timer interrupts, so the fastest one contains only the lock's own instructions.
+ * With two threads the second one sleeps; as the process is then multi-threaded, locks
+ * that skip atomic operations in single-threaded processes have to use them.
  */
 #include <math.h>
 
@@ -17,15 +17,15 @@ enum { CHUNK_OPERATIONS = 10000 };
 
 struct solo {
     struct crew crew;
-    struct result *live;       /* kept up to date while measuring, if not NULL */
-    struct atomic_u64 best_ps; /* picoseconds per operation; 0: no chunk so far */
+    struct result *live;       /* updated during the measurement, if not NULL */
+    struct atomic_u64 best_ps; /* picoseconds per operation; 0: no chunk yet */
     struct atomic_u64 chunks;
     unsigned beside; /* multiplications, and what they have come to */
     uint64_t work;
     union subject subject;
 };
 
-/* Static, since a worker that hangs is left behind with it. */
+/* Static because a hanging worker may outlive the function that starts it. */
 static struct solo solo;
 
 static always_inline void pairs(const struct operations *operations,
@@ -48,7 +48,7 @@ static always_inline void lives(const struct operations *operations,
     }
 }
 
-/* Its loop stands at the same place of a cache line in every build. */
+/* The alignment of the loop is the same in every build. */
 #define measured_function static __attribute__((noinline, aligned(64))) void
 
 measured_function pairs_pthread(union subject *subject)
@@ -56,9 +56,9 @@ measured_function pairs_pthread(union subject *subject)
     pairs(&pthread_operations, subject);
 }
 
-/* As in a program that does something else, too: a chain of multiplications, about a
- * nanosecond each, that neither overlap nor begin before the release is done: they
- * depend on what it wrote. */
+/* Simulates a program that does other work: a chain of multiplications, about a
+ * nanosecond each, that do not overlap and do not start before the release, because
+ * they depend on the value it wrote. */
 measured_function pairs_beside(union subject *subject)
 {
     for (int i = 0; i < CHUNK_OPERATIONS; i++) {

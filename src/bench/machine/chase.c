@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a load costs that hits no nearer cache than the one that memory of this size
- * fits in: a chase of pointers through all its lines, in one random cycle, so that each
- * load waits for the one before and none can be guessed.
+ * The latency of a load from the nearest cache that holds memory of a given size. A
+ * pointer chase visits all of its lines in one random cycle, so each load depends on
+ * the previous one and cannot be predicted.
  */
 #include <stdio.h>
 
@@ -24,7 +24,7 @@ static struct atomic_u32 *line_of(const struct chase *chase, uint32_t line)
 }
 
 /* Sattolo's shuffle ("An algorithm to generate a random cyclic permutation", 1986):
- * exactly one cycle. */
+ * yields exactly one cycle. */
 static void link_lines(const struct chase *chase)
 {
     uint64_t state = GENERATOR_SEED;
@@ -57,13 +57,14 @@ static void body(unsigned index, void *argument)
         line = follow(chase, line, LOADS);
         chase->cycles[i] = cycles_ordered() - from;
     }
-    store_relaxed(line_of(chase, 0), line); /* the chase has a result */
+    store_relaxed(line_of(chase, 0),
+                  line); /* keeps the loads from being optimised out */
 }
 
 bool measure_chase(const struct request *request)
 {
     if (request->bytes < 2 * LINE)
-        refuse("chase takes --bytes, at least %d", 2 * LINE);
+        refuse("chase needs --bytes of at least %d", 2 * LINE);
     struct chase chase = {
         .memory = shared_pages(request->bytes, request->node),
         .lines = (uint32_t)(request->bytes / LINE),
@@ -71,7 +72,7 @@ bool measure_chase(const struct request *request)
         .cycles = map_pages(request->samples * sizeof *chase.cycles),
     };
     if (!chase.memory || !chase.cycles)
-        refuse("no memory for a chase through %llu bytes",
+        refuse("out of memory for a chase through %llu bytes",
                (unsigned long long)request->bytes);
     run_on(request, 1, body, &chase);
     printf("{\"measure\":\"chase\",\"cpu\":%d,\"bytes\":%llu,\"batch\":%d",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one operation on a line costs, by the state that the line is in and by who has
- * it. Workers take turns: each does its steps of the script that brings the state
- * about, and then one of them times the operation.
+ * The latency of one operation on a line, by the state of the line and its holders.
+ * Workers alternate: they execute the steps of a script that puts the line into the
+ * state, and then one of them times the operation.
  *
- * The line is the only one in its page that is ever touched, and pages are taken in no
- * order, so that no prefetcher can guess it. Every step checks that it sees the word
- * that the one before has left.
+ * Only one line of each page is ever accessed, and pages are used in random order, so
+ * no prefetcher can predict it. Every step checks that it reads the word that the
+ * previous step wrote.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,16 +19,16 @@ enum {
     PAGE = 4096,
     LINE = 64,
     PAGES_MOST = LINES_MAX > 2 * BATCH_MAX ? LINES_MAX : 2 * BATCH_MAX,
-    SETTLE_CYCLES = 300,     /* for the turn's own line to come to rest */
-    LOST_PER_SECOND = 50000, /* a turn of 20 us and more: a thread had no CPU */
-    FINE_NS = 4,             /* a clock of such steps can time a single operation */
+    SETTLE_CYCLES = 300,     /* until the transfer of `turn` has completed */
+    LOST_PER_SECOND = 50000, /* a step of 20 us or more: a thread had no CPU */
+    FINE_NS = 4,             /* a clock this fine can time a single operation */
     COARSE_BATCH = 64,
     CLOCK_READINGS = 1000,
     GENERATOR_SEED = 1,
     STEPS_ALL = STEPS_MAX + CPUS_MAX,
 };
 
-/* One turn of one sample: who does what. */
+/* A step of a sample. */
 struct turn {
     unsigned worker;
     enum operation operation;
@@ -40,29 +40,29 @@ struct burst {
     struct atomic_u32 mismatches;
     struct atomic_u32 cannot_evict;
 
-    /* Constant while workers run. */
+    /* Constant while workers run: */
     struct turn turns[STEPS_ALL] __attribute__((aligned(CACHE_LINE)));
     unsigned turn_count;
     unsigned samples;
-    unsigned warm_up; /* samples before them that are not kept */
+    unsigned warm_up; /* earlier samples, which are not kept */
     unsigned batch;
     unsigned pages;
     char *memory;
-    uint32_t places[PAGES_MOST]; /* of lines in it, in no order */
+    uint32_t slots[PAGES_MOST]; /* offsets of lines in it, in random order */
     uint64_t lost_cycles;
     enum operation operation; /* the timed one */
     uint64_t *cycles;
     uint64_t *overheads;
-    uint64_t *lost; /* which samples had a turn that took too long */
+    uint64_t *lost; /* numbers of samples with a step that took too long */
 
     unsigned lost_count __attribute__((aligned(CACHE_LINE)));
 };
 
-/* The lines of a sample: where in the memory each is. Not an array of pointers, which
- * some processors follow ahead of the program (Vicarte et al., "Augury: Using data
- * memory-dependent prefetchers to leak data at rest", IEEE S&P 2022): with one, remote
- * loads of a batch took 75 instead of 180 cycles on a recent Xeon. Volatile: finding a
- * line costs the same whether or not it is used. */
+/* The lines of a sample, as offsets. Some processors prefetch through arrays of
+ * pointers (Vicarte et al., "Augury: Using data memory-dependent prefetchers to leak
+ * data at rest", IEEE S&P 2022); with such an array, remote loads of a batch took 75
+ * instead of 180 cycles on a recent Xeon. Volatile, so that computing an address costs
+ * the same whether or not the line is accessed. */
 struct lines {
     char *memory;
     volatile uint32_t place[BATCH_MAX];
@@ -72,7 +72,7 @@ static void find_lines(const struct burst *burst, unsigned sample, struct lines 
 {
     lines->memory = burst->memory;
     for (unsigned i = 0; i < burst->batch; i++)
-        lines->place[i] = burst->places[(sample * burst->batch + i) % burst->pages];
+        lines->place[i] = burst->slots[(sample * burst->batch + i) % burst->pages];
 }
 
 static inline struct atomic_u32 *line_of(const struct lines *lines, unsigned i)
@@ -80,7 +80,7 @@ static inline struct atomic_u32 *line_of(const struct lines *lines, unsigned i)
     return (struct atomic_u32 *)(lines->memory + lines->place[i]);
 }
 
-/* Does one operation on a line that holds `expected`; true if it saw that. */
+/* Executes an operation on a line. Returns true if the line contained `expected`. */
 static always_inline bool operate(enum operation operation, struct atomic_u32 *line,
                                   uint32_t expected)
 {
@@ -105,9 +105,8 @@ static always_inline bool operate(enum operation operation, struct atomic_u32 *l
     return evict_line(line);
 }
 
-/* The time of the operation on each line of the batch, one after the other, or without
- * `really`, of all but the operation. A store is done when it is visible: behind a
- * fence. */
+/* Times the operation on each line of the batch in sequence, or without `really`,
+ * everything but the operation. A store ends when it is visible, after a fence. */
 static always_inline uint64_t region(enum operation operation, bool really,
                                      const struct lines *lines, unsigned batch,
                                      uint32_t expected, bool *right)
@@ -255,7 +254,8 @@ static void print_burst(const struct burst *burst, const struct request *request
     printf("}\n");
 }
 
-/* Whether "operation:state" is in the list; every entry of it must be one. */
+/* Returns true if "operation:state" is in the list; refuses lists with other entries.
+ * */
 static bool wanted(const char *cases, const char *operation, const char *state)
 {
     if (!cases)
@@ -271,8 +271,8 @@ static bool wanted(const char *cases, const char *operation, const char *state)
     return false;
 }
 
-/* The step of the clock, the greatest common divisor of differences, decides how many
- * operations it takes to time one. */
+/* The resolution of the clock, measured as the greatest common divisor of differences,
+ * determines how many operations are timed together. */
 static unsigned batch_for_clock(void)
 {
     uint64_t step = 0;
@@ -291,22 +291,23 @@ static uint64_t *numbers(unsigned count)
 {
     uint64_t *result = map_pages(count * sizeof *result);
     if (!result)
-        refuse("no memory for %u samples", count);
+        refuse("out of memory for %u samples", count);
     return result;
 }
 
-/* A line in each page, and the pages, in no order: prefetchers follow strides, too. */
+/* Shuffles the pages and picks a line in each, since prefetchers also follow strides.
+ * */
 static void choose_lines(struct burst *burst)
 {
     uint64_t state = GENERATOR_SEED;
     for (unsigned i = 0; i < burst->pages; i++) {
         unsigned place = random_below(&state, i + 1);
-        burst->places[i] = burst->places[place];
-        burst->places[place] = i * PAGE + random_below(&state, PAGE / LINE) * LINE;
+        burst->slots[i] = burst->slots[place];
+        burst->slots[place] = i * PAGE + random_below(&state, PAGE / LINE) * LINE;
     }
 }
 
-/* Once a process: also with several lists of CPUs the memory stays where it is. */
+/* Called once per process: several lists of CPUs share the memory. */
 static void set_up(struct burst *burst, const struct request *request)
 {
     if (burst->pages)
@@ -321,7 +322,7 @@ static void set_up(struct burst *burst, const struct request *request)
     burst->lost = numbers(burst->samples);
     burst->memory = shared_pages((size_t)burst->pages * PAGE, request->node);
     if (!burst->memory)
-        refuse("no memory for %u pages", burst->pages);
+        refuse("out of memory for %u pages", burst->pages);
     choose_lines(burst);
 }
 
@@ -339,8 +340,8 @@ static bool measure_case(struct burst *burst, const struct request *request,
         refuse("this platform cannot evict a line");
     if (load_relaxed(&burst->mismatches)) {
         fprintf(stderr,
-                "hasp-machine: %s on %s: a step did not see what the one before "
-                "it wrote\n",
+                "hasp-machine: %s on %s: a step did not read the word that the "
+                "previous step wrote\n",
                 operation_names[operation], state->name);
         return false;
     }
@@ -364,7 +365,7 @@ bool measure_coherence(const struct request *request)
         }
     }
     if (!done)
-        refuse("no such case, or it takes more CPUs than the %u given",
+        refuse("there is no such case, or it needs more CPUs than the %u given",
                request->cpu_count);
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments in, JSON lines out. */
+/* Command line of hasp-machine. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -13,14 +13,14 @@
 enum { EXIT_USAGE = 2, NODES_MAX = 64, LISTS_MAX = CPUS_MAX };
 
 const struct measure measures[] = {
-    {"clock", 1, 1, 1, measure_clock, "the rate of the cycles that all else is in"},
+    {"clock", 1, 1, 1, measure_clock, "the rate of the cycles used as unit"},
     {"coherence", 1, CPUS_MAX, 100, measure_coherence,
-     "an operation on a line, by its state: CPUs are measurer, holder, sharers"},
-    {"chase", 1, 1, 20, measure_chase, "a load, in memory of --bytes"},
+     "an operation on a line by state; CPUs are measurer, holder, sharers"},
+    {"chase", 1, 1, 20, measure_chase, "a load from memory of --bytes"},
     {"pause", 1, 1, 100, measure_pause, "one pause of a waiting thread"},
-    {"switch", 1, 1, 200, measure_switch, "a round trip between two threads of a CPU"},
-    {"wake", 2, 2, 50, measure_wake, "from the call to the woken thread on its CPU"},
-    {"slice", 1, 1, 1000, measure_slice, "how long a thread keeps a contended CPU"},
+    {"switch", 1, 1, 200, measure_switch, "a round trip between two threads on a CPU"},
+    {"wake", 2, 2, 50, measure_wake, "from a wake-up call until the thread runs"},
+    {"slice", 1, 1, 1000, measure_slice, "length of a time slice on a contended CPU"},
     {"wait", 1, CPUS_MAX, 1, measure_wait, "--cases active, pausing or parked"},
 };
 const unsigned measure_count = sizeof measures / sizeof measures[0];
@@ -66,17 +66,18 @@ bool measure_clock(const struct request *request)
 static void print_usage(FILE *file)
 {
     fputs("Usage: hasp-machine MEASURE [options]\n"
-          "Measures one thing in a short burst and prints JSON lines of raw\n"
-          "samples, in cycles of `clock`; each stands for `batch` operations.\n"
+          "Runs one measurement in a short burst and prints JSON lines of raw\n"
+          "samples, in cycles of `clock`; each sample covers `batch` operations.\n"
           "\n"
-          "  --cpus LIST        where it runs, e.g. 0,1; repeat it for more of that\n"
+          "  --cpus LIST        CPUs to run on, e.g. 0,1; may be given several times\n"
           "  --cases LIST       coherence: load:modified,cas:shared (default: all)\n"
-          "  --samples N        how many (default: as below)\n"
-          "  --batch N          coherence: lines in a sample (default: by the clock)\n"
-          "  --lines N          coherence: how many different ones (default 64)\n"
-          "  --bytes N          chase: how much memory\n"
-          "  --milliseconds N   slice and wait: how long (default 100)\n"
-          "  --node N           NUMA node of the memory (default: of its first touch)\n"
+          "  --samples N        number of samples (default: see below)\n"
+          "  --batch N          coherence: lines in a sample (default: by resolution\n"
+          "                     of the clock)\n"
+          "  --lines N          coherence: number of distinct lines (default 64)\n"
+          "  --bytes N          chase: size of the memory\n"
+          "  --milliseconds N   slice and wait: duration (default 100)\n"
+          "  --node N           NUMA node of the memory (default: by first touch)\n"
           "  --machine FILE     the machine to simulate\n"
           "  --list             print the cases of `coherence`\n"
           "  --help             print this\n"
@@ -125,26 +126,27 @@ static const struct measure *find_measure(const char *name)
         if (strcmp(measures[i].name, name) == 0)
             return &measures[i];
     }
-    refuse("there is nothing called \"%s\" to measure; see --help", name);
+    refuse("there is no measurement \"%s\"; see --help", name);
 }
 
-/* What is not a list of CPUs holds for all of them. */
+static const struct option options[] = {
+    {"cpus", required_argument, NULL, 'c'},
+    {"cases", required_argument, NULL, 'k'},
+    {"samples", required_argument, NULL, 's'},
+    {"batch", required_argument, NULL, 'b'},
+    {"lines", required_argument, NULL, 'L'},
+    {"bytes", required_argument, NULL, 'm'},
+    {"milliseconds", required_argument, NULL, 't'},
+    {"node", required_argument, NULL, 'n'},
+    {"machine", required_argument, NULL, 'M'},
+    {"list", no_argument, NULL, 'l'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* Parses the options. All but --cpus apply to every list of CPUs. */
 static struct request parse_options(int count, char **words)
 {
-    static const struct option options[] = {
-        {"cpus", required_argument, NULL, 'c'},
-        {"cases", required_argument, NULL, 'k'},
-        {"samples", required_argument, NULL, 's'},
-        {"batch", required_argument, NULL, 'b'},
-        {"lines", required_argument, NULL, 'L'},
-        {"bytes", required_argument, NULL, 'm'},
-        {"milliseconds", required_argument, NULL, 't'},
-        {"node", required_argument, NULL, 'n'},
-        {"machine", required_argument, NULL, 'M'},
-        {"list", no_argument, NULL, 'l'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
     struct request common = {.node = -1, .milliseconds = 100, .lines = LINES_DEFAULT};
     int option;
     while ((option = getopt_long(count, words, "h", options, NULL)) != -1) {
@@ -195,10 +197,10 @@ int main(int count, char **words)
 {
     requests = calloc(LISTS_MAX, sizeof *requests);
     if (!requests)
-        refuse("no memory for %d lists of CPUs", LISTS_MAX);
+        refuse("out of memory for %d lists of CPUs", LISTS_MAX);
     struct request common = parse_options(count, words);
     if (optind + 1 != count)
-        refuse("name one thing to measure; see --help");
+        refuse("name one measurement; see --help");
     const struct measure *measure = find_measure(words[optind]);
     if (request_count == 0)
         requests[request_count++].cpu_count = 1; /* CPU 0 */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hasp-machine measures what a machine does to a cache line, to a thread that waits and
- * to one that is switched: a short burst a call, all samples printed raw. What the
- * samples mean, and which of them are doubtful, is for who reads them to decide.
+ * hasp-machine measures cache lines, waiting and context switches in short bursts, one
+ * per call, and prints all raw samples. The caller evaluates them.
  *
- * The same sources measure this machine and, linked with the simulator, one that is
- * simulated.
+ * The same sources measure the host and, linked with the simulator, a simulated
+ * machine.
  */
 #ifndef HASP_BENCH_MACHINE_MEASURE_H
 #define HASP_BENCH_MACHINE_MEASURE_H
@@ -28,11 +27,12 @@ struct request {
     int cpus[CPUS_MAX];
     unsigned cpu_count;
     unsigned samples;
-    unsigned batch; /* lines in one timed region; 0: as the clock's resolution needs */
-    unsigned lines; /* at least so many different ones, if not twice a batch */
-    uint64_t bytes; /* chase: how much memory */
+    unsigned
+        batch; /* lines in a timed region; 0: according to the clock's resolution */
+    unsigned lines; /* distinct lines, but at least twice the batch */
+    uint64_t bytes; /* chase: size of the memory */
     uint64_t milliseconds;
-    int node; /* of the memory; -1: of who first touches it */
+    int node; /* of the memory; -1: by first touch */
 };
 
 struct measure {
@@ -44,7 +44,7 @@ struct measure {
     const char *summary;
 };
 
-/* THE list of what can be measured. */
+/* THE list of measurements. */
 extern const struct measure measures[];
 extern const unsigned measure_count;
 
@@ -57,14 +57,14 @@ bool measure_wake(const struct request *request);
 bool measure_slice(const struct request *request);
 bool measure_wait(const struct request *request);
 
-/* Prints the cases of `coherence`, with how many CPUs each takes. */
+/* Prints the cases of `coherence` and the number of CPUs that each needs. */
 void list_coherence(void);
 
-/* Ends the program with status 2: an error of the caller's. Only outside of workers. */
+/* Reports an error of the caller and exits with status 2. Call it outside workers. */
 void refuse(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
-/* A number below `limit` from a state that is not 0. xorshift64: Marsaglia, "Xorshift
- * RNGs" (2003). */
+/* Returns a random number below `limit`; *state must not be 0. xorshift64: Marsaglia,
+ * "Xorshift RNGs" (2003). */
 static inline uint32_t random_below(uint64_t *state, uint32_t limit)
 {
     *state ^= *state << 13;
@@ -73,11 +73,11 @@ static inline uint32_t random_below(uint64_t *state, uint32_t limit)
     return (uint32_t)((*state >> 32) * limit >> 32);
 }
 
-/* run_workers with one worker on each of the CPUs, or refuse(). */
+/* Runs one worker on each CPU of the request; calls refuse() on failure. */
 void run_on(const struct request *request, unsigned count,
             void (*body)(unsigned index, void *argument), void *argument);
 
-/* ,"name":[1,2,3] */
+/* Prints ,"name":[1,2,3] */
 void print_numbers(const char *name, const uint64_t *numbers, unsigned count);
 
 #endif

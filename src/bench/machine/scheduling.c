@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What it costs to wait, and to be switched: one pause; a baton that two threads of one
- * CPU pass through futexes (context switches); the time from a wake-up call to the
- * woken thread running on another CPU; and how long a thread keeps a CPU that another
- * wants as well.
+ * Costs of waiting and scheduling: a pause; a baton that two threads on one CPU pass
+ * through futexes (context switches); the time from a wake-up call until the thread
+ * runs on another CPU; and the length of a time slice.
  */
 #include <stdio.h>
 
@@ -14,18 +13,18 @@ enum {
     PAUSES = 200,
     WARM_UP = 20,
     GAPS_MAX = 4096,
-    /* A thread that did not run for this long was switched out; shorter gaps are
-     * interrupts. In parts of a second. */
+    /* Reciprocal seconds: a thread that did not run for this long was descheduled;
+     * shorter gaps are interrupts. */
     GAPS_PER_SECOND = 5000,
-    /* Long enough for the sleeper to sleep, and for its CPU to go idle. */
+    /* Long enough for the sleeper to fall asleep and its CPU to become idle. */
     SLEEP_PER_SECOND = 5000,
 };
 
 struct exchange {
     unsigned samples;
     uint64_t *cycles;
-    uint64_t end; /* slice: when to stop */
-    uint64_t gap; /* slice: what counts as one */
+    uint64_t end; /* slice: time to stop */
+    uint64_t gap; /* slice: minimum length of a gap */
     uint64_t pause;
     unsigned count;
     struct meeting meeting;
@@ -40,7 +39,7 @@ static void exchange_prepare(struct exchange *exchange, const struct request *re
         .cycles = map_pages(request->samples * sizeof *exchange->cycles),
     };
     if (!exchange->cycles)
-        refuse("no memory for %u samples", request->samples);
+        refuse("out of memory for %u samples", request->samples);
 }
 
 static void print_exchange(const struct exchange *exchange,
@@ -101,7 +100,7 @@ static void switch_body(unsigned index, void *argument)
     }
 }
 
-/* Both workers on one CPU: a round trip is two switches. */
+/* Both workers are on one CPU, so a round trip takes two switches. */
 bool measure_switch(const struct request *request)
 {
     static struct exchange exchange;
@@ -114,7 +113,7 @@ bool measure_switch(const struct request *request)
     return true;
 }
 
-/* Worker 0 calls, worker 1 sleeps and takes the time when it runs again. */
+/* Worker 0 makes the call; worker 1 sleeps, and reads the time when it runs again. */
 static void wake_body(unsigned index, void *argument)
 {
     struct exchange *exchange = argument;
@@ -145,7 +144,7 @@ bool measure_wake(const struct request *request)
     return true;
 }
 
-/* Notes how long each stretch lasted that it ran without a gap. */
+/* Records the length of each period in which it ran without a gap. */
 static void slice_body(unsigned index, void *argument)
 {
     struct exchange *exchange = argument;
@@ -162,7 +161,7 @@ static void slice_body(unsigned index, void *argument)
     }
 }
 
-/* Two workers on one CPU that never offer it to each other. */
+/* Two workers on one CPU that never yield. */
 bool measure_slice(const struct request *request)
 {
     static struct exchange exchange;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/machine/states.h"
 
-/* Every state begins with a store, so that nothing of the sample before is left and the
- * steps that follow have a word to check. With at most one copy, a load after an
- * eviction is exclusive; a second load makes both shared. What a protocol without Owned
- * does with that state's script is to write the line back, and to share it. */
+/* Every script begins with a store, which removes the state of the previous sample and
+ * writes the word that later steps check. A load after an eviction makes the line
+ * exclusive; a second load makes it shared. Protocols without an Owned state write the
+ * line back in that state's script, and share it. */
 const struct state states[] = {
     {"modified", 2, 1, {{HOLDER, STORE}}, MEASURER},
     {"owned", 3, 2, {{HOLDER, STORE}, {SHARERS, LOAD}}, MEASURER},
@@ -15,7 +15,7 @@ const struct state states[] = {
      {{HOLDER, STORE}, {HOLDER, EVICT}, {HOLDER, LOAD}, {SHARERS, LOAD}},
      MEASURER},
     {"invalid", 2, 2, {{HOLDER, STORE}, {HOLDER, EVICT}}, MEASURER},
-    /* The measuring CPU has a copy itself. */
+    /* The measuring CPU also has a copy. */
     {"mine", 1, 1, {{MEASURER, STORE}}, MEASURER},
     {"owned_mine", 2, 2, {{MEASURER, STORE}, {HOLDER, LOAD}}, MEASURER},
     {"shared_mine",
@@ -23,8 +23,8 @@ const struct state states[] = {
      4,
      {{MEASURER, STORE}, {MEASURER, EVICT}, {MEASURER, LOAD}, {HOLDER, LOAD}},
      MEASURER},
-    /* Probes: whoever was to hold the line does the operation itself. Fast means that
-     * it has a copy, and for a store, that nobody else has one. */
+    /* Probes: the intended holder itself executes the operation. If that is fast, it
+     * has a copy, and for a store, the only one. */
     {"probe_modified", 2, 2, {{MEASURER, STORE}, {HOLDER, STORE}}, HOLDER},
     {"probe_owned", 2, 2, {{HOLDER, STORE}, {MEASURER, LOAD}}, HOLDER},
     {"probe_exclusive",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The states of a line and how each is brought about: a script of roles and what they
- * do to the line, in turn. Six operations on five states are the 30 cases of SSYNC
- * (David, Guerraoui and Trigonakis, "Everything you always wanted to know about
- * synchronization but were afraid to ask", SOSP 2013, section 5.2); the other states
- * need fewer CPUs, or show what a script has brought about.
+ * The states of a line and the scripts that produce them: sequences of roles and
+ * operations. Six operations on five states are the 30 cases of SSYNC (David, Guerraoui
+ * and Trigonakis, "Everything you always wanted to know about synchronization but were
+ * afraid to ask", SOSP 2013, section 5.2); the other states need fewer CPUs, or check
+ * the effect of a script.
  */
 #ifndef HASP_BENCH_MACHINE_STATES_H
 #define HASP_BENCH_MACHINE_STATES_H
@@ -20,7 +20,7 @@ enum operation {
     EVICT = OPERATIONS, /* in scripts only */
 };
 
-/* Workers 0 and 1, and all others one after the other. */
+/* Worker 0, worker 1, and all other workers in sequence. */
 enum role { MEASURER, HOLDER, SHARERS };
 
 enum { STEPS_MAX = 4 };
@@ -34,8 +34,8 @@ struct state {
     const char *name;
     unsigned workers_least;
     unsigned step_count;
-    struct step steps[STEPS_MAX]; /* they bring it about */
-    enum role timed;              /* who does the operation that is timed */
+    struct step steps[STEPS_MAX]; /* produce the state */
+    enum role timed;              /* executes the timed operation */
 };
 
 extern const struct state states[];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPUs that work, that wait by pausing, or whose threads sleep, for a given time: what
- * that takes in energy is read by who started this program, before and after, or is
- * counted by the platform.
+ * Keeps CPUs working, pausing or idle for a given time. The caller reads the energy
+ * before and after, or the platform counts it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +47,7 @@ static enum way way_named(const char *name)
         if (strcmp(name, way_names[way]) == 0)
             return way;
     }
-    refuse("wait takes --cases active, pausing or parked");
+    refuse("wait needs --cases active, pausing or parked");
 }
 
 bool measure_wait(const struct request *request)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects that bring a lock with them, made and freed throughout: the allocator has one
- * lock, an object's own is created, taken a few times and destroyed. What was freed
- * first is used again first, so that the locks wander through all of the memory.
+ * An allocator under one lock. Each object contains a lock, which is created, acquired
+ * a few times and destroyed with the object. Freed objects are reused in FIFO order, so
+ * the locks move through all of the memory.
  */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
 
 struct allocator {
     struct mutex mutex __attribute__((aligned(CACHE_LINE)));
-    /* Under the lock: a ring of those that are free. */
+    /* Under the lock: a ring of free objects. */
     struct ledger ledger __attribute__((aligned(CACHE_LINE)));
     struct atomic_u64 taken, put;
     struct atomic_u32 free[];
@@ -89,7 +89,7 @@ void allocator_work(struct run *run, struct worker *worker)
         if (!run_goes_on(run, start))
             return;
         if (!allocate(run, worker, &object))
-            continue; /* others have them all, and give one back soon */
+            continue; /* all are in use, and one will be freed soon */
         struct guarded *guarded = guarded_at(objects_of(run), section.lines, object);
         mutex_create(&guarded->mutex);
         for (uint64_t i = 0; i < uses; i++)

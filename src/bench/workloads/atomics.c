@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers that all do one atomic operation on one line. */
+/* All workers execute the same atomic operation on one line. */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
 
@@ -22,7 +22,7 @@ static inline void operate(struct target *target, enum operation operation,
                            uint64_t *seen)
 {
     switch (operation) {
-    case CAS: /* one attempt, done whether or not it succeeds */
+    case CAS: /* one attempt, counted whether or not it succeeds */
         if (compare_exchange_acq_rel(&target->number, seen, *seen + 1))
             ++*seen;
         break;
@@ -34,7 +34,7 @@ static inline void operate(struct target *target, enum operation operation,
     case FAI:
         fetch_add_acq_rel(&target->number, 1);
         break;
-    case TAS: /* a flag that nobody clears: all but one fail */
+    case TAS: /* the flag is never cleared, so all but one attempt fail */
         *seen += test_and_set_acquire(&target->flag);
         break;
     case SWAP:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting until something has happened since one looked: spin as long as parking costs,
- * then sleep. An event is zeroed memory.
+ * An event counter. A waiter passes the count that it has seen, spins for as long as
+ * parking takes, and then sleeps until the count changes. Zeroed memory is an event.
  */
 #ifndef HASP_BENCH_WORKLOADS_EVENT_H
 #define HASP_BENCH_WORKLOADS_EVENT_H
@@ -25,7 +25,7 @@ static inline void event_wait(struct event *event, uint32_t seen)
             return;
         relax();
     }
-    /* Pairs with the fence in event_post: one of the two sees the other's change. */
+    /* Pairs with the fence in event_post: one of the two sees the other's write. */
     fetch_add_acq_rel(&event->sleepers, 1);
     while (load_acquire(&event->count) == seen)
         park(&event->count, seen, NULL);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases of work between barriers whose state is under a lock. Who waits tries the lock
- * again and again to look whether the phase is over, as the barrier of PARSEC's
- * streamcluster does: late arrivals contend with attempts. The last to arrive also says
- * whether there is another phase, so that all leave in the same one.
+ * Phases of work that end at a barrier, whose state is under a lock. As in PARSEC's
+ * streamcluster, waiters poll for the end of the phase with trylock, so late arrivals
+ * contend with them. The last worker to arrive decides whether another phase follows,
+ * so all workers leave after the same one.
  */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
 
-/* Percent. Attempts at a fixed rate may shut out the last one to arrive for good. */
+/* Percent. Polling at a fixed rate could starve the last worker to arrive. */
 enum { POLL_UNEVEN = 50 };
 
 struct fork_join {
     struct mutex mutex __attribute__((aligned(CACHE_LINE)));
-    /* All under the lock. */
+    /* Guarded by the lock. */
     struct atomic_u64 phase __attribute__((aligned(CACHE_LINE)));
     struct atomic_u32 arrived;
     struct atomic_u32 over;
-    struct atomic_u64 holds; /* how often the lock was held */
+    struct atomic_u64 holds; /* number of acquisitions */
     struct ledger ledger;
 };
 
@@ -41,7 +41,7 @@ static void release(struct run *run, struct fork_join *shared)
     mutex_unlock(run, &shared->mutex);
 }
 
-/* True: the caller is the last of the phase. False: it has to wait for its end. */
+/* Returns true if the caller is the last one to arrive, else it has to wait. */
 static bool arrive(struct run *run, struct worker *worker, uint64_t *phase)
 {
     struct fork_join *shared = run->shared;
@@ -50,7 +50,7 @@ static bool arrive(struct run *run, struct worker *worker, uint64_t *phase)
     uint64_t now = ticks();
     ledger_acquired(&shared->ledger, run, worker, wanted, now);
     count_hold(shared, worker);
-    bool over = !run_goes_on(run, now); /* each arrival looks: phases can be long */
+    bool over = !run_goes_on(run, now); /* at each arrival, since phases can be long */
     *phase = load_relaxed(&shared->phase);
     uint32_t arrived = load_relaxed(&shared->arrived) + 1;
     bool last = arrived == run->threads;
@@ -85,11 +85,11 @@ void fork_join_work(struct run *run, struct worker *worker)
         pause_about(worker, work, run->knobs[KNOB_UNEVEN]);
         bool last = arrive(run, worker, &phase);
         while (!last && !phase_ended(run, worker, phase)) {
-            full_fence(); /* or the release would wait while the pause elapses */
+            full_fence(); /* makes the release visible before the pause */
             pause_about(worker, poll, POLL_UNEVEN);
         }
         run_count(run, worker, start, ticks());
-        /* Stays as it is until all have arrived once more, this worker among them. */
+        /* `over` does not change until all workers have arrived again. */
     } while (!load_relaxed(&shared->over));
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A grid of cells with a lock each, of which every worker has a band of rows. An
- * operation adds to a cell, to the next one of its row and to the one below, each
- * under its lock in turn: very many acquisitions, and two workers meet only where
- * their bands touch. The grid closes upon itself, left with right and top with bottom.
+ * A grid of cells with a lock each; every worker has a band of rows. An operation adds
+ * to a cell, to its right neighbour and to the one below, under one lock at a time.
+ * Most acquisitions are uncontended: workers meet only where their bands touch. The
+ * grid wraps around at its edges.
  */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"

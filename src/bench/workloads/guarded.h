@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock, the lines that it guards, and a ledger of its holders; and the critical
- * section that most workloads are made of.
+ * A lock, the lines that it guards, a ledger of its holders, and the critical section
+ * of most workloads.
  *
- * The ledger lies in the first guarded line: no transfer more, unless a section touches
- * no line at all. That count is also the proof: with lost updates the lock did not
- * exclude.
+ * The ledger is in the first guarded line, so it costs no further transfer unless a
+ * section accesses no lines. Each section increments counters in its lines; lost
+ * updates show that the lock does not exclude.
  */
 #ifndef HASP_BENCH_WORKLOADS_GUARDED_H
 #define HASP_BENCH_WORKLOADS_GUARDED_H
@@ -13,14 +13,14 @@
 #include "excluding.h"
 
 struct ledger {
-    uint64_t released; /* when */
-    uint64_t streak;   /* acquisitions in a row by `holder` */
-    unsigned holder;   /* the last one's index + 1 */
+    uint64_t released; /* time of the last release */
+    uint64_t streak;   /* consecutive acquisitions by `holder` */
+    unsigned holder;   /* index + 1 of the last holder */
 };
 
 struct guarded_line {
     struct atomic_u64 count;
-    struct ledger ledger; /* of the first line */
+    struct ledger ledger; /* used in the first line only */
 } __attribute__((aligned(CACHE_LINE)));
 
 struct guarded {
@@ -46,14 +46,14 @@ static inline void guarded_touch(struct guarded *guarded, uint64_t lines)
     }
 }
 
-/* Held, but nobody knows since when it was wanted. */
+/* Records an acquisition by trylock, which has no waiting time. */
 static inline void ledger_took(struct ledger *ledger, struct worker *worker)
 {
     ledger->holder = worker->index + 1;
     ledger->streak = 1;
 }
 
-/* The lock wanted since `wanted` is held since `now`. */
+/* Records an acquisition that began at `wanted` and succeeded at `now`. */
 static inline void ledger_acquired(struct ledger *ledger, struct run *run,
                                    struct worker *worker, uint64_t wanted, uint64_t now)
 {
@@ -73,7 +73,7 @@ static inline void ledger_acquired(struct ledger *ledger, struct run *run,
     }
 }
 
-/* What a section is made of; read once, since knobs do not change. */
+/* The parameters of a section, read from the knobs once. */
 struct section {
     uint64_t lines, cycles, think, jitter;
     bool drain;
@@ -81,8 +81,8 @@ struct section {
 
 struct section section_of(const struct run *run);
 
-/* Acquire, do as the section says, release; returns when that was visible to all (if
- * it has to be). */
+/* Executes a critical section. Returns the time after the release, which is then
+ * visible to all if the section requires that. */
 static inline uint64_t section_run(const struct section *section, struct run *run,
                                    struct worker *worker, struct guarded *guarded,
                                    uint64_t wanted)
@@ -103,10 +103,10 @@ static inline void section_think(const struct section *section, struct worker *w
     pause_about(worker, section->think, section->jitter);
 }
 
-/* Creates the locks of `count` guarded ones, in zeroed memory. */
+/* Creates `count` locks with their lines, in zeroed memory. */
 void guarded_create(void *all, uint64_t count, uint64_t lines);
 
-/* Whether the lines of `count` locks have been counted up so many times for each
+/* Checks that the lines of `count` locks were incremented that many times for each
  * operation. */
 bool guarded_check(struct run *run, void *all, uint64_t count, uint64_t lines,
                    uint64_t holds);

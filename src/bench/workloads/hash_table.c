@@ -2,9 +2,9 @@
 /*
  * A hash table with one lock for each bucket: David, Guerraoui and Trigonakis,
  * "Everything you always wanted to know about synchronization but were afraid to ask",
- * SOSP 2013, section 6.3. Keys lie next to each other, so that a search fetches as few
- * lines as can be; each key has a payload in a line of its own. With stripes, fewer
- * locks guard the buckets in turn; with one, it is a table under a global lock.
+ * SOSP 2013, section 6.3. The keys of a bucket are contiguous, so a search fetches few
+ * lines; each key has a payload in a line of its own. With stripes, each lock guards
+ * several buckets; with one stripe, the table has a global lock.
  *
  * There are twice as many keys as elements and each belongs to one bucket, so a bucket
  * never overflows, and insertions and removals succeed equally often.
@@ -19,7 +19,7 @@ struct payload {
 struct bucket {
     struct mutex mutex __attribute__((aligned(CACHE_LINE)));
     struct ledger ledger __attribute__((aligned(CACHE_LINE)));
-    struct atomic_u64 used; /* how many keys, without gaps */
+    struct atomic_u64 used; /* number of keys, which are contiguous */
     struct atomic_u64 keys[];
 };
 
@@ -28,7 +28,7 @@ static uint64_t capacity(const struct run *run)
     return 2 * run->knobs[KNOB_ELEMENTS];
 }
 
-/* The bucket up to its last key, in whole lines; the payloads follow. */
+/* Returns the size of a bucket without its payloads, in whole lines. */
 static size_t head_bytes(const struct run *run)
 {
     size_t bytes = sizeof(struct bucket) + capacity(run) * sizeof(struct atomic_u64);
@@ -45,7 +45,7 @@ static struct bucket *bucket_at(const struct run *run, uint64_t index)
     return (struct bucket *)((char *)run->shared + index * bucket_bytes(run));
 }
 
-/* The bucket whose lock and ledger guard the bucket `index`. */
+/* Returns the bucket whose lock and ledger guard bucket `index`. */
 static struct bucket *guard_of(const struct run *run, uint64_t index)
 {
     uint64_t stripes = run->knobs[KNOB_STRIPES];
@@ -62,11 +62,11 @@ bool hash_table_prepare(struct run *run)
 {
     uint64_t buckets = run->knobs[KNOB_BUCKETS];
     if (run->knobs[KNOB_PUT] + run->knobs[KNOB_REMOVE] > 100) {
-        explain(run, "put_percent and remove_percent are more than 100 together");
+        explain(run, "put_percent and remove_percent exceed 100 together");
         return false;
     }
     if (run->knobs[KNOB_STRIPES] > buckets) {
-        explain(run, "more stripes than buckets");
+        explain(run, "there are more stripes than buckets");
         return false;
     }
     run->shared = run_memory(run, buckets * bucket_bytes(run));
@@ -76,8 +76,8 @@ bool hash_table_prepare(struct run *run)
     return run->shared != NULL;
 }
 
-/* Every second key, put in by the workers together: natively, memory is near whoever
- * touches it first. */
+/* Inserts every second key. All workers take part, because natively a page is placed on
+ * the node of the worker that touches it first. */
 void hash_table_enter(struct run *run, struct worker *worker)
 {
     uint64_t buckets = run->knobs[KNOB_BUCKETS];
@@ -92,7 +92,7 @@ void hash_table_enter(struct run *run, struct worker *worker)
     }
 }
 
-/* The place of the key, or `used`. */
+/* Returns the index of the key, or `used` if it is absent. */
 static uint64_t find(struct bucket *bucket, uint64_t key, uint64_t used)
 {
     uint64_t place = 0;
@@ -106,7 +106,7 @@ static void put(struct run *run, struct bucket *bucket, uint64_t place, uint64_t
 {
     store_relaxed(&payload_at(run, bucket, place)->value, key);
     if (place < used)
-        return; /* was there: only its payload is new */
+        return; /* the key was present: only its payload changes */
     store_relaxed(&bucket->keys[place], key);
     store_relaxed(&bucket->used, used + 1);
     worker->balance++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How often each length of time occurred: exact below 64, then 64 steps for each power
- * of two, so that a percentile is at most 1.6 % too low. Mean and most are exact.
+ * A histogram of durations: exact below 64, then 64 steps for each power of two, so a
+ * percentile is at most 1.6 % too low. Mean and maximum are exact.
  */
 #ifndef HASP_BENCH_WORKLOADS_HISTOGRAM_H
 #define HASP_BENCH_WORKLOADS_HISTOGRAM_H
@@ -20,8 +20,8 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value)
     unsigned shift = 0;
     if (value >> HISTOGRAM_STEP_BITS)
         shift = 63u - (unsigned)__builtin_clzll(value) - HISTOGRAM_STEP_BITS;
-    /* From the second power of two on, the highest bit of value >> shift is set: it
-     * moves the step on by one power more. */
+    /* With shift > 0, value >> shift has its highest bit set, which advances the step
+     * by another power of two. */
     histogram->steps[(shift << HISTOGRAM_STEP_BITS) + (value >> shift)]++;
     histogram->count++;
     histogram->sum += value;
@@ -31,8 +31,8 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value)
 
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
-/* The least value that at least `percent` % of the values do not exceed; 0 if there are
- * none. */
+/* Returns the smallest value that at least `percent` % of the values do not exceed, or
+ * 0 if the histogram is empty. */
 uint64_t histogram_percentile(const struct histogram *histogram, unsigned percent);
 
 #endif

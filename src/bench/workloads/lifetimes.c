@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks that live as long as a piece of work: worker 0 makes all of them, every worker
- * takes some so and so often, and when all have finished worker 0 destroys them. With
- * short lives, making them is what counts; with one life, what one does with them.
+ * Rounds in which worker 0 creates all locks, every worker acquires random ones a given
+ * number of times, and worker 0 destroys them once all have finished. With short
+ * rounds, creation dominates; with a single round, acquisition does.
  */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
@@ -25,7 +25,7 @@ bool lifetimes_prepare(struct run *run)
     return run->shared != NULL;
 }
 
-/* By worker 0, while all others wait for it. */
+/* Called by worker 0 while all others wait. */
 static void renew(struct run *run)
 {
     struct lives *lives = run->shared;
@@ -39,7 +39,7 @@ static void renew(struct run *run)
         guarded_create(locks_at(run), locks, lines);
 }
 
-/* The acquisitions of one worker in one life. */
+/* The acquisitions of one worker in one round. */
 static void live(struct run *run, struct worker *worker, const struct section *section)
 {
     const uint64_t life = run->knobs[KNOB_LIFE], locks = run->knobs[KNOB_LOCKS];

@@ -17,8 +17,8 @@ enum { ANY = 4096 };
     .settings = {__VA_ARGS__},                                                         \
     .setting_count = sizeof((struct setting[]){__VA_ARGS__}) / sizeof(struct setting)
 
-/* A pause of 400 cycles is longer than a line takes between the CPUs of any machine of
- * the lock study, so that nobody gets the lock twice in a row by mere nearness. */
+/* A pause of 400 cycles exceeds the latency between any two CPUs of the lock study's
+ * machines, so a worker cannot reacquire a lock just because it is near. */
 #define THINKING(pause)                                                                \
     {KNOB_THINK_CYCLES, pause}, {KNOB_THINK_NS, 0}, {KNOB_JITTER, 0},                  \
         {KNOB_STAGGER, 400},                                                           \
@@ -70,7 +70,7 @@ const struct workload workload_list[] = {
     },
     {
         .name = "global-table",
-        .summary = "the hash table under one lock; trylock=1: which all try and try",
+        .summary = "the hash table under one lock; trylock=1: acquired by trylock only",
         .shape_of = "kyotocabinet, memcached-old (trylock=1)",
         .shorthand = "buckets",
         .threads_least = 1,
@@ -94,7 +94,7 @@ const struct workload workload_list[] = {
     },
     {
         .name = "grid",
-        .summary = "cells with a lock each, in bands that only touch their neighbours",
+        .summary = "cells with a lock each; only neighbouring workers contend",
         .shape_of = "fluidanimate",
         .shorthand = "side",
         .threads_least = 1,
@@ -105,7 +105,7 @@ const struct workload workload_list[] = {
     },
     {
         .name = "allocator",
-        .summary = "objects allocated, locked a few times and freed, locks and all",
+        .summary = "objects that contain a lock: allocated, locked a few times, freed",
         .shape_of = "dedup",
         .shorthand = "objects",
         .threads_least = 1,
@@ -116,7 +116,7 @@ const struct workload workload_list[] = {
     },
     {
         .name = "unique-id",
-        .summary = "work, and now and then the next number of a counter under a lock",
+        .summary = "work that rarely draws a number from a counter under a lock",
         .shape_of = "s_raytrace, s_raytrace_ll",
         .threads_least = 1,
         .threads_most = ANY,
@@ -138,7 +138,7 @@ const struct workload workload_list[] = {
     },
     {
         .name = "short-lived",
-        .summary = "all locks made, taken a few times, and destroyed, again and again",
+        .summary = "rounds in which all locks are created, acquired and destroyed",
         .shape_of = "water_nsquared, water_spatial, fmm",
         .shorthand = "life",
         .threads_least = 1,
@@ -149,7 +149,7 @@ const struct workload workload_list[] = {
     },
     {
         .name = "long-lived",
-        .summary = "a few locks made once, and taken from beginning to end",
+        .summary = "a few locks that are created once",
         .shape_of = "radiosity_ll, pca_ll",
         .shorthand = "locks",
         .threads_least = 1,
@@ -160,7 +160,7 @@ const struct workload workload_list[] = {
     },
     {
         .name = "barrier",
-        .summary = "phases of work; who waits for the others tries the barrier's lock",
+        .summary = "phases of work; waiters poll the barrier's lock with trylock",
         .shape_of = "streamcluster, streamcluster_ll",
         .threads_least = 1,
         .threads_most = ANY,
@@ -171,7 +171,7 @@ const struct workload workload_list[] = {
     },
     {
         .name = "pipeline",
-        .summary = "stages that hand items on through queues, one lock for each queue",
+        .summary = "stages that pass items through queues, one lock for each queue",
         .shape_of = "ferret, dedup, vips",
         .shorthand = "stages",
         .threads_least = 2,
@@ -183,7 +183,7 @@ const struct workload workload_list[] = {
     },
     {
         .name = "oversubscribed",
-        .summary = "one-lock on CPUs that the scheduler chooses, for too many workers",
+        .summary = "one-lock with more workers than CPUs, placed by the scheduler",
         .threads_least = 1,
         .threads_most = ANY,
         .takes_lock = true,
@@ -203,7 +203,7 @@ const struct workload workload_list[] = {
     },
     {
         .name = "uncontended",
-        .summary = "the last worker acquires a free lock that another held last",
+        .summary = "one worker acquires a free lock that another held last",
         .threads_least = 1,
         .threads_most = 2,
         .takes_lock = true,
@@ -212,7 +212,7 @@ const struct workload workload_list[] = {
     },
     {
         .name = "atomics",
-        .summary = "one atomic operation by all workers on one line, without a lock",
+        .summary = "all workers execute an atomic operation on one line, no lock",
         .threads_least = 1,
         .threads_most = ANY,
         SETTINGS({KNOB_OPERATION, 2}, THINKING(400)),
@@ -220,7 +220,7 @@ const struct workload workload_list[] = {
     },
     {
         .name = "rcl-micro",
-        .summary = "the micro-benchmark of RCL: sections, a fixed delay between them",
+        .summary = "RCL's micro-benchmark: sections with a fixed delay between them",
         .threads_least = 1,
         .threads_most = ANY,
         .takes_lock = true,

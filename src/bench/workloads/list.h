@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The three functions of each kind of workload, for the list. */
+/* The functions of each kind of workload, for list.c. */
 #ifndef HASP_BENCH_WORKLOADS_LIST_H
 #define HASP_BENCH_WORKLOADS_LIST_H
 

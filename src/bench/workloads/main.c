@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments in, one JSON line out: hasp-workloads, hasp-shapes and hasp-simulate. */
+/* Command line of hasp-workloads, hasp-shapes and hasp-simulate. */
 #include "bench/workloads/report.h"
 #include "bench/workloads/usage.h"
 #include "excluding.h"
@@ -44,7 +44,7 @@ static uint64_t parse_seconds(const char *text)
     return (uint64_t)(seconds * 1e9);
 }
 
-/* Digits only, up to `end`. */
+/* Parses digits up to `end`. */
 static uint64_t parse_number(const char *what, const char *text, const char *end,
                              uint64_t least, uint64_t most)
 {
@@ -130,20 +130,20 @@ static void parse_workload(const char *text)
             run.workload = &workload_list[i];
     }
     if (!run.workload)
-        usage_error("no workload \"%.*s\"", (int)length, text);
+        usage_error("there is no workload \"%.*s\"", (int)length, text);
     for (unsigned i = 0; i < run.workload->setting_count; i++)
         run.knobs[run.workload->settings[i].knob] = run.workload->settings[i].value;
     if (!text[length])
         return;
     const char *knob = run.workload->shorthand;
     if (!knob)
-        usage_error("%s takes nothing behind a colon", run.workload->name);
+        usage_error("%s takes no value after a colon", run.workload->name);
     set_knob(knob, strlen(knob), text + length + 1);
 }
 
 static void give_up(int signal_number)
 {
-    static const char words[] = ": no end in sight, gave up\n";
+    static const char words[] = ": the run timed out\n";
     (void)signal_number;
     if (write(STDERR_FILENO, program, strlen(program)) < 0 ||
         write(STDERR_FILENO, words, sizeof words - 1) < 0)
@@ -159,23 +159,25 @@ static void pick_machine(const char *path)
     }
 }
 
-static void parse_options(int argument_count, char **arguments)
+static const struct option options[] = {
+    {"workload", required_argument, NULL, 'w'},
+    {"lock", required_argument, NULL, 'l'},
+    {"threads", required_argument, NULL, 't'},
+    {"cpus", required_argument, NULL, 'c'},
+    {"warm-up-ns", required_argument, NULL, 'u'},
+    {"duration-ns", required_argument, NULL, 'd'},
+    {"seconds", required_argument, NULL, 'n'},
+    {"seed", required_argument, NULL, 's'},
+    {"machine", required_argument, NULL, 'm'},
+    {"timeout", required_argument, NULL, 'o'},
+    {"list", no_argument, NULL, 'i'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* Returns the value of --workload, or NULL. */
+static const char *parse_options(int argument_count, char **arguments)
 {
-    static const struct option options[] = {
-        {"workload", required_argument, NULL, 'w'},
-        {"lock", required_argument, NULL, 'l'},
-        {"threads", required_argument, NULL, 't'},
-        {"cpus", required_argument, NULL, 'c'},
-        {"warm-up-ns", required_argument, NULL, 'u'},
-        {"duration-ns", required_argument, NULL, 'd'},
-        {"seconds", required_argument, NULL, 'n'},
-        {"seed", required_argument, NULL, 's'},
-        {"machine", required_argument, NULL, 'm'},
-        {"timeout", required_argument, NULL, 'o'},
-        {"list", no_argument, NULL, 'i'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
     const char *workload = NULL;
     for (int option;
          (option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1;) {
@@ -222,6 +224,12 @@ static void parse_options(int argument_count, char **arguments)
             exit(EXIT_USAGE);
         }
     }
+    return workload;
+}
+
+static void parse_arguments(int argument_count, char **arguments)
+{
+    const char *workload = parse_options(argument_count, arguments);
     if (!workload && optind < argument_count && !strchr(arguments[optind], '='))
         workload = arguments[optind++];
     if (!workload)
@@ -244,10 +252,9 @@ static void pick_lock(void)
     }
     int found = lock_find(lock_name ? lock_name : DEFAULT_LOCK);
     if (found < 0)
-        usage_error("no lock \"%s\" (" OTHER_LOCKS ")", lock_name);
+        usage_error("there is no lock \"%s\" (" OTHER_LOCKS ")", lock_name);
     if (found == 0)
-        usage_error("glibc's own lock is not among the sources here; futex is the same "
-                    "algorithm");
+        usage_error("glibc's mutex cannot run here; futex is the same algorithm");
     run.lock = lock_operations_at((unsigned)found);
     lock_name = lock_at((unsigned)found).name;
 }
@@ -273,7 +280,7 @@ int main(int argument_count, char **arguments)
 {
     const char *slash = strrchr(arguments[0], '/');
     program = slash ? slash + 1 : arguments[0];
-    parse_options(argument_count, arguments);
+    parse_arguments(argument_count, arguments);
     if (!*machine_name())
         usage_error("name a --machine to simulate");
     pick_lock();

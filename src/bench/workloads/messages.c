@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages of one cache line, without locks: a flag in the line says whether the line
- * holds a message, so a message costs the fetch of an empty line and the fetch of a
- * full one. After David, Guerraoui and Trigonakis, SOSP 2013, section 6.2.
+ * Messages of one cache line, without locks. A flag in the line shows whether it holds
+ * a message, so a message costs one transfer of the empty line and one of the full
+ * line. After David, Guerraoui and Trigonakis, SOSP 2013, section 6.2.
  *
  *   one-way        worker 2i sends to 2i + 1
- *   round-trip     ... and waits for the answer
- *   client-server  the first workers serve the others, whose lines they look at in turn
+ *   round-trip     worker 2i also waits for the answer
+ *   client-server  the first workers are servers, which poll the lines of the others
  *
- * An operation is a message with its answer, if there is one. Messages are numbered
- * from 1; 0 says that no more will come.
+ * An operation is a message, including its answer if there is one. Messages are
+ * numbered from 1; 0 marks the end.
  */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
@@ -23,7 +23,7 @@ struct channel {
     struct atomic_u64 number;
 };
 
-/* Of a sender. */
+/* The lines of one sender. */
 struct pair {
     struct channel there, back;
     uint64_t served __attribute__((aligned(CACHE_LINE))); /* the server's own */
@@ -95,7 +95,7 @@ static void send_all(struct run *run, struct worker *worker, bool answered)
     send(run, &pair->there, 0);
 }
 
-/* A message has come from the sender; false: it was the last. */
+/* Handles a message. Returns false if it marks the end. */
 static bool serve(struct run *run, struct worker *worker, struct pair *pair,
                   uint64_t number, uint64_t expected, bool answered)
 {
@@ -119,14 +119,14 @@ static void receive_all(struct run *run, struct worker *worker, bool answered)
         expected++;
 }
 
-/* The answer's line, and that of the client whose turn is next. */
+/* Prefetches the line of the answer and the line of the next client. */
 static void fetch_ahead(struct pair *answered, struct pair *next)
 {
     prefetch_for_write(&answered->back.full);
     prefetch_for_write(&next->there.full);
 }
 
-/* Looks at the lines of its clients in turn; rests only when all were empty. */
+/* Polls the lines of its clients in turn; relaxes only if all were empty. */
 static void serve_clients(struct run *run, struct worker *worker)
 {
     worker->aside = true;

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cache of pages, as databases have: its directory is under one lock, each frame
- * under one of its own. An operation pins the page in the directory, which takes the
- * frame that was used least recently if the page is in none; locks the frame, fetches
- * the page if it is not there yet, updates it; and lets go of the pin.
+ * A page cache like those of databases, with one lock for its directory and one for
+ * each frame. An operation pins the page in the directory, evicting the least recently
+ * used page if necessary; locks the frame, loads the page if it is absent, and updates
+ * it; and unpins the page.
  *
- * A page has WAYS frames to choose from. Who finds all of them pinned tries again.
+ * A page can be in any of WAYS frames. If all of them are pinned, the operation is
+ * retried.
  */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
 
 enum { WAYS = 8 };
 
-/* Of the directory. */
+/* A directory entry. */
 struct entry {
     struct atomic_u64 page; /* + 1; 0 is no page */
     struct atomic_u64 pins;
-    struct atomic_u64 used; /* when, in operations of the directory */
+    struct atomic_u64 used; /* time of the last use, in directory operations */
 };
 
 struct frame {
     struct mutex mutex __attribute__((aligned(CACHE_LINE)));
     struct ledger ledger __attribute__((aligned(CACHE_LINE)));
-    struct atomic_u64 page; /* + 1, whose content is there */
+    struct atomic_u64 page; /* + 1, of the loaded content */
     struct atomic_u64 updates;
 };
 
@@ -33,7 +34,7 @@ struct page_cache {
     struct entry entries[];
 };
 
-/* In whole sets. */
+/* Returns the number of frames, rounded down to whole sets. */
 static uint64_t frame_count(const struct run *run)
 {
     return run->knobs[KNOB_FRAMES] / WAYS * WAYS;
@@ -78,7 +79,7 @@ static void release(struct run *run, struct mutex *mutex, struct ledger *ledger)
     mutex_unlock(run, mutex);
 }
 
-/* The way of a set that holds the page, or else the one to put it into; WAYS: none. */
+/* Returns the way of the set that holds the page, else the way to evict, else WAYS. */
 static unsigned way_of(struct entry *set, uint64_t page)
 {
     unsigned best = WAYS;
@@ -95,7 +96,7 @@ static unsigned way_of(struct entry *set, uint64_t page)
     return best;
 }
 
-/* False: all the frames that it may have are pinned. */
+/* Returns false if all frames of the page's set are pinned. */
 static bool pin(struct run *run, struct worker *worker, uint64_t page, uint64_t *frame)
 {
     struct page_cache *cache = run->shared;
@@ -155,7 +156,7 @@ void page_cache_work(struct run *run, struct worker *worker)
     }
 }
 
-/* Whether the frames of a page's set hold it once, at most. */
+/* Returns true unless an earlier frame of the set holds the same page. */
 static bool is_alone(struct page_cache *cache, uint64_t index)
 {
     uint64_t page = load_relaxed(&cache->entries[index].page);
@@ -175,8 +176,8 @@ bool page_cache_check(struct run *run)
         updates += load_relaxed(&frame_at(run, i)->updates);
         if (load_relaxed(&cache->entries[i].pins) || !is_alone(cache, i)) {
             explain(run,
-                    "the lock does not exclude: frame %llu is pinned for ever, or "
-                    "its page in two frames",
+                    "the lock does not exclude: frame %llu is still pinned, or its "
+                    "page is in two frames",
                     (unsigned long long)i);
             return false;
         }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stages that hand items on through bounded queues, each under a lock, as in PARSEC's
- * dedup and ferret: worker i serves stage i modulo the number of stages. Who finds a
- * queue empty or full waits outside the lock. When the time is over the first stage
- * stops, and each queue is closed by the last worker that filled it.
+ * Stages connected by bounded queues, each under a lock, as in PARSEC's dedup and
+ * ferret. Worker i serves stage i modulo the number of stages, and waits on a condition
+ * if a queue is empty or full. At the end of the run the first stage stops, and the
+ * last worker of a stage closes the queue that follows it.
  */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
 
 struct queue {
     struct mutex mutex __attribute__((aligned(CACHE_LINE)));
-    /* Under the lock. */
+    /* Guarded by the lock. */
     struct atomic_u64 taken __attribute__((aligned(CACHE_LINE)));
     struct atomic_u64 put;
-    struct atomic_u32 fillers; /* workers that still put items in */
+    struct atomic_u32 fillers; /* workers that may still add items */
     struct ledger ledger;
-    /* Signalled when an item was put or the queue closed, and when one was taken. */
+    /* filled: an item was added or the queue closed. emptied: an item was taken. */
     struct condition filled, emptied;
     struct atomic_u64 items[] __attribute__((aligned(CACHE_LINE)));
 };
@@ -26,7 +26,7 @@ static uint64_t stages(const struct run *run)
     return wanted < run->threads ? wanted : run->threads;
 }
 
-/* Between stage `index` and the next. */
+/* Returns the queue between stage `index` and the next. */
 static struct queue *queue_at(const struct run *run, uint64_t index)
 {
     size_t items = run->knobs[KNOB_CAPACITY] * sizeof(struct atomic_u64);
@@ -66,7 +66,7 @@ static void release(struct run *run, struct queue *queue)
     mutex_unlock(run, &queue->mutex);
 }
 
-/* Until it was signalled behind `seen`; the mutex is given back meanwhile. */
+/* Waits until the condition is signalled after `seen`, with the mutex released. */
 static void wait_for(struct run *run, struct worker *worker, struct queue *queue,
                      struct condition *condition, uint32_t *seen)
 {
@@ -90,7 +90,7 @@ static bool is_full(struct queue *queue, uint64_t capacity, uint64_t *there)
     return *there - load_relaxed(&queue->taken) == capacity;
 }
 
-/* False: empty, and nothing will come any more. */
+/* Returns false if the queue is empty and closed. */
 static bool take(struct run *run, struct worker *worker, struct queue *queue,
                  uint64_t *item)
 {
@@ -134,7 +134,8 @@ static void close_queue(struct run *run, struct worker *worker, struct queue *qu
     condition_broadcast(&queue->filled);
 }
 
-/* The balance is what came in at the first stage less what went out at the last. */
+/* The balances add up to the items that entered the first stage minus those that left
+ * the last one. */
 void pipeline_work(struct run *run, struct worker *worker)
 {
     uint64_t stage = worker->index % stages(run);
@@ -168,6 +169,6 @@ bool pipeline_check(struct run *run)
     for (unsigned i = 0; i < run->threads; i++)
         balance += run->workers[i].balance;
     if (balance)
-        explain(run, "the lock does not exclude: items were lost or handed on twice");
+        explain(run, "the lock does not exclude: items were lost or passed on twice");
     return balance == 0;
 }

@@ -8,7 +8,7 @@ static double ns_of(uint64_t cycles)
     return (double)cycles * 1e9 / (double)cycles_per_second();
 }
 
-/* Three digits behind the point: a tenth of a cycle shows on any machine. */
+/* Three decimals show a tenth of a cycle on any machine. */
 static void put(const char *key, double value)
 {
     printf(",\"%s\":%.3f", key, value);
@@ -39,7 +39,7 @@ struct summary {
     struct histogram acquire, handover, operation;
     uint64_t operations, longest_run, longest_gap;
     double squares;   /* of the workers' operations */
-    unsigned counted; /* workers that do operations */
+    unsigned counted; /* workers that count operations */
 };
 
 static void summarize(const struct run *run, struct summary *all)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The results of a run as a line of JSON. */
+/* Prints results and descriptions as JSON lines. */
 #ifndef HASP_BENCH_WORKLOADS_REPORT_H
 #define HASP_BENCH_WORKLOADS_REPORT_H
 
 #include "bench/workloads/workloads.h"
 
-/* `lock` is NULL for workloads without locks. False: it could not be written. */
+/* Prints the results of a run; `lock` is NULL for workloads without locks. Returns
+ * false if stdout cannot be written. */
 bool report_print(const struct run *run, const char *lock);
 
-/* The workloads and their knobs, one JSON object a line. */
+/* Prints the workloads and their knobs, one JSON object per line. */
 void report_workloads(void);
 
 #endif

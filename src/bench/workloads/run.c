@@ -16,7 +16,7 @@ static void *pages_of(struct run *run, size_t bytes, int node)
 {
     void *memory = shared_pages(bytes, node);
     if (!memory)
-        explain(run, "no %zu bytes of memory on node %d", bytes, node);
+        explain(run, "cannot allocate %zu bytes on node %d", bytes, node);
     return memory;
 }
 
@@ -30,8 +30,8 @@ uint64_t run_cycles(const struct run *run, enum knob cycles, enum knob ns)
     return run->knobs[cycles] + cycles_of_ns(run->knobs[ns]);
 }
 
-/* Who passes the window's ends first takes them. Natively two may: they take the same,
- * nothing. */
+/* Called by the first worker that passes an end of the window. Natively several may
+ * race here, but there are no counters to read. */
 void run_take_counts(struct run *run, uint64_t now)
 {
     if (!run->counting) {
@@ -50,7 +50,7 @@ static void work(unsigned index, void *argument)
     struct worker *worker = &run->workers[index];
     worker->index = index;
     worker->random = run->seed;
-    worker->random = random_next(&worker->random) + index; /* mixed: seeds are small */
+    worker->random = random_next(&worker->random) + index; /* mixes small seeds */
     if (run->workload->enter)
         run->workload->enter(run, worker);
     arrive_together(&run->meeting, run->threads);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Workers that acquire, release and think: the stress of one lock and of many, the
- * micro-benchmark of RCL (Lozi et al., "Remote core locking", USENIX ATC 2012), and
- * more threads than CPUs.
+ * Workers that acquire a lock, release it and pause: stress of one lock and of many,
+ * the micro-benchmark of RCL (Lozi et al., "Remote core locking", USENIX ATC 2012), and
+ * oversubscription.
  */
 #include "bench/workloads/list.h"
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tasks in queues, each under a lock: a worker takes a task from its own queue, from
- * another's if that is empty, does the work, and puts a task back into its own. One
- * queue for all is what makes the lock hurt; a queue each makes it free, but for
- * thieves. The number of tasks stays the same, so the work never runs out.
+ * Task queues, each under a lock. A worker takes a task from its own queue, or steals
+ * one if that is empty, does the work, and adds a task to its own queue. With one queue
+ * the lock is contended; with a queue for each worker it is free except for stealing.
+ * The number of tasks is constant, so the work never runs out.
  */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
 
 struct task_queue {
     struct mutex mutex __attribute__((aligned(CACHE_LINE)));
-    /* Under the lock. */
+    /* Guarded by the lock. */
     struct ledger ledger __attribute__((aligned(CACHE_LINE)));
-    struct atomic_u64 waiting; /* how many tasks, without gaps */
+    struct atomic_u64 waiting; /* number of tasks, which are contiguous */
     struct atomic_u64 tasks[];
 };
 
@@ -26,7 +26,7 @@ static uint64_t all_tasks(const struct run *run)
     return run->knobs[KNOB_TASKS] * run->threads;
 }
 
-/* Any queue may come to hold all tasks. */
+/* Each queue has space for all tasks. */
 static struct task_queue *queue_at(const struct run *run, uint64_t index)
 {
     size_t bytes =
@@ -35,7 +35,7 @@ static struct task_queue *queue_at(const struct run *run, uint64_t index)
     return (struct task_queue *)((char *)run->shared + index * bytes);
 }
 
-/* A task is a random number; which ones there are follows from the seed. */
+/* A task is a random number that is derived from the seed. */
 static uint64_t task_number(const struct run *run, uint64_t index)
 {
     uint64_t state = run->seed + index;
@@ -90,15 +90,16 @@ static void put(struct run *run, struct worker *worker, struct task_queue *queue
 {
     acquire(run, worker, queue);
     uint64_t waiting = load_relaxed(&queue->waiting);
-    if (waiting < all_tasks(run)) { /* else the lock does not exclude: see check */
+    if (waiting <
+        all_tasks(run)) { /* else the lock does not exclude; the check fails */
         store_relaxed(&queue->tasks[waiting], task);
         store_relaxed(&queue->waiting, waiting + 1);
     }
     release(run, queue);
 }
 
-/* One's own queue first, then the others in turn, until the time is over. There are as
- * many tasks as workers at least: who finds none has met one that is on its way. */
+/* Tries the worker's own queue, then the others in turn until the end of the run. There
+ * are at least as many tasks as workers, so a task will turn up. */
 static bool take_or_steal(struct run *run, struct worker *worker, uint64_t *task)
 {
     const uint64_t count = queues(run);

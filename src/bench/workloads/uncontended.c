@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock that is free, last held by another: worker 0 holds it and lets go, then worker
- * 1 is measured. Nobody ever waits for the lock. With one worker, its own last hold.
+ * Acquiring a free lock that another worker held last: worker 0 acquires and releases
+ * it, then worker 1 is measured. No worker waits for the lock. With a single worker, it
+ * held the lock last itself.
  */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"

@@ -7,21 +7,22 @@
 #include <string.h>
 
 static const char options[] =
-    "Runs one workload once and prints one JSON line. Ends with 1 if what it checks\n"
-    "does not hold: the lock did not exclude. NAME:N sets the knob in brackets.\n"
+    "Runs a workload once and prints one JSON line. Exits with status 1 if its check\n"
+    "fails, which means that the lock did not exclude. NAME:N sets the knob in\n"
+    "brackets.\n"
     "\n"
-    "  --workload NAME    the same as a mere NAME\n"
+    "  --workload NAME    the same as NAME[:N]\n"
     "  --lock NAME        default " DEFAULT_LOCK "; " OTHER_LOCKS "\n"
-    "  --threads N        workers (default 2)\n"
-    "  --cpus LIST        their CPUs in turn, as in 0,4-7, or `any`: wherever the\n"
-    "                     scheduler likes (default: %s)\n"
-    "  --warm-up-ns N     not counted (default 1000000)\n"
-    "  --duration-ns N    counted (default 10000000)\n"
+    "  --threads N        number of workers (default 2)\n"
+    "  --cpus LIST        CPUs of the workers in order, such as 0,4-7, or `any` to\n"
+    "                     leave them to the scheduler (default: %s)\n"
+    "  --warm-up-ns N     time before the measured window (default 1000000)\n"
+    "  --duration-ns N    length of the measured window (default 10000000)\n"
     "  --seconds S        the same in seconds, for example 0.5\n"
-    "  --seed N           of all that is random (default 1)\n"
-    "  --machine FILE     the machine to simulate, flattened\n"
-    "  --timeout SECONDS  give up then (default: never)\n"
-    "  --list             workloads and knobs, one JSON object a line\n";
+    "  --seed N           seed of all random numbers (default 1)\n"
+    "  --machine FILE     the machine to simulate, as a flattened file\n"
+    "  --timeout SECONDS  give up after this time (default: never)\n"
+    "  --list             print workloads and knobs, one JSON object per line\n";
 
 static void print_settings(const struct workload *workload)
 {
@@ -47,16 +48,16 @@ void usage_print(const char *program)
 {
     printf("Usage: %s NAME[:N] [options] [KNOB=VALUE ...]\n", program);
     printf(options, PINNED_BY_DEFAULT ? "one after the other" : "any");
-    printf("\nWorkloads, the applications of the lock study that they have the shape\n"
-           "of, and their knobs:\n");
+    printf("\nWorkloads, applications of the lock study that use locks in the same\n"
+           "way, and knobs with their defaults:\n");
     for (unsigned i = 0; i < workload_count; i++) {
         const struct workload *workload = &workload_list[i];
         printf("  %s: %s\n", workload->name, workload->summary);
         if (workload->shape_of)
-            printf("      as %s\n", workload->shape_of);
+            printf("      like %s\n", workload->shape_of);
         print_settings(workload);
     }
-    printf("\nKnobs; cycles are those of the time-stamp counter:\n");
+    printf("\nKnobs (cycles are those of the time-stamp counter):\n");
     for (unsigned i = 0; i < KNOB_COUNT; i++)
         printf("  %-15s %s\n", knob_list[i].name, knob_list[i].summary);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What --help prints: options, workloads with their knobs, and what these mean. */
+/* Prints the text of --help: options, workloads and knobs. */
 #ifndef HASP_BENCH_WORKLOADS_USAGE_H
 #define HASP_BENCH_WORKLOADS_USAGE_H
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What threads do with locks, and what is measured of it. Written once against
- * platform.h and workers.h: hasp-workloads runs it on this machine, hasp-simulate on a
- * simulated one.
+ * Workloads and their measurement, written against platform.h and workers.h:
+ * hasp-workloads runs them on the host, hasp-simulate on a simulated machine.
  *
- * All workers begin together, each after a random delay (in lockstep, queues would
- * forever keep the order of the workers' numbers). What happens before the warm-up is
- * over and after the end is done, but not counted. Times are in cycles of ticks().
+ * All workers start at the same time, each after a random delay; in lockstep, queues
+ * would keep the order of the workers' numbers forever. Operations during the warm-up
+ * and after the end of the window are not counted. Times are in cycles of ticks().
  *
- * Shared memory of a workload is cells, so that the simulator sees every access. What
- * is plain is book-keeping: free there, and natively either a worker's own or in a line
- * that the worker has just fetched for writing.
+ * The shared data of a workload are cells, so the simulator sees every access. Plain
+ * variables are bookkeeping: they cost nothing in the simulator, and natively they are
+ * private to a worker or in a line that it has just fetched for writing.
  */
 #ifndef HASP_BENCH_WORKLOADS_WORKLOADS_H
 #define HASP_BENCH_WORKLOADS_WORKLOADS_H
@@ -36,18 +35,18 @@ extern const struct knob_description knob_list[KNOB_COUNT];
 
 struct worker {
     unsigned index;
-    bool aside;                 /* helps, and counts no operations */
+    bool aside;                 /* a helper that counts no operations */
     uint64_t random;            /* state of random_next */
-    uint64_t operations;        /* done within the window */
-    uint64_t operations_ever;   /* done at all, for checks */
-    uint64_t balance;           /* what the check of the workload compares */
-    uint64_t longest_run;       /* acquisitions of a lock in a row */
-    uint64_t longest_gap;       /* between two operations' ends, in the window */
+    uint64_t operations;        /* within the window */
+    uint64_t operations_ever;   /* in the whole run, for checks */
+    uint64_t balance;           /* compared by the workload's check */
+    uint64_t longest_run;       /* consecutive acquisitions of a lock */
+    uint64_t longest_gap;       /* between the ends of two operations in the window */
     uint64_t last_end;          /* of an operation within the window, or 0 */
-    uint64_t left;              /* when it was done with everything */
-    struct histogram acquire;   /* from wanting to having */
-    struct histogram handover;  /* from another's release to a waiter's having */
-    struct histogram operation; /* from wanting until it is done and visible */
+    uint64_t left;              /* time at which it finished */
+    struct histogram acquire;   /* from the call until the lock is held */
+    struct histogram handover;  /* from a release until a waiter holds the lock */
+    struct histogram operation; /* from its beginning until its effects are visible */
 } __attribute__((aligned(CACHE_LINE)));
 
 struct run;
@@ -67,16 +66,16 @@ struct workload {
     const char *shorthand; /* name:N sets this knob, or NULL */
     unsigned threads_least, threads_most;
     bool takes_lock;
-    bool unpinned; /* workers go where the scheduler likes, unless CPUs are given */
+    bool unpinned; /* the scheduler places workers unless CPUs are given */
     unsigned setting_count;
-    struct setting settings[SETTINGS_MAX]; /* the knobs it has, and their defaults */
+    struct setting settings[SETTINGS_MAX]; /* its knobs and their defaults */
 
-    /* Allocates what is shared; false after explain(). */
+    /* Allocates shared data. On failure calls explain() and returns false. */
     bool (*prepare)(struct run *run);
-    /* What a worker does before the clock starts, or NULL. */
+    /* Called by each worker before the clock starts, or NULL. */
     void (*enter)(struct run *run, struct worker *worker);
     void (*work)(struct run *run, struct worker *worker);
-    /* Whether what must hold at the end does; false after explain(). */
+    /* Checks the result of a run. On failure calls explain() and returns false. */
     bool (*check)(struct run *run);
 };
 
@@ -88,29 +87,29 @@ struct run {
     const struct workload *workload;
     const struct lock_operations *lock;
     unsigned threads;
-    const int *cpus; /* NULL: wherever the scheduler likes */
+    const int *cpus; /* NULL: the scheduler places workers */
     uint64_t seed;
     uint64_t warm_up, duration; /* cycles */
     uint64_t knobs[KNOB_COUNT];
 
     struct worker *workers;
-    void *shared; /* the workload's */
+    void *shared; /* data of the workload */
     struct meeting meeting __attribute__((aligned(CACHE_LINE)));
     uint64_t window_start, window_end;
     struct platform_counts counts_start, counts_end;
-    bool counting, counted;  /* counts_start and counts_end are taken */
-    uint64_t started, ended; /* when the workers met, and when the last one left */
-    char explanation[200];   /* what went wrong */
-    bool refused;            /* that is: what was asked for is not to be had */
+    bool counting, counted;  /* counts_start and counts_end have been taken */
+    uint64_t started, ended; /* when all workers had arrived, and when the last left */
+    char explanation[200];   /* why the run failed */
+    bool refused;            /* because the request cannot be met */
 };
 
-/* Runs prepare, the workers, and check; false after explain(). */
+/* Prepares, runs and checks. On failure calls explain() and returns false. */
 bool run_measure(struct run *run);
 
 void explain(struct run *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Zeroed memory of node `home`, or NULL after explain(). */
+/* Returns zeroed memory of node `home`. On failure calls explain() and returns NULL. */
 void *run_memory(struct run *run, size_t bytes);
 
 static inline uint64_t cycles_of_ns(uint64_t ns)
@@ -119,13 +118,13 @@ static inline uint64_t cycles_of_ns(uint64_t ns)
     return ns / 1000000000 * each_second + ns % 1000000000 * each_second / 1000000000;
 }
 
-/* The sum of two knobs, in cycles. */
+/* Returns the sum of two knobs in cycles. */
 uint64_t run_cycles(const struct run *run, enum knob cycles, enum knob ns);
 
-/* The platform's counts belong to the window, too. */
+/* Reads the platform's counters at both ends of the window. */
 void run_take_counts(struct run *run, uint64_t now);
 
-/* Whether the run goes on at `now`, which is about now. */
+/* Returns true before the end of the window; `now` is about the present time. */
 static inline bool run_goes_on(struct run *run, uint64_t now)
 {
     if (unlikely(run->counting ? !run->counted && now >= run->window_end
@@ -139,7 +138,7 @@ static inline bool run_counts(const struct run *run, uint64_t now)
     return now >= run->window_start && now < run->window_end;
 }
 
-/* One operation that began at `start` is done. */
+/* Counts an operation that began at `start` and ended at `end`. */
 static inline void run_count(struct run *run, struct worker *worker, uint64_t start,
                              uint64_t end)
 {
@@ -154,7 +153,7 @@ static inline void run_count(struct run *run, struct worker *worker, uint64_t st
     }
 }
 
-/* A timestamp, once all stores of the caller are visible. */
+/* Returns a timestamp once all stores of the caller are visible. */
 static inline uint64_t cycles_drained(void)
 {
     full_fence();
@@ -170,13 +169,13 @@ static inline uint64_t random_next(uint64_t *state)
     return mixed ^ mixed >> 31;
 }
 
-/* From 0 to `below` - 1; `below` is small against 2^32. */
+/* Returns a number from 0 to `below` - 1; `below` must be much smaller than 2^32. */
 static inline uint64_t random_below(uint64_t *state, uint64_t below)
 {
     return (random_next(state) >> 32) * below >> 32;
 }
 
-/* `cycles`, `percent` more or less. */
+/* Pauses for `cycles`, varied at random by up to `percent` in both directions. */
 static inline void pause_about(struct worker *worker, uint64_t cycles, uint64_t percent)
 {
     if (percent) {

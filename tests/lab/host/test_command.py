@@ -9,7 +9,6 @@ import os
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -158,7 +157,7 @@ def test_other_files_are_not_results(hasp: Hasp, tmp_path: Path) -> None:
     assert "contains no results of `hasp machine`" in done.stderr
 
 
-BURN = "while True: pass"
+BURN = "print(flush=True)\nwhile True: pass"
 
 
 @pytest.mark.slow
@@ -169,9 +168,11 @@ def test_a_remote_load_is_steady_on_a_busy_host(hasp: Hasp, tmp_path: Path) -> N
 
     That is the range from the least to the largest median, over their median.
     """
-    burners = [subprocess.Popen([sys.executable, "-c", BURN]) for _ in range(2)]
+    words = [sys.executable, "-c", BURN]
+    burners = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(2)]
     try:
-        time.sleep(1)
+        for burner in burners:
+            assert burner.stdout and burner.stdout.readline()
         medians = []
         for number in range(10):
             path = tmp_path / f"{number}.jsonl"
@@ -184,6 +185,6 @@ def test_a_remote_load_is_steady_on_a_busy_host(hasp: Hasp, tmp_path: Path) -> N
     finally:
         for burner in burners:
             burner.kill()
-            burner.wait()
+            burner.communicate()
     middle = statistics.median(medians)
     assert (max(medians) - min(medians)) / middle < 0.05, medians

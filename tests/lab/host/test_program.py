@@ -168,8 +168,8 @@ def test_waiting(program: str, way: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "name one thing to measure"),
-        (["nonsense"], 'nothing called "nonsense"'),
+        ([], "name one measurement"),
+        (["nonsense"], 'no measurement "nonsense"'),
         (["coherence", "--cpus=0,1023"], "cannot use CPU 1023"),
         (["coherence", "--cpus=0,0"], "CPU 0 is in --cpus twice"),
         (["coherence", "--cpus=x"], 'not "x"'),

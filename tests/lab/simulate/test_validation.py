@@ -14,8 +14,8 @@ from hasp.lab.simulate.machines.machine import load, names
 from hasp.lab.simulate.validation import claim as claims
 from hasp.lab.simulate.validation.causes import CAUSES, SHIPPED_CAUSES, cause_of
 from hasp.lab.simulate.validation.claim import Claim, Measured, Order, Verdict, judge
+from hasp.lab.simulate.validation.distances import at_distance, distance, pairs
 from hasp.lab.simulate.validation.lock_sets import LIBSLOCK, PLAIN, Form
-from hasp.lab.simulate.validation.places import at_distance, distance, pairs
 from hasp.lab.simulate.validation.run import chosen
 from hasp.lab.simulate.validation.scope import (
     CLAIMS,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs jobs on all CPUs of the host, and forgets none when interrupted."""
+"""Runs simulations on all CPUs of the host, and keeps finished ones if interrupted."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from hasp.base import output
 from hasp.base.durations import format_duration
+from hasp.base.errors import Interrupted
 from hasp.base.progress import bar_of
 from hasp.lab.simulate.job import Job, Record, finished
 
@@ -20,7 +21,7 @@ SECONDS_BETWEEN_NOTES = 15.0
 
 
 class Pool:
-    """A few runs at a time; a job that was run before is not run again."""
+    """Runs a few jobs at a time, each distinct job once."""
 
     def __init__(self, jobs: int | None = None) -> None:
         self.width = jobs or len(os.sched_getaffinity(0))
@@ -32,7 +33,7 @@ class Pool:
         self.done = 0
 
     def submit(self, job: Job) -> Future[Record]:
-        """The result of a job, now or later."""
+        """Start a job unless it is known, and return its future record."""
         with self._lock:
             if job not in self._known:
                 self._known[job] = self._executor.submit(self._run, job)
@@ -40,7 +41,7 @@ class Pool:
 
     @property
     def submitted(self) -> int:
-        """How many different jobs there are."""
+        """The number of distinct jobs."""
         return len(self._known)
 
     def _run(self, job: Job) -> Record:
@@ -50,7 +51,7 @@ class Pool:
             stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
             text=True,
-            start_new_session=True,  # Ctrl-C is ours to handle
+            start_new_session=True,  # Ctrl-C must not reach it
         ) as process:
             with self._lock:
                 self._running.add(process)
@@ -63,7 +64,7 @@ class Pool:
         return finished(job, process.returncode, stdout, stderr)
 
     def stop(self) -> None:
-        """End what runs and forget what waits."""
+        """Kill running jobs and cancel waiting ones."""
         with self._lock:
             self._stopped = True
             running = list(self._running)
@@ -73,7 +74,7 @@ class Pool:
 
 
 class Progress:
-    """One line on stderr with the time left: rewritten on a terminal, with a bar."""
+    """Prints the remaining time on stderr, on a terminal as a line with a bar."""
 
     def __init__(self, total: float) -> None:
         self.total = total
@@ -82,7 +83,7 @@ class Progress:
         self.live = sys.stderr.isatty()
 
     def add(self, work: float, words: str) -> None:
-        """So much more is done."""
+        """Add finished work, in the unit of the total, described by `words`."""
         self.done += work
         now = time.monotonic()
         if now - self.shown < (0.1 if self.live else SECONDS_BETWEEN_NOTES):
@@ -98,18 +99,23 @@ class Progress:
             output.note(f"{say}, {words} done")
 
     def clear(self) -> None:
-        """Remove the line."""
+        """Erase the line."""
         if self.live:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def run_jobs(jobs: Iterable[Job], width: int | None = None) -> Iterator[Record]:
-    """Each record as soon as it is there, the costliest jobs first."""
+    """Yield each record once it is finished; jobs with most threads start first.
+
+    If the consumer is interrupted while it waits, records of jobs that have finished
+    are yielded before Interrupted is raised.
+    """
     ordered = sorted(dict.fromkeys(jobs), key=lambda job: -job.threads)
     pool = Pool(width)
     progress = Progress(sum(job.threads for job in ordered))
+    waiting: dict[Future[Record], Job] = {}
     try:
-        waiting = {pool.submit(job): job for job in ordered}
+        waiting.update((pool.submit(job), job) for job in ordered)
         while waiting:
             done, _ = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
@@ -117,6 +123,11 @@ def run_jobs(jobs: Iterable[Job], width: int | None = None) -> Iterator[Record]:
                 yield future.result()
                 words = f"{job.lock or job.workload}, {job.threads} threads"
                 progress.add(job.threads, words)
+    except Interrupted:
+        for future in waiting:
+            if future.done():
+                yield future.result()
+        raise
     finally:
         progress.clear()
         pool.stop()

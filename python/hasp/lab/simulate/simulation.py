@@ -31,7 +31,7 @@ def workload_of(text: str, known: Sequence[Workload] | None = None) -> Workload:
         if workload.name == name:
             if ":" in text and workload.shorthand is None:
                 raise HaspError(
-                    f"{name} takes nothing behind a colon", f"write --workload {name}"
+                    f"{name} takes no value after a colon", f"write --workload {name}"
                 )
             return workload
     names = [workload.name for workload in known]

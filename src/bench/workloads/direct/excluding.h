@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What excludes and what waits in a workload: a lock of the list that the run names,
- * and an event. For programs that bring the locks with them (hasp-workloads,
+ * The mutexes and conditions of workloads: the lock that the run names, and an event.
+ * For programs that contain the locks (hasp-workloads,
  * hasp-simulate); pthread/excluding.h is the same for hasp-shapes. The include path
  * picks one of the two, as it picks the platform.
  *
- * A mutex is created in zeroed memory and leaves zeroed memory behind. A wait on a
- * condition begins with condition_seen(), before the mutex is taken: what is signalled
- * later ends it. condition_wait() gives the mutex back meanwhile, and returns when the
- * caller wanted it again, or 0 where nobody can tell.
+ * A mutex is created in zeroed memory, which is zeroed again once it is destroyed. A
+ * wait on a condition begins with condition_seen() before the mutex is acquired; later
+ * signals end it. condition_wait() releases the mutex while it waits, and returns the
+ * time at which it began to reacquire it, or 0 if that is unknown.
  */
 #ifndef HASP_BENCH_WORKLOADS_EXCLUDING_H
 #define HASP_BENCH_WORKLOADS_EXCLUDING_H
@@ -16,11 +16,11 @@
 #include "bench/workloads/event.h"
 #include "bench/workloads/workloads.h"
 
-/* --lock, where it is not given, and what helps who gave a wrong one. */
+/* The default of --lock, and a hint after a wrong one. */
 #define DEFAULT_LOCK "futex"
 #define OTHER_LOCKS "`hasp list` prints them"
 
-/* Workers without --cpus: each on a CPU of its own, in turn. */
+/* Without --cpus, worker i runs on CPU i modulo the number of CPUs. */
 enum { PINNED_BY_DEFAULT = true };
 
 struct mutex {
@@ -86,7 +86,7 @@ static inline uint64_t condition_wait(struct run *run, struct condition *conditi
     return wanted;
 }
 
-/* An event wakes all who wait for it, whoever is meant. */
+/* An event always wakes all waiters. */
 static inline void condition_signal(struct condition *condition)
 {
     event_post(&condition->event);

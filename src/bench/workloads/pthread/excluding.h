@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What direct/excluding.h is, with the mutexes and condition variables of pthread: so
- * that a workload is a program like any user's, which takes the locks that are
- * preloaded, and which a profiler sees.
+ * The same interface as direct/excluding.h with pthread's mutexes and condition
+ * variables, so a workload is an ordinary program that locks can be preloaded into and
+ * that can be profiled.
  */
 #ifndef HASP_BENCH_WORKLOADS_EXCLUDING_H
 #define HASP_BENCH_WORKLOADS_EXCLUDING_H
@@ -13,9 +13,9 @@
 #include <pthread.h>
 
 #define DEFAULT_LOCK "pthread"
-#define OTHER_LOCKS "this program takes pthread's mutexes: see `hasp run --lock`"
+#define OTHER_LOCKS "this program uses pthread mutexes: see `hasp run --lock`"
 
-/* As programs are: `pinning` of a study's plan, taskset or --cpus decide. */
+/* Not pinned, like ordinary programs; a study's pinning, taskset or --cpus decide. */
 enum { PINNED_BY_DEFAULT = false };
 
 struct mutex {
@@ -26,7 +26,7 @@ struct condition {
     pthread_cond_t pthread;
 };
 
-/* Ends the program, in words, if pthread refused. */
+/* Exits with a message if a pthread function failed. */
 void excluding_must(int status, const char *what);
 
 static inline void mutex_create(struct mutex *mutex)
@@ -65,8 +65,7 @@ static inline void condition_create(struct condition *condition)
     excluding_must(pthread_cond_init(&condition->pthread, NULL), "pthread_cond_init");
 }
 
-/* The mutex is held from the look at what is waited for until the wait: nothing that
- * was seen before it matters. */
+/* Not needed here: the mutex is held from the check of the predicate until the wait. */
 static inline uint32_t condition_seen(struct condition *condition)
 {
     (void)condition;

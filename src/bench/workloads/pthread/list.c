@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands in for the lock list (locks/list/descriptor.h): there is pthread's mutex,
- * whoever provides it, and its calls need no operations. */
+/* Replaces the lock list (locks/list/descriptor.h): the only lock is pthread's mutex,
+ * which is called directly. */
 #include "excluding.h"
 
 #include <stdio.h>

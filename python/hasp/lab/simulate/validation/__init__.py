@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Published claims about locks, and whether the simulator agrees with them."""
+"""Validation: compares the simulator with published claims about locks."""

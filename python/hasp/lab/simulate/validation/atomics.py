@@ -13,8 +13,7 @@ from hasp.lab.simulate.validation.claim import (
     Measured,
     Order,
 )
-from hasp.lab.simulate.validation.lab import Lab, Runs
-from hasp.lab.simulate.validation.places import (
+from hasp.lab.simulate.validation.distances import (
     FULL,
     MULTI_SOCKETS,
     NIAGARA,
@@ -23,22 +22,25 @@ from hasp.lab.simulate.validation.places import (
     SOCKET,
     XEON,
 )
+from hasp.lab.simulate.validation.lab import Lab, Runs
 
 FLAT = 0.95  # of the maximum
 
 
 def throughput(lab: Lab, machine: str, threads: int, operation: str = "fai") -> Runs:
-    """All threads do one atomic operation on one line."""
+    """The runs in which all threads execute one atomic operation on one line."""
     return lab.runs(machine, "atomics", None, threads, {"operation": operation})
 
 
 def _one_core(lab: Lab) -> Measured:
-    return Measured(lab.operation(OPTERON, "fai", "mine", (0,)), words="its own line")
+    return Measured(
+        lab.operation(OPTERON, "fai", "mine", (0,)), words="a line that it owns"
+    )
 
 
 def _two_cores(lab: Lab, machine: str) -> Measured:
     cycles = lab.operation(machine, "fai", "modified", (0, 1))
-    return Measured(cycles, words="the other core of the die had the line")
+    return Measured(cycles, words="another core of the die owned the line")
 
 
 def _in_socket(lab: Lab, machine: str) -> Measured:
@@ -50,7 +52,7 @@ def _in_socket(lab: Lab, machine: str) -> Measured:
 def _second_socket(lab: Lab, machine: str) -> Order:
     inside = throughput(lab, machine, SOCKET[machine]).mops
     outside = throughput(lab, machine, 2 * SOCKET[machine]).mops
-    return Order(inside, outside, "Mops, one against two sockets")
+    return Order(inside, outside, "Mops on one socket against two")
 
 
 def _larger_drop(lab: Lab) -> Order:
@@ -60,7 +62,9 @@ def _larger_drop(lab: Lab) -> Order:
         for machine in MULTI_SOCKETS
     }
     return Order(
-        shares[OPTERON], shares[XEON], "what is left with two, Opteron against Xeon"
+        shares[OPTERON],
+        shares[XEON],
+        "remaining share with two sockets, Opteron against Xeon",
     )
 
 
@@ -77,7 +81,7 @@ def _software_fai(lab: Lab) -> Measured:
     full = FULL[NIAGARA]
     atomic = throughput(lab, NIAGARA, full, "fai").mops
     loop = throughput(lab, NIAGARA, full, "cas-fai").mops
-    return Measured(loop / atomic, words=f"{loop:.3g} by {atomic:.3g} Mops, 64 threads")
+    return Measured(loop / atomic, words=f"{loop:.3g} / {atomic:.3g} Mops, 64 threads")
 
 
 def _of(machine: str) -> str:
@@ -89,7 +93,7 @@ CLAIMS = (
         "S28/one",
         OPTERON,
         BY_TABLE,
-        "an atomic operation of one core on its own line",
+        "an atomic operation of a core on a line that it owns",
         _one_core,
         20,
         20,
@@ -100,7 +104,7 @@ CLAIMS = (
             f"S28/two/{_of(machine)}",
             machine,
             BY_TABLE,
-            "the same when a second core joins",
+            "the same once a second core joins",
             partial(_two_cores, machine=machine),
             120,
             120,
@@ -126,20 +130,18 @@ CLAIMS = (
             f"S29/drop/{_of(machine)}",
             machine,
             ORDERING,
-            "throughput of atomics drops when a second socket joins",
+            "the throughput of atomics drops once a second socket joins",
             partial(_second_socket, machine=machine),
         )
         for machine in MULTI_SOCKETS
     ),
-    Claim(
-        "S29/larger", XEON, ORDERING, "that drop is larger on the Xeon", _larger_drop
-    ),
+    Claim("S29/larger", XEON, ORDERING, "the drop is larger on the Xeon", _larger_drop),
     *(
         Claim(
             f"S30/{_of(machine)}",
             machine,
             PREDICTED,
-            "cores from which the throughput of atomics is flat",
+            "core count from which the throughput of atomics is flat",
             partial(_flat_from, machine=machine),
             6,
             6,
@@ -151,7 +153,7 @@ CLAIMS = (
         "S31",
         NIAGARA,
         PREDICTED,
-        "FAI by a loop of CAS, by FAI: practically identical",
+        "FAI as a CAS loop over native FAI: practically identical",
         _software_fai,
         1.0,
         1.0,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A published claim, and when a simulated figure agrees with it."""
+"""Published claims, and the comparison of a simulated figure with one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from hasp.lab.simulate.validation.lab import Lab
 
 TOLERANCE = 0.25  # of a numeric claim
-TIE = 0.05  # orders that are closer are ties, and counted apart
+TIE = 0.05  # closer orderings are ties, and are counted separately
 
-# What kind of evidence an agreement is; never summed without being shown apart.
+# The kinds of evidence; reports never show only their sum.
 BY_TABLE = "by-table"  # the machine file has the figure, or its parts
 FITTED = "fitted"  # the claim justifies a constant of the model or the machine file
 PREDICTED = "predicted"  # neither
@@ -23,16 +23,16 @@ KINDS = (BY_TABLE, FITTED, PREDICTED, ORDERING)
 
 @dataclass(frozen=True)
 class Measured:
-    """What was simulated for a claim, in the unit of the claim."""
+    """The simulated answer to a numeric claim, in the claim's unit."""
 
     value: float
-    low: float = 0.0  # over seeds; 0: as value
+    low: float = 0.0  # the range over seeds; 0: the value itself
     high: float = 0.0
     words: str = ""
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The range over the seeds."""
+        """The smallest and the largest value over the seeds."""
         return self.low or self.value, self.high or self.value
 
 
@@ -54,23 +54,23 @@ class Order:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says, and the experiment that answers it."""
+    """A statement of a paper, and the experiment that tests it."""
 
     id: str
     machine: str
     kind: str
     says: str
     measure: Callable[[Lab], Measured | Order]
-    least: float = 0.0  # of what is published; an exact figure has least = most
+    least: float = 0.0  # the published range; an exact figure has least = most
     most: float = 0.0
     unit: str = ""
-    loose: bool = False  # the bounds are generous already: no tolerance on top
+    loose: bool = False  # the range is generous, so no tolerance is added
     group: str = "SSYNC"
-    of_locks: bool = False  # asked of the published form of a lock, and of Hasp's own
+    of_locks: bool = False  # tested with the published form of a lock and with Hasp's
 
     @property
     def paper(self) -> str:
-        """What is published, as a reader would write it."""
+        """The published figure with its unit, or the claim itself if it has none."""
         if self.kind == ORDERING or self.least == self.most == 0:
             return self.says
         if self.least == self.most:
@@ -80,27 +80,27 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim with its answer; `agrees` is None for a tie.
+    """A claim and its outcome; `agrees` is None for a tie.
 
-    A claim about locks is answered by their published forms; `shipped` is what Hasp's
-    own locks answer.
+    Claims about locks are tested with the published forms; `shipped` is the outcome
+    with Hasp's own locks.
     """
 
     claim: Claim
     simulated: str
     agrees: bool | None
     why: str
-    deviation: float | None = field(default=None)  # of numeric ones, as a share
+    deviation: float | None = field(default=None)  # a share; numeric claims only
     shipped: Verdict | None = None
 
 
 def figure(value: float) -> str:
-    """Four digits, and no exponent."""
+    """The value with four digits and no exponent."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def judge(claim: Claim, answer: Measured | Order) -> Verdict:
-    """Whether the simulated answer agrees with the claim."""
+    """The verdict on a claim, given the simulated answer."""
     if isinstance(answer, Order):
         agrees = None if abs(answer.margin) < TIE else answer.margin > 0
         simulated = f"{figure(answer.larger)} against {figure(answer.smaller)}"

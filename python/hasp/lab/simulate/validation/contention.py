@@ -15,16 +15,7 @@ from hasp.lab.simulate.validation.claim import (
     Measured,
     Order,
 )
-from hasp.lab.simulate.validation.lab import DURATION_NS, Lab
-from hasp.lab.simulate.validation.lock_sets import (
-    HIERARCHICAL,
-    MUTEX,
-    QUEUE,
-    SPIN,
-    TICKET,
-    locks_of,
-)
-from hasp.lab.simulate.validation.places import (
+from hasp.lab.simulate.validation.distances import (
     ALL,
     FULL,
     MULTI_SOCKETS,
@@ -34,28 +25,37 @@ from hasp.lab.simulate.validation.places import (
     TILERA,
     XEON,
 )
+from hasp.lab.simulate.validation.lab import DURATION_NS, Lab
+from hasp.lab.simulate.validation.lock_sets import (
+    HIERARCHICAL,
+    MUTEX,
+    QUEUE,
+    SPIN,
+    TICKET,
+    locks_of,
+)
 
 ONE_LOCK = "one-lock"
 FEW_LOCKS, MANY_LOCKS = 4, 512
-SLOW_NS = 20_000_000  # long enough for what takes 720,000 cycles a time
-MANY_NS = 1_000_000  # many locks: tens of thousands of acquisitions, even so
+SLOW_NS = 20_000_000  # long enough for acquisitions of 720,000 cycles each
+MANY_NS = 1_000_000  # with many locks that is tens of thousands of acquisitions
 MAGNITUDE = 10
-# Crossing sockets multiplies latencies by 2 to 7.5, and contention widens the gap (S1):
-# a degradation that is called severe is at least that.
+# Crossing sockets multiplies latencies by 2 to 7.5, and contention widens the gap (S1).
+# A "severe" degradation is therefore taken to be at least a factor of 2.
 SEVERE = 2
 
 
 def one_lock(
     lab: Lab, machine: str, threads: int, names: Sequence[str] | None = None
 ) -> dict[str, float]:
-    """Mops of all threads on one lock, by SSYNC's names."""
+    """Throughput of one lock in Mops, for each lock by SSYNC's name."""
     return _throughputs(lab, machine, ONE_LOCK, threads, names, {})
 
 
 def n_locks(
     lab: Lab, machine: str, threads: int, locks: int, names: Sequence[str] | None = None
 ) -> dict[str, float]:
-    """Mops of all threads, each acquisition of a random one of many locks."""
+    """Throughput in Mops if each acquisition is of a random one of many locks."""
     return _throughputs(lab, machine, "n-locks", threads, names, {"locks": locks})
 
 
@@ -81,14 +81,14 @@ def _throughputs(
 
 
 def best(values: Mapping[str, float], names: Sequence[str]) -> tuple[float, str]:
-    """The highest throughput among some, and whose it is."""
+    """The highest throughput among some locks, and the lock's name."""
     return max((values[name], name) for name in names if name in values)
 
 
 def order(
     values: Mapping[str, float], winners: Sequence[str], losers: Sequence[str]
 ) -> Order:
-    """That the best of some is better than the best of the others."""
+    """The best throughput of the winners against the best of the losers."""
     first, winner = best(values, winners)
     second, loser = best(values, losers)
     return Order(first, second, f"Mops: {winner} against {loser}")
@@ -101,7 +101,7 @@ def _slow_ticket(lab: Lab) -> Measured:
 
 
 def _collapse(lab: Lab, machine: str) -> Measured:
-    """One core's throughput over that of all cores: geometric mean of all locks."""
+    """Throughput of one core over that of all cores, as geometric mean of the locks."""
     alone, together = one_lock(lab, machine, 1), one_lock(lab, machine, FULL[machine])
     ratios = {name: alone[name] / together[name] for name in alone}
     median = statistics.median(ratios.values())
@@ -127,7 +127,7 @@ def _class_order(
 
 
 def _both_queues(lab: Lab, machine: str) -> Order:
-    """The worse of CLH and MCS against the best of what is neither nor hierarchical."""
+    """The worse of CLH and MCS against the best of the other non-hierarchical locks."""
     values = one_lock(lab, machine, FULL[machine])
     worse = min(values["clh"], values["mcs"])
     others = [name for name in (*SPIN, "array", MUTEX) if name in values]
@@ -142,7 +142,7 @@ def _ticket_at_many(lab: Lab, machine: str) -> Order:
 
 
 def _mutex_never(lab: Lab, machine: str) -> Order:
-    """The smallest margin of the best lock over the mutex, at several loads."""
+    """The smallest margin of the best lock over the mutex, at several thread counts."""
     counts = sorted({2, FULL[machine] // 2, FULL[machine]})
     found = []
     for threads in counts:
@@ -161,14 +161,14 @@ def _remote_thread(lab: Lab, name: str) -> Order:
 
 
 def _scalability(lab: Lab, machine: str, locks: int) -> float:
-    """The best lock's throughput on 36 cores by the best one's on one: figure 8."""
+    """Best throughput of any lock on 36 cores over that on one core: figure 8."""
     alone = n_locks(lab, machine, 1, locks)
     together = n_locks(lab, machine, 36, locks)
     return max(together.values()) / max(alone.values())
 
 
 def _poor_scaling(lab: Lab, locks: int) -> Order:
-    """The smaller speed-up of the single-sockets against the Opteron's, 36 threads."""
+    """The smaller speed-up of the single-socket machines against the Opteron's."""
     gains = {
         machine: _scalability(lab, machine, locks)
         for machine in (OPTERON, *SINGLE_SOCKETS)
@@ -178,9 +178,9 @@ def _poor_scaling(lab: Lab, locks: int) -> Order:
 
 
 def _uniform_scaling(lab: Lab) -> Measured:
-    """Niagara's scalability by the Tilera's, at the highest contention of figure 8."""
+    """The Niagara's speed-up over the Tilera's: figure 8, highest contention."""
     niagara, tilera = (_scalability(lab, name, FEW_LOCKS) for name in SINGLE_SOCKETS)
-    words = f"best lock's speed-up on 36 cores, 4 locks: {niagara:.2f} by {tilera:.2f}"
+    words = f"best lock's speed-up on 36 cores, 4 locks: {niagara:.2f} / {tilera:.2f}"
     return Measured(niagara / tilera, words=words)
 
 
@@ -193,7 +193,7 @@ CLAIMS = (
         "S3",
         NIAGARA,
         PREDICTED,
-        "locks at high contention: Niagara's scalability by the Tilera's",
+        "locks under high contention: the Niagara's speed-up over the Tilera's",
         _uniform_scaling,
         1.7,
         1.7,
@@ -213,7 +213,7 @@ CLAIMS = (
             f"S37/{_name(machine)}",
             machine,
             PREDICTED,
-            "one lock: throughput on all cores is an order of magnitude lower",
+            "one lock: the throughput on all cores is an order of magnitude lower",
             partial(_collapse, machine=machine),
             MAGNITUDE,
             MAGNITUDE,
@@ -226,7 +226,7 @@ CLAIMS = (
             f"S38/{kind}/{_name(machine)}",
             machine,
             PREDICTED,
-            f"one lock: {kind} locks on all cores by one core: comparable",
+            f"one lock: {kind} locks on all cores are comparable to one core",
             partial(_comparable, machine=machine, names=names),
             0.5,
             2.0,
@@ -252,7 +252,7 @@ CLAIMS = (
             f"S40/{_name(machine)}",
             machine,
             ORDERING,
-            "CLH and MCS are the most resilient of the others",
+            "CLH and MCS are the most resilient non-hierarchical locks",
             partial(_both_queues, machine=machine),
         )
         for machine in ALL
@@ -287,7 +287,7 @@ CLAIMS = (
             f"S43/{_name(machine)}",
             machine,
             ORDERING,
-            "the mutex is never best with a thread a core",
+            "the mutex is never best with one thread per core",
             partial(_mutex_never, machine=machine),
         )
         for machine in ALL
@@ -312,7 +312,7 @@ CLAIMS = (
             f"S46/{name}",
             XEON,
             ORDERING,
-            "one thread on a remote socket: severe degradation, at least halved",
+            "one thread on a remote socket degrades the throughput severely: by half",
             partial(_remote_thread, name=name),
         )
         for name in ("ticket", "mcs", "clh")

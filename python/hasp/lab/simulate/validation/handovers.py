@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from hasp.lab.simulate.validation.claim import PREDICTED, Claim, Measured
-from hasp.lab.simulate.validation.lab import Lab, Unanswered
-from hasp.lab.simulate.validation.lock_sets import locks_of, study_lock
-from hasp.lab.simulate.validation.places import (
+from hasp.lab.simulate.validation.distances import (
     MULTI_SOCKETS,
     NIAGARA,
     OPTERON,
@@ -19,6 +17,8 @@ from hasp.lab.simulate.validation.places import (
     XEON,
     pairs,
 )
+from hasp.lab.simulate.validation.lab import Lab, Unanswered
+from hasp.lab.simulate.validation.lock_sets import locks_of, study_lock
 
 UNCONTENDED = "uncontended"
 STUDY = "a-64"  # of the lock study
@@ -27,17 +27,17 @@ STUDY = "a-64"  # of the lock study
 def acquire(
     lab: Lab, machine: str, locks: Sequence[str], cpus: Sequence[int], trylock: int = 0
 ) -> dict[str, float]:
-    """Cycles to acquire a free lock that the first of two CPUs has held last."""
+    """Cycles to acquire a free lock that another CPU held last, for each lock."""
     found = lab.compare(
         machine, UNCONTENDED, list(locks), len(cpus), {"trylock": trylock}, cpus=cpus
     )
-    # libslock, too, takes the cost of reading the time off.
+    # libslock subtracts the cost of reading the time, too.
     timer = lab.machine(machine).figures["local", "timer"]
     return {lock: found[lock].cycles("acquire_mean_ns") - timer for lock in locks}
 
 
 def _by_distance(lab: Lab, machine: str) -> dict[str, dict[str, float]]:
-    """For the own core and each distance: cycles of each lock, by SSYNC's names."""
+    """Cycles of each lock, by SSYNC's name, for each distance of the last holder."""
     ours = locks_of(lab.form, machine)
     places: dict[str, tuple[int, ...]] = {"own": (0,)}
     places |= pairs(lab.machine(machine).topology)
@@ -64,7 +64,7 @@ def _remote_by_local(lab: Lab, machine: str) -> Measured:
 
 
 def _across(lab: Lab, machine: str) -> Measured:
-    """The median lock, over the distances between sockets."""
+    """Cycles of the median lock across sockets."""
     found = _by_distance(lab, machine)
     far = [found[name] for name in ("one_hop", "two_hops")]
     values = [statistics.median(cycles.values()) for cycles in far]
@@ -75,36 +75,38 @@ def _across(lab: Lab, machine: str) -> Measured:
 def _single_socket(lab: Lab, machine: str) -> Measured:
     found = _by_distance(lab, machine)
     farthest = list(found.values())[-1] if machine == NIAGARA else found["10_hops"]
-    return Measured(statistics.median(farthest.values()), words="the median lock, far")
+    return Measured(
+        statistics.median(farthest.values()), words="the median lock, farthest holder"
+    )
 
 
 def _by_place(lab: Lab, machine: str) -> Measured:
-    """The median lock, far by near, other cores only."""
+    """Cycles of the median lock for a far last holder over those for a near one."""
     found = _by_distance(lab, machine)
     near, far = (
         ("1_hops", "10_hops") if machine == TILERA else ("same_core", "other_core")
     )
-    if machine == NIAGARA:  # all cores are equally far away: two of them
+    if machine == NIAGARA:  # all other cores are equally far away
         ours = list(locks_of(lab.form, machine).values())
         one, other = (acquire(lab, machine, ours, (0, cpu)) for cpu in (8, 56))
         ratio = statistics.median(other[lock] / one[lock] for lock in ours)
-        return Measured(ratio, words="two other cores as previous holders")
+        return Measured(ratio, words="two different previous holders")
     ratio = statistics.median(
         found[far][name] / found[near][name] for name in found[far]
     )
-    return Measured(ratio, words="the median lock, ten hops by one")
+    return Measured(ratio, words="the median lock, ten hops over one")
 
 
 def _study_locks(lab: Lab, names: Sequence[str]) -> list[str]:
     locks = {name: study_lock(lab.form, name) for name in names}
     missing = [name for name, lock in locks.items() if not lock]
     if missing:
-        raise Unanswered(f"the published form of {', '.join(missing)} was not written")
+        raise Unanswered(f"there is no published form of {', '.join(missing)} here")
     return list(locks.values())
 
 
 def _cost(lab: Lab, locks: Sequence[str], trylock: int) -> Measured:
-    """On the own core: the median lock."""
+    """Cycles of the median lock on a core that held it last."""
     values = acquire(lab, STUDY, _study_locks(lab, locks), (0,), trylock)
     words = ", ".join(f"{lock} {cycles:.0f}" for lock, cycles in values.items())
     return Measured(statistics.median(values.values()), words=words)
@@ -136,7 +138,7 @@ CLAIMS = (
             identity,
             machine,
             PREDICTED,
-            "a free lock: remote acquisition by local, at most",
+            "a free lock: remote acquisition over local, at most",
             partial(_remote_by_local, machine=machine),
             ratio,
             ratio,
@@ -174,7 +176,7 @@ CLAIMS = (
             f"S36/{_name(machine)}",
             machine,
             PREDICTED,
-            "a free lock: far previous holder by near one: no or slight effect",
+            "a free lock: distance of the previous holder has little or no effect",
             partial(_by_place, machine=machine),
             1.0,
             1.0,
@@ -214,7 +216,7 @@ CLAIMS = (
             f"T48/{lock}",
             STUDY,
             PREDICTED,
-            f"handover of {lock}, a thread a core",
+            f"handover of {lock}, one thread per core",
             partial(_handover, lock=lock),
             cycles,
             cycles,

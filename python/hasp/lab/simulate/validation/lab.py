@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the experiments behind claims are made: each run once, several at a time."""
+"""Runs the experiments for claims, each once and several at a time."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ ATOMICS = ("compare_exchange", "fetch_add", "test_and_set", "exchange")
 
 
 class Unanswered(Exception):
-    """An experiment did not come to an end, or the engine cannot do it."""
+    """An experiment failed, or the simulator does not support it."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The same run with several seeds."""
+    """Runs that differ only in their seeds."""
 
     records: tuple[Record, ...]
     mhz: int
@@ -45,19 +45,19 @@ class Runs:
         return statistics.median(self.values(key))
 
     def values(self, key: str) -> list[float]:
-        """The figure of each seed."""
+        """The figure of each seed. Raises Unanswered if a run lacks it."""
         found = [record[key] for record in self.records]
         if any(figure is None for figure in found):
-            raise Unanswered(f"{key} is not known of this run")
+            raise Unanswered(f"the run has no {key}")
         return [float(figure) for figure in found]
 
     def cycles(self, key: str) -> float:
-        """A time in ns, as cycles of the machine."""
+        """A time in ns, converted to cycles of the machine."""
         return self.value(key) * self.mhz / 1000
 
     @property
     def mops(self) -> float:
-        """The throughput."""
+        """The throughput in millions of operations a second."""
         return self.value("throughput_mops")
 
 
@@ -71,17 +71,17 @@ class Lab:
         self._measuring = threading.Semaphore(self.pool.width)
 
     def with_shipped_locks(self) -> Lab:
-        """The same place, with the other form of the locks."""
+        """A lab with the same pool that runs Hasp's own locks."""
         return Lab(self.folder, self.pool, Form.SHIPPED)
 
     @cache  # noqa: B019 - one lab for one validation
     def machine(self, name: str) -> Machine:
-        """The machine of that name."""
+        """The machine with that name."""
         return load(name)
 
     @cache  # noqa: B019
     def file(self, name: str, **changes: int) -> str:
-        """The flattened file of a machine, perhaps with other constants."""
+        """The path of a machine's flattened file, with changed constants if given."""
         text = flatten(self.machine(name))
         for key, value in changes.items():
             table, _, rest = key.partition("__")
@@ -92,20 +92,21 @@ class Lab:
             lines[at] = f"{table}.{rest} {value}"
             text = "\n".join(lines) + "\n"
         path = self.folder / f"{name}{'-changed' if changes else ''}.machine"
-        # Other threads may be asking for the same file, or running with it.
+        # Other threads may write the same file, or run with it.
         part = path.with_suffix(f".{threading.get_ident()}")
         part.write_text(text)
         part.replace(path)
         return str(path)
 
     def cpus(self, name: str, threads: int) -> tuple[int, ...]:
-        """The CPUs that so many threads get by default."""
+        """The CPUs of that many threads in the default placement."""
         return tuple(placement.cpus(self.machine(name), threads, "default", 1))
 
     def pause(self, name: str, cpus: Sequence[int]) -> int:
-        """The largest latency of an atomic among CPUs: who has had a line waits so
-        long before it asks again, as in SSYNC (section 5.4), or it would get the line
-        back before the others.
+        """The largest latency of an atomic among the CPUs, in cycles.
+
+        As in SSYNC (section 5.4), a thread pauses that long after it has had a line;
+        otherwise it would get the line back before the others.
         """
         machine = self.machine(name)
         topology = machine.topology
@@ -131,7 +132,7 @@ class Lab:
         seeds: Sequence[int] = SEEDS,
         duration_ns: int = DURATION_NS,
     ) -> Runs:
-        """The runs of one lock, over the seeds."""
+        """The runs of one lock with all seeds."""
         many = self.compare(
             machine,
             workload,
@@ -156,7 +157,7 @@ class Lab:
         seeds: Sequence[int] = SEEDS,
         duration_ns: int = DURATION_NS,
     ) -> Mapping[str | None, Runs]:
-        """The runs of several locks; unless it is said, they pause as in SSYNC."""
+        """The runs of several locks. Without a think time, they pause as in SSYNC."""
         places = tuple(cpus) if cpus is not None else self.cpus(machine, threads)
         wanted = {"think_cycles": self.pause(machine, places), **(knobs or {})}
         published = self.form is Form.PUBLISHED
@@ -203,8 +204,8 @@ class Lab:
     ) -> float:
         """Cycles of one operation on a line, as `hasp machine` measures them.
 
-        `cpus` are who measures, who holds, and who shares the line. With `own_home` a
-        line's home is where it was first touched, also where lines are interleaved.
+        `cpus` are the measuring CPU, the holder and the sharers. With `own_home`, a
+        line has its home where it was first touched even if homes are hashed.
         """
         file = (
             self.file(machine, model__hashed_home=0) if own_home else self.file(machine)
@@ -226,7 +227,7 @@ class Lab:
 
 @cache
 def measurer() -> str:
-    """The program behind `hasp machine`, linked with the simulator."""
+    """The path of `hasp machine`'s program, linked with the simulator."""
     try:
         return str(native.program(MEASURER))
     except HaspError as problem:

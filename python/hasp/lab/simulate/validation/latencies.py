@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Claims about single operations, SSYNC, section 5.2; measured as by `hasp machine`."""
+"""Claims about single operations, measured as by `hasp machine`: SSYNC, section 5.2."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from hasp.lab.simulate.validation.claim import (
     Measured,
     Order,
 )
-from hasp.lab.simulate.validation.lab import Lab
-from hasp.lab.simulate.validation.places import (
+from hasp.lab.simulate.validation.distances import (
     NIAGARA,
     OPTERON,
     TILERA,
     XEON,
     at_distance,
 )
+from hasp.lab.simulate.validation.lab import Lab
 
 FAI, ATOMICS = "fai", ("cas", "fai", "tas", "swap")
 
 
 def cell(lab: Lab, machine: str, operation: str, state: str, name: str) -> float:
-    """A cell of table 2."""
+    """Cycles in a cell of table 2."""
     topology = lab.machine(machine).topology
     cpus = at_distance(topology, name)
     own_home = topology.hops > 0
@@ -34,7 +34,7 @@ def cell(lab: Lab, machine: str, operation: str, state: str, name: str) -> float
 
 
 def _worst_load(lab: Lab) -> Measured:
-    """Over all homes two hops from both cores."""
+    """The worst case over all homes that are two hops from both cores."""
     topology = lab.machine(OPTERON).topology
     far = topology.distances.index("two_hops")
     each = topology.cpus_per_place
@@ -47,11 +47,11 @@ def _worst_load(lab: Lab) -> Measured:
                 worst = max(
                     worst, lab.operation(OPTERON, "load", "modified", cpus, home)
                 )
-    return Measured(worst, words="over all homes; the two cores may be near each other")
+    return Measured(worst, words="over all homes; the cores may be near each other")
 
 
 def _everyone(lab: Lab, machine: str) -> Measured:
-    """A store to a line that all cores share, worst case over homes."""
+    """A store to a line that all cores share, in the worst case over homes."""
     topology = lab.machine(machine).topology
     cpus = tuple(range(topology.cpus))
     values = [
@@ -64,7 +64,7 @@ def _everyone(lab: Lab, machine: str) -> Measured:
 def _shared_far(lab: Lab) -> Measured:
     near = cell(lab, XEON, "load", "shared", "same_die")
     far = cell(lab, XEON, "load", "shared", "two_hops")
-    return Measured(far / near, words=f"{far:.0f} by {near:.0f} cycles")
+    return Measured(far / near, words=f"{far:.0f} / {near:.0f} cycles")
 
 
 def _adjacent(lab: Lab) -> Measured:
@@ -88,7 +88,7 @@ def _uninflated(lab: Lab) -> Measured:
 
 
 def _constant(lab: Lab) -> Measured:
-    """The ratio of the dearest to the cheapest store."""
+    """The cost of the most expensive store over that of the cheapest."""
     topology = lab.machine(NIAGARA).topology
     values = [
         lab.operation(NIAGARA, "store", state, cpus)
@@ -111,7 +111,7 @@ def _equal_atomics(machine: str, far: str) -> Claim:
         id="S23",
         machine=machine,
         kind=BY_TABLE,
-        says="CAS, FAI, TAS and SWAP cost essentially the same: dearest by cheapest",
+        says="CAS, FAI, TAS and SWAP cost essentially the same: largest over smallest",
         measure=measure,
         least=1.0,
         most=1.0,
@@ -142,7 +142,7 @@ CLAIMS = (
         "S15",
         XEON,
         BY_TABLE,
-        "load of a shared line, two hops by within the socket",
+        "load of a shared line: two hops over within the socket",
         _shared_far,
         7.5,
         7.5,
@@ -161,7 +161,7 @@ CLAIMS = (
         "S17",
         TILERA,
         BY_TABLE,
-        "load from the most remote tile, less from the adjacent one",
+        "load from the most remote tile minus load from the adjacent one",
         _farther,
         20,
         20,
@@ -171,7 +171,7 @@ CLAIMS = (
         "S18/before",
         OPTERON,
         BY_TABLE,
-        "store in a die, nobody shares the line",
+        "store within a die, the line not shared",
         _uninflated,
         83,
         83,
@@ -181,7 +181,7 @@ CLAIMS = (
         "S18/after",
         OPTERON,
         BY_TABLE,
-        "store in a die, all sharers there: the broadcast",
+        "store within a die, all sharers there: broadcast",
         _inflated,
         244,
         244,
@@ -221,7 +221,7 @@ CLAIMS = (
         "S22",
         NIAGARA,
         BY_TABLE,
-        "stores cost the same in any state, for any sharers: dearest by cheapest",
+        "stores cost the same in any state with any sharers: largest over smallest",
         _constant,
         1.0,
         1.0,

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""Which locks stand for those of the studies, on which machine.
+"""The locks that represent those of the studies, by machine.
 
-A claim is about a lock as it was published. So it is asked of the published form
-(src/bench/published), which tells how good the machine's model is; and of Hasp's own
-lock of that name, which may differ in layout or policy, and then need not agree.
+A claim is about a lock as it was published. It is therefore tested with the published
+form (src/bench/published), which shows how good the machine's model is, and with Hasp's
+own lock of that name, which may differ in layout or policy and then need not agree.
 
-The multi-sockets run the variants of libslock: back-off in proportion to the distance,
-and prefetch for writing. SSYNC's authors found that back-off harmful on the Niagara,
-and neither single-socket has such a prefetch: these run the plain ones. In libslock
-itself only the Opteron has that prefetch.
+The multi-socket machines run libslock's variants: back-off in proportion to the
+distance, and prefetch for writing. SSYNC's authors found that back-off harmful on the
+Niagara, and neither single-socket machine has such a prefetch, so these run the plain
+locks. In libslock itself only the Opteron uses that prefetch.
 """
 
 from __future__ import annotations
 
 import enum
 
-from hasp.lab.simulate.validation.places import MULTI_SOCKETS, OPTERON
+from hasp.lab.simulate.validation.distances import MULTI_SOCKETS, OPTERON
 
 
 class Form(enum.Enum):
-    """Whose lock it is."""
+    """The implementation of a lock: as published, or Hasp's own."""
 
     PUBLISHED = "published"
     SHIPPED = "shipped"
@@ -51,19 +51,19 @@ PUBLISHED_OPTERON = {**LIBSLOCK, **PREFETCHING}
 PUBLISHED_XEON = {**LIBSLOCK, "mcs": "mcs", "clh": "clh"}
 
 
-# Of the lock study: interposed, as it ran them. Others were not written.
+# Locks of the lock study in their interposed form. Others have no published form here.
 INTERPOSED = ("spinlock", "ttas", "backoff", "ticket", "mcs", "c-tkt-tkt")
 
 
 def study_lock(form: Form, name: str) -> str:
-    """What stands for a lock of the lock study; empty if nothing does."""
+    """The lock that represents one of the lock study; empty if there is none."""
     if form is Form.SHIPPED:
         return name
     return f"litl-{name}" if name in INTERPOSED else ""
 
 
 def locks_of(form: Form, machine: str) -> dict[str, str]:
-    """SSYNC's names of the locks that it ran on a machine, and ours for them."""
+    """The locks that SSYNC ran on a machine: its names, and the names here."""
     if machine not in MULTI_SOCKETS:
         return {name: lock for name, lock in PLAIN.items() if name not in HIERARCHICAL}
     if form is Form.SHIPPED:

@@ -12,8 +12,7 @@ from hasp.lab.simulate.validation.claim import (
     Measured,
     Order,
 )
-from hasp.lab.simulate.validation.lab import Lab, Runs
-from hasp.lab.simulate.validation.places import (
+from hasp.lab.simulate.validation.distances import (
     FULL,
     MULTI_SOCKETS,
     NIAGARA,
@@ -21,20 +20,21 @@ from hasp.lab.simulate.validation.places import (
     XEON,
     pairs,
 )
+from hasp.lab.simulate.validation.lab import Lab, Runs
 
 ONE_WAY, ROUND_TRIP, SERVED = "one-way", "round-trip", "client-server"
 SERVER_WORK = 500  # cycles: "longer server work"
 
 
 def _intent(machine: str) -> int:
-    """Lines are fetched for writing where the machine can."""
+    """1 if the machine can prefetch lines for writing, else 0."""
     return 1 if machine in MULTI_SOCKETS else 0
 
 
 def _exchange(
     lab: Lab, machine: str, pattern: str, cpus: tuple[int, int], intent: int
 ) -> float:
-    """Cycles of a message, or of one with its answer."""
+    """Cycles of a message, or of a round trip."""
     runs = lab.runs(
         machine,
         "messages",
@@ -47,7 +47,7 @@ def _exchange(
 
 
 def _transfers(lab: Lab, machine: str, pattern: str) -> Measured:
-    """In transfers of a modified line over the same distance; the median distance."""
+    """The cost in transfers of a modified line, for the median distance."""
     topology = lab.machine(machine).topology
     row = topology.expand(lab.machine(machine).latencies["load", "modified"])
     ratios = {}
@@ -62,7 +62,7 @@ def _transfers(lab: Lab, machine: str, pattern: str) -> Measured:
 
 
 def _gain(lab: Lab) -> Measured:
-    """What fetching for writing gains on the Opteron, at most."""
+    """The largest gain of prefetching for writing on the Opteron."""
     topology = lab.machine(OPTERON).topology
     gains = {
         name: _exchange(lab, OPTERON, ONE_WAY, cpus, 0)
@@ -84,7 +84,7 @@ def _served(lab: Lab, machine: str, clients: int, reply: int, work: int = 0) -> 
             "servers": 1,
             "reply": reply,
             "write_intent": _intent(machine),
-            # As SSYNC's message library does, with prefetchw.
+            # SSYNC's message library does so with prefetchw.
             "read_ahead": int(machine == OPTERON),
             "work_cycles": work,
             "think_cycles": 0,
@@ -93,18 +93,21 @@ def _served(lab: Lab, machine: str, clients: int, reply: int, work: int = 0) -> 
 
 
 def _inside(lab: Lab) -> Measured:
-    return Measured(_served(lab, XEON, 9, 0).mops, words="9 clients, all in the socket")
+    return Measured(_served(lab, XEON, 9, 0).mops, words="9 clients, all in one socket")
 
 
 def _outside(lab: Lab) -> Measured:
-    return Measured(_served(lab, XEON, 10, 0).mops, words="a tenth client, remote")
+    return Measured(
+        _served(lab, XEON, 10, 0).mops, words="and a tenth client in another socket"
+    )
 
 
 def _answers(lab: Lab, machine: str, work: int) -> Order:
     clients = FULL[machine] - 1
     answered = _served(lab, machine, clients, 1, work).mops
     one_way = _served(lab, machine, clients, 0, work).mops
-    return Order(answered, one_way, f"Mops, {clients} clients: round trip, one way")
+    words = f"Mops of round trips against one-way messages, {clients} clients"
+    return Order(answered, one_way, words)
 
 
 def _name(machine: str) -> str:
@@ -116,7 +119,7 @@ CLAIMS = (
         "S27",
         OPTERON,
         PREDICTED,
-        "messages: gain of prefetchw, at most",
+        "messages: largest gain of prefetchw",
         _gain,
         2.5,
         2.5,
@@ -126,7 +129,7 @@ CLAIMS = (
             f"{identity}/{_name(machine)}",
             machine,
             PREDICTED,
-            f"{pattern} message by transfer of a line",
+            f"{pattern} message over transfer of a line",
             partial(_transfers, machine=machine, pattern=pattern),
             ratio,
             ratio,
@@ -141,7 +144,7 @@ CLAIMS = (
         "S53/inside",
         XEON,
         PREDICTED,
-        "one-way throughput of a server, clients in its socket",
+        "one-way throughput of a server with clients in its socket",
         _inside,
         25,
         25,
@@ -151,7 +154,7 @@ CLAIMS = (
         "S53/remote",
         XEON,
         PREDICTED,
-        "the same when a client of another socket joins",
+        "the same once a client of another socket joins",
         _outside,
         8,
         8,
@@ -168,7 +171,7 @@ CLAIMS = (
         "S54/opteron",
         OPTERON,
         ORDERING,
-        "likewise, with longer server work",
+        "many clients, longer server work: round trips are faster",
         partial(_answers, machine=OPTERON, work=SERVER_WORK),
     ),
 )

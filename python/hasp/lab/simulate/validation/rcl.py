@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Figure 7c of Lozi et al., "Remote core locking", USENIX ATC 2012.
 
-Cycles of a critical section of one line, with 47 clients, by the delay between two.
+Cycles of a critical section that accesses one line, with 47 clients, for two delays
+between critical sections.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ import statistics
 from functools import partial
 
 from hasp.lab.simulate.validation.claim import FITTED, PREDICTED, Claim, Measured
+from hasp.lab.simulate.validation.distances import OPTERON
 from hasp.lab.simulate.validation.lab import Lab
-from hasp.lab.simulate.validation.places import OPTERON
 
 GROUP = "RCL, figure 7c"
 CLIENTS = 47
 LONG_DELAY, SHORT_DELAY = 2_000_000, 100  # cycles
-# Enough for thirty rounds of what takes 673,000 cycles, and of 2,000,000 of delay.
+# Thirty rounds of sections that take 673,000 cycles, or of delays of 2,000,000 cycles.
 DURATION_NS = {SHORT_DELAY: 12_000_000, LONG_DELAY: 30_000_000}
 
-# Published lock, ours, contention, delay, cycles, and whether a constant was chosen by
-# this row: the grace window by the first, the cold start by the second.
+# The published lock, the lock here, contention, delay, cycles and kind. The first row
+# determined the grace period, the second one the cold start.
 ROWS = (
     ("Spinlock", "spinlock", "high", SHORT_DELAY, 672_889, FITTED),
     ("Spinlock", "spinlock", "low", LONG_DELAY, 1_288, FITTED),
@@ -44,8 +45,8 @@ def _section(lab: Lab, lock: str, delay: int) -> Measured:
         values = runs.values("operation_mean_ns")
         cycles = [value * runs.mhz / 1000 for value in values]
     else:
-        # By Little's law, as every client does as many sections (5,000 there): a mean
-        # over the sections that came to an end would leave out who starves.
+        # By Little's law. A mean over completed sections would leave out starving
+        # clients; in the paper, every client executes 5,000 sections.
         values = runs.values("throughput_mops")
         cycles = [CLIENTS * runs.mhz / mops - delay for mops in values]
     return Measured(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp simulate --validate`: answers every claim, and says how many agree."""
+"""`hasp simulate --validate`: tests every claim, and reports how many agree."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from hasp.lab.simulate.validation.scope import (
 )
 from hasp.lab.simulate.validation.verdicts import record, why
 
-# Claims wait for runs that others may have asked for, too; the pool decides how many
-# of these run at a time.
+# Claims share runs and mostly wait for them; the pool bounds the number of runs at a
+# time.
 CLAIMS_AT_A_TIME = 24
 
 
 def chosen(machines: Sequence[str]) -> list[Claim]:
-    """The claims about some machines, or all."""
+    """The claims about some machines, or all. Raises HaspError if there are none."""
     found = [claim for claim in CLAIMS if not machines or claim.machine in machines]
     if not found:
         known = dict.fromkeys(claim.machine for claim in CLAIMS)
         raise HaspError(
-            f"no claim is about {', '.join(machines)}",
-            f"there are some about {', '.join(known)}",
+            f"there are no claims about {', '.join(machines)}",
+            f"choose one of {', '.join(known)}",
         )
     return found
 
 
 def validate(machine: str | None, jobs: int | None, destination: str | None) -> int:
-    """Answer the claims, report, and return 1 if a level is missed."""
+    """Test the claims and report. Returns the exit status: 1 if a level is missed."""
     from hasp.base.signals import interrupt_on_signals
 
     if destination:
@@ -78,7 +78,7 @@ def validate(machine: str | None, jobs: int | None, destination: str | None) -> 
 
 
 def answer(claim: Claim, lab: Lab) -> Verdict:
-    """The verdict on a claim, about locks in both their forms."""
+    """The verdict on a claim, for claims about locks with both forms of the locks."""
     verdict = _measured(claim, lab)
     if not claim.of_locks:
         return verdict
@@ -86,7 +86,7 @@ def answer(claim: Claim, lab: Lab) -> Verdict:
 
 
 def _measured(claim: Claim, lab: Lab) -> Verdict:
-    """What cannot be answered does not agree."""
+    """The verdict with one form; a claim without an answer does not agree."""
     try:
         return judge(claim, claim.measure(lab))
     except Unanswered as problem:
@@ -94,13 +94,13 @@ def _measured(claim: Claim, lab: Lab) -> Verdict:
 
 
 def report(verdicts: Sequence[Verdict], destination: str | None) -> int:
-    """Write the records, print the table, and say which levels are reached."""
+    """Write the records and print the verdicts and the levels reached."""
     found = scores(verdicts)
     if destination:
         write_json([record(verdict) for verdict in verdicts], destination)
     if destination != STDOUT:
         print_verdicts(verdicts)
-        print_scores("levels, with locks as they were published:", found)
+        print_scores("levels, with locks as published:", found)
         print_scores("with Hasp's own locks:", scores(as_shipped(verdicts)))
     missed = any(score.reached == "missed" for score in found)
     return EXIT_FINDING if missed else 0
@@ -110,7 +110,7 @@ WORDS = {True: "yes", False: "no", None: "tie"}
 
 
 def print_verdicts(verdicts: Sequence[Verdict]) -> None:
-    """The claims by kind; the reasons of misses below."""
+    """Print the claims by kind, then the causes of misses."""
     console = output.console()
     for kind in KINDS:
         own = [verdict for verdict in verdicts if verdict.claim.kind == kind]
@@ -131,10 +131,10 @@ def print_verdicts(verdicts: Sequence[Verdict]) -> None:
             )
         console.print(table)
         console.print()
-    _print_misses("misses, of the machine's model:", verdicts, Form.PUBLISHED)
+    _print_misses("misses with published forms:", verdicts, Form.PUBLISHED)
     shipped_only = [verdict.shipped for verdict in verdicts if verdict.shipped]
-    _print_misses("\nmisses of Hasp's own locks:", shipped_only, Form.SHIPPED)
-    console.print("\nnot asked:", style="bold")
+    _print_misses("\nmisses with Hasp's own locks:", shipped_only, Form.SHIPPED)
+    console.print("\nnot tested:", style="bold")
     for identity, reason in OUT_OF_SCOPE.items():
         console.print(f"  {identity}: {reason}")
     console.print()
@@ -149,7 +149,7 @@ def _print_misses(title: str, verdicts: Sequence[Verdict], form: Form) -> None:
 
 
 def print_scores(title: str, found: Sequence[Score]) -> None:
-    """How many agree, by level; kinds are not summed elsewhere."""
+    """Print how many claims agree, by level."""
     table = output.table(title=title)
     for heading in ("", "AGREE", "OF", "TIES", "SHARE", "MUST", "GOAL", "REACHED"):
         table.add_column(heading, justify="right" if heading else "left")

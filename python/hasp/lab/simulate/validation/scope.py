@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All claims, those that the simulator cannot speak to, and the levels to reach."""
+"""All claims, the claims without an experiment, and the levels to reach."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ _NO_TABLE = "a machine of which only this one ratio is published"
 # Claims S14 to S71 of SSYNC, and of the lock study's costs, without an experiment here.
 OUT_OF_SCOPE = {
     "S26": (
-        "a ratio of two ticket locks with back-off, both of them bistable: 1.6 with 12 "
+        "the ratio of two ticket locks with back-off, both bistable: 1.6 with 12 "
         "simulated cores, 0.8 with 48"
     ),
     "S45": _SET_UP,
     "S48": _SET_UP,
-    "S49, S50 on the Tilera": "its messages go over the hardware network",
+    "S49, S50 on the Tilera": "its messages use the hardware network",
     "S51": "the Tilera's hardware network is not modelled",
     "S52": "the Tilera's hardware network is not modelled",
     "S55": _SET_UP,
@@ -76,20 +76,20 @@ OUT_OF_SCOPE = {
     "S69": _SET_UP,
     "S70": _NO_TABLE,
     "S71": _NO_TABLE,
-    "T29": "the cost of the study's own table of locks, which Hasp does not have",
-    "T46": "migrations of a whole application",
-    "T47": "a whole application with more threads than cores",
-    "fig7c/flat combining": "the lock does not exist here yet",
-    "fig7c/rcl": "the lock does not exist here yet",
+    "T29": "the cost of the study's own table of locks; Hasp has no such table",
+    "T46": "needs a whole application, whose threads migrate",
+    "T47": "needs a whole application with more threads than cores",
+    "fig7c/flat combining": "the lock is not implemented here",
+    "fig7c/rcl": "the lock is not implemented here",
 }
 
 
 @dataclass(frozen=True)
 class Level:
-    """How many claims of a group have to agree."""
+    """The share of claims of a group that has to agree."""
 
     name: str
-    must: float  # a share
+    must: float
     goal: float
     counts: Callable[[Claim], bool]
 
@@ -118,7 +118,7 @@ LEVELS = (
 
 @dataclass(frozen=True)
 class Score:
-    """How a level came out."""
+    """The outcome of a level."""
 
     level: Level
     agree: int
@@ -127,7 +127,7 @@ class Score:
 
     @property
     def share(self) -> float:
-        """Of those that are no ties."""
+        """The share of claims that agree, ties left out."""
         counted = self.agree + self.disagree
         return self.agree / counted if counted else 0.0
 
@@ -140,17 +140,17 @@ class Score:
 
 
 def scores(verdicts: Sequence[Verdict]) -> list[Score]:
-    """Every level."""
+    """The outcomes of all levels."""
     return [score(level, verdicts) for level in LEVELS]
 
 
 def as_shipped(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """The answers of Hasp's own locks, where a claim is about locks."""
+    """The same verdicts, with Hasp's own locks in claims about locks."""
     return [verdict.shipped or verdict for verdict in verdicts]
 
 
 def score(level: Level, verdicts: Sequence[Verdict]) -> Score:
-    """How many of its claims agree; what was not answered disagrees."""
+    """The outcome of a level. Claims without an answer count as disagreeing."""
     own = [verdict for verdict in verdicts if level.counts(verdict.claim)]
     return Score(
         level,

@@ -13,7 +13,7 @@ from hasp.lab.simulate.validation.lock_sets import Form
 from hasp.lab.simulate.validation.scope import CLAIMS
 
 SCHEMA = "hasp.validate/2"
-UNKNOWN_CAUSE = "cause not known"
+UNKNOWN_CAUSE = "cause unknown"
 
 
 def record(verdict: Verdict) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def _answer(verdict: Verdict, form: Form) -> dict[str, Any]:
 
 
 def why(verdict: Verdict, form: Form) -> str:
-    """How the answer came about, and for a miss what its cause is."""
+    """A description of the answer and, for a miss, its cause."""
     if verdict.agrees is not False:
         return verdict.why
     cause = cause_of(verdict.claim.id, form) or UNKNOWN_CAUSE
@@ -50,7 +50,7 @@ def why(verdict: Verdict, form: Form) -> str:
 
 
 def from_record(found: Mapping[str, Any]) -> Verdict:
-    """The verdict that a record tells of."""
+    """The verdict in a record of `record()`."""
     claim = next(
         claim
         for claim in CLAIMS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which CPUs of a machine are how far apart."""
+"""CPUs of a machine at given distances."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ NIAGARA, TILERA = "niagara-64", "tilera-36"
 MULTI_SOCKETS, SINGLE_SOCKETS = (OPTERON, XEON), (NIAGARA, TILERA)
 ALL = (*MULTI_SOCKETS, *SINGLE_SOCKETS)
 
-# CPUs of a socket, and of all of the machine; SSYNC's Opteron has two dies a socket.
+# CPUs per socket, and in all. Each die of SSYNC's Opteron counts as a socket.
 SOCKET = {OPTERON: 6, XEON: 10}
 FULL = {OPTERON: 48, XEON: 80, NIAGARA: 64, TILERA: 36}
 
 
 def distance(topology: Topology, one: int, other: int) -> int:
-    """The number of the distance between two CPUs."""
+    """The index of the distance between two CPUs."""
     if topology.threads_per_core > 1 and (
         one // topology.threads_per_core == other // topology.threads_per_core
     ):
@@ -27,7 +27,7 @@ def distance(topology: Topology, one: int, other: int) -> int:
 
 
 def number_of(topology: Topology, name: str) -> int:
-    """The expanded distance that a name of the machine's file means."""
+    """The index of a distance, given its name in the machine file."""
     if not topology.hops:
         return topology.distances.index(name)
     hops = {"one_hop": 1, "max_hops": topology.hops}
@@ -35,9 +35,10 @@ def number_of(topology: Topology, name: str) -> int:
 
 
 def at_distance(topology: Topology, name: str) -> tuple[int, int, int]:
-    """A CPU that measures, one so far away from it, and another one beside that.
+    """A measuring CPU, a CPU at that distance from it, and one close to the latter.
 
-    That one is equally far away, unless only one is, as at the corner of a mesh.
+    The third CPU is at the same distance, too, if there is such a CPU. Raises
+    ValueError if no two CPUs are at that distance.
     """
     wanted = number_of(topology, name)
     for measurer in range(topology.cpus):
@@ -59,7 +60,7 @@ def _nearest(topology: Topology, holder: int) -> Iterator[int]:
 
 
 def pairs(topology: Topology) -> dict[str, tuple[int, int]]:
-    """For each distance between different CPUs, two that are so far apart."""
+    """For each distance between different CPUs, two CPUs at that distance."""
     found: dict[str, tuple[int, int]] = {}
     for cpu in range(1, topology.cpus):
         found.setdefault(topology.expanded[distance(topology, 0, cpu)], (0, cpu))
