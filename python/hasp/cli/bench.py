@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp bench`: what locks cost, beside glibc's, and what profiling costs."""
+"""`hasp bench`: the cost of locks next to glibc's, and the cost of profiling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hasp.base.output import add_json_option
 from hasp.locks.selection import ALL, add_locks_option
 
 NAME = "bench"
-HELP = "measure the locks themselves, or what profiling costs"
+HELP = "measure the algorithms themselves, or the cost of profiling"
 
 EXAMPLES = """\
 examples:
@@ -24,21 +24,21 @@ examples:
   hasp bench locks --check-targets               status 1 if Hasp's locks are too slow
   hasp bench profile --check-targets             what `hasp profile` costs a program
 
-Each case is measured in short runs, in rounds of random order, with glibc's mutex and
-(where it makes sense) with an inlined test-and-set byte, the `floor`. Ratios are to
-glibc's median, with a 95 % interval. A lock that collapses or hangs gets a row that
-says so. For figures worth quoting, let nothing else run meanwhile.
+Each case runs briefly in randomly ordered rounds, with glibc's mutex and, where it
+makes sense, an inlined test-and-set byte, the `floor`. Ratios are to glibc's median,
+with a 95 % interval. A lock that collapses or hangs is reported in its row. To quote
+figures, measure on an idle machine.
 """
 
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 10000:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 10000")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 10000")
     return int(text)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp bench`."""
+    """Add the options of `hasp bench`."""
     parser.usage = "hasp bench locks|profile [options]"
     parser.epilog = EXAMPLES
     parser.add_argument(
@@ -58,12 +58,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--runs",
         metavar="N",
         type=_positive,
-        help="how many rounds, however long they take (default: as time allows)",
+        help="number of rounds, however long they take (default: as many as fit)",
     )
     parser.add_argument(
         "--check-targets",
         action="store_true",
-        help="compare with what Hasp should reach; status 1 if it does not",
+        help="compare with Hasp's targets; status 1 if one is missed",
     )
     parser.add_argument(
         "--plot", metavar="FILE", help="a figure of all locks: FILE.png or FILE.svg"
@@ -72,13 +72,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="source",
         metavar="FILE",
-        help="measure nothing: show what --json wrote to FILE",
+        help="show results that --json wrote to FILE, without measuring",
     )
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, and print what was measured even when interrupted."""
+    """Measure and print the results, also after an interruption."""
     return _run_locks(arguments) if arguments.what == "locks" else _profile(arguments)
 
 

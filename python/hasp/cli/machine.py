@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp machine`: what this machine does to a cache line, to a waiter, to a switch."""
+"""`hasp machine`: cache lines, waiting and context switches on this host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hasp.base.host import cpu_list
 from hasp.base.output import add_json_option
 
 NAME = "machine"
-HELP = "measure this machine's cache coherence, atomics, messages and switches"
+HELP = "measure this host's cache coherence, atomics, messages and switches"
 
 EXAMPLES = """\
 examples:
@@ -19,11 +19,11 @@ examples:
   hasp machine --quick                           the same in ten seconds
   hasp machine --plot heat.png --json host.jsonl
   hasp machine --toml here.toml                  then: hasp simulate --machine here.toml
-  hasp machine --from host.jsonl --csv host.csv  measure nothing, show it again
+  hasp machine --from host.jsonl --csv host.csv  show earlier results
   hasp machine --simulate xeon-80                the same on a simulated machine
 
-Medians of many short bursts; what is doubtful about them is said in words. The bursts
-run in real time where that is allowed (root, or CAP_SYS_NICE).
+Figures are medians of many short bursts, followed by doubts about them. Bursts run with
+real-time priority if permitted (root, or CAP_SYS_NICE).
 """
 
 
@@ -33,24 +33,24 @@ def _cpus(text: str) -> tuple[int, ...]:
     except ValueError as problem:
         raise argparse.ArgumentTypeError(str(problem)) from None
     if len(set(numbers)) != len(numbers) or not numbers:
-        raise argparse.ArgumentTypeError(f"{text!r} names a CPU twice, or none")
+        raise argparse.ArgumentTypeError(f"{text!r} names a CPU twice, or no CPU")
     return tuple(numbers)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp machine`."""
+    """Add the options of `hasp machine`."""
     parser.usage = "hasp machine [options]"
     parser.epilog = EXAMPLES
     parser.add_argument(
         "--quick", action="store_true", help="fewer samples: about ten seconds"
     )
     parser.add_argument(
-        "--cpus", type=_cpus, metavar="LIST", help="only these, e.g. 0,2-5"
+        "--cpus", type=_cpus, metavar="LIST", help="only these CPUs, such as 0,2-5"
     )
     parser.add_argument(
         "--plot", metavar="FILE", help="the heat map of all pairs: FILE.png or FILE.svg"
     )
-    parser.add_argument("--csv", metavar="FILE", help="all figures, a line each")
+    parser.add_argument("--csv", metavar="FILE", help="all figures, one per line")
     parser.add_argument(
         "--toml", metavar="FILE", help="the machine file that `hasp simulate` reads"
     )
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="source",
         metavar="FILE",
-        help="measure nothing: show what --json wrote to FILE",
+        help="show results that --json wrote to FILE, without measuring",
     )
     parser.add_argument(
         "--simulate",
@@ -69,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, and show what was measured even when interrupted."""
+    """Measure and show the results, also after an interruption."""
     from hasp.lab.host.command import Options, measure
 
     return measure(
