@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <limits.h>
 
-/* How long a wait on a process-shared condvar with a mutex of ours sleeps at most; see
- * below. */
+/* The longest sleep of a wait on a process-shared condvar with one of Hasp's mutexes.
+ * */
 enum { SHARED_SLICE_NS = 5000000 };
 
 unsigned condition_flags_offset = 36; /* startup() corrects it */
@@ -51,19 +51,20 @@ static int take_again(struct wait *wait)
     if (!condition_reacquire(&wait->core,
                              passed_through(lock) ? NULL : operations_of(lock)))
         result = real_pthread_mutex_lock()(mutex_of(lock));
-    if (wait->counted)
+    if (wait->counted && result == 0)
         lock->users--;
     if (is_recursive(lock))
         lock->count = 1;
     return result;
 }
 
-/* Counts the caller among the mutex's users, as glibc's waits do, unless glibc's unlock
- * is going to fail. */
+/* Counts the caller among the mutex's users, as glibc's waits do, so that it cannot be
+ * destroyed. Not if glibc's unlock is going to fail, and not for robust mutexes: glibc
+ * destroys these in any case, and the caller may not own one after the wait. */
 static bool count_in(struct lock *lock)
 {
     if (passed_through(lock) &&
-        (lock->kind & ~KIND_OURS || !mutex_held_by_caller(lock)))
+        (lock->kind & KIND_ROBUST || !mutex_held_by_caller(lock)))
         return false;
     lock->users++;
     return true;
@@ -113,15 +114,17 @@ static bool earlier(const struct timespec *a, const struct timespec *b)
 static void lock_again(void *mutex)
 {
     pthread_mutex_lock(mutex);
+    lock_of(mutex)->users--;
 }
 
-/* One wait of glibc's own with a mutex of ours. */
+/* One wait in glibc with one of Hasp's mutexes. */
 static int wait_slice(pthread_cond_t *condition, pthread_mutex_t *mutex,
                       clockid_t clock, const struct timespec *until)
 {
     pthread_mutex_t scratch = PTHREAD_MUTEX_INITIALIZER;
     int result;
     real_pthread_mutex_lock()(&scratch);
+    lock_of(mutex)->users++; /* as in count_in() */
     pthread_mutex_unlock(mutex);
     pthread_cleanup_push(lock_again, mutex);
     result = real_pthread_cond_clockwait()(condition, &scratch, clock, until);
@@ -131,9 +134,9 @@ static int wait_slice(pthread_cond_t *condition, pthread_mutex_t *mutex,
 }
 
 /*
- * A process-shared condvar belongs to glibc, whose wait needs a mutex of glibc's. With
- * a mutex of ours it waits with a scratch mutex, for a slice at a time: a signal
- * between our unlock and its wait is lost, but the slice ends in a spurious wake-up,
+ * glibc handles process-shared condvars, and its wait needs one of its own mutexes.
+ * With one of Hasp's, it waits with a scratch mutex, for a slice at a time: a signal
+ * between the unlock and the wait is lost, but the slice ends in a spurious wake-up,
  * which is legal.
  */
 static int wait_shared(pthread_cond_t *condition, struct lock *lock,
@@ -211,8 +214,8 @@ static bool is_shared(pthread_cond_t *condition)
     return load_relaxed(condition_flags(condition)) & CONDITION_SHARED;
 }
 
-/* Does not wait for the last waiters, as glibc's does: nothing of the condvar is
- * theirs. */
+/* Unlike glibc's, does not wait for woken waiters to leave: they do not access the
+ * condvar. */
 EXPORT int pthread_cond_destroy(pthread_cond_t *condition)
 {
     return is_shared(condition) ? real_pthread_cond_destroy()(condition) : 0;

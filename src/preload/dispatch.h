@@ -44,6 +44,7 @@ enum {
     KIND_ADAPTIVE = 3,
     KIND_TYPE = 3,
     KIND_OURS = 0x303,
+    KIND_ROBUST = 0x10,
 };
 
 /* Whether this mutex is passed through to glibc. Resolves its algorithm first. */

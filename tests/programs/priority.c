@@ -107,6 +107,45 @@ static void inherit_recursive(void)
     exclude();
 }
 
+static void *wait_body(void *ignored)
+{
+    (void)ignored;
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    turn = 1;
+    while (turn == 1)
+        CHECK_OK(pthread_cond_wait(&cond, &mutex));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    return NULL;
+}
+
+/* A mutex with a waiter on a condition variable cannot be destroyed. */
+static void busy_while_waited(int kind)
+{
+    set_up(PTHREAD_PRIO_INHERIT, kind);
+    turn = 0;
+    pthread_t thread = check_start(wait_body, NULL);
+    for (int waiting = 0; !waiting;) {
+        CHECK_OK(pthread_mutex_lock(&mutex));
+        waiting = turn;
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+        sched_yield();
+    }
+    CHECK_RETURNS(pthread_mutex_destroy(&mutex), EBUSY);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    turn = 2;
+    CHECK_OK(pthread_cond_signal(&cond));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    check_join(thread);
+    CHECK_OK(pthread_mutex_destroy(&mutex));
+}
+
+static void inherit_in_use_by_a_waiter(void)
+{
+    busy_while_waited(PTHREAD_MUTEX_NORMAL);
+    busy_while_waited(PTHREAD_MUTEX_ERRORCHECK);
+    busy_while_waited(PTHREAD_MUTEX_RECURSIVE);
+}
+
 static void inherit_cond(void)
 {
     set_up(PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_NORMAL);
@@ -142,5 +181,6 @@ static void protect_cond(void)
     take_turns();
 }
 
-CHECK_MAIN(CASE(inherit), CASE(inherit_recursive), CASE(inherit_cond), CASE(protect),
+CHECK_MAIN(CASE(inherit), CASE(inherit_recursive), CASE(inherit_cond),
+           CASE(inherit_in_use_by_a_waiter), CASE(protect),
            CASE(protect_errorcheck), CASE(protect_cond))

@@ -196,7 +196,54 @@ static void both_shared(void)
     take_turns(PTHREAD_PROCESS_SHARED, PTHREAD_PROCESS_SHARED, CLOCK_MONOTONIC);
 }
 
+struct wait {
+    struct shared *shared;
+    int waiting, done;
+};
+
+static void *wait_body(void *argument)
+{
+    struct wait *wait = argument;
+    struct shared *shared = wait->shared;
+    CHECK_OK(pthread_mutex_lock(&shared->mutex));
+    wait->waiting = 1;
+    while (!wait->done)
+        CHECK_OK(pthread_cond_wait(&shared->cond, &shared->mutex));
+    CHECK_OK(pthread_mutex_unlock(&shared->mutex));
+    return NULL;
+}
+
+static void busy_while_waited(int mutex_shared, int cond_shared)
+{
+    struct wait wait = {map_shared(), 0, 0};
+    pthread_mutex_t *mutex = &wait.shared->mutex;
+    init_mutex(mutex, mutex_shared, PTHREAD_MUTEX_DEFAULT);
+    init_cond(&wait.shared->cond, cond_shared, CLOCK_REALTIME);
+    pthread_t thread = check_start(wait_body, &wait);
+    for (int waiting = 0; !waiting;) {
+        CHECK_OK(pthread_mutex_lock(mutex));
+        waiting = wait.waiting;
+        CHECK_OK(pthread_mutex_unlock(mutex));
+        sched_yield();
+    }
+    CHECK_RETURNS(pthread_mutex_destroy(mutex), EBUSY);
+    CHECK_OK(pthread_mutex_lock(mutex));
+    wait.done = 1;
+    CHECK_OK(pthread_cond_signal(&wait.shared->cond));
+    CHECK_OK(pthread_mutex_unlock(mutex));
+    check_join(thread);
+    CHECK_OK(pthread_mutex_destroy(mutex));
+}
+
+/* A mutex with a waiter on a condition variable cannot be destroyed. */
+static void mutex_in_use_by_a_waiter(void)
+{
+    busy_while_waited(PTHREAD_PROCESS_SHARED, PTHREAD_PROCESS_PRIVATE);
+    busy_while_waited(PTHREAD_PROCESS_PRIVATE, PTHREAD_PROCESS_SHARED);
+    busy_while_waited(PTHREAD_PROCESS_SHARED, PTHREAD_PROCESS_SHARED);
+}
+
 CHECK_MAIN(CASE(counter_normal), CASE(counter_default), CASE(counter_recursive),
            CASE(counter_adaptive), CASE(two_mappings), CASE(cond_ping_pong),
            CASE(shared_cond_private_mutex), CASE(private_cond_shared_mutex),
-           CASE(both_shared))
+           CASE(both_shared), CASE(mutex_in_use_by_a_waiter))
