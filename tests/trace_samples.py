@@ -38,7 +38,7 @@ class Synthetic:
             mode=format.Mode.FULL,
             sampler_hz=100,
             ended=format.End.EXITED,
-            looks=100 * duration // SECOND,
+            samples=100 * duration // SECOND,
             counted_cost_ps=4000,
             timed_cost_ps=50_000,
             stack_cost_ps=1_000_000,
@@ -81,7 +81,7 @@ class Synthetic:
         return self.add(ChunkKind.STACKS, depth=len(addresses), frame=addresses)
 
     def lock(self, **fields: Any) -> int:
-        fields = {"kind": format.LockKind.MUTEX, "lives": 1, "bytes": 40, **fields}
+        fields = {"kind": format.LockKind.MUTEX, "creations": 1, "bytes": 40, **fields}
         return self.add(ChunkKind.LOCKS, born=BEGIN, **fields)
 
     def use(self, histograms: dict[str, list[int]] | None = None, **fields: Any) -> int:
@@ -90,11 +90,11 @@ class Synthetic:
             "operation": format.Operation.LOCK,
             "lock_kind": format.LockKind.MUTEX,
         }
-        number = self.add(ChunkKind.USES, **{**kinds, **fields})
+        number = self.add(ChunkKind.SITE_STATS, **{**kinds, **fields})
         for name, durations in (histograms or {}).items():
             for ticks in durations:
                 bucket = format.bucket_of(ticks)
-                self.records[ChunkKind.USES][-1][0][name]["bucket"][bucket] += 1
+                self.records[ChunkKind.SITE_STATS][-1][0][name]["bucket"][bucket] += 1
         return number
 
     def write(self, path: Path) -> Path:

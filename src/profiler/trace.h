@@ -47,12 +47,12 @@ enum trace_kind {
     TRACE_LOCKS,   /* struct trace_lock */
     TRACE_STACKS,  /* struct trace_stack */
     TRACE_MODULES, /* struct trace_module */
-    TRACE_COUNTS,  /* struct trace_count: one thread's table, see trace_thread.counts */
-    TRACE_USES,    /* struct trace_use */
-    TRACE_EDGES,   /* struct trace_edge */
-    TRACE_WAITERS, /* struct trace_waiters: the time line of locks */
-    TRACE_MOMENTS, /* struct trace_moment: the time line of the process */
-    TRACE_WEIGHTS, /* struct trace_weight */
+    TRACE_LOCK_COUNTS,  /* struct trace_lock_count: one thread's table, see trace_thread.counts */
+    TRACE_SITE_STATS,    /* struct trace_site_stats */
+    TRACE_LOCK_ORDER,   /* struct trace_lock_order */
+    TRACE_WAITER_SAMPLES, /* struct trace_waiter_sample: the time line of locks */
+    TRACE_PROCESS_SAMPLES, /* struct trace_process_sample: the time line of the process */
+    TRACE_STACK_PROFILE, /* struct trace_stack_weight */
     TRACE_EVENTS,  /* struct trace_event */
 };
 
@@ -82,15 +82,15 @@ struct trace_header {
     /* Self-calibration, on this machine at the start, in picoseconds: what the recorder
      * adds to one lock and unlock that is only counted, to one that is timed, and what
      * one stack costs, with everything in the cache. What it took in the program is in
-     * trace_thread.own_ticks. */
+     * trace_thread.overhead_ticks. */
     uint64_t counted_cost_ps, timed_cost_ps, stack_cost_ps;
     /* How often something did not fit: locks, threads' tables of counts, uses, stacks,
      * edges, others. What has no record is not known again, and counts once more. */
-    uint64_t lost_locks, lost_counts, lost_uses, lost_stacks, lost_edges, lost_others;
+    uint64_t lost_locks, lost_lock_counts, lost_site_stats, lost_stacks, lost_lock_order, lost_others;
     uint64_t locks_created, locks_destroyed; /* of all kinds, by init and destroy */
     uint32_t full;       /* 1: the disk was full, 2: bytes_limit was reached */
     uint32_t stopped_by; /* a signal that killed the process, where it was caught */
-    uint64_t looks;      /* of the sampler at all threads, so far; while nobody waits
+    uint64_t samples;    /* of the sampler at all threads, so far; while nobody waits
                             one of them stands for several, and counts as such */
     uint64_t sampler_ns; /* CPU time of its thread */
     uint32_t counter;    /* enum trace_counter */
@@ -179,9 +179,9 @@ struct trace_thread {
     uint64_t migrations;      /* seen: another CPU than at the last timed operation */
     uint64_t preempted_holds; /* holds in which an involuntary switch was seen */
     uint64_t long_holds;      /* holds that were looked at for that: over 100 us */
-    uint64_t counts;          /* chunk that begins its table of counts, or 0 */
+    uint64_t lock_counts;     /* chunk that begins its table of counts, or 0 */
     uint64_t earlier_ticks;   /* what the record's earlier threads lived */
-    uint64_t own_ticks; /* that recording took of its time: as measured where operations
+    uint64_t overhead_ticks; /* that recording took of its time: as measured where operations
                            were timed, and as calibrated for those only counted */
     /* The sampler's, of holds under way: since when the outermost one lasts, at least,
      * or 0; and whether that will be added to uses when it ends. */
@@ -190,7 +190,7 @@ struct trace_thread {
     /* A lock that the thread publishes as held, and waits for: another was quicker. */
     uint32_t unseen_for;
     uint64_t unseen_since;
-    uint64_t reserved[1];
+    uint64_t inner_since; /* as holding_since, of the innermost hold if there are several */
 };
 
 enum trace_lock_kind {
@@ -220,7 +220,7 @@ struct trace_lock {
     uint32_t created_stack; /* by init, or 0 */
     uint32_t first_stack;   /* the first acquisition, or 0 */
     uint32_t site;          /* stack that stands for all locks of the same origin */
-    uint32_t lives;         /* how often it was created */
+    uint32_t creations;     /* how often it was created */
     uint64_t born, died;    /* ticks; died 0: alive */
     uint32_t creator;       /* thread */
     uint32_t bytes;         /* of the object itself */
@@ -250,7 +250,7 @@ struct trace_module {
  * site. The address of what readers of an rwlock did is one more than the lock's. When
  * the table is full or grows, sums move to trace_lock or to another table. While a
  * thread lives, its last acquisition may not be counted yet, here and in trace_use. */
-struct trace_count {
+struct trace_lock_count {
     uint64_t address;
     uint32_t lock;
     uint32_t site;
@@ -273,7 +273,7 @@ struct trace_count {
  * `hold_ticks` is scaled likewise; in sampled mode `acquisitions` and `trylocks`, too.
  * `wait` and `handover` have the contended ones, each once.
  */
-struct trace_use {
+struct trace_site_stats {
     uint32_t thread;
     uint32_t site;
     uint32_t operation; /* enum trace_operation */
@@ -301,17 +301,17 @@ struct trace_use {
 };
 
 /* `inner` was acquired while `outer` was held. */
-struct trace_edge {
+struct trace_lock_order {
     uint32_t outer, inner; /* locks */
     uint32_t stack;        /* of the first such acquisition of inner */
     uint32_t thread;
     uint64_t count; /* at least */
     uint32_t by_try; /* only ever by trylock: cannot deadlock */
-    uint32_t modes;  /* bits of enum trace_modes; 0: not known */
+    uint32_t modes;  /* bits of enum trace_order_modes; 0: not known */
 };
 
 /* How the two were held and acquired, so far as it was seen by this thread or that. */
-enum trace_modes {
+enum trace_order_modes {
     TRACE_BOTH_ALONE = 1,   /* neither as a reader of a rwlock */
     TRACE_INNER_READ = 2,   /* inner as a reader */
     TRACE_OUTER_READ = 4,   /* outer held as a reader */
@@ -321,17 +321,17 @@ enum trace_modes {
 /* A lock for which threads waited when the sampler looked; those of one look have the
  * same `ticks`. A look at which nobody waited leaves none. Old samples are thinned out
  * when there are too many: `weight` is how many looks one stands for. */
-struct trace_waiters {
+struct trace_waiter_sample {
     uint64_t ticks;
     uint32_t lock;
     uint16_t waiters;
-    uint16_t spinning; /* of those whose state was looked at (`looked`), running */
-    uint16_t looked;
+    uint16_t spinning; /* of those whose state was looked at (`inspected`), running */
+    uint16_t inspected;
     uint16_t weight;
     uint32_t holder; /* thread, or 0 */
 };
 
-struct trace_moment {
+struct trace_process_sample {
     uint64_t ticks;
     uint32_t threads;
     uint32_t waiting;  /* for locks */
@@ -345,7 +345,7 @@ struct trace_moment {
 
 /* Where time went: sums of the waits and holds whose stack was taken, each standing for
  * those since the last one of that thread. */
-struct trace_weight {
+struct trace_stack_weight {
     uint32_t lock, stack;
     uint64_t waits, wait_ticks;
     uint64_t holds, hold_ticks;

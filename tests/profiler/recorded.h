@@ -14,7 +14,7 @@ static void start(pthread_t *thread, void *(*function)(void *), void *argument)
     CHECK_EQUAL(pthread_create(thread, NULL, function, argument), 0);
 }
 
-static void run_one(void *(*function)(void *))
+__attribute__((unused)) static void run_one(void *(*function)(void *))
 {
     pthread_t thread;
     start(&thread, function, NULL);

@@ -48,7 +48,7 @@ class Recorded:
     def use(self, name: str, operation: Operation) -> dict[str, int]:
         """Sums over all threads of the site of this lock."""
         site = self.locks[self.number(name)]["site"]
-        uses = self.trace.all(ChunkKind.USES)
+        uses = self.trace.all(ChunkKind.SITE_STATS)
         chosen = uses[(uses["site"] == site) & (uses["operation"] == operation)]
         fields = [name for name in uses.dtype.names if uses.dtype[name].kind == "u"]
         most = {"wait_most", "hold_most"}
@@ -74,7 +74,7 @@ class Recorded:
                 int(edge["count"]),
                 bool(edge["by_try"]),
             )
-            for edge in self.trace.all(ChunkKind.EDGES)
+            for edge in self.trace.all(ChunkKind.LOCK_ORDER)
         }
 
 

@@ -9,7 +9,13 @@ import pytest
 from preload import matrix
 from profiler.recorded import Recorded, record
 
-from hasp.profile.trace.format import ChunkKind, EdgeMode, LockFlag, LockKind, Operation
+from hasp.profile.trace.format import (
+    ChunkKind,
+    LockFlag,
+    LockKind,
+    Operation,
+    OrderMode,
+)
 
 pytestmark = pytest.mark.timeout(2 * matrix.TIME_LIMIT)
 
@@ -172,7 +178,7 @@ def test_no_bug(mode: str, lock: str | None, tmp_path: Path) -> None:
 def test_order(lock: str | None, tmp_path: Path) -> None:
     found = record("order", "inversion", lock, tmp_path / "trace")
     assert found.edges == {("a", "b"): (200, False), ("b", "a"): (1, False)}
-    stacks = found.trace.all(ChunkKind.EDGES)["stack"]
+    stacks = found.trace.all(ChunkKind.LOCK_ORDER)["stack"]
     assert stacks.all() and stacks[0] != stacks[1]
 
 
@@ -191,7 +197,7 @@ def test_order_of_very_many(tmp_path: Path) -> None:
     found = record("order", "many_pairs", None, tmp_path / "trace")
     assert found.edges[("inner", "outer")] == (1, False)
     assert ("outer", "inner") in found.edges
-    noted = sum(edge["count"] for edge in found.trace.all(ChunkKind.EDGES))
+    noted = sum(edge["count"] for edge in found.trace.all(ChunkKind.LOCK_ORDER))
     assert 1024 <= noted < 4 * 64 * 64
 
 
@@ -199,16 +205,16 @@ def test_order_of_readers(tmp_path: Path) -> None:
     """What is held and taken to read is told apart, also where it comes later."""
     found = record("order", "readers", None, tmp_path / "trace")
     modes = {
-        (found.names[edge["outer"]], found.names[edge["inner"]]): EdgeMode(
+        (found.names[edge["outer"]], found.names[edge["inner"]]): OrderMode(
             int(edge["modes"])
         )
-        for edge in found.trace.all(ChunkKind.EDGES)
+        for edge in found.trace.all(ChunkKind.LOCK_ORDER)
     }
     assert modes == {
-        ("shelf", "other_shelf"): EdgeMode.BOTH_READ,
-        ("other_shelf", "shelf"): EdgeMode.BOTH_READ | EdgeMode.INNER_READ,
-        ("a", "shelf"): EdgeMode.INNER_READ,
-        ("shelf", "b"): EdgeMode.OUTER_READ | EdgeMode.BOTH_ALONE,
+        ("shelf", "other_shelf"): OrderMode.BOTH_READ,
+        ("other_shelf", "shelf"): OrderMode.BOTH_READ | OrderMode.INNER_READ,
+        ("a", "shelf"): OrderMode.INNER_READ,
+        ("shelf", "b"): OrderMode.OUTER_READ | OrderMode.BOTH_ALONE,
     }
     first = {
         name: bool(found.locks[found.number(name)]["flags"] & LockFlag.WRITERS_FIRST)

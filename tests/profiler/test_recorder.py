@@ -71,14 +71,14 @@ def acquisitions(trace: Trace) -> list[int]:
     """Of every mutex, most first, as its record and the threads' tables say."""
     locks = trace.numbered(ChunkKind.LOCKS)
     sums = locks["acquisitions"].astype(np.int64)
-    counts = trace.all(ChunkKind.COUNTS)
+    counts = trace.all(ChunkKind.LOCK_COUNTS)
     np.add.at(sums, counts["lock"], counts["acquisitions"].astype(np.int64))
     mutexes = sums[locks["kind"] == LockKind.MUTEX]
     return sorted((int(each) for each in mutexes if each), reverse=True)
 
 
 def used(trace: Trace, operation: Operation = Operation.LOCK) -> Records:
-    uses = trace.all(ChunkKind.USES)
+    uses = trace.all(ChunkKind.SITE_STATS)
     return uses[uses["operation"] == operation]
 
 
@@ -116,7 +116,7 @@ def test_every_try_is_counted(folder: Path, lock: str | None) -> None:
     assert uses["longest_failing_run"].max() == 3
     assert uses["nested"].sum() == 2 * 6000
     assert uses["contended"].sum() == 0
-    edges = trace.all(ChunkKind.EDGES)
+    edges = trace.all(ChunkKind.LOCK_ORDER)
     assert 1000 < len(edges) < 3000, "of ever new pairs some are enough"
     assert (trace.all(ChunkKind.THREADS)["depth"] == 0).all()
 
@@ -149,15 +149,15 @@ def test_a_wait_is_measured(folder: Path, mode: str) -> None:
     assert waiter["longest_failing_run"] == 7
     assert waiter["handovers"] == 1
     assert waiter["owner_changes"] == 1
-    weights = trace.all(ChunkKind.WEIGHTS)
+    weights = trace.all(ChunkKind.STACK_PROFILE)
     assert weights["waits"].sum() == 1
     assert weights["wait_ticks"].sum() == waiter["wait_ticks"]
 
 
 def test_the_sampler_sees_a_waiter_and_the_holder(folder: Path) -> None:
     trace = Recording(folder, "waits", 1, settings(folder / "t")).trace
-    looks = trace.all(ChunkKind.WAITERS)
-    if trace.header["looks"] < 5:
+    looks = trace.all(ChunkKind.WAITER_SAMPLES)
+    if trace.header["samples"] < 5:
         pytest.skip("other programs leave the sampler no time")
     assert len(looks), "a wait of 100 ms is seen at 100 Hz"
     assert set(looks["waiters"]) == {1}
@@ -271,8 +271,8 @@ def test_a_killed_program_leaves_a_trace(folder: Path) -> None:
     assert trace.header["ended"] == End.RUNNING
     (count,) = acquisitions(trace)
     assert count > 1000
-    assert trace.header["looks"] > 0
-    assert trace.header["sampler_ns"] > 0 or trace.header["looks"] < 20
+    assert trace.header["samples"] > 0
+    assert trace.header["sampler_ns"] > 0 or trace.header["samples"] < 20
 
 
 def test_a_program_whose_first_thread_ends(folder: Path) -> None:
@@ -345,7 +345,7 @@ def test_costs_are_measured(folder: Path, mode: str) -> None:
         np.diff([int(header[each]["ticks"]) for each in CLOCKS])
     )
     threads = trace.all(ChunkKind.THREADS)
-    own_ns = threads["own_ticks"].sum() * scale
+    own_ns = threads["overhead_ticks"].sum() * scale
     assert 0 < own_ns < threads["cpu_ns"].sum()
     assert 0 < header["timed_cost_ps"] < 10**7
     assert 0 < header["stack_cost_ps"] < 10**9

@@ -75,5 +75,5 @@ def test_threads_that_had_no_space_in_the_file_are_counted(folder: Path) -> None
     """Their own tables are added to the locks' records at the end."""
     env = settings(folder / "t", HASP_TRACE_LIMIT="4000000")
     trace = Recording(folder, "many_threads_stay", 600, env, SAFETY).trace
-    assert trace.header["lost_counts"] > 100
+    assert trace.header["lost_lock_counts"] > 100
     assert acquisitions(trace) == [6000]

@@ -21,7 +21,7 @@ struct seen {
 
 enum { LOOKS = 5000, SEEN_MOST = 300 };
 
-SERIES(seen_records, TRACE_WAITERS, struct seen, SEEN_MOST);
+SERIES(seen_records, TRACE_WAITER_SAMPLES, struct seen, SEEN_MOST);
 
 static void double_weight(void *record)
 {
@@ -122,7 +122,7 @@ static void sampling_rate_adapts(void)
     me.window_began = 0;
     sampling_adapt(&me, 0);
     CHECK_EQUAL(me.period, 32u);
-    CHECK(shared.own_ticks > 0 && shared.own_ticks < UINT32_MAX);
+    CHECK(shared.overhead_ticks > 0 && shared.overhead_ticks < UINT32_MAX);
 }
 
 /* Boundaries as trace.h says: 2^(5+k) * (4+q)/4 begins bucket 1 + 4 * k + q. */

@@ -129,7 +129,7 @@ __attribute__((noinline)) int mutex_unlock(pthread_mutex_t *mutex, void *caller)
 static __attribute__((noinline)) int try_recorded(pthread_mutex_t *mutex, void *caller)
 {
     struct record_acquisition a;
-    struct trace_count *count = record_count_trylock(mutex);
+    struct trace_lock_count *count = record_count_trylock(mutex);
     if (!count && !record_trylock_begin(&a, mutex, &as_mutex, caller))
         return next.pthread_mutex_trylock(mutex);
     int result = next.pthread_mutex_trylock(mutex);

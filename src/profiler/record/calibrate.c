@@ -21,9 +21,9 @@ static struct calibrate_operations operations;
 struct scratch {
     struct recording me;
     struct trace_thread thread;
-    struct trace_use use;
+    struct trace_site_stats use;
     pthread_mutex_t mutex;
-    struct record_tag tags[TRACE_CHUNK / sizeof(struct trace_count)];
+    struct record_tag tags[TRACE_CHUNK / sizeof(struct trace_lock_count)];
     _Alignas(64) unsigned char counts[TRACE_CHUNK];
 };
 
@@ -64,7 +64,7 @@ static void run_timed(struct scratch *s, const struct calibrate_operations *o,
                       struct quickest *quickest)
 {
     uint64_t took = 0;
-    s->use.hold_ticks = s->thread.section_ticks = s->thread.own_ticks = 0;
+    s->use.hold_ticks = s->thread.section_ticks = s->thread.overhead_ticks = 0;
     for (unsigned i = 0; i < TIMED; i++) {
         s->me.period = s->me.drawn = s->me.until_timed = 1;
         s->me.skip = 0;
@@ -76,7 +76,8 @@ static void run_timed(struct scratch *s, const struct calibrate_operations *o,
     }
     memset(s->me.weight, 0, sizeof s->me.weight);
     keep(&quickest->timed, took / TIMED);
-    keep(&quickest->overhead, s->thread.own_ticks / TIMED - calibrated.unseen_ticks);
+    keep(&quickest->overhead,
+         s->thread.overhead_ticks / TIMED - calibrated.unseen_ticks);
     keep(&quickest->hold, s->use.hold_ticks / TIMED);
     keep(&quickest->section, s->thread.section_ticks / TIMED);
 }
@@ -95,11 +96,11 @@ static void prepare(struct scratch *s)
     uintptr_t key = (uintptr_t)&s->mutex;
     s->me.counts = s->counts;
     s->me.tags = s->tags;
-    s->me.counts_mask = TRACE_CHUNK - sizeof(struct trace_count);
+    s->me.counts_mask = TRACE_CHUNK - sizeof(struct trace_lock_count);
     s->me.counts_factor = 1;
     s->me.shared = &s->thread;
     s->me.random = s->me.period = s->me.drawn = 1;
-    struct trace_count *count = (void *)(s->counts + record_slot(&s->me, key));
+    struct trace_lock_count *count = (void *)(s->counts + record_slot(&s->me, key));
     count->address = key;
     s->tags[record_slot(&s->me, key) / sizeof *count].key = (uint32_t)key;
     count->private = (uintptr_t)&s->use;

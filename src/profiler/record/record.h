@@ -82,21 +82,21 @@ static inline bool record_skips(bool busy)
 }
 
 /* The entry of a lock, fetched; and its number. NULL: it is not in its first place. */
-static inline struct trace_count *record_fetch(const struct recording *me,
-                                               uintptr_t key, uint32_t *lock)
+static inline struct trace_lock_count *record_fetch(const struct recording *me,
+                                                    uintptr_t key, uint32_t *lock)
 {
     const uint64_t slot = record_slot(me, key);
-    const struct record_tag *tag = &me->tags[slot / sizeof(struct trace_count)];
+    const struct record_tag *tag = &me->tags[slot / sizeof(struct trace_lock_count)];
     if (unlikely(tag->key != (uint32_t)key))
         return NULL;
     *lock = tag->lock;
-    struct trace_count *count = (void *)(me->counts + slot);
+    struct trace_lock_count *count = (void *)(me->counts + slot);
     prefetch_for_write((const struct atomic_u64 *)(const void *)count);
     return count;
 }
 
-static inline void record_set_pending(struct recording *me, struct trace_count *count,
-                                      bool nested)
+static inline void record_set_pending(struct recording *me,
+                                      struct trace_lock_count *count, bool nested)
 {
     record_flush_pending(me);
     me->pending = (uintptr_t)count + nested;
@@ -114,7 +114,7 @@ static inline bool record_count_lock(const void *object, bool special)
         return false;
     uintptr_t key = (uintptr_t)object;
     uint32_t lock;
-    struct trace_count *count = record_fetch(me, key, &lock);
+    struct trace_lock_count *count = record_fetch(me, key, &lock);
     if (unlikely(!count || special || me->depth || me->until_timed <= 1))
         return false;
     me->until_timed--;
@@ -176,8 +176,8 @@ void record_acquire_end(struct record_acquisition *a, enum record_result) RECORD
 
 /* Begins a trylock of which only the result is counted. Returns what
  * record_count_trylock_result needs, or NULL: call record_trylock_begin instead. */
-struct trace_count *record_count_trylock(const void *object) RECORD_HIDDEN;
-void record_count_trylock_result(struct trace_count *count, const void *object,
+struct trace_lock_count *record_count_trylock(const void *object) RECORD_HIDDEN;
+void record_count_trylock_result(struct trace_lock_count *count, const void *object,
                                  const struct record_as *as, bool got,
                                  void *caller) RECORD_HIDDEN;
 

@@ -12,7 +12,7 @@ bool record_count_nested_lock(const void *object, void *caller)
         return false;
     const uintptr_t key = (uintptr_t)object;
     uint32_t lock;
-    struct trace_count *count = record_fetch(me, key, &lock);
+    struct trace_lock_count *count = record_fetch(me, key, &lock);
     if (!count || !order_is_known(me, lock, false, caller))
         return false;
     me->until_timed--;

@@ -8,7 +8,7 @@
 #include "profiler/threads/preemption.h"
 
 /* How often in a row the thread's tries on locks of this site have failed. */
-static void count_try(struct recording *me, struct trace_use *use, uint32_t more,
+static void count_try(struct recording *me, struct trace_site_stats *use, uint32_t more,
                       bool got)
 {
     use->trylocks += more;
@@ -24,13 +24,13 @@ static void count_try(struct recording *me, struct trace_use *use, uint32_t more
         use->longest_failing_run = me->failing_run;
 }
 
-struct trace_count *record_count_trylock(const void *object)
+struct trace_lock_count *record_count_trylock(const void *object)
 {
     struct recording *me = record_here.me;
     if (!me || me->until_timed <= 1 || me->depth == RECORD_HOLDS)
         return NULL;
     const uintptr_t key = (uintptr_t)object;
-    struct trace_count *count = (void *)(me->counts + record_slot(me, key));
+    struct trace_lock_count *count = (void *)(me->counts + record_slot(me, key));
     if (count->address != key)
         return NULL;
     me->until_timed--;
@@ -38,9 +38,10 @@ struct trace_count *record_count_trylock(const void *object)
 }
 
 /* A signal's handler may have needed the place meanwhile. */
-static struct trace_count *still(struct recording *me, struct trace_count *count,
-                                 const void *object, const struct record_as *as,
-                                 void *caller)
+static struct trace_lock_count *still(struct recording *me,
+                                      struct trace_lock_count *count,
+                                      const void *object, const struct record_as *as,
+                                      void *caller)
 {
     if (likely(count->address == (uintptr_t)object))
         return count;
@@ -59,7 +60,7 @@ static void note_order(struct recording *me, uint32_t lock, void *caller)
     record_leave(me);
 }
 
-void record_count_trylock_result(struct trace_count *count, const void *object,
+void record_count_trylock_result(struct trace_lock_count *count, const void *object,
                                  const struct record_as *as, bool got, void *caller)
 {
     struct recording *me = record_here.me;

@@ -74,7 +74,7 @@ void record_wait_end(struct record_wait *w, bool timed_out)
 {
     struct recording *me = w->me;
     uint64_t now = ticks(), waited = now - w->hold.asked;
-    struct trace_use *use = w->hold.use;
+    struct trace_site_stats *use = w->hold.use;
     wait_withdraw(me);
     if (w->mutex)
         condition_waiters_end(w->hold.lock, timed_out);
@@ -100,9 +100,9 @@ void record_signal(const void *object, const struct record_as *as, bool broadcas
     if (!me)
         return;
     record_enter(me);
-    const struct trace_count *count =
+    const struct trace_lock_count *count =
         lock_counts_find(me, (uintptr_t)object, as, caller);
-    struct trace_use *use = site_stats_of(count);
+    struct trace_site_stats *use = site_stats_of(count);
     condition_waiters_wake(count->lock, broadcast);
     if (broadcast)
         use->broadcasts++;

@@ -14,7 +14,7 @@ static void most(uint64_t *seen, uint64_t value)
 
 void sum_wait(struct recording *me, const struct record_hold *hold)
 {
-    struct trace_use *use = hold->use;
+    struct trace_site_stats *use = hold->use;
     uint64_t waited = hold->got - hold->asked;
     me->shared->wait_ticks += waited;
     me->shared->timed++;
@@ -58,7 +58,7 @@ static void sum_unseen(struct recording *me, const struct record_hold *hold)
 void sum_hold(struct recording *me, const struct record_release *release)
 {
     const struct record_hold *hold = &release->hold;
-    struct trace_use *use = hold->use;
+    struct trace_site_stats *use = hold->use;
     const uint64_t held = hold_duration(release), weight = hold->weight;
     me->shared->timed += !hold->contended;
     if (hold->sampled)

@@ -71,6 +71,7 @@ static void check_for_wait(struct recording *thread, uint32_t depth, uint64_t no
     const uint64_t before = thread->seen_inner.since;
     const uint64_t began = since(thread, &thread->seen_inner, depth - 1, now);
     const uint32_t number = shared->held[depth - 1];
+    shared->inner_since = depth > 1 ? began : 0;
     if (thread->hold[depth - 1].timed || began != before || *asked == ASKED_MOST) {
         withdraw(shared);
         return;
@@ -93,7 +94,7 @@ void sample_holds(bool ask)
         const uint32_t depth = thread->ended ? 0 : shared->depth;
         if (!depth || depth > TRACE_HELD) {
             if (shared->holding_since)
-                shared->holding_since = 0;
+                shared->holding_since = shared->inner_since = 0;
             withdraw(shared);
             continue;
         }

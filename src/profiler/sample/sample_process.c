@@ -12,11 +12,12 @@ enum {
     RECORDS_MOST = 6000, /* ten minutes, then every second one, and so on */
 };
 
-SERIES(process_records, TRACE_MOMENTS, struct trace_moment, RECORDS_MOST);
+SERIES(process_records, TRACE_PROCESS_SAMPLES, struct trace_process_sample,
+       RECORDS_MOST);
 
 static void double_weight(void *record)
 {
-    ((struct trace_moment *)record)->weight *= 2;
+    ((struct trace_process_sample *)record)->weight *= 2;
 }
 
 static struct timeline line = {&process_records, double_weight, 1, 0};
@@ -33,7 +34,7 @@ static uint64_t ns(struct timeval time)
 }
 
 /* All but what the sampler itself, the caller, used. */
-static void read_usage(struct trace_moment *sample)
+static void read_usage(struct trace_process_sample *sample)
 {
     struct rusage all, own;
     if (getrusage(RUSAGE_SELF, &all) != 0 || getrusage(RUSAGE_THREAD, &own) != 0)
@@ -46,7 +47,7 @@ static void read_usage(struct trace_moment *sample)
     sample->involuntary = (uint64_t)(all.ru_nivcsw - own.ru_nivcsw);
 }
 
-static void count_threads(struct trace_moment *sample)
+static void count_threads(struct trace_process_sample *sample)
 {
     static uint32_t skipped;
     uint32_t inspected = 0, running = 0, at = 0;
@@ -72,7 +73,7 @@ void sample_process(void)
 {
     if (!timeline_keeps_next(&line))
         return;
-    struct trace_moment sample = {
+    struct trace_process_sample sample = {
         .ticks = ticks(),
         .weight = line.stride,
         .locks_created = trace->locks_created,

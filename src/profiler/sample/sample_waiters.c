@@ -13,11 +13,11 @@ enum {
     RECORDS_MOST = 43000, /* of the time line, 1 MB */
 };
 
-SERIES(waiters_records, TRACE_WAITERS, struct trace_waiters, RECORDS_MOST);
+SERIES(waiters_records, TRACE_WAITER_SAMPLES, struct trace_waiter_sample, RECORDS_MOST);
 
 static void double_weight(void *record)
 {
-    struct trace_waiters *waiters = record;
+    struct trace_waiter_sample *waiters = record;
     if (waiters->weight < UINT16_MAX / 2)
         waiters->weight = (uint16_t)(2 * waiters->weight);
 }
@@ -25,7 +25,7 @@ static void double_weight(void *record)
 static struct timeline line = {&waiters_records, double_weight, 1, 0};
 
 /* The look under way. */
-static struct trace_waiters seen[LOCKS];
+static struct trace_waiter_sample seen[LOCKS];
 static uint32_t seen_count;
 
 void sample_waiters_forget(void)
@@ -43,25 +43,25 @@ static uint32_t lock_waited_for(struct recording *thread)
     return thread->ended || to == TRACE_WAIT || to == TRACE_BARRIER ? 0 : lock;
 }
 
-static struct trace_waiters *entry_of(uint32_t lock)
+static struct trace_waiter_sample *entry_of(uint32_t lock)
 {
     for (uint32_t i = 0; i < seen_count; i++)
         if (seen[i].lock == lock)
             return &seen[i];
     if (seen_count == LOCKS)
         return NULL;
-    seen[seen_count] = (struct trace_waiters){.lock = lock};
+    seen[seen_count] = (struct trace_waiter_sample){.lock = lock};
     return &seen[seen_count++];
 }
 
 /* Spinning or parked, as the kernel says, for one lock and one thread's sums. */
-static void inspect_state(struct recording *thread, struct trace_waiters *entry)
+static void inspect_state(struct recording *thread, struct trace_waiter_sample *entry)
 {
-    struct trace_use *use = thread->waiting_use;
+    struct trace_site_stats *use = thread->waiting_use;
     char state = procfs_state(thread->shared->tid);
     if (!state || lock_waited_for(thread) != entry->lock)
         return; /* it has gone on */
-    entry->looked++;
+    entry->inspected++;
     entry->spinning += state == 'R';
     if (use && state == 'R')
         use->samples_spinning++;
@@ -92,7 +92,7 @@ bool sample_waiters(uint32_t sampler_ticks)
     seen_count = 0;
     for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
         uint32_t lock = lock_waited_for(thread);
-        struct trace_waiters *entry = lock ? entry_of(lock) : NULL;
+        struct trace_waiter_sample *entry = lock ? entry_of(lock) : NULL;
         if (!entry)
             continue;
         if (entry->waiters < UINT16_MAX)
@@ -103,7 +103,7 @@ bool sample_waiters(uint32_t sampler_ticks)
         }
     }
     skipped = waiters > skipped + STATES ? skipped + STATES : 0;
-    trace->looks += sampler_ticks;
+    trace->samples += sampler_ticks;
     if (!timeline_keeps_next(&line) || !seen_count)
         return seen_count;
     find_holders();

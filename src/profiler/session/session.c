@@ -3,6 +3,7 @@
 
 #include "profiler/record/misuse.h"
 #include "profiler/sample/procfs.h"
+#include "profiler/sample/sample_holds.h"
 #include "profiler/session/prestart_locks.h"
 #include "profiler/session/settings.h"
 #include "profiler/store/clock.h"
@@ -227,8 +228,10 @@ static void write_all(void)
         lock_counts_publish(thread);
         order_flush(thread);
     }
-    if (!load_relaxed(&system_calls_forbidden))
+    if (!load_relaxed(&system_calls_forbidden)) {
+        sample_holds(true); /* what is held now counts up to the end */
         sampler_account_all();
+    }
     modules_scan();
 }
 

@@ -8,7 +8,7 @@ enum { PAIRS_MOST = 1 << 16, SLOTS = 2 * PAIRS_MOST };
 static struct atomic_u64 slots; /* struct atomic_u32 *: numbers, by the pair's hash */
 static struct atomic_u32 adding;
 
-SERIES(pair_records, TRACE_EDGES, struct trace_edge, PAIRS_MOST);
+SERIES(pair_records, TRACE_LOCK_ORDER, struct trace_lock_order, PAIRS_MOST);
 
 static const size_t slots_bytes = sizeof(struct atomic_u32) * SLOTS;
 
@@ -27,8 +27,8 @@ void lock_order_forget(void)
 }
 
 /* The record of a pair, or NULL and the empty slot where it would be. */
-static struct trace_edge *look_up(uint32_t outer, uint32_t inner,
-                                  struct atomic_u32 **slot)
+static struct trace_lock_order *look_up(uint32_t outer, uint32_t inner,
+                                        struct atomic_u32 **slot)
 {
     uint64_t at = lock_order_hash(outer, inner) >> 40;
     for (;; at++) {
@@ -36,13 +36,13 @@ static struct trace_edge *look_up(uint32_t outer, uint32_t inner,
         uint32_t number = load_acquire(*slot);
         if (!number)
             return NULL;
-        struct trace_edge *edge = series_at(&pair_records, number);
+        struct trace_lock_order *edge = series_at(&pair_records, number);
         if (edge->outer == outer && edge->inner == inner)
             return edge;
     }
 }
 
-struct trace_edge *lock_order_find(uint32_t outer, uint32_t inner)
+struct trace_lock_order *lock_order_find(uint32_t outer, uint32_t inner)
 {
     struct atomic_u32 *slot;
     return table() ? look_up(outer, inner, &slot) : NULL;
@@ -53,9 +53,9 @@ bool lock_order_has_space(void)
     return load_relaxed(&pair_records.count) < PAIRS_MOST;
 }
 
-struct trace_edge *lock_order_add(const struct trace_edge *record)
+struct trace_lock_order *lock_order_add(const struct trace_lock_order *record)
 {
-    struct trace_edge *edge = NULL;
+    struct trace_lock_order *edge = NULL;
     struct atomic_u32 *slot;
     uint32_t number;
     if (!brief_lock(&adding))

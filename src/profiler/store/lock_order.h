@@ -14,13 +14,13 @@ static inline uint64_t lock_order_hash(uint32_t outer, uint32_t inner)
 }
 
 /* The record of a pair, or NULL. */
-struct trace_edge *lock_order_find(uint32_t outer, uint32_t inner);
+struct trace_lock_order *lock_order_find(uint32_t outer, uint32_t inner);
 
 /* Whether one more pair may be had. */
 bool lock_order_has_space(void);
 
 /* The record of its pair, which is this one where there was none; NULL: no space. */
-struct trace_edge *lock_order_add(const struct trace_edge *record);
+struct trace_lock_order *lock_order_add(const struct trace_lock_order *record);
 
 void lock_order_forget(void);
 

@@ -69,7 +69,7 @@ static bool revive(uint32_t number, const struct registry_origin *origin)
     if (lock->site != origin->site)
         return false;
     struct trace_lock *record = registry_record(number);
-    record->lives++;
+    record->creations++;
     record->died = 0;
     record->flags = origin->flags;
     lock->dead = 0;
@@ -87,7 +87,7 @@ static uint32_t append(uintptr_t address, const struct registry_origin *origin)
         .created_stack = origin->created ? origin->stack : 0,
         .first_stack = origin->created ? 0 : origin->stack,
         .site = origin->site,
-        .lives = 1,
+        .creations = 1,
         .born = origin->born,
         .creator = origin->thread,
         .bytes = origin->as->bytes,

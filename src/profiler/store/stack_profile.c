@@ -12,7 +12,7 @@ enum {
 static struct atomic_u32 *slots; /* numbers of weights, by lock and stack */
 static struct atomic_u32 adding;
 
-SERIES(weight_records, TRACE_WEIGHTS, struct trace_weight, WEIGHTS_MOST);
+SERIES(weight_records, TRACE_STACK_PROFILE, struct trace_stack_weight, WEIGHTS_MOST);
 
 bool stack_profile_map(void)
 {
@@ -37,7 +37,7 @@ static uint32_t hash_of(uint32_t lock, uint32_t stack)
 
 /* The place of the pair, or the empty one where it would be. */
 static struct atomic_u32 *slot_of(uint32_t lock, uint32_t stack,
-                                  struct trace_weight **found)
+                                  struct trace_stack_weight **found)
 {
     for (uint32_t at = hash_of(lock, stack) % SLOTS;; at = (at + 1) % SLOTS) {
         uint32_t number = load_acquire(&slots[at]);
@@ -47,9 +47,9 @@ static struct atomic_u32 *slot_of(uint32_t lock, uint32_t stack,
     }
 }
 
-static struct trace_weight *find(uint32_t lock, uint32_t stack)
+static struct trace_stack_weight *find(uint32_t lock, uint32_t stack)
 {
-    struct trace_weight *weight;
+    struct trace_stack_weight *weight;
     uint32_t number;
     slot_of(lock, stack, &weight);
     if (weight)
@@ -60,7 +60,7 @@ static struct trace_weight *find(uint32_t lock, uint32_t stack)
     }
     struct atomic_u32 *slot = slot_of(lock, stack, &weight);
     if (!weight) {
-        const struct trace_weight new = {.lock = lock, .stack = stack};
+        const struct trace_stack_weight new = {.lock = lock, .stack = stack};
         weight = series_append(&weight_records, &new, &number);
         if (weight)
             store_release(slot, number);
@@ -71,11 +71,11 @@ static struct trace_weight *find(uint32_t lock, uint32_t stack)
     return weight;
 }
 
-static void flush(struct trace_weight *own)
+static void flush(struct trace_stack_weight *own)
 {
     if (!own->waits && !own->holds)
         return;
-    struct trace_weight *weight = find(own->lock, own->stack);
+    struct trace_stack_weight *weight = find(own->lock, own->stack);
     if (weight) {
         add_shared(&weight->waits, own->waits);
         add_shared(&weight->wait_ticks, own->wait_ticks);
@@ -85,16 +85,17 @@ static void flush(struct trace_weight *own)
     own->waits = own->wait_ticks = own->holds = own->hold_ticks = 0;
 }
 
-void stack_profile_flush(struct trace_weight own[STACK_PROFILE_OWN])
+void stack_profile_flush(struct trace_stack_weight own[STACK_PROFILE_OWN])
 {
     for (uint32_t i = 0; i < STACK_PROFILE_OWN; i++)
         flush(&own[i]);
 }
 
-static struct trace_weight *entry_of(struct trace_weight own[STACK_PROFILE_OWN],
-                                     uint32_t lock, uint32_t stack)
+static struct trace_stack_weight *
+entry_of(struct trace_stack_weight own[STACK_PROFILE_OWN], uint32_t lock,
+         uint32_t stack)
 {
-    struct trace_weight *weight = &own[hash_of(lock, stack) % STACK_PROFILE_OWN];
+    struct trace_stack_weight *weight = &own[hash_of(lock, stack) % STACK_PROFILE_OWN];
     if (weight->lock != lock || weight->stack != stack ||
         weight->waits + weight->holds > OPERATIONS) {
         flush(weight);
@@ -104,18 +105,19 @@ static struct trace_weight *entry_of(struct trace_weight own[STACK_PROFILE_OWN],
     return weight;
 }
 
-void stack_profile_add_wait(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
-                            uint32_t stack, uint64_t waited)
+void stack_profile_add_wait(struct trace_stack_weight own[STACK_PROFILE_OWN],
+                            uint32_t lock, uint32_t stack, uint64_t waited)
 {
-    struct trace_weight *weight = entry_of(own, lock, stack);
+    struct trace_stack_weight *weight = entry_of(own, lock, stack);
     weight->waits++;
     weight->wait_ticks += waited;
 }
 
-void stack_profile_add_hold(struct trace_weight own[STACK_PROFILE_OWN], uint32_t lock,
-                            uint32_t stack, uint64_t weight, uint64_t held)
+void stack_profile_add_hold(struct trace_stack_weight own[STACK_PROFILE_OWN],
+                            uint32_t lock, uint32_t stack, uint64_t weight,
+                            uint64_t held)
 {
-    struct trace_weight *sum = entry_of(own, lock, stack);
+    struct trace_stack_weight *sum = entry_of(own, lock, stack);
     sum->holds += weight;
     sum->hold_ticks += held;
 }

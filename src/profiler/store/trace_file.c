@@ -246,7 +246,7 @@ void trace_file_reserve(void)
 /* Locks and tables of counts can be done without. */
 static uint32_t take_reserve(enum trace_kind kind)
 {
-    bool spare = kind == TRACE_LOCKS || kind == TRACE_COUNTS || kind == TRACE_FREE;
+    bool spare = kind == TRACE_LOCKS || kind == TRACE_LOCK_COUNTS || kind == TRACE_FREE;
     if (!reserve_left || (spare && !load_relaxed(&system_calls_forbidden)))
         return 0;
     reserve_left--;

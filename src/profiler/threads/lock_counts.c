@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    SLOT_BYTES = sizeof(struct trace_count),
+    SLOT_BYTES = sizeof(struct trace_lock_count),
     WAYS = 4,
     SMALL_BYTES = 1 << 12, /* of a thread's first table */
     GROWTH = 4,            /* times as large */
@@ -64,7 +64,8 @@ static unsigned char *make_small_table(const struct recording *me)
         parts_used = 0;
         if (divided) {
             divided->writer = 0;
-            store_release((struct atomic_u32 *)(void *)&divided->kind, TRACE_COUNTS);
+            store_release((struct atomic_u32 *)(void *)&divided->kind,
+                          TRACE_LOCK_COUNTS);
         }
     }
     if (divided)
@@ -82,7 +83,7 @@ static void set_slots(struct recording *me, uint64_t bytes)
 }
 
 /* After the entry in that place has changed. */
-static void tag(const struct recording *me, const struct trace_count *count)
+static void tag(const struct recording *me, const struct trace_lock_count *count)
 {
     const uint64_t slot = (uint64_t)((const unsigned char *)count - me->counts);
     struct record_tag tag = {0};
@@ -104,8 +105,8 @@ static void use_table(struct recording *me, struct trace_chunk *table)
 {
     me->counts = (unsigned char *)table;
     set_slots(me, (uint64_t)(table->follow + 1) * TRACE_CHUNK);
-    me->shared->counts = trace_file_chunk_number(table);
-    store_release((struct atomic_u32 *)(void *)&table->kind, TRACE_COUNTS);
+    me->shared->lock_counts = trace_file_chunk_number(table);
+    store_release((struct atomic_u32 *)(void *)&table->kind, TRACE_LOCK_COUNTS);
 }
 
 bool lock_counts_create(struct recording *me)
@@ -113,11 +114,11 @@ bool lock_counts_create(struct recording *me)
     uint64_t bytes = SMALL_BYTES;
     unsigned char *table = make_small_table(me);
     if (table) {
-        me->shared->counts = trace_file_chunk_number((void *)table);
+        me->shared->lock_counts = trace_file_chunk_number((void *)table);
     } else {
         bytes = TRACE_CHUNK;
         table = map_pages(bytes);
-        add_shared(&trace->lost_counts, 1);
+        add_shared(&trace->lost_lock_counts, 1);
     }
     if (!table || !make_tags(me, bytes))
         return false;
@@ -127,9 +128,9 @@ bool lock_counts_create(struct recording *me)
 }
 
 /* Moves an entry's sums to the lock's record. */
-static void move_sums(struct trace_count *count)
+static void move_sums(struct trace_lock_count *count)
 {
-    const struct trace_count sums = *count;
+    const struct trace_lock_count sums = *count;
     if (!sums.lock)
         return;
     struct trace_lock *lock = registry_record(sums.lock);
@@ -149,12 +150,12 @@ static void move_sums(struct trace_count *count)
 
 void lock_counts_publish(struct recording *me)
 {
-    for (uint64_t slot = SLOT_BYTES; !me->shared->counts && slot <= me->counts_mask;
-         slot += SLOT_BYTES)
+    for (uint64_t slot = SLOT_BYTES;
+         !me->shared->lock_counts && slot <= me->counts_mask; slot += SLOT_BYTES)
         move_sums((void *)(me->counts + slot));
 }
 
-static void give_up(struct trace_count *count)
+static void give_up(struct trace_lock_count *count)
 {
     move_sums(count);
     memset(count, 0, sizeof *count);
@@ -163,21 +164,21 @@ static void give_up(struct trace_count *count)
 void lock_counts_merge(struct recording *me)
 {
     for (uint64_t slot = 0; slot <= me->counts_mask; slot += SLOT_BYTES)
-        if (slot && ((struct trace_count *)(void *)(me->counts + slot))->address)
+        if (slot && ((struct trace_lock_count *)(void *)(me->counts + slot))->address)
             give_up((void *)(me->counts + slot));
     memset(me->tags, 0, (me->counts_mask / SLOT_BYTES + 1) * sizeof *me->tags);
 }
 
 /* The key's entry if it has one, else the place where it shall be. */
-static struct trace_count *find_entry(const struct recording *me, uintptr_t key)
+static struct trace_lock_count *find_entry(const struct recording *me, uintptr_t key)
 {
     uint64_t first = record_slot(me, key);
-    struct trace_count *free = NULL, *least = NULL;
+    struct trace_lock_count *free = NULL, *least = NULL;
     for (unsigned way = 0; way < WAYS; way++) {
         uint64_t slot = first ^ way * SLOT_BYTES;
         if (!slot)
             continue;
-        struct trace_count *count = (void *)(me->counts + slot);
+        struct trace_lock_count *count = (void *)(me->counts + slot);
         if (count->address == key)
             return count;
         if (count->address == (key | STALE) || (!count->address && !free))
@@ -189,7 +190,7 @@ static struct trace_count *find_entry(const struct recording *me, uintptr_t key)
 }
 
 /* A hold under way keeps a pointer to its entry. */
-static void detach_holds(struct recording *me, const struct trace_count *count)
+static void detach_holds(struct recording *me, const struct trace_lock_count *count)
 {
     for (uint32_t i = 0; i < me->depth; i++)
         if (me->hold[i].count == count)
@@ -200,14 +201,15 @@ static uint64_t used_slots(const struct recording *me)
 {
     uint64_t used = 0;
     for (uint64_t at = SLOT_BYTES; at <= me->counts_mask; at += SLOT_BYTES)
-        used += ((const struct trace_count *)(void *)(me->counts + at))->address != 0;
+        used +=
+            ((const struct trace_lock_count *)(void *)(me->counts + at))->address != 0;
     return used;
 }
 
 /* A larger table in the file, or NULL. */
 static struct trace_chunk *make_larger_table(struct recording *me, uint32_t chunks)
 {
-    if (!me->shared->counts || chunks > MOST_CHUNKS || trace_file_is_half_full())
+    if (!me->shared->lock_counts || chunks > MOST_CHUNKS || trace_file_is_half_full())
         return NULL;
     struct trace_chunk *table = make_table(me, chunks);
     return table && make_tags(me, (uint64_t)chunks * TRACE_CHUNK) ? table : NULL;
@@ -216,9 +218,9 @@ static struct trace_chunk *make_larger_table(struct recording *me, uint32_t chun
 static void move_entries(struct recording *me, unsigned char *old, uint64_t mask)
 {
     for (uint64_t slot = SLOT_BYTES; slot <= mask; slot += SLOT_BYTES) {
-        struct trace_count *from = (void *)(old + slot);
+        struct trace_lock_count *from = (void *)(old + slot);
         if (from->address && !(from->address & STALE)) {
-            struct trace_count *to = find_entry(me, from->address);
+            struct trace_lock_count *to = find_entry(me, from->address);
             if (to->address)
                 give_up(to);
             *to = *from;
@@ -248,7 +250,7 @@ static bool grow(struct recording *me)
     use_table(me, table);
     move_entries(me, old, mask);
     for (uint32_t i = 0; i < me->depth; i++) {
-        struct trace_count *count = find_entry(me, me->hold[i].key);
+        struct trace_lock_count *count = find_entry(me, me->hold[i].key);
         me->hold[i].count = count->address == me->hold[i].key ? count : NULL;
     }
     return true;
@@ -277,8 +279,9 @@ static uint32_t make_known(struct recording *me, uintptr_t address,
     return registry_add(address, &origin);
 }
 
-static struct trace_count *fill(struct recording *me, struct trace_count *count,
-                                uintptr_t key, const struct record_as *as, void *caller)
+static struct trace_lock_count *fill(struct recording *me,
+                                     struct trace_lock_count *count, uintptr_t key,
+                                     const struct record_as *as, void *caller)
 {
     uintptr_t address = record_address(key, as->operation);
     uint32_t number = make_known(me, address, as, caller);
@@ -299,10 +302,10 @@ static struct trace_count *fill(struct recording *me, struct trace_count *count,
     return count;
 }
 
-struct trace_count *lock_counts_find(struct recording *me, uintptr_t key,
-                                     const struct record_as *as, void *caller)
+struct trace_lock_count *lock_counts_find(struct recording *me, uintptr_t key,
+                                          const struct record_as *as, void *caller)
 {
-    struct trace_count *count = find_entry(me, key);
+    struct trace_lock_count *count = find_entry(me, key);
     uintptr_t address = record_address(key, as->operation);
     if (count->address != key || (count->lock && !registry_still(count->lock, address)))
         return fill(me, count, key, as, caller);
@@ -319,14 +322,15 @@ static uint64_t slot_of(const struct recording *thread, uintptr_t key)
 
 uint64_t lock_counts_seen(const struct recording *thread, uintptr_t key)
 {
-    const struct trace_count *count = (void *)(thread->counts + slot_of(thread, key));
+    const struct trace_lock_count *count =
+        (void *)(thread->counts + slot_of(thread, key));
     return count->address == key ? count->acquisitions : 0;
 }
 
 static void make_stale(const struct recording *thread, uintptr_t key)
 {
     const uint64_t slot = slot_of(thread, key);
-    struct trace_count *count = (void *)(thread->counts + slot);
+    struct trace_lock_count *count = (void *)(thread->counts + slot);
     struct atomic_u64 *address = (void *)&count->address;
     struct atomic_u32 *tag = (void *)&thread->tags[slot / SLOT_BYTES].key;
     uint64_t expected = key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread's table of counts: TRACE_COUNTS chunks, used as a cache of the locks that
+ * A thread's table of counts: TRACE_LOCK_COUNTS chunks, used as a cache of the locks that
  * the thread works with.
  *
  * Its slots have 64 bytes; the first is the chunk's header, where no key is ever put.
@@ -18,8 +18,8 @@
 bool lock_counts_create(struct recording *me);
 
 /* The entry of a lock for the calling thread, which has a use; never NULL. */
-struct trace_count *lock_counts_find(struct recording *me, uintptr_t key,
-                                     const struct record_as *as, void *caller);
+struct trace_lock_count *lock_counts_find(struct recording *me, uintptr_t key,
+                                          const struct record_as *as, void *caller);
 
 /* The lock of that address is another one from now on: threads that counted the one
  * before will look again. (Those of many threads that began first, when they time it.)
@@ -38,9 +38,10 @@ void lock_counts_forget(void);
 /* Gives all of them up, when the thread's record is needed for another. */
 void lock_counts_merge(struct recording *me);
 
-static inline struct trace_use *site_stats_of(const struct trace_count *count)
+static inline struct trace_site_stats *
+site_stats_of(const struct trace_lock_count *count)
 {
-    return (struct trace_use *)(uintptr_t)count->private;
+    return (struct trace_site_stats *)(uintptr_t)count->private;
 }
 
 /* A hold that is only counted begins. */

@@ -23,7 +23,7 @@ struct pairing {
 struct order_cache {
     struct pairing pairing[CALLERS];
     struct known {
-        struct trace_edge *edge; /* NULL: free */
+        struct trace_lock_order *edge; /* NULL: free */
         uint32_t outer, inner;
         uint32_t count; /* not in the record yet */
         bool often;
@@ -31,14 +31,14 @@ struct order_cache {
     } known[CACHED];
 };
 
-static struct trace_edge *find(struct recording *me, uint32_t outer, uint32_t inner,
-                               bool by_try, void *caller)
+static struct trace_lock_order *find(struct recording *me, uint32_t outer,
+                                     uint32_t inner, bool by_try, void *caller)
 {
-    struct trace_edge *edge = lock_order_find(outer, inner);
+    struct trace_lock_order *edge = lock_order_find(outer, inner);
     if (edge)
         return edge;
     if (lock_order_has_space()) {
-        const struct trace_edge record = {
+        const struct trace_lock_order record = {
             .outer = outer,
             .inner = inner,
             .stack = stack_take(me, caller),
@@ -48,7 +48,7 @@ static struct trace_edge *find(struct recording *me, uint32_t outer, uint32_t in
         edge = lock_order_add(&record);
     }
     if (!edge)
-        add_shared(&trace->lost_edges, 1);
+        add_shared(&trace->lost_lock_order, 1);
     return edge;
 }
 
@@ -112,7 +112,7 @@ static void note(struct recording *me, struct pairing *pairing,
     const bool by_try = acquired->by_try;
     struct known *known = slot_in(me->order, outer, inner);
     if (!is_pair(known, outer, inner)) {
-        struct trace_edge *edge = find(me, outer, inner, by_try, caller);
+        struct trace_lock_order *edge = find(me, outer, inner, by_try, caller);
         if (!edge)
             return;
         add(known);

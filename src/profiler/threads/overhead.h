@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What recording takes of a thread's time (trace_thread.own_ticks), and of its budget.
+ * What recording takes of a thread's time (trace_thread.overhead_ticks), and of its budget.
  *
  * A timed operation reads the clock when the recorder begins with it and when it is
  * done, so that it counts what it met there: misses of the cache, system calls. Between

@@ -20,8 +20,8 @@ struct record_hold {
     uint32_t lock;
     uint32_t weight; /* acquisitions that it stands for */
     uint32_t stack;
-    struct trace_count *count;
-    struct trace_use *use;
+    struct trace_lock_count *count;
+    struct trace_site_stats *use;
     uint64_t asked, got; /* ticks, of timed ones */
     uint64_t handover;   /* ticks since the release before, if it waited for that */
     uint64_t overhead;   /* ticks that the recorder took before it, of timed ones */
@@ -55,7 +55,7 @@ struct recording {
     uint64_t counts_mask;    /* of offsets in it */
     uint64_t counts_factor;
     struct trace_thread *shared;
-    uintptr_t pending;    /* struct trace_count * to be counted, plus 1 if nested */
+    uintptr_t pending; /* struct trace_lock_count * to be counted, plus 1 if nested */
     uint32_t until_timed; /* acquisitions */
     uint32_t depth;
     struct record_hold hold[RECORD_HOLDS];
@@ -69,7 +69,8 @@ struct recording {
     uint64_t window_ticks;               /* that timing took since */
     int32_t skip;                        /* left, while the thread is inside */
     uint64_t section_ended, timed_until; /* ticks */
-    struct trace_use *failing; /* the last trylock's, and its failures in a row */
+    struct trace_site_stats
+        *failing; /* the last trylock's, and its failures in a row */
     uint32_t failing_run;
     bool ended;
     unsigned destructor_rounds;
@@ -87,12 +88,12 @@ struct recording {
     struct site_stats_table *uses;
     struct stack_cache *stacks;
     struct order_cache *order;
-    uint64_t stack_ticks;                          /* spent on stacks */
-    struct trace_use *waiting_use;                 /* of the wait under way */
-    int cpu;                                       /* at the last timed operation */
-    struct thread_counter *counter;                /* of cache misses, or NULL */
-    struct record_seen seen_outer, seen_inner;     /* the sampler's */
-    struct trace_weight weight[STACK_PROFILE_OWN]; /* not yet in the file */
+    uint64_t stack_ticks;                      /* spent on stacks */
+    struct trace_site_stats *waiting_use;      /* of the wait under way */
+    int cpu;                                   /* at the last timed operation */
+    struct thread_counter *counter;            /* of cache misses, or NULL */
+    struct record_seen seen_outer, seen_inner; /* the sampler's */
+    struct trace_stack_weight weight[STACK_PROFILE_OWN]; /* not yet in the file */
 };
 
 /* 40 bytes of initial-exec thread-local storage. */
@@ -136,8 +137,9 @@ static inline void record_flush_pending(struct recording *me)
     if (!pending)
         return;
     me->pending = 0;
-    struct trace_count *count = (struct trace_count *)(pending & ~(uintptr_t)1);
-    struct trace_use *use = (struct trace_use *)(uintptr_t)count->private;
+    struct trace_lock_count *count =
+        (struct trace_lock_count *)(pending & ~(uintptr_t)1);
+    struct trace_site_stats *use = (struct trace_site_stats *)(uintptr_t)count->private;
     if (unlikely(!use)) /* at the process's end: its thread has just given it up */
         return;
     count->acquisitions++;

@@ -34,7 +34,7 @@ static void judge(struct recording *me)
     if (!trace->sampler_hz) /* nobody else renews it */
         clock_read(&trace->latest);
     me->window_ticks = overhead_part(ticks() - began);
-    me->shared->own_ticks += me->window_ticks;
+    me->shared->overhead_ticks += me->window_ticks;
 }
 
 void sampling_adapt(struct recording *me, uint64_t took)
@@ -48,7 +48,7 @@ uint32_t sampling_take(struct recording *me)
 {
     uint32_t weight = me->drawn;
     me->shared->counted += weight - 1;
-    me->shared->own_ticks += (weight - 1) * sampling.counted_sixteenths / 16;
+    me->shared->overhead_ticks += (weight - 1) * sampling.counted_sixteenths / 16;
     me->drawn = me->period;
     me->random ^= me->random << 13; /* xorshift (Marsaglia 2003) */
     me->random ^= me->random >> 17;

@@ -55,7 +55,7 @@ static inline void overhead_ends(struct recording *me, const struct record_hold 
 {
     uint64_t took =
         hold->overhead + overhead_part(ticks() - since) + calibrated.unseen_ticks;
-    me->shared->own_ticks += took;
+    me->shared->overhead_ticks += took;
     if (hold->sampled)
         sampling_adapt(me, took);
 }

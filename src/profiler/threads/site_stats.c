@@ -11,19 +11,19 @@
 struct site_stats_table {
     uint32_t slots; /* a power of two */
     uint32_t used;
-    struct trace_use *use[];
+    struct trace_site_stats *use[];
 };
 
 enum { FIRST_SLOTS = 64, SITE_STATS_MOST = 1 << 20 };
 
-SERIES(site_stats_records, TRACE_USES, struct trace_use, SITE_STATS_MOST);
+SERIES(site_stats_records, TRACE_SITE_STATS, struct trace_site_stats, SITE_STATS_MOST);
 
 static struct atomic_u32 merging;
 static struct site_stats_table *merged; /* thread 0's */
-static struct trace_use nowhere;        /* what is written here is lost */
+static struct trace_site_stats nowhere; /* what is written here is lost */
 
 /* Records whose thread was merged, under `sparing`. */
-static struct trace_use *spare[1024];
+static struct trace_site_stats *spare[1024];
 static uint32_t spares;
 static struct atomic_u32 sparing;
 
@@ -39,18 +39,18 @@ void site_stats_forget(void)
 static struct site_stats_table *make_table(uint32_t slots)
 {
     struct site_stats_table *table =
-        map_pages(sizeof *table + slots * sizeof(struct trace_use *));
+        map_pages(sizeof *table + slots * sizeof(struct trace_site_stats *));
     if (table)
         table->slots = slots;
     return table;
 }
 
-static struct trace_use **slot_of(struct site_stats_table *table, uint32_t site,
-                                  uint32_t operation, uint32_t lock_kind)
+static struct trace_site_stats **slot_of(struct site_stats_table *table, uint32_t site,
+                                         uint32_t operation, uint32_t lock_kind)
 {
     uint32_t at = (site * 8 + operation) * 2654435761u >> 8;
     for (;; at++) {
-        struct trace_use **slot = &table->use[at & (table->slots - 1)];
+        struct trace_site_stats **slot = &table->use[at & (table->slots - 1)];
         if (!*slot || ((*slot)->site == site && (*slot)->operation == operation &&
                        (*slot)->lock_kind == lock_kind))
             return slot;
@@ -64,7 +64,7 @@ static bool grow(struct site_stats_table **table)
     if (!next)
         return false;
     for (uint32_t i = 0; i < (*table)->slots; i++) {
-        struct trace_use *use = (*table)->use[i];
+        struct trace_site_stats *use = (*table)->use[i];
         if (use)
             *slot_of(next, use->site, use->operation, use->lock_kind) = use;
     }
@@ -73,9 +73,9 @@ static bool grow(struct site_stats_table **table)
     return true;
 }
 
-static struct trace_use *take_spare(const struct trace_use *like)
+static struct trace_site_stats *take_spare(const struct trace_site_stats *like)
 {
-    struct trace_use *use = NULL;
+    struct trace_site_stats *use = NULL;
     if (!brief_lock(&sparing))
         return NULL;
     if (spares)
@@ -86,15 +86,15 @@ static struct trace_use *take_spare(const struct trace_use *like)
     return use;
 }
 
-static struct trace_use *make_use(const struct trace_use *like)
+static struct trace_site_stats *make_use(const struct trace_site_stats *like)
 {
     uint32_t number;
-    struct trace_use *use = take_spare(like);
+    struct trace_site_stats *use = take_spare(like);
     if (!use)
         use = series_append(&site_stats_records, like, &number);
     if (use)
         return use;
-    add_shared(&trace->lost_uses, 1);
+    add_shared(&trace->lost_site_stats, 1);
     if (!like->thread)
         return NULL;
     use = map_pages(sizeof *use); /* until it is merged */
@@ -103,14 +103,14 @@ static struct trace_use *make_use(const struct trace_use *like)
     return use;
 }
 
-static struct trace_use *find(struct site_stats_table **table,
-                              const struct trace_use *like)
+static struct trace_site_stats *find(struct site_stats_table **table,
+                                     const struct trace_site_stats *like)
 {
     if (!*table)
         *table = make_table(FIRST_SLOTS);
     if (!*table)
         return NULL;
-    struct trace_use **slot =
+    struct trace_site_stats **slot =
         slot_of(*table, like->site, like->operation, like->lock_kind);
     if (*slot)
         return *slot;
@@ -124,17 +124,17 @@ static struct trace_use *find(struct site_stats_table **table,
     return *slot;
 }
 
-struct trace_use *site_stats_find(struct recording *me, uint32_t site,
-                                  enum trace_operation operation,
-                                  enum trace_lock_kind lock_kind)
+struct trace_site_stats *site_stats_find(struct recording *me, uint32_t site,
+                                         enum trace_operation operation,
+                                         enum trace_lock_kind lock_kind)
 {
-    const struct trace_use like = {
+    const struct trace_site_stats like = {
         .thread = me->thread,
         .site = site,
         .operation = operation,
         .lock_kind = lock_kind,
     };
-    struct trace_use *use = find(&me->uses, &like);
+    struct trace_site_stats *use = find(&me->uses, &like);
     return use ? use : &nowhere;
 }
 
@@ -150,7 +150,7 @@ static void add_histogram(struct trace_histogram *to,
         to->bucket[i] += from->bucket[i];
 }
 
-static void add_use(struct trace_use *to, const struct trace_use *from)
+static void add_use(struct trace_site_stats *to, const struct trace_site_stats *from)
 {
     to->acquisitions += from->acquisitions;
     to->contended += from->contended;
@@ -184,10 +184,10 @@ static void add_use(struct trace_use *to, const struct trace_use *from)
 }
 
 /* Empties a record, so that its sums are in the file once. */
-static void retire(struct trace_use *use)
+static void retire(struct trace_site_stats *use)
 {
     memset(&use->acquisitions, 0,
-           sizeof *use - offsetof(struct trace_use, acquisitions));
+           sizeof *use - offsetof(struct trace_site_stats, acquisitions));
     use->thread = 0;
     if (!brief_lock(&sparing))
         return;
@@ -201,13 +201,13 @@ void site_stats_merge(struct recording *me)
     if (!me->uses || !brief_lock(&merging))
         return;
     for (uint32_t i = 0; i < me->uses->slots; i++) {
-        struct trace_use *use = me->uses->use[i];
+        struct trace_site_stats *use = me->uses->use[i];
         if (!use)
             continue;
-        struct trace_use like = {.site = use->site,
-                                 .operation = use->operation,
-                                 .lock_kind = use->lock_kind};
-        struct trace_use *all = find(&merged, &like);
+        struct trace_site_stats like = {.site = use->site,
+                                        .operation = use->operation,
+                                        .lock_kind = use->lock_kind};
+        struct trace_site_stats *all = find(&merged, &like);
         if (all) {
             add_use(all, use);
             retire(use);

@@ -7,9 +7,9 @@
 
 /* Never NULL: when there is no place left in the file, the threads' own memory or,
  * last, one that all share has to do. */
-struct trace_use *site_stats_find(struct recording *me, uint32_t site,
-                                  enum trace_operation operation,
-                                  enum trace_lock_kind lock_kind);
+struct trace_site_stats *site_stats_find(struct recording *me, uint32_t site,
+                                         enum trace_operation operation,
+                                         enum trace_lock_kind lock_kind);
 
 /* Adds all to those of thread 0, and keeps the records for the next owner of `me`. */
 void site_stats_merge(struct recording *me);

@@ -66,7 +66,7 @@ static uint32_t take(struct recording *me, void *caller, bool exactly)
     exact->proof = proof;
     uint64_t took = ticks() - began;
     me->stack_ticks += took;
-    me->shared->own_ticks += took < MOST_TICKS ? took : MOST_TICKS;
+    me->shared->overhead_ticks += took < MOST_TICKS ? took : MOST_TICKS;
     me->shared->stacks++;
     return stack;
 }

@@ -182,4 +182,7 @@ def test_locks_of_a_site_that_only_waits_are_shown(tmp_path):
     trace.thread(ended=0, waiting_for=lock, waiting_to=Operation.LOCK, tid=5)
     found = between(None, take(trace.write(tmp_path / "t")), lambda place: "it")
     assert [row.waiters for row in found.sites] == [1]
-    assert ChunkKind.USES not in trace.records or not trace.records[ChunkKind.USES]
+    assert (
+        ChunkKind.SITE_STATS not in trace.records
+        or not trace.records[ChunkKind.SITE_STATS]
+    )

@@ -86,7 +86,7 @@ def test_locks_of_one_place_are_one_site(program: Program, path: Path) -> None:
         stack = program.place(0x123, caller)
         lock = program.lock(address=caller, created_stack=stack, site=stack)
         program.use(site=stack, thread=program.main, acquisitions=10, hold_ticks=500)
-        program.add(ChunkKind.COUNTS, lock=lock, site=stack, acquisitions=10)
+        program.add(ChunkKind.LOCK_COUNTS, lock=lock, site=stack, acquisitions=10)
     other = program.place(0x456)
     program.lock(address=3, created_stack=other, site=other)
     profile = read(program, path)
@@ -199,7 +199,7 @@ def test_lock_records_and_tables_add_up(program: Program, path: Path) -> None:
     )
     for _ in range(2):
         program.add(
-            ChunkKind.COUNTS,
+            ChunkKind.LOCK_COUNTS,
             lock=lock,
             acquisitions=10,
             contended=2,
@@ -207,8 +207,8 @@ def test_lock_records_and_tables_add_up(program: Program, path: Path) -> None:
             hold_ticks=30,
             owner_changes=4,
         )
-    program.add(ChunkKind.COUNTS, lock=0, acquisitions=999)  # an empty place
-    program.add(ChunkKind.COUNTS, lock=77, acquisitions=999)  # of no lock
+    program.add(ChunkKind.LOCK_COUNTS, lock=0, acquisitions=999)  # an empty place
+    program.add(ChunkKind.LOCK_COUNTS, lock=77, acquisitions=999)  # of no lock
     (made,) = read(program, path).sites[0].locks
     assert (made.acquisitions, made.contended, made.wait_ns) == (27, 5, 270)
     assert (made.hold_ns, made.owner_changes, made.died_ns) == (60, 8, 500)
@@ -225,10 +225,14 @@ def test_waiters_count_the_looks_at_which_nobody_waited(
         program.lock(address=a, first_stack=stack, site=stack) for a in (1, 2)
     )
     for at in range(10):
-        program.add(ChunkKind.WAITERS, ticks=BEGIN + at, lock=busy, waiters=4, weight=1)
+        program.add(
+            ChunkKind.WAITER_SAMPLES, ticks=BEGIN + at, lock=busy, waiters=4, weight=1
+        )
     for at in range(2):
-        program.add(ChunkKind.WAITERS, ticks=BEGIN + at, lock=busy, waiters=1, weight=5)
-    program.add(ChunkKind.WAITERS, ticks=BEGIN, lock=calm, waiters=9, weight=1)
+        program.add(
+            ChunkKind.WAITER_SAMPLES, ticks=BEGIN + at, lock=busy, waiters=1, weight=5
+        )
+    program.add(ChunkKind.WAITER_SAMPLES, ticks=BEGIN, lock=calm, waiters=9, weight=1)
     profile = read(program, path)
     by_address = {lock.address: lock for lock in profile.sites[0].locks}
     first, second = by_address[1], by_address[2]
@@ -244,7 +248,7 @@ def test_waiters_count_the_looks_at_which_nobody_waited(
 def test_without_a_look_waiters_are_not_known(program: Program, path: Path) -> None:
     stack = program.place(0x10)
     program.lock(address=1, first_stack=stack, site=stack)
-    program.set_header(looks=0)
+    program.set_header(samples=0)
     profile = read(program, path)
     assert profile.sites[0].waiters_mean is None
     assert profile.sites[0].locks[0].waiters_p95 is None
@@ -301,8 +305,8 @@ def test_events_and_weights_are_read(program: Program, path: Path) -> None:
         count=4,
     )
     program.add(ChunkKind.EVENTS, kind=99)
-    program.add(ChunkKind.WEIGHTS, lock=1, stack=stack, waits=2, wait_ticks=5)
-    program.add(ChunkKind.WEIGHTS, lock=2, stack=stack, holds=3, hold_ticks=50)
+    program.add(ChunkKind.STACK_PROFILE, lock=1, stack=stack, waits=2, wait_ticks=5)
+    program.add(ChunkKind.STACK_PROFILE, lock=2, stack=stack, holds=3, hold_ticks=50)
     profile = read(program, path)
     (event,) = profile.events
     assert (event.kind, event.at_ns, event.count) == ("held-at-exit", 7, 4)
@@ -335,10 +339,10 @@ def test_locks_of_a_site_are_made_when_they_are_asked_for(
         site=stack,
         first_stack=stack,
         address=np.arange(number) * 64,
-        lives=1,
+        creations=1,
     )
     program.add_many(
-        ChunkKind.COUNTS,
+        ChunkKind.LOCK_COUNTS,
         number,
         lock=np.arange(1, number + 1),
         acquisitions=3,

@@ -15,13 +15,13 @@ from hasp.profile.model.order import cycles
 from hasp.profile.model.profile import Event, Profile
 from hasp.profile.report.findings import findings, inversions
 from hasp.profile.trace import format
-from hasp.profile.trace.format import ChunkKind, EdgeMode, LockFlag, LockKind
+from hasp.profile.trace.format import ChunkKind, LockFlag, LockKind, OrderMode
 
 Edge = tuple[int, int]
 
 
 def edges(*pairs: Edge, by_try: tuple[Edge, ...] = ()) -> format.Records:
-    made = np.zeros(len(pairs), format.EDGE)
+    made = np.zeros(len(pairs), format.LOCK_ORDER)
     for place, pair in enumerate(pairs):
         made[place]["outer"], made[place]["inner"] = pair
         made[place]["by_try"] = pair in by_try
@@ -66,7 +66,7 @@ def test_trylocks_cannot_deadlock() -> None:
 
 
 def circles_of(
-    *ways: tuple[Edge, EdgeMode], fair: tuple[int, ...] = ()
+    *ways: tuple[Edge, OrderMode], fair: tuple[int, ...] = ()
 ) -> list[list[Edge]]:
     """The same with modes; `fair` are rwlocks whose readers queue up behind writers."""
     made = edges(*(pair for pair, _ in ways))
@@ -77,8 +77,8 @@ def circles_of(
 
 
 READ, OUTER, INNER, ALONE = (
-    *(EdgeMode.BOTH_READ, EdgeMode.OUTER_READ),
-    *(EdgeMode.INNER_READ, EdgeMode.BOTH_ALONE),
+    *(OrderMode.BOTH_READ, OrderMode.OUTER_READ),
+    *(OrderMode.INNER_READ, OrderMode.BOTH_ALONE),
 )
 
 
@@ -130,7 +130,7 @@ def test_the_search_takes_each_edge_of_a_large_circle_once(
 ) -> None:
     """One circle through all locks is the worst case."""
     locks = 50_000
-    made = np.zeros(locks, format.EDGE)
+    made = np.zeros(locks, format.LOCK_ORDER)
     made["outer"] = np.arange(1, locks + 1)
     made["inner"] = np.roll(made["outer"], -1)
     monkeypatch.setattr(order, "MOST_STEPS", locks + 1)
@@ -146,8 +146,8 @@ def bank(tmp_path: Path) -> Profile:
     forth, back = made.stack(0x1100), made.stack(0x1200)
     for number in (1, 2):
         made.lock(address=number * 64, first_stack=forth if number == 1 else back)
-    made.add(ChunkKind.EDGES, outer=1, inner=2, stack=forth, thread=3, count=9)
-    made.add(ChunkKind.EDGES, outer=2, inner=1, stack=back, thread=4, count=5)
+    made.add(ChunkKind.LOCK_ORDER, outer=1, inner=2, stack=forth, thread=3, count=9)
+    made.add(ChunkKind.LOCK_ORDER, outer=2, inner=1, stack=back, thread=4, count=5)
     return load(made.write(tmp_path / "hasp.trace"))
 
 
@@ -172,8 +172,10 @@ def test_readers_behind_writers_are_another_finding(tmp_path: Path) -> None:
             flags=LockFlag.WRITERS_FIRST,
         )
     for outer, inner in ((1, 2), (2, 1)):
-        both = EdgeMode.BOTH_READ
-        made.add(ChunkKind.EDGES, outer=outer, inner=inner, stack=stack, modes=both)
+        both = OrderMode.BOTH_READ
+        made.add(
+            ChunkKind.LOCK_ORDER, outer=outer, inner=inner, stack=stack, modes=both
+        )
     profile = load(made.write(tmp_path / "hasp.trace"))
     assert [event.kind for event in profile.events] == ["reader-inversion"]
     assert findings(profile) == []

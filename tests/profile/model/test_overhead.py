@@ -32,8 +32,8 @@ def read(program: Synthetic, path: Path) -> Overhead:
 
 def test_the_tools_own_cost_is_what_it_measured(program: Synthetic, path: Path) -> None:
     program.set_header(sampler_ns=50_000_000)
-    program.thread(own_ticks=100_000_000, cpu_ns=1_750_000_000, counted=1_000_000)
-    program.thread(own_ticks=50_000_000, cpu_ns=200_000_000)
+    program.thread(overhead_ticks=100_000_000, cpu_ns=1_750_000_000, counted=1_000_000)
+    program.thread(overhead_ticks=50_000_000, cpu_ns=200_000_000)
     overhead = read(program, path)
     assert overhead.share == pytest.approx(0.1)
     assert overhead.spent_ns == 200_000_000
@@ -61,5 +61,5 @@ def test_a_blocked_program_is_not_told_that_recording_took_its_time(
     program: Synthetic, path: Path
 ) -> None:
     """Its threads used next to no CPU time, so any cost was nearly all of that."""
-    program.thread(own_ticks=9_000_000, cpu_ns=10_000_000)
+    program.thread(overhead_ticks=9_000_000, cpu_ns=10_000_000)
     assert read(program, path).share == pytest.approx(0.009)

@@ -306,8 +306,10 @@ def test_control_characters_in_names_are_escaped_in_every_form(report, tmp_path)
     lock = trace.lock(site=site, address=64, first_stack=site)
     trace.thread(name=EVIL[:15], tid=9)
     trace.use({"wait": [SECOND // 2]}, site=site, thread=1, acquisitions=9, contended=1)
-    trace.add(*(ChunkKind.WAITERS,), ticks=BEGIN + SECOND // 2, lock=lock, weight=1)
-    trace.add(*(ChunkKind.WEIGHTS,), lock=lock, stack=site, waits=1, wait_ticks=9)
+    trace.add(
+        *(ChunkKind.WAITER_SAMPLES,), ticks=BEGIN + SECOND // 2, lock=lock, weight=1
+    )
+    trace.add(*(ChunkKind.STACK_PROFILE,), lock=lock, stack=site, waits=1, wait_ticks=9)
     profile = load(trace.write(tmp_path / "hasp.trace"))
     assert profile.sites[0].place.startswith("\\x1b[31m")
     forms = ("--json", "--csv", "--markdown", "--html", "--speedscope")

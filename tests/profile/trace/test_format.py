@@ -21,12 +21,12 @@ STRUCTS = {
     "lock": format.LOCK,
     "stack": format.STACK,
     "module": format.MODULE,
-    "count": format.COUNT,
-    "use": format.USE,
-    "edge": format.EDGE,
-    "waiters": format.WAITERS,
-    "moment": format.MOMENT,
-    "weight": format.WEIGHT,
+    "lock_count": format.LOCK_COUNT,
+    "site_stats": format.SITE_STATS,
+    "lock_order": format.LOCK_ORDER,
+    "waiter_sample": format.WAITER_SAMPLE,
+    "process_sample": format.PROCESS_SAMPLE,
+    "stack_weight": format.STACK_WEIGHT,
     "event": format.EVENT,
 }
 CONSTANTS = {
@@ -35,7 +35,7 @@ CONSTANTS = {
         f"TRACE_{member.name}": int(member)
         for family in (
             *(format.Mode, format.End, format.Operation, format.LockKind),
-            *(format.LockFlag, format.EventKind, format.EdgeMode, format.Counter),
+            *(format.LockFlag, format.EventKind, format.OrderMode, format.Counter),
         )
         for member in family
         if family is not format.LockKind or member.name != "BARRIER"

@@ -62,16 +62,16 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         stack = stacks[number % 20]
         kind = number % 5 + 1
         made.lock(address=number * 64, kind=kind, first_stack=stack, site=stack)
-        made.add(ChunkKind.COUNTS, lock=number + 1, site=stack, acquisitions=5)
+        made.add(ChunkKind.LOCK_COUNTS, lock=number + 1, site=stack, acquisitions=5)
         made.add(
-            ChunkKind.EDGES,
+            ChunkKind.LOCK_ORDER,
             outer=number % 9 + 1,
             inner=number * 7 % 9 + 1,
             stack=stack,
             count=1,
         )
         made.add(
-            ChunkKind.WAITERS,
+            ChunkKind.WAITER_SAMPLES,
             ticks=BEGIN + number,
             lock=number + 1,
             waiters=2,
@@ -89,8 +89,8 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
             wait_ticks=1100,
             wait_most=1000,
         )
-    made.add_many(ChunkKind.MOMENTS, 50, ticks=np.arange(50) + BEGIN, threads=6)
-    made.add_many(ChunkKind.WEIGHTS, 50, lock=3, stack=4, waits=1, wait_ticks=9)
+    made.add_many(ChunkKind.PROCESS_SAMPLES, 50, ticks=np.arange(50) + BEGIN, threads=6)
+    made.add_many(ChunkKind.STACK_PROFILE, 50, lock=3, stack=4, waits=1, wait_ticks=9)
     made.add_many(ChunkKind.EVENTS, 8, kind=np.arange(8) + 1, stack=2, count=1)
     path = made.write(tmp_path_factory.mktemp("fuzz") / "good")
     assert len(load(path).sites) == 20

@@ -49,22 +49,22 @@ def test_records_come_by_their_number(good: Path) -> None:
     assert len(locks) == 2001  # in several chunks; 0 is none
     assert (locks["address"] == np.arange(2001)).all()
     assert len(trace.all(ChunkKind.LOCKS)) == 2000
-    assert len(trace.all(ChunkKind.USES)) == 0
+    assert len(trace.all(ChunkKind.SITE_STATS)) == 0
     assert trace.doubts == []
 
 
 def test_a_table_runs_on_without_further_heads(tmp_path: Path, good: Path) -> None:
-    counts = np.zeros(2000, format.COUNT)
+    counts = np.zeros(2000, format.LOCK_COUNT)
     counts["lock"] = np.arange(2000)
     head = np.zeros(1, format.CHUNK_HEAD)
-    head["kind"], head["record_bytes"] = ChunkKind.COUNTS, counts.itemsize
+    head["kind"], head["record_bytes"] = ChunkKind.LOCK_COUNTS, counts.itemsize
     head["used"], head["follow"] = 2000, 1
     table = (head.tobytes() + counts.tobytes()).ljust(2 * format.CHUNK, b"\xff")
     good.write_bytes(good.read_bytes() + table)
     before = Trace(good).chunks
     patch(good, "chunks", (before + 2).to_bytes(4, "little"))
     trace = Trace(good)
-    assert (trace.all(ChunkKind.COUNTS)["lock"] == np.arange(2000)).all()
+    assert (trace.all(ChunkKind.LOCK_COUNTS)["lock"] == np.arange(2000)).all()
     assert trace.doubts == []
 
 

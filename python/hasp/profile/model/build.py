@@ -93,14 +93,14 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
     threads = pending.threads
     lives = lives_of(threads, int(header["latest"]["ticks"]))
     sections = threads["section_ticks"].sum(dtype=float)
-    uses = np.concatenate([trace.all(ChunkKind.USES), pending.uses])
+    uses = np.concatenate([trace.all(ChunkKind.SITE_STATS), pending.uses])
     uses = uses[np.isin(uses["operation"], ACQUIRING)]
     unseen, waited = (clock.ns(uses[name].sum(dtype=float)) for name in WAITS)
     doubts += unseen_doubt(unseen, waited, clock.ns(lives))
     doubts += pending_doubt(
         clock.ns(pending.wait_ticks), clock.ns(pending.hold_ticks), clock.ns(lives)
     )
-    edges = trace.all(ChunkKind.EDGES)
+    edges = trace.all(ChunkKind.LOCK_ORDER)
     found = Profile(
         command=_arguments(header["command"]),
         executable=text(header["executable"]),
@@ -121,16 +121,16 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
             *_inversions(edges, sites, stacks, doubts),
         ),
         weights=convert.weights(
-            np.concatenate([trace.all(ChunkKind.WEIGHTS), pending.weights])
+            np.concatenate([trace.all(ChunkKind.STACK_PROFILE), pending.weights])
         ),
-        waiters=convert.waiters(trace.all(ChunkKind.WAITERS)),
-        moments=convert.moments(trace.all(ChunkKind.MOMENTS)),
+        waiters=convert.waiters(trace.all(ChunkKind.WAITER_SAMPLES)),
+        moments=convert.moments(trace.all(ChunkKind.PROCESS_SAMPLES)),
         overhead=overhead_of(header, threads, clock.ns_per_tick, clock.ns(lives)),
         locks_created=int(header["locks_created"]),
         locks_destroyed=int(header["locks_destroyed"]),
         warnings=(),
         others=_others(trace),
-        looks=int(header["looks"]),
+        looks=int(header["samples"]),
         counter=counter.counted(header),
         counter_absent=counter.absent(header),
         lock_sites=sites.of.tolist(),

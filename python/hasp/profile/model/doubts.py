@@ -13,10 +13,10 @@ from hasp.profile.trace.format import End, Mode
 LOST = {
     # An object without a record is not recognised later: it is counted at every use.
     "lost_locks": "operations were on locks without a record, and count for sites only",
-    "lost_counts": "threads have no table of locks, and count for sites only",
-    "lost_uses": "records of sites did not fit: their operations may be missing",
+    "lost_lock_counts": "threads have no table of locks, and count for sites only",
+    "lost_site_stats": "records of sites did not fit: their operations may be missing",
     "lost_stacks": "stacks did not fit: some locations are not known",
-    "lost_edges": "pairs of nested locks did not fit: inversions may be missing",
+    "lost_lock_order": "pairs of nested locks did not fit: inversions may be missing",
     "lost_others": "other records did not fit",
 }
 FULL = {
@@ -46,7 +46,7 @@ def doubts_of(header: np.void) -> Iterator[str]:
             f"uncontended acquisitions were sampled, one in "
             f"{max(int(header['sample_of']), 1):,}, and scaled up"
         )
-    if not header["looks"]:
+    if not header["samples"]:
         yield "there are no samples: the number of waiting threads is not known"
 
 

@@ -55,7 +55,7 @@ class LockSums:
     def _add_tables(self, trace: Trace, pending: Pending) -> None:
         length = len(self.records)
         parts = [pending.counts]
-        for chunk in trace.each(ChunkKind.COUNTS):
+        for chunk in trace.each(ChunkKind.LOCK_COUNTS):
             lock = chunk.records["lock"]
             parts.append(chunk.records[(lock != 0) & (lock < length)])
         # Merge all threads at once: an array per thread would be as long as the lock
@@ -78,7 +78,7 @@ class LockSums:
             flags=_flags(int(record["flags"])),
             born_ns=clock.at(record["born"]),
             died_ns=clock.at(record["died"]) if record["died"] else None,
-            lives=int(record["lives"]),
+            lives=int(record["creations"]),
             bytes=int(record["bytes"]),
             acquisitions=sums["acquisitions"],
             contended=sums["contended"],
@@ -109,10 +109,10 @@ def _flags(bits: int) -> frozenset[str]:
 
 def waiters_of(trace: Trace, length: int) -> Waiters | None:
     """Return the waiters by lock number; None if there are no samples."""
-    looks = int(trace.header["looks"])
+    looks = int(trace.header["samples"])
     if not looks:
         return None
-    samples = trace.all(ChunkKind.WAITERS)
+    samples = trace.all(ChunkKind.WAITER_SAMPLES)
     samples = samples[(samples["lock"] != 0) & (samples["lock"] < length)]
     samples = samples[np.lexsort((-samples["waiters"].astype(int), samples["lock"]))]
     lock = samples["lock"]

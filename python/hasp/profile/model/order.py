@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from hasp.profile.trace.format import EdgeMode, Records
+from hasp.profile.trace.format import OrderMode, Records
 
 MOST_CYCLES = 100  # more than this are one bug many times over
 MOST_STEPS = 2_000_000  # of the search, over all cycles
@@ -53,7 +53,7 @@ def arcs(
     places = np.flatnonzero(blocking(edges, locks))
     modes = edges["modes"][places]
     # older traces have no modes
-    modes = np.where(modes == 0, EdgeMode.BOTH_ALONE, modes)
+    modes = np.where(modes == 0, OrderMode.BOTH_ALONE, modes)
     outer, inner = (
         2 * edges[end][places].astype(np.int64) for end in ("outer", "inner")
     )
@@ -62,10 +62,10 @@ def arcs(
         queued = writers_first[edges["outer"][places]]
     parts: list[Arcs] = []
     for mode, reads_outer, reads_inner in (
-        (EdgeMode.BOTH_ALONE, False, False),
-        (EdgeMode.INNER_READ, False, True),
-        (EdgeMode.OUTER_READ, True, False),
-        (EdgeMode.BOTH_READ, True, True),
+        (OrderMode.BOTH_ALONE, False, False),
+        (OrderMode.INNER_READ, False, True),
+        (OrderMode.OUTER_READ, True, False),
+        (OrderMode.BOTH_READ, True, True),
     ):
         met = modes & mode != 0
         for reader in (False, True):

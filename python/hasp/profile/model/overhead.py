@@ -20,7 +20,7 @@ def own_ns(header: np.void, threads: Records, ns_per_tick: float) -> float:
     costs.
     """
     sampler = float(header["sampler_ns"])
-    measured = float(threads["own_ticks"].sum(dtype=float)) * ns_per_tick
+    measured = float(threads["overhead_ticks"].sum(dtype=float)) * ns_per_tick
     if measured:
         return measured + sampler
     return sampler + sum(

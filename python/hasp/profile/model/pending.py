@@ -16,9 +16,9 @@ import numpy as np
 from hasp.base.durations import format_duration
 from hasp.profile.model.unseen import unseen_wait
 from hasp.profile.trace.format import (
-    COUNT,
-    USE,
-    WEIGHT,
+    LOCK_COUNT,
+    SITE_STATS,
+    STACK_WEIGHT,
     ChunkKind,
     LockKind,
     Operation,
@@ -59,7 +59,7 @@ class _Collected:
     def __init__(self, trace: Trace) -> None:
         self.threads = trace.numbered(ChunkKind.THREADS).copy()
         self._locks = trace.numbered(ChunkKind.LOCKS)
-        self._recorded = trace.all(ChunkKind.USES)
+        self._recorded = trace.all(ChunkKind.SITE_STATS)
         self._now = int(trace.header["latest"]["ticks"])
         self._uses: list[Records] = []
         self._counts: list[Records] = []
@@ -116,12 +116,12 @@ class _Collected:
         use["acquisitions"], use["contended"] = 1, contended
         use["wait_ticks"], use["wait_most"] = ticks, ticks
         use["wait"]["bucket"][0, bucket_of(ticks)] = 1
-        count = _one(COUNT, lock=lock, site=record["site"], acquisitions=1)
+        count = _one(LOCK_COUNT, lock=lock, site=record["site"], acquisitions=1)
         if not idle:
             self._waited += ticks
             count["contended"], count["wait_ticks"] = 1, ticks
             self._weights.append(
-                _one(WEIGHT, lock=lock, stack=stack, waits=1, wait_ticks=ticks)
+                _one(STACK_WEIGHT, lock=lock, stack=stack, waits=1, wait_ticks=ticks)
             )
         self._counts.append(count)
 
@@ -134,7 +134,7 @@ class _Collected:
         use["hold_ticks"], use["hold_most"], use["timed"] = ticks, ticks, 1
         use["hold"]["bucket"][0, bucket_of(ticks)] = 1
         self._counts.append(
-            _one(COUNT, lock=lock, site=record["site"], hold_ticks=ticks)
+            _one(LOCK_COUNT, lock=lock, site=record["site"], hold_ticks=ticks)
         )
 
     def _held_as(self, number: int, lock: np.void) -> Operation:
@@ -154,7 +154,7 @@ class _Collected:
     def _use(self, number: int, lock: np.void, operation: Operation) -> Records:
         kind = lock["kind"]
         use = _one(
-            *(USE,),
+            *(SITE_STATS,),
             thread=number,
             site=lock["site"],
             operation=operation,
@@ -166,9 +166,9 @@ class _Collected:
     def result(self) -> Pending:
         return Pending(
             self.threads,
-            np.concatenate([np.zeros(0, USE), *self._uses]),
-            np.concatenate([np.zeros(0, COUNT), *self._counts]),
-            np.concatenate([np.zeros(0, WEIGHT), *self._weights]),
+            np.concatenate([np.zeros(0, SITE_STATS), *self._uses]),
+            np.concatenate([np.zeros(0, LOCK_COUNT), *self._counts]),
+            np.concatenate([np.zeros(0, STACK_WEIGHT), *self._weights]),
             self._waited,
             self._held,
         )

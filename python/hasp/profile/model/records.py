@@ -20,11 +20,11 @@ from hasp.profile.model.sites import Stacks
 from hasp.profile.model.unseen import unseen_wait
 from hasp.profile.model.uses import OPERATIONS
 from hasp.profile.trace import format
-from hasp.profile.trace.format import EdgeMode, EventKind, Records
+from hasp.profile.trace.format import EventKind, OrderMode, Records
 from hasp.profile.trace.reader import text
 
-OUTER_READ = EdgeMode.OUTER_READ | EdgeMode.BOTH_READ
-INNER_READ = EdgeMode.INNER_READ | EdgeMode.BOTH_READ
+OUTER_READ = OrderMode.OUTER_READ | OrderMode.BOTH_READ
+INNER_READ = OrderMode.INNER_READ | OrderMode.BOTH_READ
 
 
 class Converter:

@@ -71,7 +71,7 @@ class Sites:
     ) -> None:
         self.sums = sums
         self.stacks = stacks
-        self._uses = np.concatenate([trace.all(ChunkKind.USES), pending.uses])
+        self._uses = np.concatenate([trace.all(ChunkKind.SITE_STATS), pending.uses])
         self._drafts = self._merge()
         self.of = np.zeros(len(sums.records), np.uint32)
         for number, draft in enumerate(self._drafts, 1):

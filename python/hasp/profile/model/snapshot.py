@@ -181,7 +181,7 @@ def _living(records: Records) -> Iterable[ThreadNow]:
 
 def _sites(trace: Trace) -> dict[Place, Sums]:
     found: dict[Place, Sums] = {}
-    for chunk in trace.each(ChunkKind.USES):
+    for chunk in trace.each(ChunkKind.SITE_STATS):
         records = chunk.records
         kinds, stacks = records["lock_kind"], records["site"]
         acquiring = np.isin(records["operation"], ACQUIRING)

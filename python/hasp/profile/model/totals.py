@@ -34,7 +34,7 @@ class LockStatistics:
 def statistics_of(trace: Trace) -> LockStatistics:
     """Return the totals. No stack is resolved, so this is fast."""
     reader = UseReader(clock_of(trace.header, []))
-    records = np.concatenate([trace.all(ChunkKind.USES), pending_of(trace).uses])
+    records = np.concatenate([trace.all(ChunkKind.SITE_STATS), pending_of(trace).uses])
     records = records[np.isin(records["lock_kind"], [int(kind) for kind in LOCKS])]
     total = sum_of(
         reader.use(records[records["operation"] == theirs], ours)

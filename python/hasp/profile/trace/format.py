@@ -32,12 +32,12 @@ class ChunkKind(IntEnum):
     LOCKS = 2
     STACKS = 3
     MODULES = 4
-    COUNTS = 5
-    USES = 6
-    EDGES = 7
-    WAITERS = 8
-    MOMENTS = 9
-    WEIGHTS = 10
+    LOCK_COUNTS = 5
+    SITE_STATS = 6
+    LOCK_ORDER = 7
+    WAITER_SAMPLES = 8
+    PROCESS_SAMPLES = 9
+    STACK_PROFILE = 10
     EVENTS = 11
 
 
@@ -98,8 +98,8 @@ class LockFlag(IntFlag):
     WRITERS_FIRST = 64
 
 
-class EdgeMode(IntFlag):
-    """enum trace_modes."""
+class OrderMode(IntFlag):
+    """enum trace_order_modes."""
 
     BOTH_ALONE = 1
     INNER_READ = 2
@@ -141,10 +141,11 @@ HEADER = _struct(
     (_32, "pid parent_pid cpus nodes mode sample_of sampler_hz ended"),
     (CLOCK, "begin latest"),
     (_64, "counted_cost_ps timed_cost_ps stack_cost_ps"),
-    (_64, "lost_locks lost_counts lost_uses lost_stacks lost_edges lost_others"),
+    (_64, "lost_locks lost_lock_counts lost_site_stats lost_stacks"),
+    (_64, "lost_lock_order lost_others"),
     (_64, "locks_created locks_destroyed"),
     (_32, "full stopped_by"),
-    (_64, "looks sampler_ns"),
+    (_64, "samples sampler_ns"),
     (_32, "counter counter_error"),
     (_64, "reserved[13]"),
     ("S64", "lock"),
@@ -164,13 +165,14 @@ THREAD = _struct(
     (_32, f"depth held[{HELD}] stack"),
     (_64, "section_ticks wait_ticks idle_ticks counted timed stacks cpu_ns"),
     (_64, "voluntary involuntary minor_faults major_faults migrations"),
-    (_64, "preempted_holds long_holds counts earlier_ticks own_ticks holding_since"),
+    (_64, "preempted_holds long_holds lock_counts earlier_ticks"),
+    (_64, "overhead_ticks holding_since"),
     (_32, "holding_timed unseen_for"),
-    (_64, "unseen_since reserved[1]"),
+    (_64, "unseen_since inner_since"),
 )
 LOCK = _struct(
     (_64, "address"),
-    (_32, "kind flags created_stack first_stack site lives"),
+    (_32, "kind flags created_stack first_stack site creations"),
     (_64, "born died"),
     (_32, "creator bytes"),
     (_64, "acquisitions contended wait_ticks hold_ticks"),
@@ -183,7 +185,7 @@ MODULE = _struct(
     (np.uint8, "build_id[20]"),
     ("S208", "path"),
 )
-COUNT = _struct(
+LOCK_COUNT = _struct(
     (_64, "address"),
     (_32, "lock site"),
     (_64, "acquisitions"),
@@ -192,7 +194,7 @@ COUNT = _struct(
     (_32, "owner_changes node_changes"),
     (_64, "private"),
 )
-USE = _struct(
+SITE_STATS = _struct(
     (_32, "thread site operation lock_kind"),
     (_64, "acquisitions contended wait_ticks wait_most hold_ticks hold_most timed"),
     (_64, "handovers handover_ticks handover_most"),
@@ -202,20 +204,22 @@ USE = _struct(
     (_64, "cache_misses counted_sections unseen_waits unseen_wait_ticks reserved[6]"),
     (HISTOGRAM, "wait hold handover"),
 )
-EDGE = _struct((_32, "outer inner stack thread"), (_64, "count"), (_32, "by_try modes"))
-WAITERS = _struct(
+LOCK_ORDER = _struct(
+    (_32, "outer inner stack thread"), (_64, "count"), (_32, "by_try modes")
+)
+WAITER_SAMPLE = _struct(
     (_64, "ticks"),
     (_32, "lock"),
-    (_16, "waiters spinning looked weight"),
+    (_16, "waiters spinning inspected weight"),
     (_32, "holder"),
 )
-MOMENT = _struct(
+PROCESS_SAMPLE = _struct(
     (_64, "ticks"),
     (_32, "threads waiting runnable weight"),
     (_64, "cpu_ns system_ns minor_faults major_faults voluntary involuntary"),
     (_64, "locks_created locks_destroyed"),
 )
-WEIGHT = _struct((_32, "lock stack"), (_64, "waits wait_ticks holds hold_ticks"))
+STACK_WEIGHT = _struct((_32, "lock stack"), (_64, "waits wait_ticks holds hold_ticks"))
 EVENT = _struct((_64, "ticks"), (_32, "kind thread lock other stack count"))
 
 RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
@@ -223,12 +227,12 @@ RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
     ChunkKind.LOCKS: LOCK,
     ChunkKind.STACKS: STACK,
     ChunkKind.MODULES: MODULE,
-    ChunkKind.COUNTS: COUNT,
-    ChunkKind.USES: USE,
-    ChunkKind.EDGES: EDGE,
-    ChunkKind.WAITERS: WAITERS,
-    ChunkKind.MOMENTS: MOMENT,
-    ChunkKind.WEIGHTS: WEIGHT,
+    ChunkKind.LOCK_COUNTS: LOCK_COUNT,
+    ChunkKind.SITE_STATS: SITE_STATS,
+    ChunkKind.LOCK_ORDER: LOCK_ORDER,
+    ChunkKind.WAITER_SAMPLES: WAITER_SAMPLE,
+    ChunkKind.PROCESS_SAMPLES: PROCESS_SAMPLE,
+    ChunkKind.STACK_PROFILE: STACK_WEIGHT,
     ChunkKind.EVENTS: EVENT,
 }
 
