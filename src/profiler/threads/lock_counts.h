@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread's table of counts: TRACE_LOCK_COUNTS chunks, used as a cache of the locks that
- * the thread works with.
+ * A thread's table of lock counts, in TRACE_LOCK_COUNTS chunks: a cache of the locks
+ * that the thread uses.
  *
- * Its slots have 64 bytes; the first is the chunk's header, where no key is ever put.
- * A key may be in its place or in one of three beside it. When they are taken, one is
- * given up, and its sums go to the lock's record. When that happens often, the table
- * grows, as long as the file has room.
+ * A slot has 64 bytes. The first slot of a table is never used because it may be the
+ * chunk's header. A key is in its own slot or in one of three neighbours. When all four
+ * are taken, one entry is evicted and its sums move to the lock's record. When that
+ * happens often, the table grows, as long as there is space in the file.
  */
 #ifndef HASP_PROFILER_THREADS_LOCK_COUNTS_H
 #define HASP_PROFILER_THREADS_LOCK_COUNTS_H
@@ -14,28 +14,28 @@
 #include "profiler/store/lock_registry.h"
 #include "profiler/threads/recordings.h"
 
-/* False: no place for a table at all. */
+/* Creates the first table. Returns false when there is no memory for one. */
 bool lock_counts_create(struct recording *me);
 
-/* The entry of a lock for the calling thread, which has a use; never NULL. */
+/* The calling thread's entry of a lock, with its site statistics; never NULL. */
 struct trace_lock_count *lock_counts_find(struct recording *me, uintptr_t key,
                                           const struct record_as *as, void *caller);
 
-/* The lock of that address is another one from now on: threads that counted the one
- * before will look again. (Those of many threads that began first, when they time it.)
- */
+/* Marks the entries of a key as stale, because another lock is now at that address.
+ * Only the most recent threads are visited; the others notice when they next time an
+ * acquisition of it. */
 void lock_counts_renew(struct recording *me, uintptr_t key);
 
-/* What a thread has counted of a key, or 0; by another thread. */
+/* The acquisitions of a key by a thread, or 0. May be called by another thread. */
 uint64_t lock_counts_seen(const struct recording *thread, uintptr_t key);
 
 /* Moves the sums of a table that is not in the file to the locks' records. */
 void lock_counts_publish(struct recording *me);
 
-/* In a forked child. */
+/* Resets the module in a forked child. */
 void lock_counts_forget(void);
 
-/* Gives all of them up, when the thread's record is needed for another. */
+/* Evicts all entries, when another thread takes over the record. */
 void lock_counts_merge(struct recording *me);
 
 static inline struct trace_site_stats *
@@ -44,7 +44,7 @@ site_stats_of(const struct trace_lock_count *count)
     return (struct trace_site_stats *)(uintptr_t)count->private;
 }
 
-/* A hold that is only counted begins. */
+/* Begins a hold that is only counted. */
 static inline void lock_counts_hold(struct recording *me, uintptr_t key, uint32_t lock)
 {
     uint32_t depth = me->depth++;

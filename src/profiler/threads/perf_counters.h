@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cache misses in critical sections: what the RCL paper's profiler counts (Lozi et al.,
+ * Cache misses in critical sections, as in the RCL paper's profiler (Lozi et al.,
  * "Remote core locking", USENIX ATC 2012, section 4).
  *
- * Each thread has an event of the processor's own (perf_event_open) that counts while
- * the thread runs outside of the kernel. It is read when a section has begun and when
- * the lock has been released: in those sections only that are timed because their turn
- * had come, and in one of some contended ones. Through the event's page that costs a
- * few dozen cycles; where the kernel does not allow that, two system calls. Where there
- * are no such events, as in most virtual machines, the trace's header says why, and
- * nothing else is done.
+ * Each thread has a hardware event (perf_event_open) that counts while the thread runs
+ * in user mode. It is read after the acquisition and after the release, in sections
+ * that are sampled and in one of several contended ones. Reading through the event's
+ * page takes a few dozen cycles; where the kernel does not allow that, a reading takes
+ * two system calls. Without such events, as in most virtual machines, the trace header
+ * gives the reason and the counters stay 0.
  */
 #ifndef HASP_PROFILER_THREADS_PERF_COUNTERS_H
 #define HASP_PROFILER_THREADS_PERF_COUNTERS_H
 
 #include "profiler/threads/recordings.h"
 
-/* When recording begins; `wanted`: settings.counter. `filtered`: a seccomp filter is
- * there already, which may kill for a call that it does not know. */
+/* Called when recording begins. `wanted` is settings.counter. `filtered`: the process
+ * already has a seccomp filter, which may kill it for an unusual system call. */
 void perf_counters_prepare(const char *wanted, bool filtered);
 
-/* The calling thread's event. */
+/* Opens and closes the calling thread's event. */
 void perf_counters_thread_begins(struct recording *me);
 void perf_counters_thread_ends(struct recording *me);
 
-/* A forked child has no such events. */
+/* Closes the events in a forked child, which cannot use them. */
 void perf_counters_forget(void);
 
-/* Around a timed hold; `counter` of the thread is not NULL. */
+/* Called around a timed hold by a thread whose `counter` is not NULL. */
 void perf_counters_section_begins(struct recording *me, struct record_hold *hold);
 void perf_counters_section_ends(struct recording *me, const struct record_hold *hold);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holds in which the holder was preempted.
+ * Holds during which the holder was preempted.
  *
- * A hold that lasted long is asked for involuntary switches: the kernel's count now
- * against the one that was read not long before the hold began. In between, while
- * nothing was held, a preemption by another program's time slice would have made that
- * reading old, and it would have been renewed.
+ * After a long hold the kernel's count of involuntary context switches is compared with
+ * the one read shortly before the hold. A preemption between that reading and the hold
+ * would have made the reading old, and it would have been renewed.
  */
 #ifndef HASP_PROFILER_THREADS_PREEMPTION_H
 #define HASP_PROFILER_THREADS_PREEMPTION_H
@@ -19,7 +18,7 @@ void preemption_prepare(void);
 void preemption_read(struct recording *me, uint64_t now);
 void preemption_judge_long(struct recording *me, uint64_t released);
 
-/* True when that took a system call. */
+/* Renews an old reading. Returns true when that took a system call. */
 static inline bool preemption_refresh(struct recording *me, uint64_t now)
 {
     if (now - me->involuntary_read_at <= preemption_fresh_ticks)

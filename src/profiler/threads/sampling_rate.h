@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How often an uncontended acquisition is timed.
+ * The rate at which uncontended acquisitions are timed.
  *
- * One in about `period`, at random, so that no rhythm of the program hides from it;
- * each stands for `period` of them. The period doubles when timing takes more than its
- * share of the thread's CPU time (of the time that it lives it would be nothing, for
- * most sleep most of the time), and halves when it takes far less: a thread that locks
- * rarely is timed in full. What timing takes is measured as it goes (own.h).
+ * About one in `period` is sampled, at random so that a periodic program cannot evade
+ * it, and represents `period` acquisitions. The period doubles when timing takes more
+ * than its share of the thread's CPU time, and halves when it takes far less, so a
+ * thread that rarely locks is timed in full. The cost of timing is measured
+ * continuously (overhead.h). CPU time is the base because most threads sleep most of
+ * the time.
  */
 #ifndef HASP_PROFILER_THREADS_SAMPLING_RATE_H
 #define HASP_PROFILER_THREADS_SAMPLING_RATE_H
@@ -14,23 +15,23 @@
 #include "profiler/threads/overhead.h"
 
 enum {
-    SAMPLING_WINDOW = 32,       /* timed operations between two looks at the period */
+    SAMPLING_WINDOW = 32,       /* timed operations between two adjustments of the period */
     SAMPLING_LONGEST = 1 << 14, /* period */
-    /* Timing may take one part in so many of the time. */
+    /* Timing may take 1/share of the CPU time. */
     SAMPLING_FULL_SHARE = 256,
     SAMPLING_SAMPLED_SHARE = 512,
 };
 
 struct sampling {
     uint64_t share;
-    uint64_t counted_sixteenths; /* of a tick, that one that is only counted takes */
+    uint64_t counted_sixteenths; /* of a tick: cost of an operation that is only counted */
     bool sampled_mode;
 };
 extern struct sampling sampling RECORD_HIDDEN;
 
 void sampling_set_mode(bool sampled);
 
-/* Whether this uncontended acquisition is to be timed; the thread is not inside. */
+/* Returns whether this uncontended acquisition is sampled. Not called inside. */
 static inline bool sampling_is_due(struct recording *me)
 {
     if (sampling.sampled_mode)
@@ -42,14 +43,15 @@ static inline bool sampling_is_due(struct recording *me)
     return true;
 }
 
-/* It is: how many it stands for. The next is drawn at once, so that those that are
- * made before this one is over have the same chance. The thread is inside. */
+/* Returns the number of acquisitions that a sampled one represents, and draws the next
+ * one at once, so that acquisitions made before this one ends have the same chance.
+ * Called inside. */
 uint32_t sampling_take(struct recording *me);
 
-/* Behind it, when it has taken so many ticks. */
+/* Adjusts the period after a sampled operation whose recording took so many ticks. */
 void sampling_adapt(struct recording *me, uint64_t took);
 
-/* The recorder is done with a timed operation, whose lock's part ended at `since`. */
+/* Ends the overhead of a timed operation. The lock's own part ended at `since`. */
 static inline void overhead_ends(struct recording *me, const struct record_hold *hold,
                                  uint64_t since)
 {

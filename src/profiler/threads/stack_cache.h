@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks: taken within a budget, kept once each.
+ * Each thread's cache of stacks, and its budget for unwinding.
  *
- * A thread looks a stack up by the return address and the stack pointer first. Two
- * callers of one wrapper may agree in both; so it also keeps where the next return
- * addresses lay on the stack, and sees whether they are still there. It unwinds what is
- * new, but only while it has spent little of its time on that; else the last stack of
- * the same return address has to do. Not so for origins of locks, which are always
- * exact.
+ * A thread first looks a stack up by return address and stack pointer. Two callers of
+ * one wrapper may agree in both, so the cache also remembers where the next return
+ * addresses were on the stack and checks that they are still there. A new stack is
+ * unwound only while the thread has spent a small share of its time on unwinding; after
+ * that, the last stack with the same return address is used instead. Origins of locks
+ * are always unwound.
  */
 #ifndef HASP_PROFILER_THREADS_STACK_CACHE_H
 #define HASP_PROFILER_THREADS_STACK_CACHE_H
 
 #include "profiler/threads/recordings.h"
 
-/* The number of the stack that begins with `caller`, or 0. */
+/* Returns the number of the stack that begins with `caller`, or 0. */
 uint32_t stack_take(struct recording *me, void *caller);
 
-/* The same, whatever it takes: for what names a lock. */
+/* The same regardless of the budget, for the origin of a lock. */
 uint32_t stack_of_origin(struct recording *me, void *caller);
 
-/* What was known of the stack of an earlier thread with the same record is gone. */
+/* Empties the cache when a new thread takes over the record. */
 void stacks_begin_thread(struct recording *me);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads that are recorded.
+ * Registration and end of recorded threads.
  *
- * A thread registers when it first does something that is recorded, or begins. When it
- * has ended its record stays, until there are many: then a new thread takes the record
- * of the one that ended first, whose counts and uses are merged into those of the locks
- * and of thread 0.
+ * A thread registers when it starts, or at its first recorded operation. Its record
+ * remains when it ends. Once there are THREADS_KEPT, a new thread takes over the record
+ * of the thread that ended first; the old lock counts and site statistics are merged
+ * into those of the locks and of thread 0.
  */
 #ifndef HASP_PROFILER_THREADS_THREADS_H
 #define HASP_PROFILER_THREADS_THREADS_H
@@ -14,17 +14,18 @@
 
 enum { THREADS_KEPT = 256 };
 
-/* Once, before any thread is recorded; the function is called first at their ends. */
+/* Called once, before any thread is recorded. `at_end_of` is called first when a thread
+ * ends. */
 void threads_prepare(void (*at_end_of)(struct recording *me));
 void threads_forget(void);
 
-/* Registers the calling thread; NULL: no place. It is inside afterwards. */
+/* Registers the calling thread. Returns NULL when there is no space. */
 struct recording *thread_register(void);
 
-/* The end of the calling thread. */
+/* Called when the calling thread ends. */
 void thread_end(struct recording *me);
 
-/* What the kernel counted for the calling thread. */
+/* Stores the kernel's counters of the calling thread. */
 void thread_account(struct recording *me);
 
 #endif
