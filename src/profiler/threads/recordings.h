@@ -70,8 +70,8 @@ struct recording {
     uint64_t window_ticks;               /* overhead of timing since then */
     int32_t skip;                        /* record_here.skip, while inside */
     uint64_t section_ended, timed_until; /* ticks */
-    struct trace_site_stats *failing; /* site of the last trylock */
-    uint32_t failing_run;             /* its failures in a row */
+    struct trace_site_stats *failing;    /* site of the last trylock */
+    uint32_t failing_run;                /* its failures in a row */
     bool ended;
     unsigned destructor_rounds;
     struct recording *next;      /* in the list of all */

@@ -15,7 +15,7 @@
 #include "profiler/threads/overhead.h"
 
 enum {
-    SAMPLING_WINDOW = 32,       /* timed operations between two adjustments of the period */
+    SAMPLING_WINDOW = 32,       /* timed operations per adjustment */
     SAMPLING_LONGEST = 1 << 14, /* period */
     /* Timing may take 1/share of the CPU time. */
     SAMPLING_FULL_SHARE = 256,
@@ -24,7 +24,7 @@ enum {
 
 struct sampling {
     uint64_t share;
-    uint64_t counted_sixteenths; /* of a tick: cost of an operation that is only counted */
+    uint64_t counted_sixteenths; /* cost in ticks of a counted operation */
     bool sampled_mode;
 };
 extern struct sampling sampling RECORD_HIDDEN;
