@@ -63,7 +63,7 @@ def test_the_sentence_is_in_the_users_words() -> None:
     said = advise(profile_samples.hot_lock()).sentence
     assert said == (
         "45 % of thread time is spent waiting for db.c:88 &db->mu: threads often wait "
-        "for each other (high contention); try the lock mcs (at most 24 % faster)"
+        "for each other (high contention); try the algorithm mcs (at most 24 % faster)"
     )
     quiet = advise(profile_samples.idle()).sentence
     assert quiet.startswith("locks are not your bottleneck")
@@ -95,7 +95,7 @@ def test_oversubscription_asks_for_parking() -> None:
     # But glibc's lock parks as well, and leaves no CPU idle.
     for settings, why in (
         (["worthwhile=0"], "its waiters sleep"),
-        (["few-cpus=2"], "no other can gain more than 1 %"),
+        (["few-cpus=2"], "no other algorithm can gain more than 1 %"),
     ):
         kept = advise(busy, rules().set(settings))
         assert kept.bottlenecks == verdict.bottlenecks
@@ -209,7 +209,7 @@ def test_a_forecast_is_labelled(
 
 def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["advise", str(tmp_path / "none.trace")]) == 2
-    assert "no such file" in capsys.readouterr().err
+    assert "does not exist" in capsys.readouterr().err
     assert main(["advise", "--threads", "1,2", "--", "true"]) == 2
     assert "{threads}" in capsys.readouterr().err
 

@@ -98,7 +98,7 @@ def test_sections_that_fill_the_run_leave_nothing_to_gain() -> None:
     assert site.features.gain is not None
     assert 0 < site.features.gain < 0.05
     assert (site.recommendation, site.alternatives) == (None, ())
-    assert site.keep == "keep glibc's lock: no other can gain more than 1 %"
+    assert site.keep == "keep glibc's lock: no other algorithm can gain more than 1 %"
     assert site.keep in verdict.sentence
     assert site.avoid  # what would be worse is said all the same
     assert any("gain" in line and "[E10.bound" in line for line in verdict.evidence)
@@ -170,7 +170,7 @@ def test_waits_cost_little_where_they_sleep_and_all_where_they_spin() -> None:
     verdict = advise(spinning)
     assert verdict.sites[0].recommendation
     kept = advise(replace(filled(), lock="mcs-park"), load().set(["worthwhile=99"]))
-    assert kept.sites[0].keep.startswith("keep the lock mcs-park")
+    assert kept.sites[0].keep.startswith("keep the algorithm mcs-park")
 
 
 def test_on_several_nodes_sections_may_get_shorter() -> None:
@@ -225,7 +225,7 @@ def test_each_rule_without_its_measure_is_named_with_a_reason() -> None:
         said = [line for line in lines if rule in line.partition(":")[0]]
         assert said, rule
         assert all(": not measured (" in line for line in said)
-        assert not any("the trace does not have it" in line for line in said)
+        assert not any("the trace does not contain it" in line for line in said)
     assert len(lines) == len({line.rpartition(": ")[2] for line in lines})
 
 

@@ -157,7 +157,7 @@ def test_on_few_cpus_a_lock_that_sleeps_is_enough() -> None:
 def test_on_few_busy_cpus_too() -> None:
     measured = replace(features("memcached-new", nodes=1, cpu_granted=0.5), cpus=2)
     site = judge(measured, load(), native.locks()).sites[0]
-    assert "where other programs share the CPUs, keep glibc's lock" in site.cautions
+    assert "if other programs share the CPUs, keep glibc's lock" in site.cautions
     assert "malthusian-park" not in site.alternatives
 
 
@@ -243,6 +243,6 @@ def test_on_a_busy_machine_a_parking_lock_is_named_too() -> None:
     assert site.bottlenecks == calm.bottlenecks
     assert site.alternatives[0] == "malthusian-park"
     assert "malthusian-park" not in calm.alternatives
-    assert any("take malthusian-park" in caution for caution in site.cautions)
+    assert any("use malthusian-park" in caution for caution in site.cautions)
     parked = judge(features("sqlite", cpu_granted=0.5), load(), native.locks())
     assert not any("share the CPUs" in caution for caution in parked.sites[0].cautions)

@@ -167,7 +167,7 @@ def test_the_table_fits_and_says_what_differs(diff):
         (["a0.trace,a0.trace", ","], "one side has no trace"),
         (["--fail-if", "wait.p98 > 3%", "a0.trace", "b0.trace"], "measures: share"),
         (["--fail-if", "share > 3", "a0.trace", "b0.trace"], "is in percent"),
-        (["--fail-if", "share", "a0.trace", "b0.trace"], "is no condition"),
+        (["--fail-if", "share", "a0.trace", "b0.trace"], "is not a condition"),
     ],
 )
 def test_usage(words, message, diff, capsys):

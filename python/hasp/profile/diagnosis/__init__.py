@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """From a profile to advice: measures, rules as data, and a verdict in words.
 
-`advise(profile)` is all that a report needs.
+Reports call `advise(profile)` only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def advise(
     objective: str = "throughput",
     fewer: Profile | None = None,
 ) -> Verdict:
-    """The verdict on a profile, with the rules that come with Hasp or with others."""
+    """Return the verdict on a profile; the default rules are those of Hasp."""
     from hasp.locks import native
     from hasp.profile.diagnosis.judge import judge
     from hasp.profile.diagnosis.measure import features

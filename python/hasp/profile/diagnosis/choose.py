@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The locks that satisfy the advice for one site, the best first."""
+"""Choose the lock algorithms that satisfy the advice for a site."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from hasp.locks.native import LockInfo
 from hasp.profile.diagnosis.evaluate import Fired
 from hasp.profile.diagnosis.rules import Advice, Combination, Rules
 
-# What ranks the locks that are left: policy first, then family (E7).
+# Rank the remaining algorithms: by policy first, then by family (E7).
 RANKING = ("E8", "E1", "E2", "E4", "E3", "E5", "E6", "E9")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What is left of the list for one site."""
+    """The outcome of the selection for one site."""
 
-    advice: tuple[tuple[str, Advice], ...]  # with the rule it comes from
+    advice: tuple[tuple[str, Advice], ...]  # with the id of its rule
     applied: tuple[Combination, ...]
-    conflicts: tuple[tuple[str, Advice], ...]  # gave way: no lock has all
-    locks: tuple[LockInfo, ...]  # the best first; the reference is not among them
+    # advice that was dropped because no algorithm satisfies all
+    conflicts: tuple[tuple[str, Advice], ...]
+    locks: tuple[LockInfo, ...]  # the best first, without the reference
 
 
 def has(lock: LockInfo, quality: str, rules: Rules) -> bool:
-    """Whether a lock has an advised property, by the lock list or by the study."""
+    """Whether an algorithm has a property, by the lock list or by the study."""
     if lock.name in rules.members.get(quality, ()):
         return True
     if quality == "small":
@@ -36,19 +37,19 @@ def has(lock: LockInfo, quality: str, rules: Rules) -> bool:
 
 
 def satisfies(lock: LockInfo, advice: Advice, rules: Rules) -> bool:
-    """Whether a lock follows one piece of advice."""
+    """Whether an algorithm follows one piece of advice."""
     return has(lock, advice.quality, rules) == advice.wanted
 
 
 def choose(fired: Sequence[Fired], rules: Rules, locks: Sequence[LockInfo]) -> Choice:
-    """Filter and rank the locks by the rules that fired for a site.
+    """Filter and rank the algorithms by the rules that fired for a site.
 
-    Advice is applied one by one, the firm first and then in the reverse of the order in
-    which it gives way; what would leave no lock is not applied but reported.
+    Firm advice is applied first, then the rest from the last to give way to the first.
+    Advice that would exclude every algorithm is reported as a conflict instead.
     """
     ids = {item.rule.id for item in fired}
     applied = [item for item in rules.combinations if set(item.having) <= ids]
-    # What changes the advice silently (a single node) is no conflict when it gives way.
+    # Silent advice (about a single node) may give way without a conflict.
     advice = _advice(fired, applied)
     left = [lock for lock in locks if not lock.is_reference]
     conflicts = []
@@ -92,7 +93,7 @@ def _advice(
 
 
 def _firmness(pair: tuple[str, Advice], rules: Rules) -> int:
-    """Firm advice first, then what gives way last."""
+    """Return the sort key of advice: firm first, the first to give way last."""
     source, advice = pair
     if advice.firm:
         return 0

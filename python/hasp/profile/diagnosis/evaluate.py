@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which rules fire for a program and its sites, and with which numbers."""
+"""Evaluate the rules on a program and its sites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hasp.profile.diagnosis.rules import Condition, Rule, Rules
 
 @dataclass(frozen=True)
 class Number:
-    """A measure beside its threshold."""
+    """A measure with its threshold."""
 
     measure: str
     value: float
@@ -24,7 +24,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Fired:
-    """A rule that holds, for a site or (None) the program."""
+    """A rule that holds for a site or, if None, for the program."""
 
     rule: Rule
     site: int | None
@@ -33,7 +33,7 @@ class Fired:
 
 @dataclass(frozen=True)
 class Unknown:
-    """A rule that could not be judged, and the measures that were missing."""
+    """A rule without a result, and the measures that were missing."""
 
     rule: Rule
     missing: tuple[str, ...]
@@ -41,16 +41,16 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All rules of one file on one profile."""
+    """The result of all rules on one profile."""
 
     fired: tuple[Fired, ...]
     unknown: tuple[Unknown, ...]
     locks_matter: bool
-    hot: frozenset[int]  # sites
+    hot: frozenset[int]  # site numbers
 
 
 class _Evaluator:
-    """Collects what fires; unknown rules once, however many sites they concern."""
+    """Collects rules that fire, and each rule without a result once."""
 
     def __init__(self, features: Features, rules: Rules, objective: str) -> None:
         self.features = features
@@ -60,7 +60,7 @@ class _Evaluator:
         self.missing: dict[str, set[str]] = {}
 
     def applies(self, rule: Rule, site: SiteFeatures | None) -> bool:
-        """Whether the rule speaks of this machine, this objective, this lock."""
+        """Whether the rule concerns this machine, objective and algorithm."""
         return (
             (not rule.objective or rule.objective == self.objective)
             and rule.speaks_of(self.features.nodes)
@@ -68,7 +68,7 @@ class _Evaluator:
         )
 
     def judge(self, rule: Rule, site: SiteFeatures | None) -> None:
-        """Note the rule if it fires, and what was missing if that is not known."""
+        """Record the rule if it fires, or its missing measures."""
         if not self.applies(rule, site):
             return
         every = [self._number(item, site) for item in rule.all]
@@ -111,7 +111,7 @@ class _Evaluator:
         return condition.holds(value, limit), number
 
     def over(self, rules: Iterable[Rule], sites: Iterable[SiteFeatures]) -> None:
-        """Judge rules on sites."""
+        """Evaluate rules on sites."""
         for rule in rules:
             for site in sites:
                 self.judge(rule, site)
@@ -120,11 +120,11 @@ class _Evaluator:
 def evaluate(
     features: Features, rules: Rules, objective: str = "throughput"
 ) -> Evaluation:
-    """Every rule on everything that it speaks of.
+    """Evaluate every rule on everything that it concerns.
 
-    The program's rules come first; where they say that locks do not matter, no site is
-    hot, and the sites are only asked for trouble which the section share does not show:
-    many locks, trylocks, many uncontended acquisitions.
+    The rules about the program come first. If they find that locks do not matter, no
+    site is hot, and sites are only checked for problems that the section share does not
+    show: many locks, trylocks, and many uncontended acquisitions.
     """
     work = _Evaluator(features, rules, objective)
     for rule in rules.rules:

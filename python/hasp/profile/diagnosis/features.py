@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What the rules measure: the numbers of a profile, normalised by the CPUs it may use.
+"""The measures of a profile that rules use, normalised by the number of CPUs.
 
-Every field that may be None is a measure that a rule may name; measures.toml says what
-it is. None means that it was not measured: a rule on it can neither fire nor be
-refuted. Waiters are counted per CPU that the holder leaves to others, C - 1: on the 64
-CPUs of the lock study that is its "of 64" within rounding, and on 2 CPUs the one thread
-that can wait without oversubscription still counts as all.
+Every optional field is a measure that rules may name; measures.toml describes it. None
+means not measured: rules on it have no result. Waiters are counted per CPU other than
+the holder's, C - 1: on the 64 CPUs of the lock study that is its "of 64" within
+rounding, and on 2 CPUs the one thread that can wait without oversubscription still
+counts fully.
 """
 
 from __future__ import annotations
@@ -14,18 +14,21 @@ from dataclasses import dataclass
 
 
 class _Measured:
-    """Measures by name."""
+    """Access to measures by name."""
 
     def value(self, name: str) -> float | None:
-        """The measure called `name`."""
+        """Return the measure called `name`."""
         found: float | None = getattr(self, name)
         return found
 
 
 @dataclass(frozen=True)
 class SiteFeatures(_Measured):
-    """One site's measures: of the lock there that is waited for most, where it says
-    `lock`, else of all its locks together."""
+    """The measures of one site:
+
+    of its most contended lock if measures.toml says `lock`, else of all its locks
+    together.
+    """
 
     site: int
     name: str
@@ -73,12 +76,12 @@ class SiteFeatures(_Measured):
 
 @dataclass(frozen=True)
 class Features(_Measured):
-    """The program's measures, and those of its sites."""
+    """The measures of the program and of its sites."""
 
     cpus: int
     nodes: int
     sites: tuple[SiteFeatures, ...]
-    lock: str = ""  # that it ran under
+    lock: str = ""  # the lock algorithm of the run
     threads: int = 0
     section_share: float | None = None
     active_share: float | None = None

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""The most that another lock can gain at a site, from where a profile has its time go.
+"""Upper bounds of the throughput that another lock algorithm can gain at a site.
 
-Another lock neither shortens the sections nor the work between them. What it can save
-is the CPU time that waiting, passing on and taking cost, and the time in which the lock
-was free though somebody waited. Each of three bounds says how much faster the program
-could be without all of that; the smallest counts. They are those of operational
-analysis (Denning and Buzen, "The Operational Analysis of Queueing Network Models",
-Computing Surveys 1978), with the lock's own cost in place of a device's:
+Another algorithm shortens neither the critical sections nor the work between them. It
+can save the CPU time spent on waiting, handing over and acquiring, and the time during
+which the lock was free while threads waited. Each of three bounds is the speed-up of
+the program without these costs; the smallest one counts. They are the bounds of
+operational analysis (Denning and Buzen, "The Operational Analysis of Queueing Network
+Models", Computing Surveys 1978), with the lock's cost in place of a device's:
 
-  CPUs   all of them doing nothing but useful work, all the time
-  path   without the lock's delays, each taken to hold the whole program up
-  waits  the threads that use it never waiting for it
+CPUs   all CPUs do only useful work, all the time
 
-Costs that a profile does not have are thresholds, set high: these are upper bounds. Not
-covered is what memory gains when fewer threads run (rule E5).
+path   no delays by the lock, if each delays the whole program
+
+waits  the threads that use the lock never wait for it
+
+Costs that a profile does not contain are generous thresholds, because these are upper
+bounds. The effect of fewer running threads on memory is not covered (rule E5).
 """
 
 from __future__ import annotations
@@ -28,11 +30,12 @@ from hasp.profile.diagnosis.rules import Rules
 from hasp.profile.model.distribution import Distribution
 from hasp.profile.model.profile import Kind, Lock, Profile, Site, Use, sum_of
 
-MOST = 0.95  # of any time that can be saved: a bound of "20 times" says it all
-LEAST_PLAIN = 0.5  # of the CPU time that is not the recorder's own
-ONE_BY_ONE = 256  # threads that are looked at apart
-REGULAR = 0.5  # of the mean number of acquisitions: a thread that belongs to the work
-SMALL = 0.01  # share of the threads' time: below, a site is not looked at closely
+MOST = 0.95  # of any time that can be saved: a bound of 20 times is enough
+LEAST_PLAIN = 0.5  # minimum share of the CPU time without recording
+ONE_BY_ONE = 256  # threads that are examined individually
+# of the mean number of acquisitions: fewer mean that a thread is not part of the work
+REGULAR = 0.5
+SMALL = 0.01  # share of the threads' time; smaller sites are not examined closely
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,9 @@ class Gain:
     cpus: float | None
     path: float | None
     waits: float | None
-    cpu_share: float | None  # of the threads' CPU time, what the lock costs
-    free_share: float  # of the run, free though somebody waited, or held for too long
+    cpu_share: float | None  # the lock's part of the threads' CPU time
+    # share of the run during which it was free while threads waited, or held too long
+    free_share: float
 
     @property
     def most(self) -> float | None:
@@ -61,12 +65,15 @@ def gain(
     active: Mapping[int, float],
     rules: Rules,
 ) -> Gain | None:
-    """The bounds for one site; `active`: how long each thread ran or waited, in ns."""
+    """Return the bounds for one site.
+
+    `active` is each thread's time running or waiting, in ns.
+    """
     use = site.total
     if use is None or not profile.duration_ns:
         return None
     cost = _Cost(profile, site, rules)
-    # What recording cost is no part of the program; all else took the longer for it.
+    # Recording is not part of the program; everything else took longer because of it.
     plain = max(LEAST_PLAIN, 1 - profile.overhead.share)
     cpu_ns = sum(thread.cpu_ns for thread in profile.threads)
     free_ns = _free(site, use, hottest, profile)
@@ -76,8 +83,8 @@ def gain(
     run = busy(profile)
     lived = {thread: plain * ns for thread, ns in active.items()}
     worst, waiting = _worst_thread(site, use, lived, cost)
-    # All pay for what any does where they share CPUs; and CPU time takes longer than
-    # its length where other programs have a part of them.
+    # Threads that share CPUs pay for each other's costs. CPU time also takes longer
+    # where other programs use the CPUs.
     worst = max(worst, spent / run.cpus) / run.granted(cpu_ns)
     ready = run.ready_share
     return Gain(
@@ -90,7 +97,7 @@ def gain(
 
 
 def _faster(saved: float) -> float:
-    """How much more gets done when this share of the time is saved."""
+    """Return the speed-up if this share of the time is saved."""
     return 1 / (1 - min(max(saved, 0.0), MOST)) - 1
 
 
@@ -99,17 +106,17 @@ class Busy:
     """The part of a run in which any thread ran, was ready, or waited for a lock."""
 
     ns: float
-    ready_share: float | None  # of the CPUs, how many the threads could use meanwhile
+    ready_share: float | None  # of the CPUs, the threads that could use them
     cpus: int
 
     def granted(self, cpu_ns: int) -> float:
-        """Of the CPU time that the threads were ready for, what they got."""
+        """The share of the CPU time that the threads were ready for and got."""
         wanted = (self.ready_share or 0.0) * self.cpus * self.ns
         return min(1.0, max(1 - MOST, cpu_ns / wanted)) if wanted else 1.0
 
 
 def busy(profile: Profile) -> Busy:
-    """What a server does when nobody asks says nothing, so it does not count."""
+    """Return the busy part of a run; an idle server does not count."""
     cpus = max(1, profile.cpus)
     looks = [
         min(moment.runnable or 0, cpus)
@@ -123,13 +130,14 @@ def busy(profile: Profile) -> Busy:
 
 
 class _Cost:
-    """What the acquisitions of a site cost at most, in ns of CPU time."""
+    """Upper bounds of a site's cost, in ns of CPU time."""
 
     def __init__(self, profile: Profile, site: Site, rules: Rules) -> None:
-        # Glibc's mutexes sleep; of others a sampler cannot tell spinning from waking.
+        # glibc's mutexes sleep; for others samples cannot distinguish spinning from
+        # waking.
         sleeps = profile.lock in ("", REFERENCE) and site.kind is not Kind.SPINLOCK
         self._wait_ns = rules.limit("sleep-cost") if sleeps else float("inf")
-        # Falling asleep and waking others is the kernel's work, and not more than all.
+        # Sleeping and waking is system time, and cannot exceed all of it.
         known = sleeps and profile.moments
         self._kernel_ns = profile.moments[-1].system_ns if known else float("inf")
         self._operation_ns = rules.limit("operation-cost")
@@ -137,7 +145,7 @@ class _Cost:
         self._several_nodes = profile.nodes > 1
 
     def of(self, use: Use) -> float:
-        """Waiting, taking and releasing it, and moving its line and data."""
+        """Return the cost of waiting, acquiring, releasing and moving cache lines."""
         tries = use.trylock_failures
         return (
             min(_at_most(use.wait, self._wait_ns), self._kernel_ns)
@@ -146,18 +154,18 @@ class _Cost:
         )
 
     def remote(self, use: Use) -> float:
-        """Sections behind one on another node, which a hierarchical lock makes rare."""
+        """Return the cost of handovers between nodes, rare in hierarchical locks."""
         if not self._several_nodes or not use.acquisitions:
             return 0.0
         return use.hold.total_ns * min(1.0, use.node_changes / use.acquisitions)
 
     def disturbing(self, use: Use) -> float:
-        """Trylocks that fail: each may take the lock's line away from the holder."""
+        """Return the cost of failing trylocks, which may take the cache line away."""
         return min(use.trylock_failures * self._move_ns, float(use.hold.total_ns))
 
 
 def _at_most(wait: Distribution, most_ns: float) -> float:
-    """All waits together, none longer than that."""
+    """Return the sum of all waits, each limited to this duration."""
     if most_ns == float("inf") or not wait.timed:
         return float(wait.total_ns)
     counts = numpy.array(wait.counts, float)
@@ -167,11 +175,12 @@ def _at_most(wait: Distribution, most_ns: float) -> float:
 
 
 def _free(site: Site, use: Use, hottest: Lock | None, profile: Profile) -> float:
-    """How long the lock was free though somebody waited, in ns.
+    """Return how long the lock was free while threads waited, in ns.
 
-    From release to acquire, where a waiter came next (not every release is timed, so
-    the mean stands for all); or, where others may come first, the looks of the sampler
-    at which somebody waited and nobody held it. Never longer than a lone lock was free.
+    If waiters acquire in order, this is the time from release to acquire (not all
+    releases are timed, so the mean is scaled up). If others may overtake them, samples
+    are counted in which threads waited and none held the lock. It cannot exceed the
+    time during which a single lock was free.
     """
     free_ns = (use.handover.mean_ns or 0.0) * use.contended
     if hottest is not None and site.share >= SMALL:
@@ -182,22 +191,24 @@ def _free(site: Site, use: Use, hottest: Lock | None, profile: Profile) -> float
 
 
 def _unheld(lock: Lock, profile: Profile) -> float:
-    """The share of the sampler's looks at which it was waited for and not held."""
+    """Return the share of samples with waiters but no holder."""
     if not lock.waiters_mean or profile.mode != "full":
         return 0.0  # a sampled recording does not know all holders
     mine = [sample for sample in profile.waiters if sample.lock == lock.number]
     seen = sum(sample.waiters * sample.weight for sample in mine)
     unheld = sum(sample.weight for sample in mine if not sample.holder)
-    # `seen` per look is the mean number of waiters, which tells how many looks.
+    # `seen` per sample is the mean number of waiters, which gives the number of
+    # samples.
     return min(1.0, unheld * lock.waiters_mean / seen) if seen else 0.0
 
 
 def _worst_thread(
     site: Site, use: Use, active: Mapping[int, float], cost: _Cost
 ) -> tuple[float, float | None]:
-    """The most that the lock costs one thread in ns, and what it gains without waits.
+    """Return the largest cost for one thread in ns, and its gain without waits.
 
-    Threads that seldom take it do not count: the program does not depend on them.
+    Threads that rarely acquire the lock are ignored: the program does not depend on
+    them.
     """
     threads = len(site.threads)
     if site.share < SMALL or not 0 < threads <= ONE_BY_ONE:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From measures to a verdict: which rules fire, and what follows for each site."""
+"""From measures to a verdict: the rules that fire and their consequences per site."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from hasp.profile.diagnosis.words import (
     taken_words,
 )
 
-ALTERNATIVES = 4  # locks named beside the recommended one
-SAID = 2  # bottlenecks that a sentence names; the evidence has all
-EXAMPLES = 4  # locks named for a property to avoid
+ALTERNATIVES = 4  # algorithms named beside the recommended one
+SAID = 2  # bottlenecks in a sentence; the evidence has all
+EXAMPLES = 4  # algorithms named for a property to avoid
 OTHER_LEVEL = {"high": "extreme", "extreme": "high"}
-REPLACEABLE = ("mutex",)  # kinds of lock that Hasp can put another in place of
+REPLACEABLE = ("mutex",)  # kinds of locks whose algorithm Hasp can replace
 
 
 def judge(
@@ -37,7 +37,7 @@ def judge(
     locks: Sequence[LockInfo],
     objective: str = "throughput",
 ) -> Verdict:
-    """Apply the rules to what was measured."""
+    """Apply the rules to the measures."""
     present = next((lock for lock in locks if lock.name == features.lock), None)
     if present is not None:
         features = replace(features, present_parks=float(present.parks))
@@ -88,7 +88,7 @@ def _sentence(
         answer = _answer(first, lock)
         return f"{no_bottleneck(features)}; {trouble} at {first.name}: {answer}"
     if not trouble:
-        trouble = f"{'now and then' if first.level else 'hardly ever'} somebody waits"
+        trouble = f"{'now and then' if first.level else 'hardly ever'} threads wait"
     return sentence(first.features, first.bottlenecks, trouble, _answer(first, lock))
 
 
@@ -99,7 +99,7 @@ def _weight(site: SiteVerdict) -> tuple[bool, float]:
 
 
 def _kept(choice: Choice, fired: Sequence[Fired]) -> str:
-    """Why no other lock is worth it, where a rule says so and none sets that aside."""
+    """Return why no other algorithm is worth it, unless a rule overrides that."""
     dropped = {name for item in choice.applied for name in item.drops}
     reasons = [
         item.rule.keep
@@ -126,7 +126,7 @@ def _site(
     names = [lock.name for lock in choice.locks] if answerable else []
     cautions = [rule.caution for rule in loud]
     if bottlenecks and site.kind not in REPLACEABLE:
-        cautions.append(f"Hasp replaces mutexes; this {site.kind} stays glibc's")
+        cautions.append(f"Hasp replaces mutexes only, not this {site.kind}")
     recommended = names[0] if names else None
     content = site.site not in found.hot and _content(
         loud, asked, features.lock, rules, locks
@@ -139,12 +139,12 @@ def _site(
         alternatives = _both(fired, names, rules, locks, features.nodes)
     other = _also(fired, program, rules, locks) if recommended else None
     if other and other.name != recommended and _collapses(recommended, locks):
-        where = "where other programs share the CPUs"
+        where = "if other programs share the CPUs"
         if features.present_parks and features.cpus <= rules.limit("few-cpus"):
             cautions.append(f"{where}, keep {lock_words(features.lock)}")  # E1.enough
         else:
             alternatives = [other.name, *(n for n in alternatives if n != other.name)]
-            cautions.append(f"{where}, take {other.name}")
+            cautions.append(f"{where}, use {other.name}")
     return SiteVerdict(
         site=site.site,
         name=site.name,
@@ -174,7 +174,7 @@ def _also(
     rules: Rules,
     locks: Sequence[LockInfo],
 ) -> LockInfo | None:
-    """The answer if the rules that the program's rules point to had fired as well."""
+    """Return the answer if the rules named by `also` had fired too."""
     pointed = {item.rule.also for item in program if item.rule.also}
     more = [Fired(rule, None, ()) for rule in rules.rules if rule.id in pointed]
     if not more or any(item.rule in (one.rule for one in more) for item in fired):
@@ -193,7 +193,7 @@ def _content(
     rules: Rules,
     locks: Sequence[LockInfo],
 ) -> bool:
-    """Whether the lock that the program has follows the advice, and that will do."""
+    """Whether the present algorithm follows the advice well enough."""
     lock = next((lock for lock in locks if lock.name == present), None)
     quiet = all(rule.quiet or not rule.bottleneck for rule in loud)
     return (
@@ -216,7 +216,7 @@ def _reasons(choice: Choice) -> tuple[str, ...]:
 
 
 def _avoid(advice: Advice, rules: Rules, locks: Sequence[LockInfo]) -> str:
-    """What a piece of advice excludes, with examples."""
+    """Return what a piece of advice excludes, with examples."""
     others = [
         lock.name
         for lock in locks
@@ -238,7 +238,7 @@ def _both(
     locks: Sequence[LockInfo],
     nodes: int,
 ) -> list[str]:
-    """Inside the hysteresis band, the other level's answer comes second."""
+    """Return the other level's answer as second choice, inside the hysteresis band."""
     level = next((item for item in fired if item.rule.level in OTHER_LEVEL), None)
     if level is None:
         return list(names[1 : 1 + ALTERNATIVES])
@@ -257,7 +257,7 @@ def _both(
 
 
 def _answer(site: SiteVerdict, lock: str) -> str:
-    """What to do about the worst site."""
+    """Return the advice for the worst site."""
     if site.recommendation:
         return taken_words(site.recommendation, site.features)
     if site.keep:
@@ -274,5 +274,5 @@ def _answer(site: SiteVerdict, lock: str) -> str:
 
 
 def _instead(site: SiteVerdict) -> list[str]:
-    """The first thing that would help more than a lock."""
+    """Return the first remedy other than another algorithm."""
     return [f"consider: {hint}" for hint in site.hints[:1]]

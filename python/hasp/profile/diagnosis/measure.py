@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The measures of a profile: features.py explains each."""
+"""Compute the measures of a profile; features.py explains them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from hasp.profile.diagnosis.gain import busy, gain
 from hasp.profile.diagnosis.rules import Rules
 from hasp.profile.model.profile import Kind, Lock, Operation, Profile, Site, Thread, Use
 
-LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)  # condvars and barriers only wait
+# without condition variables and barriers
+LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)
 LOOKED_AT = 1024  # locks of one site: there may be a million
-SAMPLES = 50_000  # of waiters, likewise
+SAMPLES = 50_000  # of waiters
 ENOUGH = 100  # samples of one lock's waiters
-PARTS = 10  # of the run, over which contention may vary
-STATIC = "static"  # a lock's flag: no init was seen
+PARTS = 10  # of the run, to see how contention varies
+STATIC = "static"  # lock flag: no init was recorded
 PAGE = 4096  # bytes
 SECOND = 1e9
 
 
 def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Features:
-    """What the rules ask of a profile.
+    """Return the measures of a profile.
 
-    `fewer` is a profile of the same work with fewer threads, for what grows with them.
+    `fewer` is a profile of the same work with fewer threads, for growth rates.
     """
     active = _active(profile)
     total_ns, active_ns = _thread_time(profile, active)
@@ -73,10 +74,10 @@ def _ratio(part: float, whole: float | None) -> float | None:
 
 
 def _active(profile: Profile) -> dict[int, float]:
-    """How long each thread ran or waited for locks.
+    """Return how long each thread ran or waited for locks, in ns.
 
-    That leaves out sleep elsewhere: a main thread that joins, workers without work.
-    Spinning waits are in the CPU time, so not counted again.
+    This excludes other sleep, such as a main thread in join and workers without work.
+    Spinning waits are part of the CPU time and are not counted again.
     """
     parked = 1 - spinning_share(profile)
 
@@ -87,14 +88,14 @@ def _active(profile: Profile) -> dict[int, float]:
 
 
 def _thread_time(profile: Profile, active: Mapping[int, float]) -> tuple[float, float]:
-    """All threads' lives together, and the part in which they were active."""
+    """Return the threads' total lifetime, and the part in which they were active."""
     sections = lives = 0.0
     for thread in profile.threads:
         ended = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
         lives += max(0, ended - thread.began_ns)
         sections += thread.section_ns
-    # A record that several threads used in turn tells the life of the last one only;
-    # the profile's share knows all of them.
+    # A shared record has only the lifetime of its last thread. The profile's share
+    # covers all.
     if profile.section_share:
         lives = sections / profile.section_share
     return lives, min(sum(active.values()), max(lives, sections))
@@ -107,12 +108,12 @@ def _uses(profile: Profile) -> Iterable[Use]:
 
 
 def _counts_misses(profile: Profile) -> bool:
-    """Whether it is cache misses that were counted: the counter can be chosen."""
+    """Whether the counted events are cache misses."""
     return "cache misses" in (profile.counter or "")
 
 
 def spinning_share(profile: Profile) -> float:
-    """The share of waits for locks that were on a CPU; 0 where nobody looked."""
+    """Return the share of waits for locks that were on a CPU; 0 without samples."""
     spinning = parked = 0
     for use in _uses(profile):
         spinning += use.samples_spinning
@@ -128,9 +129,9 @@ def _cpu_time(profile: Profile) -> float | None:
 
 
 def _runnable(profile: Profile) -> tuple[float, float] | None:
-    """Threads that are running or ready, and that wait for locks, on average.
+    """Return the mean numbers of runnable threads and of threads waiting for locks.
 
-    Over the moments at which any was: what a server does when it is idle says nothing.
+    Samples without runnable threads are ignored: an idle server is irrelevant.
     """
     looks = [
         (moment.runnable, moment.waiting)
@@ -144,10 +145,10 @@ def _runnable(profile: Profile) -> tuple[float, float] | None:
 
 
 def _wanting(profile: Profile) -> float | None:
-    """Threads that would run under a spinning lock: those asleep for one would spin.
+    """Return the threads that would run under a spinning lock, per CPU.
 
-    Their typical number, a whole one: two threads that are always ready and a third
-    that seldom is are two.
+    Threads asleep for a lock would spin. The number is rounded: two threads that are
+    always ready and a third that rarely is count as two.
     """
     looks = _runnable(profile)
     if looks is None:
@@ -158,7 +159,7 @@ def _wanting(profile: Profile) -> float | None:
 
 
 def _granted(profile: Profile, cpu_ns: float | None) -> float | None:
-    """The CPU time that the threads got of what they wanted and there is."""
+    """Return the share of usable CPU time that the threads got."""
     ready = [moment.runnable or 0 for moment in profile.moments]
     if cpu_ns is None or not any(ready):
         return None
@@ -171,30 +172,25 @@ def _fault_share(profile: Profile, rules: Rules, cpu_ns: float | None) -> float 
     share = _ratio(faults * rules.limit("page-fault"), cpu_ns)
     if share is None or not profile.moments or not cpu_ns:
         return share
-    # Faults are served by the kernel: they cannot take longer than all of it.
+    # The kernel serves faults, so they cannot take longer than all system time.
     return min(share, profile.moments[-1].system_ns / cpu_ns)
 
 
 class Whole(NamedTuple):
-    """What the measures of a site are set against."""
+    """Totals that the measures of a site refer to."""
 
-    total_ns: float  # all threads' lives
+    total_ns: float  # all threads' lifetimes
     cpu_ns: float | None
     acquisitions: int  # of all locks
-    phases: Mapping[int, list[float]]  # lock -> waiters in each part of the run
-    active: Mapping[int, float]  # thread -> how long it ran or waited, in ns
+    phases: Mapping[int, list[float]]  # waiters in each part of the run, by lock
+    active: Mapping[int, float]  # time running or waiting in ns, by thread
 
 
 def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatures:
     use = site.total
     assert use is not None
     seconds = profile.duration_ns / SECOND
-    # They come with those that were waited for most first.
-    hottest = max(
-        site.locks[:LOOKED_AT],
-        key=lambda lock: (lock.wait_ns, lock.acquisitions),
-        default=None,
-    )
+    hottest = _hottest(site)
     waiters = _waiters(site, hottest, profile)
     waiters_p95 = hottest.waiters_p95 if hottest else site.waiters_p95
     hold_p50 = use.hold.quantile(0.5)
@@ -252,11 +248,20 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
     )
 
 
-def _waiters(site: Site, hottest: Lock | None, profile: Profile) -> float | None:
-    """Threads that wait for the site's most wanted lock, on average.
+def _hottest(site: Site) -> Lock | None:
+    """Return the lock with the longest waits; the locks are sorted by wait time."""
+    return max(
+        site.locks[:LOOKED_AT],
+        key=lambda lock: (lock.wait_ns, lock.acquisitions),
+        default=None,
+    )
 
-    All that was waited, per time, is exactly that mean (Little's law); the sampler's
-    counts serve where waits were not summed for single locks.
+
+def _waiters(site: Site, hottest: Lock | None, profile: Profile) -> float | None:
+    """Return the mean number of threads waiting for the site's most contended lock.
+
+    The total wait time per time is that mean (Little's law). Samples are used if waits
+    were not summed for single locks.
     """
     if hottest is None:
         return site.waiters_mean
@@ -266,12 +271,12 @@ def _waiters(site: Site, hottest: Lock | None, profile: Profile) -> float | None
 
 
 def _per_other_cpu(threads: float | None, profile: Profile) -> float | None:
-    """Waiting threads per CPU that the holder leaves to others."""
+    """Return waiting threads per CPU other than the holder's."""
     return None if threads is None else threads / max(1, profile.cpus - 1)
 
 
 def _phases(profile: Profile) -> dict[int, list[float]]:
-    """How many waited for each lock in each of PARTS parts of the run."""
+    """Return the waiters of each lock in each of PARTS parts of the run."""
     found: dict[int, list[float]] = {}
     step = 1 + len(profile.waiters) // SAMPLES
     number: Counter[int] = Counter()
@@ -280,12 +285,12 @@ def _phases(profile: Profile) -> dict[int, list[float]]:
         part = sample.at_ns * PARTS // max(1, profile.duration_ns)
         parts = found.setdefault(sample.lock, [0.0] * PARTS)
         parts[max(0, min(PARTS - 1, part))] += sample.waiters * sample.weight
-    # Of few samples the variation would be that of chance.
+    # With few samples the variation would be noise.
     return {lock: parts for lock, parts in found.items() if number[lock] >= ENOUGH}
 
 
 def _variation(parts: list[float] | None) -> float | None:
-    """How unevenly the waiters of a lock are spread over the run."""
+    """Return the coefficient of variation of a lock's waiters over the run."""
     if parts is None:
         return None
     mean = float(numpy.mean(parts))
@@ -293,18 +298,18 @@ def _variation(parts: list[float] | None) -> float | None:
 
 
 class Births(NamedTuple):
-    """When and where a site's locks were made."""
+    """When and where a site's locks were created."""
 
-    number: int  # how many, those that were made again each time
-    late: float | None  # the share behind the first quarter of the run
-    pages: float  # that they lie on
+    number: int  # creations, repeated ones included
+    late: float | None  # share after the first quarter of the run
+    pages: float  # memory pages that contain them
 
 
 def _births(site: Site, profile: Profile) -> Births:
-    """From some of the locks, evenly chosen, where there are very many.
+    """Return the creations; of very many locks an even sample is used.
 
-    A lock that no init was seen of appears when it is first used, which says nothing of
-    when it was made.
+    A lock without a recorded init appears at its first use, which does not show when it
+    was created.
     """
     step = 1 + len(site.locks) // LOOKED_AT
     some = site.locks[::step]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is known of each measure: measures.toml, read."""
+"""Descriptions of the measures, from measures.toml."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ SCOPES = ("program", "site")
 
 @dataclass(frozen=True)
 class Measure:
-    """A field of hasp.profile.diagnosis.features of the same name."""
+    """The description of a field of hasp.profile.diagnosis.features."""
 
     scope: str  # program or site
-    about: str  # what it is, in a few words
-    unit: str  # as words.quantity prints it; "flag": 1 for yes, 0 for no
-    missing: str  # why it may be
+    about: str  # a short description
+    unit: str  # as printed by words.quantity; "flag": 1 for yes, 0 for no
+    missing: str  # why it may be missing
 
 
 @cache
 def measures() -> dict[str, Measure]:
-    """Every measure by its name."""
+    """Return every measure by name."""
     raw = tomllib.loads(MEASURES.read_text(encoding="utf-8"))
     return {
         name: Measure(
             scope,
             entry["about"],
             entry.get("unit", ""),
-            entry.get("missing", "the trace does not have it"),
+            entry.get("missing", "the trace does not contain it"),
         )
         for scope in SCOPES
         for name, entry in raw[scope].items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rules file, read and checked: thresholds, rules, and properties of locks."""
+"""Read and check the rules file: thresholds, rules, and properties of algorithms."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ CONDITION = re.compile(r"(\w+) (>=|>|<=|<) ([\w-]+)")
 
 @dataclass(frozen=True)
 class Threshold:
-    """A number that decides, and where it comes from."""
+    """A threshold with its source."""
 
     name: str
     value: float
     unit: str
-    printed: bool  # P: in a paper; otherwise ours, open to calibration
+    printed: bool  # P: printed in a paper; otherwise ours, open to calibration
     source: str
     about: str
 
     @property
     def basis(self) -> str:
-        """P for a printed one, H for one of ours."""
+        """Return P for a printed threshold, H for one of ours."""
         return "P" if self.printed else "H"
 
 
@@ -51,7 +51,7 @@ class Condition:
     threshold: str
 
     def holds(self, value: float | None, limit: float) -> bool | None:
-        """None when the measure is not known."""
+        """Whether the condition holds; None if the measure is not known."""
         if value is None:
             return None
         if self.comparison == ">=":
@@ -65,30 +65,30 @@ class Condition:
 
 @dataclass(frozen=True)
 class Advice:
-    """A verb and a property of locks: `avoid fifo`."""
+    """A verb and a property of algorithms: `avoid fifo`."""
 
     verb: str
-    quality: str  # a property of the rules file
+    quality: str  # a property in the rules file
 
     @property
     def words(self) -> str:
-        """As it is written in the rules file."""
+        """The advice as written in the rules file."""
         return f"{self.verb} {self.quality}"
 
     @property
     def wanted(self) -> bool:
-        """Whether the property is asked for, not warned of."""
+        """Whether the property is wanted rather than unwanted."""
         return self.verb in ("require", "prefer")
 
     @property
     def firm(self) -> bool:
-        """Whether it stands even when no lock is left."""
+        """Whether the advice holds even if no algorithm is left."""
         return self.verb in ("require", "exclude")
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One step of the procedure."""
+    """A rule of the decision procedure."""
 
     id: str
     title: str
@@ -96,43 +96,43 @@ class Rule:
     all: tuple[Condition, ...]
     any: tuple[Condition, ...]
     scope: str  # program or site
-    hot: bool  # asked only of sites that cost enough (hot-share)
-    last: bool  # asked of sites that are hot or have a bottleneck by other rules
+    hot: bool  # only for sites that cost enough (hot-share)
+    last: bool  # for sites that are hot or have a bottleneck by other rules
     quiet: bool  # its bottleneck alone does not make locks matter
-    silent: bool  # changes the advice, says nothing by itself
+    silent: bool  # changes the advice without being reported
     bottleneck: str
     level: str
     advice: tuple[Advice, ...]
-    order: tuple[str, ...]  # locks, the best first
+    order: tuple[str, ...]  # algorithms, the best first
     hint: str
     caution: str
-    also: str  # a rule whose answer is named beside this one's
-    keep: str  # why no lock is recommended, whatever other rules advise; "": they may
+    also: str  # a rule whose answer is named in addition
+    keep: str  # why no algorithm is recommended, overriding other rules; "" if it is
     stop: bool
-    kinds: tuple[str, ...]  # of locks that it speaks of; () for all
+    kinds: tuple[str, ...]  # of locks that it concerns; () for all
     objective: str  # "" for every objective
     at_least_nodes: int
     most_nodes: int | None
 
     @property
     def stage(self) -> str:
-        """E0 to E10."""
+        """The stage, E0 to E10."""
         return self.id.partition(".")[0]
 
     def speaks_of(self, nodes: int) -> bool:
-        """Whether it is about machines with so many NUMA nodes."""
+        """Whether it concerns machines with this number of NUMA nodes."""
         few_enough = self.most_nodes is None or nodes <= self.most_nodes
         return nodes >= self.at_least_nodes and few_enough
 
 
 @dataclass(frozen=True)
 class Combination:
-    """Advice of one rule that another one, fired for the same lock, sets aside."""
+    """Sets a rule's advice aside if other rules fired for the same site."""
 
     id: str
-    having: tuple[str, ...]  # rules, all of which fired
-    drops: tuple[str, ...]  # rules (or stages) whose advice and order go
-    only: tuple[str, ...]  # of it, this advice; () for all
+    having: tuple[str, ...]  # ids of rules that must all have fired
+    drops: tuple[str, ...]  # rules or stages whose advice and order are dropped
+    only: tuple[str, ...]  # the advice that is dropped; () for all
     why: str
     source: str
 
@@ -144,17 +144,18 @@ class Rules:
     thresholds: Mapping[str, Threshold]
     rules: tuple[Rule, ...]
     combinations: tuple[Combination, ...]
-    properties: Mapping[str, str]  # advised property -> what it means
-    members: Mapping[str, tuple[str, ...]]  # -> locks that have it beside the list's
+    properties: Mapping[str, str]  # descriptions of advised properties
+    # algorithms with a property that the lock list does not have
+    members: Mapping[str, tuple[str, ...]]
     relaxed: tuple[str, ...]  # stages, the first to give way first
-    order: tuple[str, ...]  # when nothing else ranks the locks
+    order: tuple[str, ...]  # the default ranking of algorithms
 
     def limit(self, name: str) -> float:
-        """The value of a threshold."""
+        """Return the value of a threshold."""
         return self.thresholds[name].value
 
     def set(self, settings: Sequence[str]) -> Rules:
-        """The same rules with `name=value` settings."""
+        """Return the rules with `name=value` settings applied."""
         known = dict(self.thresholds)
         for setting in settings:
             name, _, text = setting.partition("=")
@@ -171,7 +172,7 @@ class Rules:
         return replace(self, thresholds=known)
 
     def without(self, *ids: str) -> Rules:
-        """The same but for some rules; the tests show with it that each is needed."""
+        """Return the rules without some, for tests that each is needed."""
         return replace(
             self,
             rules=tuple(rule for rule in self.rules if rule.id not in ids),
@@ -187,22 +188,22 @@ def _unknown(name: str, known: Mapping[str, Any]) -> HaspError:
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     offer = f"did you mean {' or '.join(near)}? " if near else ""
     return HaspError(
-        f"there is no threshold called {name!r}",
+        f"there is no threshold {name!r}",
         f"{offer}`hasp advise --rules` lists them",
     )
 
 
 @cache
 def load(path: Path = RULES) -> Rules:
-    """Read a rules file; an error names what does not fit."""
+    """Read a rules file; raises HaspError that names the problem."""
     try:
         with path.open("rb") as file:
             raw = tomllib.load(file)
         return _parse(raw)
     except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise HaspError(
-            f"{path} is no rules file of this version: {error}",
-            "compare it with the one that comes with Hasp",
+            f"{path} is not a rules file of this version: {error}",
+            "compare it with Hasp's own",
         ) from None
 
 
@@ -283,7 +284,7 @@ def _conditions(
     for text in texts:
         match = CONDITION.fullmatch(text)
         if match is None:
-            raise ValueError(f"{text!r} is no condition")
+            raise ValueError(f"{text!r} is not a condition")
         condition = Condition(*match.groups())
         if condition.measure not in measures():
             raise ValueError(f"{text!r}: no such measure")

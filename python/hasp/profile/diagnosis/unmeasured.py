@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rules that could not be judged, by what was missing and why."""
+"""Rules without a result, with the missing measures and the reasons."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def unmeasured_lines(unknown: Sequence[Unknown]) -> list[str]:
-    """`E9.elided: not measured (commit_share): ...`, a line for each reason."""
+    """Yield a line for each reason: `E9.elided: not measured (commit_share): ...`."""
     rules: dict[str, list[str]] = {}
     missing: dict[str, list[str]] = {}
     known = measures()

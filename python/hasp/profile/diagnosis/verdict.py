@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the advisor says: for each site, and for the program."""
+"""The verdict, for each site and for the program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMA = "hasp.advise/1"
 
 @dataclass(frozen=True)
 class SiteVerdict:
-    """One site: what is wrong with it, and what to do."""
+    """One site: its bottlenecks and the advice."""
 
     site: int
     name: str
@@ -24,14 +24,15 @@ class SiteVerdict:
     level: str  # of contention: uncontended, moderate, high, extreme, or ""
     bottlenecks: tuple[str, ...]
     advice: tuple[str, ...]  # "avoid fifo"
-    recommendation: str | None  # a lock; None: keep what it has
-    keep: str  # why no other lock is worth it, in words; "" where no rule says so
+    recommendation: str | None  # a lock algorithm; None: keep the present one
+    keep: str  # why no other algorithm is worth it; "" if no rule says so
     alternatives: tuple[str, ...]
-    avoid: tuple[str, ...]  # locks, in words
+    avoid: tuple[str, ...]  # descriptions of algorithms
     why: tuple[str, ...]
-    hints: tuple[str, ...]  # what no other lock would do
+    hints: tuple[str, ...]  # remedies other than another algorithm
     cautions: tuple[str, ...]
-    conflicts: tuple[str, ...]  # advice that gave way, because no lock has all
+    # advice that was dropped because no algorithm satisfies all
+    conflicts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -46,17 +47,17 @@ class Verdict:
     unknown: tuple[Unknown, ...]
     hints: tuple[str, ...]
     cautions: tuple[str, ...]
-    sites: tuple[SiteVerdict, ...]  # that something is to be said of, the worst first
+    sites: tuple[SiteVerdict, ...]  # sites with findings, the worst first
     features: Features
     objective: str
 
     def of(self, site: int) -> SiteVerdict | None:
-        """The verdict on one site; None if there is nothing to say."""
+        """Return the verdict on one site; None if there is none."""
         return next((item for item in self.sites if item.site == site), None)
 
     @property
     def advised(self) -> list[SiteVerdict]:
-        """The sites that should have another lock, the most promising first."""
+        """Return the sites that need another algorithm, the largest gain first."""
         return sorted(
             (site for site in self.sites if site.recommendation),
             key=lambda site: site.features.gain or 0.0,
@@ -65,11 +66,14 @@ class Verdict:
 
     @property
     def recommendation(self) -> str | None:
-        """The lock that is tried for the whole program; None: keep what it has."""
+        """Return the algorithm to try for the whole program; None:
+
+        keep the present one.
+        """
         return next((site.recommendation for site in self.advised), None)
 
     def as_json(self) -> dict[str, Any]:
-        """One record, documented in docs/hasp-advise.md."""
+        """Return one record, documented in docs/hasp-advise.md."""
         return {
             "schema": SCHEMA,
             "verdict": self.sentence,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Verdicts in the user's words."""
+"""Verdicts as sentences."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from hasp.profile.diagnosis.evaluate import Fired, Number
 from hasp.profile.diagnosis.features import Features, SiteFeatures
 from hasp.profile.diagnosis.measures import measures
 
-# Bottlenecks by the study's names, and how a sentence says them: what happens, and the
-# term to look for in brackets where it is not said anyway.
+# The study's names of bottlenecks, and their descriptions in sentences, with the
+# technical term in parentheses if it is not in the description.
 BOTTLENECKS = {
     "contention:high": "threads often wait for each other (high contention)",
-    "contention:extreme": "somebody nearly always waits (extreme contention)",
-    "trylock-contention": "threads poll it in vain",
-    "many-uncontended": "it is taken very often, though hardly anybody waits",
-    "lock-holder-preemption": "more threads than CPUs want to run, which spinning "
-    "locks do not bear (holder preemption)",
-    "lock-handover": "its threads sleep so often that a queue would pass it on slowly "
-    "(lock handover)",
+    "contention:extreme": "threads nearly always wait (extreme contention)",
+    "trylock-contention": "threads poll it without success",
+    "many-uncontended": "it is acquired very often, with hardly any waiting",
+    "lock-holder-preemption": "more runnable threads than CPUs, so spinning "
+    "locks would collapse (holder preemption)",
+    "lock-handover": "its threads sleep so often that a queue would hand it over "
+    "slowly (lock handover)",
     "memory-footprint:page-erase": "their memory is zeroed first (page faults)",
-    "memory-footprint:kernel-lock-in-page-fault": "locks are made all the time, in "
-    "memory that is mapped anew (page faults)",
+    "memory-footprint:kernel-lock-in-page-fault": "locks are created all the time, in "
+    "newly mapped memory (page faults)",
     "memory-contention": "memory is the bottleneck, not the lock",
 }
 
@@ -41,18 +41,18 @@ QUALITIES = {
 }
 
 
-LOOSE = 1.0  # a bound of twice as fast and more is no promise worth printing
+LOOSE = 1.0  # a bound of twice as fast or more is not worth printing
 
 
 def percent(share: float) -> str:
-    """A share as people read it."""
+    """Return a share as a percentage."""
     if 0 < share < 0.01:
         return "less than 1 %"
     return f"{100 * share:.0f} %"
 
 
 def quantity(value: float, unit: str) -> str:
-    """A measure with its unit."""
+    """Return a measure with its unit."""
     if unit == "share":
         return f"{100 * value:.1f} %" if value < 0.1 else f"{100 * value:.0f} %"
     if unit == "ns":
@@ -68,11 +68,14 @@ BOUNDS = {">=": "{} or more", ">": "over {}", "<=": "up to {}", "<": "under {}"}
 
 
 def numbers_words(numbers: Sequence[Number]) -> str:
-    """`threads waiting ...: 34 % (16 % or more, up to 63 %)`, each measure once."""
+    """Return `threads waiting ...:
+
+    34 % (16 % or more, up to 63 %)`, each measure once.
+    """
     words: dict[str, list[str]] = {}
     for number in numbers:
         measure = measures()[number.measure]
-        if measure.unit == "flag":  # what it is compared with says nothing more
+        if measure.unit == "flag":  # its threshold adds nothing
             words[f"{measure.about}: {'yes' if number.value else 'no'}"] = []
             continue
         limit = quantity(number.limit, measure.unit)
@@ -88,33 +91,33 @@ def numbers_words(numbers: Sequence[Number]) -> str:
 def sentence(
     lead: SiteFeatures, bottlenecks: Sequence[str], trouble: str, answer: str
 ) -> str:
-    """The one sentence: which lock, what is wrong with it, what to do."""
+    """Return the verdict: the lock, its problem, and the advice."""
     return f"{_cost(lead, bottlenecks)}: {trouble}; {answer}"
 
 
 def lock_words(lock: str) -> str:
-    """The lock that a program ran under."""
-    return "glibc's lock" if lock in ("", REFERENCE) else f"the lock {lock}"
+    """Return the name of the present lock algorithm in a sentence."""
+    return "glibc's lock" if lock in ("", REFERENCE) else f"the algorithm {lock}"
 
 
 def taken_words(lock: str, site: SiteFeatures) -> str:
-    """The answer that recommends a lock, with how much may be hoped for."""
+    """Return the recommendation of an algorithm with the bound of its gain."""
     if site.gain is None or site.gain >= LOOSE:
-        return f"try the lock {lock}"
-    return f"try the lock {lock} (at most {percent(site.gain)} faster)"
+        return f"try the algorithm {lock}"
+    return f"try the algorithm {lock} (at most {percent(site.gain)} faster)"
 
 
 def kept_words(why: str, site: SiteFeatures, lock: str) -> str:
-    """The answer that recommends none, and why; the bound is rounded up."""
+    """Return the advice to keep the present algorithm; the bound is rounded up."""
     most = max(1, math.ceil(100 * (site.gain or 0.0)))
     return f"keep {lock_words(lock)}: {why.format(gain=f'{most} %')}"
 
 
 def no_bottleneck(features: Features) -> str:
-    """The sentence where locks take little of the time."""
+    """Return the sentence for programs whose locks take little of the time."""
     lead = max(features.sites, key=lambda site: site.share or 0.0, default=None)
     most = (lead.share if lead else None) or 0.0
-    # Sums of sites are scaled up from what was timed, so one may exceed the whole.
+    # Sums of sites are scaled up from samples, so one may exceed the total.
     share = max(features.section_share or 0.0, most)
     words = f"locks are not your bottleneck: {percent(share)} "
     words += "of thread time is spent in critical sections"
@@ -124,23 +127,23 @@ def no_bottleneck(features: Features) -> str:
 
 
 def _cost(site: SiteFeatures, bottlenecks: Sequence[str]) -> str:
-    """What the site costs, by the measure that its first bottleneck is about."""
+    """Return the cost of the site, by the measure of its first bottleneck."""
     waiting = site.wait_share or 0.0
     first = bottlenecks[0] if bottlenecks else ""
     if first.endswith("kernel-lock-in-page-fault") and site.creations_per_s:
-        rate = f"{site.creations_per_s:,.0f} locks are made each second"
+        rate = f"{site.creations_per_s:,.0f} locks are created per second"
         return f"{rate} at {site.name}"
     if first.startswith("memory-footprint") and site.locks:
         faults = site.lock_fault_share
         cost = f", {percent(faults)} of the run in page faults" if faults else ""
-        return f"{site.locks:,.0f} locks are made at {site.name}{cost}"
+        return f"{site.locks:,.0f} locks are created at {site.name}{cost}"
     if first == "trylock-contention" and site.trylock_failure_share is not None:
         return (
             f"{percent(site.trylock_failure_share)} of the trylocks of {site.name} fail"
         )
     if first == "many-uncontended" and site.operation_share is not None:
         share = percent(site.operation_share)
-        return f"{share} of CPU time goes into taking {site.name}"
+        return f"{share} of CPU time is spent acquiring {site.name}"
     if waiting >= 0.01:
         return f"{percent(waiting)} of thread time is spent waiting for {site.name}"
     share = percent(site.share or 0.0)
@@ -148,7 +151,7 @@ def _cost(site: SiteFeatures, bottlenecks: Sequence[str]) -> str:
 
 
 def evidence(fired: Sequence[Fired], names: dict[int, str]) -> list[str]:
-    """A line for each rule that fired: what it means, the numbers, the source."""
+    """Return a line for each rule that fired: title, numbers and source."""
     lines = []
     for item in fired:
         if item.rule.silent or not item.numbers:

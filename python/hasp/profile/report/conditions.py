@@ -112,7 +112,7 @@ def parse(text: str) -> Parsed:
     match = FORM.fullmatch(text)
     if not match:
         raise HaspError(
-            f"--fail-if {text!r} is no condition",
+            f"--fail-if {text!r} is not a condition",
             f"write [SITE:] METRIC[.STAT] OPERATOR VALUE[UNIT]; {EXAMPLE}",
         )
     glob = match["glob"]

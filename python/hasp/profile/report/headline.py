@@ -40,7 +40,7 @@ class SiteAdvice:
             others = (
                 f" (or {', '.join(self.alternatives)})" if self.alternatives else ""
             )
-            parts.append(f"try the lock {self.recommendation}{others}")
+            parts.append(f"try the algorithm {self.recommendation}{others}")
         parts += [self.keep] if self.keep else []
         parts += [f"avoid {', '.join(self.avoid)}"] if self.avoid else []
         parts += [*self.hints, *self.cautions]
