@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What was measured, proven and mutated, as the files in docs/data say.
+"""Reads the measurements, proofs and mutation scores in docs/data.
 
 bench-locks.json  lines of `hasp bench locks --json`
 check.json        lines of `hasp check --json`
 mutation.json     lines of the mutation tool
 
-A file that is not there is no error: the pages then say that the data is missing.
+A missing file is not an error: the pages state that there is no data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Record = dict[str, Any]
 
 @dataclass
 class Data:
-    """Records by the name of their lock; empty where a file is missing."""
+    """Records by the name of their lock; empty if a file is missing."""
 
     bench: dict[str, list[Record]] = field(default_factory=dict)
     check: dict[str, list[Record]] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Data:
 
 
 def read(root: Path) -> Data:
-    """All files of docs/data that are there."""
+    """Read the files of docs/data that exist."""
     return Data(
         bench=_by_lock(root / BENCH),
         check=_by_lock(root / CHECK),
@@ -51,7 +51,7 @@ def _by_lock(path: Path) -> dict[str, list[Record]]:
 
 
 def _records(text: str) -> list[Record]:
-    """Objects, one a line, or as the elements of one array."""
+    """The objects of a file: one per line, or the elements of one array."""
     if text.lstrip().startswith("["):
         return [item for item in json.loads(text) if isinstance(item, dict)]
     return [json.loads(line) for line in text.splitlines() if line.strip()]

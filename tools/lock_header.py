@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The head comment of a lock's header, and which lock of the list it belongs to.
 
-The comment behind the SPDX line is, in this order and with blank lines between:
+The comment after the SPDX line consists of, in this order and separated by blank lines:
 
     a title sentence and the papers
-    Idea: what makes it work
-    name  meaning           the state: indented, two blanks or more behind the name,
+    Idea: why it works
+    name  meaning           the state: indented, at least two blanks after the name,
                             continued deeper than the name; a line that ends in a colon
-                            may stand above, at the margin
-    I1. an invariant        and I2. and so on, continued by indented lines
-    Timed lock: ...         where the construction is Hasp's own; also Trylock:, Proof:
+                            may precede it, at the margin
+    I1. an invariant        then I2. and so on, continued by indented lines
+    Timed lock: ...         if the construction is Hasp's own; also Trylock:, Proof:
 
-Whatever else stands there is a note, and so is `Note: ...`.
+Any other paragraph is a note, like `Note: ...`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ KNOWN = re.compile(r"^(?P<word>Idea|Timed lock|Trylock|Proof|Note): ?(?P<words>.
 
 
 class BadComment(Exception):
-    """A head comment that lacks what a page needs; says the file and the paragraph."""
+    """A head comment lacks a required paragraph. The text names file and paragraph."""
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Paragraph:
 
 @dataclass
 class Table:
-    """Names and meanings; `intro` is the line above, which ends in a colon, or ""."""
+    """Names and meanings; `intro` is the line before it that ends in a colon, or ""."""
 
     intro: str
     rows: list[tuple[str, str]]
@@ -59,7 +59,7 @@ class Table:
 
 @dataclass
 class Head:
-    """What the comment says; texts have no line breaks."""
+    """The contents of the comment; texts have no line breaks."""
 
     title: str = ""
     idea: list[str] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a lock comes from: `prefix`_lock(lock, argument) and so on of `header`."""
+    """The origin of a lock: `prefix`_lock(lock, argument) and so on, in `header`."""
 
     header: Path
     prefix: str
@@ -78,7 +78,7 @@ class Entry:
 
 
 def entries_of_list(root: Path) -> dict[str, Entry]:
-    """For each title in locks.def its entry; the header is the #include above it."""
+    """The entry for each title in locks.def, with the last header before it."""
     text = (root / LIST).read_text(encoding="utf-8")
     entries: dict[str, Entry] = {}
     header: Path | None = None
@@ -97,11 +97,11 @@ def entries_of_list(root: Path) -> dict[str, Entry]:
 
 
 def parse(root: Path, header: Path) -> Head:
-    """The head comment of a header; BadComment when something due is missing."""
+    """Parse the head comment of a header. Raises BadComment if a part is missing."""
     text = (root / header).read_text(encoding="utf-8")
     found = HEAD.match(text)
     if found is None:
-        raise BadComment(f"{header}: no head comment behind the SPDX line")
+        raise BadComment(f"{header}: no head comment after the SPDX line")
     lines = [re.sub(r"^ \* ?", "", line).rstrip() for line in found["body"].split("\n")]
     head = _read(lines)
     for missing, what in (
@@ -121,7 +121,7 @@ def parse(root: Path, header: Path) -> Head:
 
 
 def _blocks(lines: list[str]) -> Iterator[list[str]]:
-    """Runs of lines of one kind: paragraphs, one invariant each, or rows of a table."""
+    """Yield runs of lines of one kind: a paragraph, an invariant, a table's rows."""
     block: list[str] = []
     for line in lines:
         if block and (not line or _begins(line, block)):
@@ -134,7 +134,7 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
 
 
 def _begins(line: str, block: list[str]) -> bool:
-    """Whether a line begins a block of another kind than the one before it."""
+    """True if a line starts a block of another kind than the previous one."""
     if KNOWN.match(line) or INVARIANT.match(line):
         return True
     indented = line.startswith(" ")
@@ -153,7 +153,7 @@ def _joined(lines: list[str]) -> str:
 
 def _read(lines: list[str]) -> Head:
     head = Head()
-    word = ""  # of the paragraph that is being continued
+    word = ""  # of the current paragraph
     blocks = list(_blocks(lines))
     for place, block in enumerate(blocks):
         known, invariant = KNOWN.match(block[0]), INVARIANT.match(block[0])
@@ -170,7 +170,7 @@ def _read(lines: list[str]) -> Head:
             head.invariants.append((invariant["name"], words))
             word = ""
         elif known is None and before_table and block[-1].endswith(":"):
-            continue  # the table takes it
+            continue  # the introduction of the table
         else:
             if known:
                 word, block = known["word"], [known["words"], *block[1:]]
@@ -185,7 +185,7 @@ def _read(lines: list[str]) -> Head:
 
 
 def _rows(block: list[str]) -> list[tuple[str, str]]:
-    """The rows of a state table: what is deeper than the first name continues a row."""
+    """The rows of a state table; a line deeper than the first name continues a row."""
     margin = len(block[0]) - len(block[0].lstrip())
     rows: list[tuple[str, str]] = []
     for line in block:

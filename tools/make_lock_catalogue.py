@@ -4,9 +4,9 @@
 
 make_lock_catalogue.py HASP_LOCKS            print the index
 make_lock_catalogue.py HASP_LOCKS --write    write the index and the pages
-make_lock_catalogue.py HASP_LOCKS --check    exit 1 if what is written differs
+make_lock_catalogue.py HASP_LOCKS --check    exit 1 if the files are out of date
 
-From what hasp-locks prints, the head comments of the headers, and docs/data.
+Its sources are the output of hasp-locks, the head comments of headers, and docs/data.
 """
 
 from __future__ import annotations
@@ -28,54 +28,55 @@ ROOT = Path(__file__).resolve().parent.parent
 INDEX = Path("docs/locks.md")
 PAGES = Path("docs/locks")
 
-# Compositions around any lock of the list: title, header, and what the list would say.
+# Wrappers of any lock: title, header, and their record in the form of the list.
 WRAPPERS: dict[str, tuple[Path, Lock]] = {
     "gcr+LOCK": (
         Path("src/locks/algorithms/gcr.h"),
         {
             "name": "gcr+LOCK",
             "category": "load control",
-            "summary": "any lock of the list, with few threads admitted at a time",
+            "summary": "any lock, with few threads admitted at a time",
             "source": "Dice and Kogan, EuroSys 2019",
         },
     )
 }
 
-# In this order; a family that is not named here comes last.
+# In this order; families that are not listed here come last.
 FAMILIES = {
     "system": "The program's own mutex: the reference.",
-    "competitive": "A free lock goes to whoever takes it first.",
-    "direct handoff": "The releaser says who is next.",
-    "hierarchical": "Waiters on the holder's NUMA node come first, for a while.",
+    "competitive": "The first thread that takes a free lock has it.",
+    "direct handoff": "The releaser passes the lock to the next waiter.",
+    "hierarchical": "Waiters on the holder's NUMA node come first, for a limited time.",
     "load control": "Surplus threads are kept away from the lock.",
-    "usage fairness": "Threads get shares of the time in which the lock is held.",
+    "usage fairness": "Threads get equal shares of the time that the lock is held.",
 }
 
 HEAD = """\
 # The locks
 
-`hasp list` prints this list, `hasp run --lock NAME` takes a name of it. Lists of locks
-(`--locks`) also take families and properties: `fifo`, `bypasses`, `parks`, `spins`,
-`numa`, `light`, `trylock`. Each lock has lock, trylock, timed lock and unlock, and a
-page: its idea, state and invariants, what it costs, and what was proven about it.
+`hasp list` prints this list, `hasp run --lock NAME` takes a name from it. Options that
+take several locks (`--locks`) also accept families and properties: `fifo`, `bypasses`,
+`parks`, `spins`, `numa`, `light`, `trylock`. Each lock supports lock, trylock, timed
+lock and unlock, and has a page with its idea, state and invariants, its measured cost,
+and what was proven about it.
 
-- **Waiting**: what a waiter does. A waiter that only spins keeps its CPU; with more
-  threads than CPUs, such a lock can collapse, because the thread that would be next, or
+- **Waiting**: how a thread waits. A waiter that only spins keeps its CPU; with more
+  threads than CPUs, such a lock can collapse, because the next thread in the queue, or
   the holder itself, is not running.
-- **Overtaken**: how often a waiter, once queued, may see later arrivals get the lock
-  before it; *never* is strict FIFO. A strict-FIFO lock that parks pays a context switch
-  for each hand-over when threads outnumber CPUs.
-- **Bytes**: of state, inside `pthread_mutex_t`; of library memory for each waiting
+- **Overtaken**: how often later arrivals may acquire the lock before a queued waiter;
+  *never* is strict FIFO. A strict-FIFO lock that parks pays a context switch for each
+  handover when threads outnumber CPUs.
+- **Bytes**: of state inside `pthread_mutex_t`; of library memory for each waiting
   thread, while it waits; and outside the mutex once it was contended, on one NUMA node.
-- **Pair**: time of an uncontended lock and unlock in a process with several threads, as
-  a ratio to glibc's; `-` where it was not measured.
-- **Proven**: how many of the model checker's clients it passes; the bounds are on its
-  page.
+- **Pair**: time of an uncontended lock and unlock in a process with several threads,
+  relative to glibc's; `-` if it was not measured.
+- **Proven**: how many of the model checker's clients the lock passes; its page has the
+  bounds.
 """
 
 
 def catalogue(hasp_locks: Path) -> dict[Path, str]:
-    """Every file of the catalogue, by its path from the root."""
+    """The text of every file of the catalogue, by its path below the root."""
     output = subprocess.run(
         [hasp_locks.resolve()], check=True, capture_output=True, text=True
     ).stdout
@@ -92,7 +93,7 @@ def catalogue(hasp_locks: Path) -> dict[Path, str]:
         entry = entries.get(lock["name"])
         if entry is None and lock["index"]:
             raise lock_header.BadComment(
-                f"{lock_header.LIST}: no entry for {lock['name']}, which hasp-locks has"
+                f"{lock_header.LIST}: no entry for {lock['name']}, unlike hasp-locks"
             )
         siblings = [
             name
@@ -109,7 +110,7 @@ def catalogue(hasp_locks: Path) -> dict[Path, str]:
 
 
 def wrappers() -> dict[str, tuple[Path, Lock]]:
-    """The wrappers whose header is there."""
+    """The wrappers whose header exists."""
     return {
         title: wrapper
         for title, wrapper in WRAPPERS.items()
@@ -118,7 +119,7 @@ def wrappers() -> dict[str, tuple[Path, Lock]]:
 
 
 def index(locks: list[Lock], data: lock_data.Data) -> Iterator[str]:
-    """A table for each family."""
+    """Yield the lines of a table for each family."""
     known = list(FAMILIES)
     families = dict.fromkeys([*known, *(lock["category"] for lock in locks)])
     for family in families:
@@ -147,7 +148,7 @@ def index(locks: list[Lock], data: lock_data.Data) -> Iterator[str]:
 
 
 def row(lock: Lock, data: lock_data.Data) -> list[str]:
-    """One lock in the index."""
+    """The row of one lock in the index."""
     name = f"[`{lock['name']}`](locks/{lock['name']}.md)"
     if lock["default"]:
         name += " (default)"
@@ -171,14 +172,14 @@ def row(lock: Lock, data: lock_data.Data) -> list[str]:
 
 
 def proven(lock: Lock, data: lock_data.Data) -> str:
-    """How many of the model checker's clients a lock has passed."""
+    """How many of the model checker's clients a lock passes, as text."""
     records = data.check.get(lock["name"], [])
     passed = sum(record.get("verdict") == "ok" for record in records)
     return f"{passed} of {len(records)}" if records else "-"
 
 
 def present() -> dict[Path, str]:
-    """The files of the catalogue as they are."""
+    """The present text of the files of the catalogue."""
     files = chain([ROOT / INDEX], sorted((ROOT / PAGES).glob("*.md")))
     return {
         path.relative_to(ROOT): path.read_text(encoding="utf-8")
@@ -188,7 +189,7 @@ def present() -> dict[Path, str]:
 
 
 def write(wanted: dict[Path, str]) -> None:
-    """Bring the files up to date; a page of a lock that is gone goes, too."""
+    """Bring the files up to date; delete pages of locks that no longer exist."""
     there = present()
     (ROOT / PAGES).mkdir(exist_ok=True)
     for path in there.keys() - wanted.keys():
@@ -199,7 +200,7 @@ def write(wanted: dict[Path, str]) -> None:
 
 
 def check(wanted: dict[Path, str]) -> int:
-    """1 if a file differs, with the difference on stderr."""
+    """Return 1 if a file is out of date; print the difference to stderr."""
     there = present()
     stale = [
         path
@@ -210,8 +211,8 @@ def check(wanted: dict[Path, str]) -> int:
         lines = difflib.unified_diff(
             there.get(path, "").splitlines(),
             wanted.get(path, "").splitlines(),
-            f"{path} as it is",
-            f"{path} as it should be",
+            f"{path} (present)",
+            f"{path} (up to date)",
             n=0,
             lineterm="",
         )

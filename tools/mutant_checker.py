@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Builds hasp-explore with one mutant of one lock, and runs its clients on it.
 
-Nothing of the build folder is changed: the mutant and a lock list of one entry lie in
-a folder of their own that comes first on the include path; what includes neither is
-linked as the build made it.
+The build folder is not changed: the mutant and a lock list of one entry are written to
+a folder of their own, which comes first on the include path. Sources that include
+neither are linked as the build compiled them.
 """
 
 from __future__ import annotations
@@ -18,47 +18,50 @@ from typing import Any
 
 from mutants import LOCKS, includes_of, list_of_one
 
-# What the list is compiled into, and so is made anew for each mutant.
+# The files that depend on the list, and so are recompiled for each mutant.
 LIST_USERS = {"locks.def", "list/descriptor.h"}
-# A compiler or checker that is stuck; a client's own limit is far below.
+# The time after which a compiler or checker counts as stuck; a client's own limit is
+# far below.
 STUCK_SECONDS = 120
 
-# Clients in this order: the first ones are small, and catch most.
+# Run in this order: the first clients are small, and catch most mutants.
 FIRST_CLIENTS = (
     *("pair", "timed", "another", "last", "queue", "leavers", "node-queue"),
     *("long-queue", "long-node-queue", "condition", "fork", "trylock"),
 )
 
 FINDINGS = 1  # exit status of hasp-explore
-CRASH = "crash"  # it ended without a verdict: that is none
+CRASH = "crash"  # the client ended without a verdict
 
 
 class BuildError(RuntimeError):
-    """A mutant that does not compile, or whose check ends without a verdict: that is no
-    catch, but a defect of the tools."""
+    """A mutant that does not compile, or whose check ends without a verdict. That is a
+    defect of the tools, not a catch."""
 
 
 @dataclass
 class Verdict:
-    """What the clients said of one lock."""
+    """The verdict of the clients on one lock."""
 
     caught_by: str = ""  # client
     verdict: str = ""
     detail: str = ""
-    bounds: dict[str, str] = field(default_factory=dict)  # client -> explored how far
+    bounds: dict[str, str] = field(
+        default_factory=dict
+    )  # client -> how far it explored
     seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class Source:
-    """A source of hasp-explore: how the build compiles it, and to what."""
+    """A source of hasp-explore, with its compiler command and its object file."""
 
     path: Path
     command: tuple[str, ...]
     object: str
 
     def includes(self) -> set[str]:
-        """Files below src/locks that it includes."""
+        """The files below src/locks that it includes."""
         if self.path.is_relative_to(LOCKS):
             return includes_of(self.path.relative_to(LOCKS).as_posix())
         names = [
@@ -85,7 +88,7 @@ class Checker:
                 path = (build / command["file"]).resolve()
                 words = strip_outputs(shlex.split(command["command"]))
                 if Path(words[0]).name == "ccache":
-                    del words[0]  # options come behind the compiler's name
+                    del words[0]  # options follow the compiler's name
                 self.sources.append(Source(path, tuple(words), output))
         if not self.engine:
             raise BuildError(f"{build} has no hasp-explore: run `make build` first")
@@ -110,7 +113,7 @@ class Checker:
         )
 
     def make(self, folder: Path, lock: str, file: str, text: str) -> Path:
-        """hasp-explore with only this lock, and with `text` for a file's (or none)."""
+        """Build hasp-explore with only this lock, and with `text` as that of `file`."""
         overlay = folder / "locks"
         overlay.mkdir()
         entry = lock.removeprefix("gcr+")
@@ -148,8 +151,8 @@ class Checker:
     def explore(
         self, program: Path, lock: str, states: int, clients: list[str]
     ) -> Verdict:
-        """Each client with this limit of states, until one finds something. A limit in
-        seconds would mean little on a busy machine."""
+        """Run each client with this limit of states, until one finds something. A limit
+        in seconds would mean little on a busy machine."""
         total = Verdict()
         crashes = []
         for client in clients:
@@ -175,7 +178,7 @@ class Checker:
     def _client(
         self, program: Path, lock: str, client: str, states: int
     ) -> dict[str, Any] | None:
-        """hasp-explore's line, or None where the client is not for this lock."""
+        """The line printed by hasp-explore, or None if the client skips this lock."""
         done = self._run(
             [
                 *(str(program), "--quiet", "--lock", lock, "--client", client),
@@ -198,15 +201,15 @@ class Checker:
         states: int,
         clients: list[str] | None = None,
     ) -> Verdict:
-        """What the clients (None: all) say of a lock with `text` for the file (none: as
-        it is)."""
+        """The verdict of the clients (None: all) on a lock, with `text` in place of the
+        text of `file` ("": unchanged)."""
         with tempfile.TemporaryDirectory(prefix="hasp-mutant-") as folder:
             program = self.make(Path(folder), lock, file, text)
             return self.explore(program, lock, states, clients or self.clients)
 
 
 def strip_outputs(words: list[str]) -> list[str]:
-    """A compiler's command without its input, outputs, dependency files and cache."""
+    """A compiler command without its input, outputs, dependency files and ccache."""
     kept, skip = [], False
     for word in words:
         if skip:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of lock code: one memory order weakened, or one wake-up dropped, at a time.
+"""Mutants of lock code: each has one memory order weakened, or one wake-up dropped.
 
-The text of a header is searched for the operations of platform.h, which name their
-memory order. What weakening an operation means:
+The operations of platform.h, which name their memory order, are found in the text of a
+file. Each operation is replaced by:
 
     X_acquire, X_release      X_relaxed
     X_acq_rel                 X_release (no acquire), X_acquire (no release); a relaxed
-                              one is weaker than both, so whatever refuses one of them
-                              refuses it
+                              one is weaker than both, so a check that refuses one of
+                              them refuses it, too
     acquire_if, release_if    a relaxed compare-and-exchange
     fence_seq_cst, light_barrier, heavy_barrier    nothing
     unpark, requeue           nothing: a wake-up is lost
@@ -38,22 +38,22 @@ DROPPED = {
     "requeue": "((void)0)",
 }
 
-# What starts at the margin: a definition, or a macro.
+# Starts in column 0: a definition, or a macro.
 DEFINITION = re.compile(r"^#define (\w+)|^[A-Za-z_][^;{}=#]*", re.MULTILINE)
-# Macros without a semicolon may stand before it.
+# Macro calls without a semicolon may precede it.
 CALLS = re.compile(r"(?:[A-Z][A-Z0-9_]*\((?:[^()]|\([^()]*\))*\)\s+)*")
 ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\)\)?", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one file."""
+    """One change to one file."""
 
     file: str  # below src/locks
     function: str
-    operation: str  # its text, in one line
-    occurrence: int  # of that text in the function, from 1
-    weakened: str  # to what: a name, or "dropped"
+    operation: str  # its text, on one line
+    occurrence: int  # of this text in the function, from 1
+    weakened: str  # the weaker order, or "dropped"
     line: int
     start: int
     end: int
@@ -62,7 +62,7 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """Names it in spite of changes elsewhere in the file."""
+        """Identifies the mutant even if other parts of the file change."""
         number = f" #{self.occurrence}" if self.occurrence > 1 else ""
         return (
             f"{self.file} {self.function}: {self.operation}{number} -> {self.weakened}"
@@ -77,7 +77,7 @@ class Mutant:
 
 
 def without_comments(text: str) -> str:
-    """The same length and lines; comments and strings are blanks."""
+    """The text with comments and strings replaced by blanks, of the same length."""
 
     def blank(found: re.Match[str]) -> str:
         return re.sub(r"[^\n]", " ", found.group())
@@ -88,7 +88,7 @@ def without_comments(text: str) -> str:
 
 
 def closing(text: str, opening: int) -> int:
-    """The offset behind the parenthesis that closes the one at `opening`."""
+    """The offset after the parenthesis that closes the one at `opening`."""
     depth = 0
     for at in range(opening, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -98,7 +98,7 @@ def closing(text: str, opening: int) -> int:
 
 
 def split_arguments(text: str) -> list[str]:
-    """The arguments in the parentheses that `text` is."""
+    """The arguments in `text`, a pair of parentheses."""
     parts, depth = [""], 0
     for letter in text[1:-1]:
         depth += {"(": 1, ")": -1}.get(letter, 0)
@@ -110,7 +110,7 @@ def split_arguments(text: str) -> list[str]:
 
 
 def weakenings(found: re.Match[str], arguments: str) -> Iterator[tuple[str, str]]:
-    """(to what, replacement) for an operation."""
+    """Yield (weaker order, replacement) for an operation."""
     name, order = found["name"], found["order"]
     if name in DROPPED:
         yield "dropped", DROPPED[name]
@@ -128,7 +128,7 @@ def weakenings(found: re.Match[str], arguments: str) -> Iterator[tuple[str, str]
 
 
 def functions_of(code: str) -> list[tuple[int, str]]:
-    """(offset, name) of every function, and of macros that stand for some."""
+    """(offset, name) of every function, and of macros that define functions."""
     found = []
     for definition in DEFINITION.finditer(code):
         if definition[1]:
@@ -143,7 +143,7 @@ def functions_of(code: str) -> list[tuple[int, str]]:
 
 
 def find_mutants(file: str, text: str) -> list[Mutant]:
-    """Every mutant of a file below src/locks, in the order of the text."""
+    """Every mutant of a file below src/locks, in textual order."""
     code = without_comments(text)
     functions = functions_of(code)
     mutants, seen = [], dict[tuple[str, str], int]()
@@ -178,7 +178,7 @@ def find_mutants(file: str, text: str) -> list[Mutant]:
     return mutants
 
 
-# A header, or an entry: up to a parenthesis that ends a line, and an entry or gap next.
+# A header, or an entry: up to a parenthesis at the end of a line, before the next one.
 LIST_LINE = re.compile(
     r'^#include "locks/(\S+)"'
     r'|^LOCK\(\w+, "([^"]+)"(?:[^"]|"[^"]*")*?\)\n(?=\n|#|LOCK|\Z)',
@@ -188,7 +188,7 @@ LIST_LINE = re.compile(
 
 @dataclass(frozen=True)
 class Entry:
-    """A lock of locks.def."""
+    """A lock in locks.def."""
 
     name: str
     header: str  # below src/locks
@@ -200,7 +200,7 @@ class Entry:
 
 
 def entries() -> list[Entry]:
-    """The locks of the list, each under the header that it stands under."""
+    """The locks of the list, each with the header included above it."""
     found, header = [], ""
     text = (LOCKS / "locks.def").read_text(encoding="utf-8")
     for match in LIST_LINE.finditer(text):
@@ -212,7 +212,7 @@ def entries() -> list[Entry]:
 
 
 def list_of_one(name: str) -> str:
-    """A locks.def with all headers, but only this lock."""
+    """The text of a locks.def with all headers, but only this lock."""
     text = (LOCKS / "locks.def").read_text(encoding="utf-8")
     includes = re.findall(r'^#include "locks/\S+"\n', text, re.MULTILINE)
     entry = next(entry for entry in entries() if entry.name == name)
@@ -220,7 +220,7 @@ def list_of_one(name: str) -> str:
 
 
 def includes_of(file: str, seen: set[str] | None = None) -> set[str]:
-    """The files below src/locks that a file of it includes, itself too."""
+    """The files below src/locks that a file there includes, itself among them."""
     seen = set() if seen is None else seen
     if file not in seen and (LOCKS / file).exists():
         seen.add(file)
@@ -231,6 +231,6 @@ def includes_of(file: str, seen: set[str] | None = None) -> set[str]:
 
 
 def digest(text: str) -> str:
-    """Of code, whatever its comments and layout."""
+    """A digest of code that ignores comments and layout."""
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     return hashlib.sha256("".join(code.split()).encode()).hexdigest()[:12]

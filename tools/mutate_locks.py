@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Mutation score of the locks' checks: weaken each memory order, drop each wake-up.
+"""Measure the mutation score of the locks' checks.
 
-Each mutant of each lock is built against the checked platform and run under the
-explorer's clients. It is caught, or it survives; survivors need a reason in
-src/locks/mutants.toml. docs/mutation.md is made from the results (--table).
+In each mutant of a lock, one memory order is weakened or one wake-up is dropped. Each
+mutant is compiled for the checked platform and run under the explorer's clients, which
+catch it, or it survives; survivors need a reason in src/locks/mutants.toml.
+docs/mutation.md is made from the results (--table).
 
 Results are kept in docs/data/mutants.jsonl, one line for each mutant; a mutant is run
-again when its function has changed, or with --again.
+again if its function has changed, or with --again.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from mutation_table import Reasons, read_reasons, write_table
 
 RESULTS = ROOT / "docs/data/mutants.jsonl"
 
-# Locks that a file's mutants are run under, where those that stand under it in the list
-# are not the ones: what several algorithms share is run under one of each kind.
+# The locks under which the mutants of a shared file are run, one of each kind. Other
+# files are run under the locks that the list has for them.
 SHARED = {
     "algorithms/barging.h": ["mutexee", "malthusian-park", "spinbit"],
     "algorithms/cna.h": ["cna", "fissile", "shfl"],
@@ -42,13 +43,13 @@ SHARED = {
     "algorithms/gcr.h": ["gcr+ttas", "gcr+mcs"],
     "algorithms/gcr.c": ["gcr+hapax"],
 }
-# Not compiled for the checked platform, which has a pool of its own.
+# Not compiled for the checked platform, which has its own pool.
 NATIVE_ONLY = {"memory/pool.c", "memory/pool.h", "list/hasp-locks.c"}
 REPRESENTATIVES = 3
 
-# States that are looked at in the first pass over the clients: most are caught there.
+# States explored in the first pass over the clients, which catches most mutants.
 QUICK = 10_000
-# States that are looked at of each lock as it is.
+# States explored of each unchanged lock.
 BASELINE = 3_000
 
 FINDING, USAGE = 1, 2
@@ -56,20 +57,20 @@ FINDING, USAGE = 1, 2
 
 @dataclass(frozen=True)
 class Task:
-    """A mutant and the locks to run it under."""
+    """A mutant, and the locks under which it is run."""
 
     mutant: Mutant
-    text: str  # of the file as it was when the mutant was found
+    text: str  # of the unchanged file
     locks: tuple[str, ...]
 
     @property
     def digest(self) -> str:
-        """Of its function. What else may change it is for the tests to find out."""
+        """The digest of its function. The tests detect effects of other changes."""
         return digest(self.mutant.within)
 
 
 def locks_of(file: str) -> tuple[str, ...]:
-    """The locks whose clients a file's mutants are run under."""
+    """The locks under which the mutants of a file are run."""
     listed = entries()
     names = {entry.name for entry in listed}
     if file in SHARED:
@@ -81,14 +82,14 @@ def locks_of(file: str) -> tuple[str, ...]:
 
 
 def may_park(lock: str) -> bool:
-    """Whether its waiters sleep; all do behind gcr."""
+    """True if its waiters may sleep, as those of all wrapped locks do."""
     return lock.startswith("gcr+") or any(
         entry.name == lock and entry.parks for entry in entries()
     )
 
 
 def all_tasks(chosen: list[str]) -> list[Task]:
-    """The mutants of the files or locks chosen; of all without a choice."""
+    """The mutants of the chosen files or locks; without a choice, all of them."""
     tasks = []
     for path in sorted([*LOCKS.rglob("*.h"), *LOCKS.rglob("*.c")]):
         file = path.relative_to(LOCKS).as_posix()
@@ -110,7 +111,7 @@ def all_tasks(chosen: list[str]) -> list[Task]:
 
 
 def run(checker: Checker, task: Task, limits: list[int]) -> dict[str, Any]:
-    """Runs a mutant under its locks until one's clients catch it: a line of results."""
+    """Run a mutant under its locks until a client catches it; returns a result row."""
     row: dict[str, Any] = {
         "schema": "hasp.mutant/1",
         "key": task.mutant.key,
@@ -126,8 +127,10 @@ def run(checker: Checker, task: Task, limits: list[int]) -> dict[str, Any]:
         "seconds": 0.0,
     }
     if not task.locks:
-        return {**row, "outcome": "error", "detail": "the lock is refused as it is"}
-    for states, lock in product(limits, task.locks):  # each lock quickly, then again
+        return {**row, "outcome": "error", "detail": "the unchanged lock is refused"}
+    for states, lock in product(
+        limits, task.locks
+    ):  # a quick pass over all locks first
         try:
             said = checker.check(
                 lock, task.mutant.file, task.mutant.apply(task.text), states
@@ -150,7 +153,7 @@ def run(checker: Checker, task: Task, limits: list[int]) -> dict[str, Any]:
 
 
 def load(path: Path) -> dict[str, dict[str, Any]]:
-    """Results by the mutant's key."""
+    """The results by the key of their mutant."""
     if not path.exists():
         return {}
     rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
@@ -166,7 +169,7 @@ def save(path: Path, rows: dict[str, dict[str, Any]]) -> None:
 
 
 def baseline(checker: Checker, tasks: list[Task], jobs: int) -> set[str]:
-    """The locks that are refused as they are: that says nothing about mutants."""
+    """The locks that are refused unchanged; their mutants would prove nothing."""
     refused = set[str]()
     names = sorted({lock for task in tasks for lock in task.locks})
     with ThreadPoolExecutor(jobs) as pool:
@@ -175,7 +178,7 @@ def baseline(checker: Checker, tasks: list[Task], jobs: int) -> set[str]:
             if verdict.caught_by:
                 refused.add(lock)
                 print(
-                    f"{lock} itself is refused by client {verdict.caught_by}:"
+                    f"the unchanged {lock} is refused by client {verdict.caught_by}:"
                     f" {verdict.verdict}: {verdict.detail}",
                     file=sys.stderr,
                 )
@@ -195,15 +198,15 @@ def parse() -> argparse.Namespace:
     add = parser.add_argument
     add("chosen", nargs="*", metavar="LOCK|FILE", help="locks, or files of src/locks")
     add("--list", action="store_true", help="only list the mutants")
-    add("--sample", type=int, metavar="N", help="run N of them, picked at random")
-    add("--seed", type=int, default=1, help="of the sample")
-    add("--jobs", type=int, default=2, metavar="N", help="run so many at a time (2)")
+    add("--sample", type=int, metavar="N", help="run N mutants, chosen at random")
+    add("--seed", type=int, default=1, help="seed of the sample (1)")
+    add("--jobs", type=int, default=2, metavar="N", help="run N mutants at a time (2)")
     add(
         "--states",
         type=int,
         default=1_000_000,
         metavar="N",
-        help="for each client that the quick pass leaves open (1000000)",
+        help="explore N states per client after the quick pass (1000000)",
     )
     add("--build", type=Path, metavar="FOLDER", help="the Meson build folder (build)")
     add(
@@ -211,13 +214,13 @@ def parse() -> argparse.Namespace:
         type=Path,
         default=RESULTS,
         metavar="FILE",
-        help="where to keep them",
+        help="the file of results",
     )
-    add("--again", action="store_true", help="also run what has a result")
+    add("--again", action="store_true", help="also run mutants that have a result")
     add(
         "--survivors",
         action="store_true",
-        help="run again what survived without a reason",
+        help="rerun mutants that survived without a reason",
     )
     add("--json", action="store_true", help="print the results as JSON lines")
     add("--table", action="store_true", help="run nothing; write docs/mutation.md")
@@ -230,7 +233,7 @@ def due(
     reasons: Reasons,
     options: argparse.Namespace,
 ) -> list[Task]:
-    """The tasks that have no result yet, or are to be run again."""
+    """The tasks that have no result yet, or have to be run again."""
 
     def is_due(task: Task) -> bool:
         row = known.get(task.mutant.key)
@@ -247,7 +250,7 @@ def due(
 
 
 def run_all(options: argparse.Namespace, tasks: list[Task]) -> list[dict[str, Any]]:
-    """Runs what is due, keeping each result as it comes; Ctrl-C loses nothing."""
+    """Run the tasks that are due. Each result is saved at once; Ctrl-C loses none."""
     known = load(options.results)
     reasons = read_reasons()
     tasks = [task for task in tasks if not reasons.rule(task.mutant.key)]
@@ -265,7 +268,7 @@ def run_all(options: argparse.Namespace, tasks: list[Task]) -> list[dict[str, An
     with ThreadPoolExecutor(options.jobs) as pool:
         try:
             running = [
-                # Where it may survive for a reason, a long search would be in vain.
+                # A long search is useless for a mutant with a reason to survive.
                 pool.submit(
                     run,
                     checker,
@@ -286,7 +289,7 @@ def run_all(options: argparse.Namespace, tasks: list[Task]) -> list[dict[str, An
                     print(number, describe(row, reasons), flush=True)
         except KeyboardInterrupt:
             pool.shutdown(cancel_futures=True)
-            print("interrupted: what was run is kept", file=sys.stderr)
+            print("interrupted; all results so far are saved", file=sys.stderr)
     return done
 
 
@@ -314,7 +317,7 @@ def main() -> int:
     caught = sum(row["outcome"] == "caught" for row in done)
     print(
         f"{len(done)} run: {caught} caught, {len(done) - caught - len(left)} survive"
-        f" for a reason, {len(left)} survive without",
+        f" for a known reason, {len(left)} survive without one",
         file=sys.stderr,
     )
     return FINDING if left else 0

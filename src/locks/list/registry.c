@@ -122,7 +122,7 @@ struct lock_descriptor lock_at(unsigned index)
                                                         * word */
     wrapped.waiter_bytes = sizeof(struct waiter);
     wrapped.outside_bytes += sizeof(struct side_block);
-    wrapped.summary = "that lock, with few threads waiting in it and the others asleep";
+    wrapped.summary = "the lock, with few threads waiting in it and the others asleep";
     wrapped.source = "Dice and Kogan, EuroSys 2019";
     wrapped.caution = "";
     wrapped.operations = restricted_list[index - LENGTH].operations;
