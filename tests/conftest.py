@@ -8,6 +8,7 @@ HASP_NATIVE_DIR) and the `hasp` package of the environment that pytest runs in.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +23,9 @@ RUN_HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"
 
 # Inherited by everything that a test starts, whether or not make exported it.
 os.environ["HASP_NATIVE_DIR"] = str(BUILD)
+
+# A shell ignores SIGINT in its background jobs, and children inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A developer's own settings must not leak into what is being tested.
 for name in (

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Print every requirement of pyproject.toml, one a line: build, run time and `dev`.
+"""Print every requirement of pyproject.toml, one a line: build, run time and extras.
 
-pip can install a project's own requirements only together with the project; the
-Makefile wants them apart, so that an edit of a source file does not resolve them again.
+pip installs the requirements of a project only together with the project. The Makefile
+installs them separately, because an edit of a source file must not resolve them again.
 """
 
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from pathlib import Path
 
 if sys.version_info >= (3, 11):
@@ -23,9 +24,9 @@ def main() -> int:
     requirements = [
         *project["build-system"]["requires"],
         *project["project"]["dependencies"],
-        *project["project"]["optional-dependencies"]["dev"],
+        *chain(*project["project"]["optional-dependencies"].values()),
     ]
-    print("\n".join(requirements))
+    print("\n".join(one for one in requirements if not one.startswith("hasp[")))
     return 0
 
 

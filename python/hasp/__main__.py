@@ -17,7 +17,9 @@ def main() -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         from hasp.cli import main as command_line
-    except MemoryError:
+    except (MemoryError, ImportError) as problem:
+        if isinstance(problem, ImportError) and "failed to map" not in str(problem):
+            raise
         print("hasp: not enough memory: see `ulimit -v`", file=sys.stderr)
         return 2
     try:

@@ -20,7 +20,6 @@ class Interrupt:
             os.kill(os.getpid(), signal.SIGINT)
 
 trigger = sys.argv.pop(1)
-signal.signal(signal.SIGINT, signal.default_int_handler)  # even in the background
 sys.meta_path.insert(0, Interrupt)
 runpy.run_module("hasp", run_name="__main__")
 """

@@ -17,7 +17,7 @@ from preload.matrix import Lock
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
 # Library name -> a symbol that only this library has, to prove that it was loaded.
-ALLOCATORS = {"libjemalloc.so.2": "malloc_stats_print", "libmimalloc.so.2": "mi_malloc"}
+ALLOCATORS = {"libjemalloc.so.2": "malloc_stats_print", "libmimalloc.so": "mi_malloc"}
 
 
 def each_lock(*, native: bool, every: bool = False) -> pytest.MarkDecorator:

@@ -7,12 +7,16 @@ import os
 import re
 import select
 import stat
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-import tomli
-
 from hasp.base.errors import HaspError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 Keys = tuple[str, ...]
 
@@ -26,8 +30,8 @@ class Document:
         self.path = path
         self.text = text
         try:
-            self.data: dict[str, Any] = tomli.loads(text)
-        except (tomli.TOMLDecodeError, RecursionError) as problem:
+            self.data: dict[str, Any] = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError) as problem:
             raise HaspError(f"{path}: {problem}", "correct the TOML there") from None
 
     @classmethod
@@ -61,8 +65,8 @@ class Document:
         begin = 0
         for end in range(1, len(lines) + 1):
             try:
-                data = tomli.loads("".join(lines[:end]))
-            except tomli.TOMLDecodeError:
+                data = tomllib.loads("".join(lines[:end]))
+            except tomllib.TOMLDecodeError:
                 continue
             if _at(data, keys) is not None:
                 return begin + 1

@@ -7,6 +7,10 @@ import math
 from pathlib import Path
 from typing import Any
 
+from hasp.base.errors import HaspError
+from hasp.base.extras import require
+from hasp.base.output import check_writable
+
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = {"better": "#009e73", "worse": "#d55e00", "same": "#7f7f7f"}
 UNCERTAIN = "#b0b0b0"
@@ -14,7 +18,21 @@ CURVE_COLOURS = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
     *("#000000", "#8c564b", "#9467bd", "#7f7f7f", "#bcbd22"),
 )
+SUFFIXES = (".png", ".svg")
 MARKERS = "osD^vP*Xh<>"
+
+
+def check_figure(destination: str | None) -> None:
+    """Raise HaspError if `--plot DESTINATION` cannot be drawn; None passes."""
+    if not destination:
+        return
+    check_writable(destination)
+    if Path(destination).suffix not in SUFFIXES:
+        raise HaspError(
+            f"--plot {destination}: unknown format",
+            "use a name that ends in .png or .svg",
+        )
+    require("report")
 
 
 def settings(font_size: float) -> Any:

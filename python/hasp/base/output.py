@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from hasp.base.errors import HaspError
+from hasp.base.files import write_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 COLUMNS = 80
 STDOUT = "-"
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def colour_wanted(stream: IO[str]) -> bool:
@@ -128,7 +127,7 @@ def write_json(records: Iterable[Mapping[str, Any]], destination: str) -> None:
         sys.stdout.flush()
     else:
         check_writable(destination)
-        Path(destination).write_text(text, encoding="utf-8")
+        write_file(destination, text)
 
 
 def check_writable(destination: str) -> None:
@@ -159,11 +158,8 @@ def check_writable(destination: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Return `text` with control characters escaped, line feeds and tabs excepted.
-
-    File names and thread names may contain sequences that steer a terminal.
-    """
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    """Return the lines of `text`, control characters escaped."""
+    return "\n".join(map(escaped, text.split("\n")))
 
 
 def escaped(text: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hasp.base.errors import EXIT_FINDING, HaspError
+from hasp.base.extras import require
 from hasp.base.output import STDOUT, add_json_option, check_writable, note
 from hasp.cli.measuring import add_measuring_options, positive
 from hasp.cli.traces import add_trace_options
@@ -133,6 +134,8 @@ def _check(arguments: argparse.Namespace) -> None:
     if not arguments.trace and not arguments.command:
         # `hasp advise --json hasp.trace`: a file that exists is not to be replaced.
         arguments.trace = trace_behind(arguments, ("json",))
+    if arguments.command:  # the proof compares
+        require("study")
     for name in (arguments.json, arguments.plan):
         if name:
             check_writable(name)

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hasp.base.errors import EXIT_FINDING, EXIT_REFUSED, HaspError, Interrupted
+from hasp.base.figures import check_figure
+from hasp.base.files import write_file
 from hasp.base.output import STDOUT, add_json_option, check_writable
 from hasp.cli.measuring import add_measuring_options
 from hasp.locks.selection import add_locks_option
@@ -124,14 +126,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_outputs(arguments: argparse.Namespace) -> None:
-    for name in (arguments.json, arguments.csv, arguments.markdown, arguments.plot):
+    for name in (arguments.json, arguments.csv, arguments.markdown):
         if name:
             check_writable(name)
-    if arguments.plot and Path(arguments.plot).suffix not in (".png", ".svg"):
-        raise HaspError(
-            f"--plot {arguments.plot}: unknown format",
-            "use a name that ends in .png or .svg",
-        )
+    check_figure(arguments.plot)
 
 
 def _finish_json(comparison: Comparison, writer: Writer) -> None:
@@ -174,7 +172,7 @@ def _write(destination: str, text: str) -> None:
     if destination == STDOUT:
         sys.stdout.write(text)
     else:
-        Path(destination).write_text(text, encoding="utf-8")
+        write_file(destination, text)
 
 
 def _show_again(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
 
 from hasp.base.errors import EXIT_INTERRUPTED, EXIT_REFUSED, HaspError, Interrupted
+from hasp.base.extras import explain_missing
 from hasp.base.output import complain
 
 # The verbs, grouped and ordered as in `hasp --help` and the README. Each is the module
@@ -212,6 +213,9 @@ def open_standard_streams() -> None:
 def explain(problem: OSError | ImportError) -> HaspError:
     """Describe a failure of the operating system that no verb has described."""
     if isinstance(problem, ImportError):
+        missing = explain_missing(problem)
+        if missing:
+            return missing
         # The message of the dynamic linker when mmap fails.
         if "failed to map" in str(problem) or "cannot allocate" in str(problem).lower():
             return out_of_memory()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hasp.base.durations import duration_argument
 from hasp.base.errors import HaspError
+from hasp.base.extras import require
 from hasp.base.output import check_writable, complain, note
 from hasp.profile.record import target
 
@@ -92,6 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
             "the view needs a terminal, on stdin and stdout",
             "add --plain 10 for ten tables as text",
         )
+    if tables is None:
+        require("top")
     if arguments.output:
         check_writable(arguments.output)
     if tables is None:

@@ -17,6 +17,7 @@ from hasp.base.figures import (
     settings,
     ticks,
 )
+from hasp.base.files import replacing
 from hasp.compare.report import headline, interval, quantity, times
 from hasp.compare.run_record import Measure
 from hasp.compare.store import Comparison
@@ -26,7 +27,6 @@ from hasp.locks.native import REFERENCE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SUFFIXES = (".png", ".svg")
 FEWEST_FOR_CURVES = 3
 MOST_CURVES = (
     14  # with more locks, bars are drawn because curves would be hard to follow
@@ -75,7 +75,8 @@ def draw(comparison: Comparison, rows: list[CellSummary], path: Path) -> None:
             x=0.01,
             ha="left",
         )
-        figure.savefig(path, dpi=150, metadata=metadata(path))
+        with replacing(path) as file:
+            figure.savefig(file, dpi=150, metadata=metadata(path))
 
 
 def _title(measure: Measure) -> str:

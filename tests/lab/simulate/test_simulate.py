@@ -159,7 +159,7 @@ def test_a_deadlock_is_a_finding_that_says_who_waits(folder: Path) -> None:
         (("--machine", "xeon-80", "--locks", "glibc"), "`futex` is the same"),
         (("--machine", "xeon-80", "--locks", "mcz"), "no lock called"),
         (("--machine", "xeon-80", "--knob", "x=1"), "has no 'x'"),
-        (("--machine", "xeon-80", "--plot", "x.pdf"), "neither a PNG nor an SVG"),
+        (("--machine", "xeon-80", "--plot", "x.pdf"), "unknown format"),
         (("--machine", "xeon-80", "--threads", "4..1"), "no range"),
     ],
 )

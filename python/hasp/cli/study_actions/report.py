@@ -7,6 +7,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hasp.base.extras import require
+from hasp.base.files import write_file
 from hasp.base.output import add_json_option
 from hasp.cli.study_actions.common import SCHEMA, add_store_option
 
@@ -54,6 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     from hasp.study.report.text import markdown, print_verdicts
     from hasp.study.samples import open_store
 
+    if arguments.html or arguments.figures:
+        require("report")
     for destination in (arguments.html, arguments.markdown):
         if destination:
             output.check_writable(str(destination))
@@ -77,12 +81,12 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     title = arguments.title or f"Locks on {', '.join(machines)}"
     if arguments.html:
-        _write(arguments.html, render(summaries, title, batches))
+        write_file(arguments.html, render(summaries, title, batches))
         output.note(f"{arguments.html}: the report, {len(summaries)} machine x metric")
     figures = _write_parts(summaries, arguments)
     if arguments.markdown:
         path = arguments.markdown
-        _write(path, markdown(summaries, title, batches, figures, beside=path))
+        write_file(path, markdown(summaries, title, batches, figures, beside=path))
     if arguments.json:
         records = ({"schema": SCHEMA, **as_data(one, summaries)} for one in summaries)
         output.write_json(records, arguments.json)
@@ -122,16 +126,3 @@ def _write_parts(summaries: list[Summary], arguments: argparse.Namespace) -> lis
             "name a folder that you may write",
         ) from None
     return figures
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file, or say why not."""
-    from hasp.base.errors import HaspError
-
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise HaspError(
-            f"cannot write {path}: {problem.strerror}",
-            "name a file in a folder of yours",
-        ) from None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hasp.base.figures import COLOURS, UNCERTAIN, metadata, settings, ticks
+from hasp.base.files import replacing
 from hasp.lab.bench.cases import BATON, GLIBC, Case
 from hasp.lab.bench.judge import limit_of
 from hasp.lab.bench.rows import Row
@@ -71,7 +72,8 @@ def draw(
             x=0.01,
             ha="left",
         )
-        figure.savefig(path, dpi=130, metadata=metadata(path))
+        with replacing(path) as file:
+            figure.savefig(file, dpi=130, metadata=metadata(path))
 
 
 def panels_of(rows: Sequence[Row]) -> list[Case]:

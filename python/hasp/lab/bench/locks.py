@@ -14,6 +14,7 @@ from hasp import version
 from hasp.base import host, output
 from hasp.base.durations import format_duration
 from hasp.base.errors import EXIT_FINDING, EXIT_FINE, HaspError, Interrupted
+from hasp.base.figures import check_figure
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.bench.cases import BATON, FLOOR, GLIBC, Case, select_cases
 from hasp.lab.bench.judge import Verdict, judge
@@ -143,14 +144,9 @@ def show_again(options: Options, source: Path) -> int:
 
 def check_outputs(options: Options) -> None:
     """Raise HaspError before the measurement if an output cannot be written."""
-    for name in (options.json, options.plot):
-        if name:
-            output.check_writable(name)
-    if options.plot and Path(options.plot).suffix not in (".png", ".svg"):
-        raise HaspError(
-            f"--plot {options.plot}: unknown format",
-            "use a name that ends in .png or .svg",
-        )
+    if options.json:
+        output.check_writable(options.json)
+    check_figure(options.plot)
 
 
 def limit_seconds(quick: bool, locks: int) -> float:

@@ -16,6 +16,7 @@ from hasp import version
 from hasp.base import host, output
 from hasp.base.durations import format_duration
 from hasp.base.errors import EXIT_FINE, HaspError, Interrupted
+from hasp.base.figures import check_figure
 from hasp.base.interference import interference
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.host import doubts
@@ -62,14 +63,10 @@ def measure(options: Options) -> int:
 
 
 def _check_outputs(options: Options) -> None:
-    for name in (options.json, options.plot, options.csv, options.toml):
+    for name in (options.json, options.csv, options.toml):
         if name:
             output.check_writable(name)
-    if options.plot and Path(options.plot).suffix not in (".png", ".svg"):
-        raise HaspError(
-            f"--plot {options.plot}: unknown format",
-            "use a name that ends in .png or .svg",
-        )
+    check_figure(options.plot)
     if options.toml and options.simulate:
         raise HaspError(
             "--toml writes measurements of this host, not simulated ones",

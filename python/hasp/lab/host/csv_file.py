@@ -7,6 +7,7 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
+from hasp.base.files import replacing
 from hasp.lab.host.target import Row
 
 KINDS = ("pair", "line", "crowd", "load", "wait", "atomic", "message", "energy")
@@ -21,7 +22,7 @@ NAMES = (
 
 def write(rows: Sequence[Row], path: Path) -> None:
     """Write the figures among `rows` to `path`."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path) as new, new.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, NAMES, extrasaction="ignore", restval="")
         writer.writeheader()
         writer.writerows(row for row in rows if row["kind"] in KINDS)

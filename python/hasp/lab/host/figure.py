@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hasp.base.errors import HaspError
 from hasp.base.figures import metadata, settings
+from hasp.base.files import replacing
 from hasp.lab.host.heat import matrix
 from hasp.lab.host.target import Row
 
@@ -56,7 +57,8 @@ def draw(rows: Sequence[Row], path: Path) -> None:
             x=0.01,
             ha="left",
         )
-        figure.savefig(path, dpi=130, metadata=metadata(path))
+        with replacing(path) as file:
+            figure.savefig(file, dpi=130, metadata=metadata(path))
 
 
 def _where(first: Row) -> str:

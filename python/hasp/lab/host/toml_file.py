@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hasp.base.errors import HaspError
+from hasp.base.files import write_file
 from hasp.lab.host.placement import Places, places_of
 from hasp.lab.host.rows import of_kind
 from hasp.lab.host.target import Row
@@ -61,7 +62,7 @@ class _Text:
 
 def write(rows: Sequence[Row], path: Path) -> None:
     """Write the machine file of `rows` to `path`."""
-    path.write_text(text_of(rows), encoding="utf-8")
+    write_file(path, text_of(rows))
 
 
 def text_of(rows: Sequence[Row]) -> str:

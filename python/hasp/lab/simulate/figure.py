@@ -10,14 +10,14 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from hasp.base.figures import CURVE_COLOURS, MARKERS, metadata, settings, ticks
-from hasp.compare.figure import LOG_RANGE, SUFFIXES
+from hasp.base.files import replacing
+from hasp.compare.figure import LOG_RANGE
 from hasp.lab.simulate.job import OK, Record
 from hasp.lab.simulate.machines.machine import Machine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["SUFFIXES", "draw"]
 
 LINES = ("-", "--", ":")  # when there are more locks than colours
 
@@ -44,7 +44,8 @@ def draw(
             x=0.01,
             ha="left",
         )
-        figure.savefig(path, dpi=150, metadata=metadata(path))
+        with replacing(path) as file:
+            figure.savefig(file, dpi=150, metadata=metadata(path))
 
 
 def _by_name(records: list[Record]) -> list[tuple[str, list[Record]]]:

@@ -16,6 +16,7 @@ from typing import Any
 from hasp.base import output
 from hasp.base.document import Document
 from hasp.base.errors import EXIT_FINDING, HaspError
+from hasp.base.files import write_file
 from hasp.lab.simulate import placement
 from hasp.lab.simulate.job import OK, Job, Record
 from hasp.lab.simulate.machines.machine import load
@@ -191,7 +192,7 @@ def write_expected(scenario: Scenario, found: Mapping[str, Mapping[str, Any]]) -
             for name, value in figures.items()
         )
         lines.append(f'"{key}" = {{ {cells} }}')
-    scenario.path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_file(scenario.path, "\n".join(lines) + "\n")
 
 
 def check(text: str, update: bool, width: int | None) -> int:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
+from hasp.base.figures import check_figure
 from hasp.base.output import STDOUT, check_writable, note, write_json
 from hasp.lab.simulate import placement
 from hasp.lab.simulate.job import OK, Job, Record, Workload, workloads
@@ -107,15 +108,10 @@ def plan(options: Options, machine_file: str) -> list[Job]:
 def simulate(options: Options) -> int:
     """Make all runs, report them, and return the exit status."""
     from hasp.base.signals import interrupt_on_signals
-    from hasp.lab.simulate.figure import SUFFIXES
 
-    for destination in (options.json, options.plot):
-        if destination:
-            check_writable(destination)
-    if options.plot and Path(options.plot).suffix not in SUFFIXES:
-        raise HaspError(
-            f"{options.plot} is neither a PNG nor an SVG", "end it with .png or .svg"
-        )
+    if options.json:
+        check_writable(options.json)
+    check_figure(options.plot)
     with flattened(options.machine) as machine_file:
         jobs = plan(options, machine_file)
         records: list[Record] = []

@@ -16,13 +16,11 @@ waiting writers, a reader does wait for other readers while a writer waits:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from hasp.profile.trace.format import OrderMode, Records
 
@@ -88,19 +86,16 @@ def cycles(
     lock of the next.
     """
     outer, inner, places = arcs(edges, locks, writers_first)
-    # Only locks with edges become nodes: there may be millions of others.
-    nodes, flat = np.unique(np.concatenate([outer, inner]), return_inverse=True)
-    begin, end = flat[: len(places)], flat[len(places) :]
-    graph = coo_array((np.ones(len(places)), (begin, end)), shape=(len(nodes),) * 2)
-    _, component = connected_components(graph, connection="strong")
+    columns = (outer.tolist(), inner.tolist(), places.tolist())
+    steps = [Step(*row) for row in zip(*columns, strict=True)]
+    component = components((step.outer, step.inner) for step in steps)
+    steps = [step for step in steps if component[step.outer] == component[step.inner]]
     leaving: dict[int, list[Step]] = {}
-    for place in np.flatnonzero(component[begin] == component[end]).tolist():
-        step = Step(int(outer[place]), int(inner[place]), int(places[place]))
+    for step in steps:
         leaving.setdefault(step.outer, []).append(step)
     found: list[tuple[int, ...]] = []
     seen: set[frozenset[int]] = set()
     budget = MOST_STEPS
-    steps = [step for leave in leaving.values() for step in leave]
     # Direct inversions come first, so that longer cycles through the same locks do not
     # hide them.
     pairs = {(step.inner, step.outer) for step in steps}
@@ -116,6 +111,15 @@ def cycles(
         if back:
             found.append(tuple(step.place for step in cycle))
     return sorted(found, key=len), budget > 0
+
+
+def components(arcs: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Return the strongly connected component of each node, numbered from 0."""
+    import networkx
+
+    graph = networkx.DiGraph(arcs)
+    found = networkx.strongly_connected_components(graph)
+    return {node: number for number, nodes in enumerate(found) for node in nodes}
 
 
 class Step(NamedTuple):

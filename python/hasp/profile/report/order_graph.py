@@ -15,8 +15,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy
-
+from hasp.profile.model.order import components
 from hasp.profile.model.profile import Profile
 from hasp.profile.report.findings import INVERSION, Names
 from hasp.profile.report.layout import shortened
@@ -130,22 +129,10 @@ def _rings(
     counts: Mapping[tuple[int, int], int], tried: Mapping[tuple[int, int], bool]
 ) -> dict[int, int]:
     """Return a number for each site, the same for sites that reach each other."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    sites = sorted({site for key in counts for site in key})
-    places = {site: place for place, site in enumerate(sites)}
     # A trylock does not wait.
-    firm = [key for key in counts if not tried[key]]
-    rows = [places[outer] for outer, _ in firm]
-    columns = [places[inner] for _, inner in firm]
-    matrix = coo_array(
-        (numpy.ones(len(firm)), (rows, columns)), shape=(len(sites), len(sites))
-    )
-    if not sites:
-        return {}
-    _, labels = connected_components(matrix, directed=True, connection="strong")
-    return {site: int(labels[places[site]]) for site in sites}
+    ring_of = components(key for key in counts if not tried[key])
+    sites = sorted({site for key in counts for site in key} - ring_of.keys())
+    return ring_of | {site: -1 - site for site in sites}
 
 
 def _place(

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hasp.base.errors import HaspError
+from hasp.base.extras import require
+from hasp.base.files import write_file
 from hasp.base.output import STDOUT, check_writable, json_line
 from hasp.profile.model.profile import Profile
 from hasp.profile.report.figures import Metric
@@ -102,6 +104,8 @@ def outputs(arguments: argparse.Namespace, trace: Path) -> list[Output]:
     if arguments.folded:
         found.append(_folded(arguments.folded))
     for output in found:
+        if output.form in ("html", "pprof"):
+            require("report")
         check_writable(output.destination)
         _check_not_the_trace(output.destination, trace)
     on_stdout = [output.form for output in found if output.destination == STDOUT]
@@ -149,10 +153,4 @@ def write(profile: Profile, output: Output, by: Metric, top: int | None) -> None
             left = left[sys.stdout.buffer.write(left) :]
         sys.stdout.buffer.flush()
         return
-    try:
-        Path(output.destination).write_bytes(content)
-    except OSError as problem:
-        raise HaspError(
-            f"cannot write {output.destination}: {problem.strerror}",
-            "name a file in a folder that exists and that you may write to",
-        ) from None
+    write_file(output.destination, content)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from hasp.base.figures import COLOURS, CURVE_COLOURS, MARKERS, metadata, settings
+from hasp.base.files import replacing
 from hasp.statistics.grid import Array, best_of
 from hasp.study.report.summary import Summary, ranking, stem
 
@@ -51,7 +52,8 @@ def draw_all(
             _lay_out(figure)
             for kind in formats:
                 path = folder / f"{stem(summary)}-{name}.{kind}"
-                _save(figure, path)
+                with replacing(path) as file:
+                    _save(figure, file)
                 written.append(path)
     return written
 

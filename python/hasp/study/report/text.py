@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from hasp.base.files import write_file
 from hasp.statistics.contest import CANNOT_TELL
 from hasp.study.report.origin import origins
 from hasp.study.report.summary import Summary, best_locks, ranking
@@ -183,7 +184,7 @@ def latex(summary: Summary, folder: Path) -> list[Path]:
     for name in REPORTED:
         stem = f"{summary.machine}-{summary.metric}-{name}".replace("/", "_")
         path = folder / f"{stem}.tex"
-        path.write_text(tabular(TABLES[name](question)), encoding="utf-8")
+        write_file(path, tabular(TABLES[name](question)))
         written.append(path)
     return written
 
