@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What to do about a lock: forecasts, proofs by measurement, and site plans."""
+"""Advice on locks: forecasts, proofs by measurement, and site plans."""

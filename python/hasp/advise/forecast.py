@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What the locks would do for the worst site on a simulated machine.
+"""Forecast of each lock's performance at the worst site, on a simulated machine.
 
-The site becomes the simulator's workload: its median section, the time that a thread
-spends between two of them, and one lock or as many as the site has. That leaves out all
-else that the program does, so it is a forecast of the lock, not of the program.
+The site becomes a workload of the simulator, with its median critical section, the time
+that a thread spends between two of them, and its number of locks. Everything else in
+the program is ignored, so this is a forecast of the lock and not of the program.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from hasp.profile.diagnosis.measure import spinning_share
 from hasp.profile.model.profile import Profile, Site
 
 DURATION_NS, WARM_UP_NS = 2_000_000, 200_000  # of simulated time
-MOST_LOCKS = 1024  # of one site that are told apart
+MOST_LOCKS = 1024  # locks of one site that are simulated separately
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Simulated operations per second of each lock, at so many threads."""
+    """Simulated operations per second of each lock."""
 
     machine: str
     workload: str
@@ -41,20 +41,21 @@ class Forecast:
 
     @property
     def best(self) -> str | None:
-        """The fastest lock."""
+        """The name of the fastest lock."""
         return max(self.rates, key=lambda name: self.rates[name], default=None)
 
 
 def forecast(
     profile: Profile, site: Site, machine: Machine, locks: Sequence[str]
 ) -> Forecast:
-    """Simulate the locks (futex, which is glibc's algorithm, always) on the machine."""
+    """Simulate the locks, and always futex (glibc's algorithm), on the machine."""
     use = site.total
     section = use.hold.quantile(0.5) if use else None
     if use is None or section is None:
         raise HaspError(
-            f"the sections of {site.name} were not timed, so they cannot be simulated",
-            "record without --sample, or for longer",
+            f"the critical sections of {site.name} were not timed, so they cannot be "
+            "simulated",
+            "record without --sample, or for a longer time",
         )
     pause = _pause(profile, site, use.acquisitions)
     many = min(len(site.locks), MOST_LOCKS)
@@ -90,9 +91,9 @@ def forecast(
 
 
 def _pause(profile: Profile, site: Site, acquisitions: int) -> float:
-    """A thread's own work between two sections of the site, on average.
+    """A thread's average work between two critical sections of the site, in ns.
 
-    That is its CPU time outside of sections; of what they took, parked waits used none.
+    That is its CPU time outside of critical sections; parked waits use no CPU time.
     """
     parked = 1 - spinning_share(profile)
     outside = sum(
@@ -104,7 +105,7 @@ def _pause(profile: Profile, site: Site, acquisitions: int) -> float:
 
 
 def words(result: Forecast) -> list[str]:
-    """The forecast in lines, each labelled as simulated."""
+    """The forecast as lines of text, each labelled as simulated."""
     lines = [
         f"simulated on {result.machine}, {result.threads} threads, {result.workload}: "
         f"sections of {result.section_ns} ns, {result.pause_ns} ns between them"
@@ -117,5 +118,5 @@ def words(result: Forecast) -> list[str]:
 
 
 def as_json(result: Forecast) -> dict[str, object]:
-    """One record."""
+    """The forecast as a JSON record."""
     return {"simulated": True, **dataclasses.asdict(result), "best": result.best}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a program gains when its memory is spread over all NUMA nodes (E5).
+"""Measurement of the gain from interleaving memory over all NUMA nodes (rule E5).
 
-That is the study's own test for memory as the bottleneck ("Lock - Unlock: Is That
-All?", 8.1.4: pca gains 44 %): runs with and without `numactl --interleave=all`.
+The lock study's test for a memory bottleneck ("Lock - Unlock: Is That All?", 8.1.4: pca
+gains 44 %) is to run with and without `numactl --interleave=all`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ SPREAD = (NUMACTL, "--interleave=all")
 
 
 def interleave_gain(settings: Settings, nodes: int) -> float | None:
-    """How much better, as a share; 0 where that is not sure, None where not tried."""
+    """The gain as a share: 0 if it is not significant, None if it was not measured."""
     if nodes < 2:
         return None
     if shutil.which(NUMACTL, path=interpose.original_environment().get("PATH")) is None:
-        note(f"{NUMACTL} is not here, so whether memory is the bottleneck is not tried")
+        note(f"{NUMACTL} is not installed, so memory is not tested as the bottleneck")
         return None
-    note("comparing with the memory interleaved over all nodes")
+    note("comparing with memory interleaved over all nodes")
     most = max(settings.threads, key=lambda count: count or 0)
     usual = dataclasses.replace(settings, locks=(REFERENCE,), threads=(most,))
     cell = usual.cells[0]
@@ -42,7 +42,7 @@ def interleave_gain(settings: Settings, nodes: int) -> float | None:
             for runner, comparison in pairs if block % 2 else reversed(pairs):
                 run = runner.run(block, cell)
                 if run.outcome != record.OK:
-                    note(f"it does not work with {' '.join(SPREAD)}: {run.detail}")
+                    note(f"the command fails with {' '.join(SPREAD)}: {run.detail}")
                     return None
                 comparison.runs.append(run)
     near, far = (samples(comparison, cell) for comparison in found)
@@ -52,7 +52,7 @@ def interleave_gain(settings: Settings, nodes: int) -> float | None:
 
 
 def _spread(settings: Settings) -> Settings:
-    """The same with the program's memory interleaved, or the server's."""
+    """The settings with the memory of the program, or of the server, interleaved."""
     if settings.server is None:
         return dataclasses.replace(settings, command=(*SPREAD, *settings.command))
     return dataclasses.replace(settings, server=f"{' '.join(SPREAD)} {settings.server}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plan that follows from a verdict: a lock for each site that should have one."""
+"""The plan that follows from a verdict: a lock for each site with a recommendation."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hasp.profile.model.profile import Origin, Profile, Spot
 
 
 def plan_of(verdict: Verdict, profile: Profile) -> Plan:
-    """An entry for each origin of each site with a recommendation.
+    """A plan with an entry for each origin of each site with a recommendation.
 
-    All other mutexes keep the lock that the program ran under; glibc's is `futex` here,
-    which is bit-compatible with it.
+    All other mutexes keep the lock that the program ran under; instead of glibc's, that
+    is `futex`, which is bit-compatible with it.
     """
     sites = {site.number: site for site in profile.sites}
     entries = [
@@ -29,7 +29,7 @@ def plan_of(verdict: Verdict, profile: Profile) -> Plan:
 
 
 def entry_of(site: str, lock: str, origin: Origin) -> Entry:
-    """What a plan says of the locks of that origin; of a global, by its address."""
+    """The entry for the mutexes of an origin; a global one is found by its address."""
     if origin.address:
         spot = origin.address
         return Entry.of_global(site, lock, _module(spot), spot.offset)
@@ -42,7 +42,7 @@ def _module(spot: Spot) -> Module:
 
 
 def unplanned(verdict: Verdict, profile: Profile) -> list[str]:
-    """Sites with a recommendation that no plan can hold: their origin is unknown."""
+    """Sites with a recommendation but no known origin, which a plan cannot contain."""
     sites = {site.number: site for site in profile.sites}
     return [
         advised.name

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Whether measurement agrees with the rules (E10): best, harmful, or cannot tell.
+"""Comparison of the rules' advice with measurements (E10).
 
-"Best" is within 5 % of the fastest and "harmful" more than 15 % behind it, as in the
-lock study (sections 5.2.2 and Table 12). Both are said only where the whole confidence
-interval says so: a lock whose interval lies on both sides of a limit is not judged.
+A lock is "best" within 5 % of the fastest and "harmful" more than 15 % behind it, as in
+the lock study (section 5.2.2 and Table 12). The whole confidence interval must be on
+one side of the limit; otherwise the verdict is "cannot tell".
 """
 
 from __future__ import annotations
@@ -29,22 +29,24 @@ NOT_MEASURED = "not measured"
 
 
 def shown(cell: Cell) -> Cell:
-    """The cell as people should see it: a plan without the folders of its file."""
+    """The cell with a name for display: a plan is called `plan`."""
     return replace(cell, lock="plan") if cell.lock.startswith(PLAN) else cell
 
 
 @dataclass(frozen=True)
 class RankedLock:
-    """How far one lock is behind the fastest, at one number of threads."""
+    """A lock's distance to the fastest, at one number of threads."""
 
     cell: Cell
     median: float | None
-    behind: Ratio | None  # 1.1: 10 % behind; None for the fastest, and for failures
+    behind: (
+        Ratio | None
+    )  # 1.1 means 10 % behind; None for the fastest lock and for failures
     verdict: str
 
     @property
     def name(self) -> str:
-        """The lock's, or `plan`."""
+        """The name of the lock, or `plan`."""
         return shown(self.cell).lock
 
     def as_json(self) -> dict[str, Any]:
@@ -60,13 +62,13 @@ class RankedLock:
 
 @dataclass(frozen=True)
 class Proof:
-    """What the comparison says of the advice."""
+    """The result of the comparison for the advice."""
 
     standings: tuple[RankedLock, ...]
     agreement: str  # agree, disagree, or cannot tell
     words: tuple[str, ...]
-    lock_variation: float | None  # E0
-    fewer_threads_gain: float | None  # E5
+    lock_variation: float | None  # rule E0
+    fewer_threads_gain: float | None  # rule E5
 
     def as_json(self) -> dict[str, Any]:
         """One record."""
@@ -82,7 +84,7 @@ def prove(
     rules: Rules,
     present: str = REFERENCE,
 ) -> Proof:
-    """Judge the recommended lock (None: the `present` one) by a comparison."""
+    """Judge the recommended lock by a comparison; None recommends the present one."""
     standings = [
         standing
         for threads in comparison.settings.threads
@@ -104,7 +106,7 @@ def prove(
 
 
 def samples(comparison: Comparison, cell: Cell) -> dict[int, float]:
-    """The good samples of the primary measure, by block."""
+    """The samples of a cell's successful runs of the primary measure, by round."""
     measure = comparison.primary
     return {
         run.block: value
@@ -118,7 +120,7 @@ def samples(comparison: Comparison, cell: Cell) -> dict[int, float]:
 def better(
     mine: Mapping[int, float], its: Mapping[int, float], *, less_is_better: bool
 ) -> Ratio | None:
-    """How many times better `mine` is than `its`, paired by block."""
+    """The factor by which `mine` is better than `its`, paired by round."""
     blocks = sorted(mine.keys() & its.keys())
     if not blocks:
         return None
@@ -132,7 +134,7 @@ def better(
 
 
 def _behind(comparison: Comparison, cell: Cell, other: Cell) -> Ratio | None:
-    """How many times worse a cell is than another."""
+    """The factor by which a cell is worse than another."""
     return better(
         samples(comparison, other),
         samples(comparison, cell),
@@ -178,7 +180,7 @@ def _judged(behind: Ratio | None, rules: Rules) -> str:
     if behind is None or behind.low is None or behind.high is None:
         return CANNOT_TELL
     if behind.blocks < FEWEST_RUNS:
-        return CANNOT_TELL  # the interval of fewer covers less than it says
+        return CANNOT_TELL  # with fewer pairs, the interval covers less than 95 %
     best, harmful = 1 + rules.limit("best"), 1 + rules.limit("harmful")
     if behind.high <= best:
         return BEST
@@ -209,21 +211,21 @@ def _agreement(
     elif own.verdict == CANNOT_TELL and own is fastest:
         agreement = CANNOT_TELL
         words.append(
-            f"{what}; it was the fastest, but so few runs prove nothing; "
+            f"{what}; it was the fastest, but there are too few runs to prove it; "
             "use more --runs"
         )
     elif own.verdict == CANNOT_TELL:
         agreement = CANNOT_TELL
         words.append(
-            f"{what}; the measurement cannot tell: {name} and {fastest.name} are "
-            "too close for these runs; use more --runs, or longer ones"
+            f"{what}; the measurement is inconclusive, because {name} and "
+            f"{fastest.name} are too close; use more --runs, or longer ones"
         )
     else:
         agreement = "disagree"
         degree = "harmful: far" if own.verdict == HARMFUL else "not the best:"
         words.append(
             f"rule and measurement disagree: {name} is {degree} behind "
-            f"{fastest.name}; believe the measurement"
+            f"{fastest.name}; trust the measurement"
         )
     harmful = [item.name for item in standings if item.verdict == HARMFUL]
     if harmful:
@@ -239,12 +241,12 @@ def _plan_words(plan: RankedLock) -> str:
         BEST: "among the best",
         BEHIND: "behind the best",
         HARMFUL: "far behind the best",
-        CANNOT_TELL: "too close to the best to tell",
+        CANNOT_TELL: "too close to the best to judge",
     }[plan.verdict]
 
 
 def _variation(standings: Sequence[RankedLock]) -> float | None:
-    """Standard deviation over the locks per mean (LS 5.1.1)."""
+    """Relative standard deviation over the locks (lock study, 5.1.1)."""
     medians = [item.median for item in standings if item.median is not None]
     if len(medians) < 3 or not statistics.fmean(medians):
         return None
@@ -253,11 +255,11 @@ def _variation(standings: Sequence[RankedLock]) -> float | None:
 
 @dataclass(frozen=True)
 class _Fewer:
-    """The best cell with fewer threads beside the best one with the most."""
+    """The best cell with fewer threads, compared with the best one with the most."""
 
     fewer: Cell
     most: Cell
-    ratio: Ratio  # how many times better the former is
+    ratio: Ratio  # factor by which the former is better
 
     @property
     def value(self) -> float:
@@ -277,13 +279,13 @@ class _Fewer:
             )
         if high is not None and high <= limit:
             return f"fewer threads are no better: {most} is the best"
-        return f"whether {fewer} is better than {most} the measurement cannot tell"
+        return f"the measurement cannot tell whether {fewer} is better than {most}"
 
 
 def _fewer_threads(
     comparison: Comparison, standings: Sequence[RankedLock], most: int | None
 ) -> _Fewer | None:
-    """Set the best of fewer threads against the best at the most."""
+    """Compare the best cell with fewer threads with the best one with the most."""
     measured = [item for item in standings if item.median is not None]
     smaller = [item for item in measured if item.cell.threads != most]
     largest = [item for item in measured if item.cell.threads == most]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One recorded run of a command, in the way in which a comparison runs it."""
+"""One recorded run of a command, as in a comparison."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from hasp.profile.model.profile import Profile
 def recorded(
     settings: Settings, threads: int | None, trace: Path, *, sample: bool
 ) -> Profile:
-    """Run the plan's command once under glibc's locks, recorded, and read the trace.
+    """Record one run of the command under glibc's locks; returns its profile.
 
-    With a server it is the server that is recorded.
+    If there is a server, the server is recorded.
     """
     where = "" if threads is None else f" with {threads} threads"
     note(f"recording a run{where} into {trace}")
@@ -35,20 +35,20 @@ def recorded(
         run = runner.run(1, once.cells[0])
     if run.outcome != record.OK:
         raise HaspError(
-            f"the command does not work while it is recorded: {run.detail}",
-            "see whether `hasp profile` records it; then `hasp advise TRACE`",
+            f"the command fails while it is recorded: {run.detail}",
+            "try `hasp profile` on it, then `hasp advise TRACE`",
         )
     traces = recorder.traces()
     if not traces:
         raise HaspError(
-            "nothing was recorded: the command made no second thread and hardly took "
-            "a lock",
-            "give `hasp advise` a program with threads",
+            "nothing was recorded: the command has a single thread and takes hardly "
+            "any locks",
+            "name a program with threads",
         )
     return max(map(load_keeping_symbols, traces), key=_weight)
 
 
 def _weight(profile: Profile) -> tuple[float, int]:
-    """Of several processes the one that spends most in critical sections counts."""
+    """Sort key: the process that spends most time in critical sections counts."""
     sections = sum(thread.section_ns for thread in profile.threads)
     return sections, profile.duration_ns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A verdict on the terminal, and the rules as a list."""
+"""Verdicts, proofs, forecasts and rules on the terminal."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ RULES_SCHEMA = "hasp.rules/1"
 
 
 def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
-    """A paragraph; its further lines begin below the first word."""
+    """Print a paragraph with a hanging indent."""
     blank = " " * len(indent)
     lines = wrap(text, out.width, initial_indent=indent, subsequent_indent=blank)
     out.print("\n".join(lines), style=style or None, soft_wrap=True)
 
 
 def print_verdict(verdict: Verdict) -> None:
-    """The sentence, the rules behind it, what to do at each site, what is unknown."""
+    """Print the verdict, the rules that fired, advice for each site, and unknowns."""
     out = console()
     say(out, capital(verdict.sentence) + ".", style="bold")
     if verdict.evidence:
@@ -51,18 +51,18 @@ def print_verdict(verdict: Verdict) -> None:
         for line in advice:
             say(out, line, "- ")
     if verdict.unknown:
-        heading(out, "rules that could not be judged, for want of a measure")
+        heading(out, "rules that could not be judged because a measure is missing")
         for line in unmeasured_lines(verdict.unknown):
             say(out, line, "- ")
 
 
 def capital(text: str) -> str:
-    """With a capital letter where it begins with a word."""
+    """The text with a capital letter."""
     return text[:1].upper() + text[1:]
 
 
 def heading(out: Console, text: str) -> None:
-    """A heading, after an empty line."""
+    """Print a heading after an empty line."""
     out.print()
     out.print(text, style="bold")
 
@@ -74,7 +74,9 @@ def _print_site(site: SiteVerdict, out: Console) -> None:
         if words:
             say(out, words, f"  {name:14}")
 
-    line("trouble", ", ".join(site.bottlenecks) or "none that another lock cures")
+    line(
+        "trouble", ", ".join(site.bottlenecks) or "none that another lock would remove"
+    )
     if site.keep:
         line("keep", site.keep.removeprefix("keep "))
     else:
@@ -91,7 +93,7 @@ def _print_site(site: SiteVerdict, out: Console) -> None:
 
 
 def print_rules(rules: Rules) -> None:
-    """Every rule with its conditions, thresholds and source."""
+    """Print every rule with its conditions, thresholds and source."""
     out = console()
     for rule in rules.rules:
         say(out, rule.title, f"{rule.id}  ", style="bold")
@@ -123,7 +125,7 @@ def condition_words(condition: Condition, rules: Rules) -> str:
 
 
 def consequences(rule: Rule) -> Sequence[str]:
-    """What a rule does, in its own vocabulary."""
+    """The effects of a rule."""
     found = [advice.words for advice in rule.advice]
     if rule.bottleneck:
         found.insert(0, f"bottleneck {rule.bottleneck}")
@@ -140,7 +142,7 @@ def consequences(rule: Rule) -> Sequence[str]:
 
 
 def rules_json(rules: Rules) -> list[dict[str, object]]:
-    """The same as records: thresholds, then rules."""
+    """The thresholds and then the rules, as records."""
     records: list[dict[str, object]] = [
         {
             "schema": RULES_SCHEMA,
@@ -171,7 +173,7 @@ def rules_json(rules: Rules) -> list[dict[str, object]]:
 
 
 def print_proof(comparison: Comparison, proof: Proof) -> None:
-    """The comparison's table, and what it says of the advice."""
+    """Print the table of the comparison, and its result for the advice."""
     from hasp.advise.proof import shown
     from hasp.compare.doubts import doubts
     from hasp.compare.report import headline, interval, quantity, times
@@ -211,7 +213,7 @@ def print_proof(comparison: Comparison, proof: Proof) -> None:
 
 
 def print_forecast(forecast: Forecast) -> None:
-    """Simulated results, said to be so in every line."""
+    """Print simulated results, labelled as such on every line."""
     from hasp.advise.forecast import words
 
     out = console()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The proof's runs: the candidates, the plan and glibc, interleaved."""
+"""The runs of the proof: the candidates, the plan and glibc, interleaved."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from hasp.profile.diagnosis.verdict import Verdict
 
 
 def candidates(verdict: Verdict, rules: Rules, number: int) -> list[str]:
-    """The locks to try: the recommended one of each site, then their alternatives.
+    """The locks to try: the recommendations for the sites, then their alternatives.
 
-    Those of the site at which a lock can gain most come first. Where the rules name
-    none, locks that differ as much as can be. The lock that the program ran under, if
-    it is not the reference, is tried as well.
+    The site with the largest possible gain comes first. If the rules recommend nothing,
+    the candidates are locks that differ as much as possible. The lock that the program
+    ran under is tried as well if it is not the reference.
     """
     found = [site.recommendation for site in verdict.advised if site.recommendation]
     found += [name for site in verdict.advised for name in site.alternatives]
@@ -39,7 +39,7 @@ def candidates(verdict: Verdict, rules: Rules, number: int) -> list[str]:
 def compare(
     settings: Settings, locks: Sequence[str], plan_file: Path | None
 ) -> Comparison:
-    """The comparison; Ctrl-C ends it early, and what was measured counts."""
+    """Run the comparison; after Ctrl-C, the result has the runs until then."""
     planned = [f"{native.PLAN}{plan_file.absolute()}"] if plan_file else []
     whole = dataclasses.replace(settings, locks=(native.REFERENCE, *locks, *planned))
     comparison = new_comparison(whole)

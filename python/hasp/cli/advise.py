@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp advise`: which lock hurts, what to do about it, and whether that is true."""
+"""`hasp advise`: advice on a program's locks, proven by a comparison."""
 
 from __future__ import annotations
 
@@ -24,25 +24,26 @@ if TYPE_CHECKING:
     from hasp.profile.model.profile import Profile
 
 NAME = "advise"
-HELP = "say what to do about a program's locks, and prove it"
+HELP = "recommend what to do about a program's locks, and prove it"
 DEFAULT_TRACE = "hasp.trace"
 DEFAULT_PLAN = "hasp.plan.toml"
 CANDIDATES = 3
 
 EPILOG = """\
 examples:
-  hasp advise hasp.trace                     what the rules say of a recorded run
-  hasp advise --write hasp.trace             and the plan, for `hasp run --plan`
-  hasp advise -- ./program                   record, judge, and prove by comparison
+  hasp advise hasp.trace                     apply the rules to a recorded run
+  hasp advise --write hasp.trace             also write a plan for `hasp run --plan`
+  hasp advise -- ./program                   record, judge, and prove by a comparison
   hasp advise --metric 'ops/s: ([0-9.]+)' --threads 1,2,4 -- ./bench -t {threads}
   hasp advise --simulate xeon-80 hasp.trace  forecast for a machine of 80 cores
   hasp advise --objective latency hasp.trace
-  hasp advise --rules                        every rule, threshold and source
+  hasp advise --rules                        print rules, thresholds and sources
   hasp advise --set high-from=0.2 hasp.trace
 
-With a command, one run is recorded and judged; then the best candidates, the plan and
-glibc are compared in interleaved runs. "Best" is within 5 % of the fastest, "harmful"
-more than 15 % behind; where the confidence interval does not decide, that is said.
+Given a command, Hasp records and judges one run, and then compares the best candidates,
+the plan and glibc in interleaved runs. "Best" is within 5 % of the fastest, "harmful"
+is more than 15 % behind; "cannot tell" means that the confidence interval includes a
+limit.
 
 exit status: 0 fine; 1 when the measurement contradicts the rules; 2 usage, or nothing
 could be judged; 130 after Ctrl-C.
@@ -50,7 +51,7 @@ could be judged; 130 after Ctrl-C.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp advise`."""
+    """Add the options of `hasp advise`."""
     parser.usage = "hasp advise [options] [TRACE] [-- COMMAND...]"
     parser.epilog = EPILOG
     add_trace_options(parser)
@@ -59,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--objective",
         choices=("throughput", "latency", "energy"),
         default="throughput",
-        help="what counts (default: throughput)",
+        help="what to optimise (default: throughput)",
     )
     add("--rules", action="store_true", help="print the rules and thresholds")
     add(
@@ -67,14 +68,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="another value for a threshold; may be repeated",
+        help="change a threshold; may be repeated",
     )
     add("--plan", metavar="FILE", help="write the plan to FILE")
     add("--write", action="store_true", help=f"write the plan to {DEFAULT_PLAN}")
     add(
         "--simulate",
         metavar="MACHINE",
-        help="forecast the worst site on a simulated machine of `hasp simulate --list`",
+        help="forecast the worst site on a machine of `hasp simulate --list`",
     )
     add_json_option(parser)
     proof = parser.add_argument_group("with a command")
@@ -84,7 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=CANDIDATES,
         metavar="N",
-        help=f"locks that are tried beside glibc and the plan (default: {CANDIDATES})",
+        help=f"locks to try besides glibc and the plan (default: {CANDIDATES})",
     )
     add("--no-proof", action="store_true", help="record and judge only")
     add("--sample", action="store_true", help="record as `hasp profile --sample` does")
@@ -96,12 +97,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"record into FILE (default: {DEFAULT_TRACE})",
     )
     add_measuring_options(parser)
-    # Not the remainder, as elsewhere: options may follow the TRACE.
+    # Not REMAINDER as in other verbs, because options may follow the TRACE.
     parser.add_argument("command", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge, prove, and write what is asked for."""
+    """Judge, prove, and write the requested files."""
     from hasp.profile.diagnosis.rules import load
 
     rules = load().set(arguments.set)
@@ -126,13 +127,13 @@ def _show_rules(rules: Rules, arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Refuse what cannot be before anything runs."""
+    """Raise errors about options before anything runs."""
     from hasp.profile.report.source import trace_behind
 
     if arguments.write and not arguments.plan:
         arguments.plan = DEFAULT_PLAN
     if not arguments.trace and not arguments.command:
-        # `hasp advise --json hasp.trace`: a file that exists is not to be replaced.
+        # In `hasp advise --json hasp.trace`, the existing file must not be overwritten.
         arguments.trace = trace_behind(arguments, ("json",))
     if arguments.command:  # the proof compares
         require("study")
@@ -164,7 +165,7 @@ def _judged(
 
 @dataclasses.dataclass(frozen=True)
 class _Answer:
-    """All that one call found out."""
+    """The results of one call."""
 
     profile: Profile
     verdict: Verdict
@@ -202,7 +203,7 @@ def _proved(
     rules: Rules,
     arguments: argparse.Namespace,
 ) -> _Answer:
-    """Compare the candidates, and judge again with what that has shown."""
+    """Compare the candidates, and judge again with the results."""
     import tempfile
 
     from hasp.advise import trial
@@ -235,7 +236,7 @@ def _proved(
 def _interleaved(
     settings: Settings, verdict: Verdict, comparison: Comparison
 ) -> float | None:
-    """What memory gains by interleaving, where rules ask for it (E5)."""
+    """The gain from interleaving memory, if a rule needs it (E5)."""
     from hasp.advise.interleave import interleave_gain
 
     asked = any("interleave_gain" in item.missing for item in verdict.unknown)
@@ -245,7 +246,7 @@ def _interleaved(
 
 
 def _report(answer: _Answer, arguments: argparse.Namespace) -> int:
-    """Print or write everything."""
+    """Print the results and write the files; returns the exit status."""
     from hasp.advise.report import print_forecast, print_proof, print_verdict
     from hasp.base.output import write_json
 
@@ -278,7 +279,7 @@ def _records(answer: _Answer, forecast: Forecast | None) -> list[dict[str, Any]]
 
 
 def _forecast(answer: _Answer, arguments: argparse.Namespace) -> Forecast | None:
-    """Simulate the worst site; None when that is not asked for, or there is none."""
+    """Simulate the worst site; None without --simulate or without a site."""
     if not arguments.simulate:
         return None
     from hasp.advise.forecast import forecast
@@ -288,7 +289,7 @@ def _forecast(answer: _Answer, arguments: argparse.Namespace) -> Forecast | None
 
     named = machine.load(arguments.simulate)
     if not answer.verdict.sites:
-        note("there is no hot lock to simulate")
+        note("there is no contended lock to simulate")
         return None
     number = answer.verdict.sites[0].site
     site = next(site for site in answer.profile.sites if site.number == number)
@@ -303,14 +304,16 @@ def _write_plan(answer: _Answer, name: str) -> None:
 
     plan = plan_of(answer.verdict, answer.profile)
     for site in unplanned(answer.verdict, answer.profile):
-        note(f"{site} is not in the plan: the trace does not say where it is made")
+        note(
+            f"{site} is not in the plan, because the trace lacks its place of creation"
+        )
     if not plan.entries:
         if Path(name).exists():
             raise HaspError(
-                f"the plan is empty, and {name} would be replaced by nothing",
-                "there is no lock to recommend: leave --plan out",
+                f"the plan is empty, and {name} already exists",
+                "no lock is recommended: drop --plan",
             )
-        note("no lock to recommend, so there is no plan to write")
+        note("no lock is recommended, so no plan is written")
         return
     save(plan, Path(name))
-    note(f"the plan is in {name}: hasp run --plan {name} -- COMMAND")
+    note(f"wrote {name}; use it with: hasp run --plan {name} -- COMMAND")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study`: measurements of locks x programs x machines, and their statistics."""
+"""`hasp study`: measure locks x programs x machines, and compute their statistics."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import Protocol, cast
 
 NAME = "study"
-HELP = "locks x programs x machines: import measurements, print the study's tables"
+HELP = "measure locks x programs x machines, and print the lock study's tables"
 
-# The one list of actions, in the order of `hasp study --help`, each a module of
-# study_actions.
+# The actions in the order of `hasp study --help`; each is a module of study_actions.
 ACTIONS = ("library", "plan", "run", "fetch", "add", "list", "table", "report", "diff")
 
 EXAMPLES = """\
@@ -33,13 +32,13 @@ examples:
   hasp study diff before after --fail-if-worse
 
 A CSV file has one line for each run: the program (column `program` or `bench`), the
-lock (`lock` or `strategy`), how much of the machine it used (`threads`, `nodes` or
-`node`), and one column for each metric, where more is better.
+lock (`lock` or `strategy`), the size (`threads`, `nodes` or `node`), and one column for
+each metric, where higher is better.
 """
 
 
 class Action(Protocol):
-    """What a module of study_actions must have to be an action."""
+    """The interface of the modules of study_actions."""
 
     HELP: str
     configure: Callable[[argparse.ArgumentParser], None]
@@ -47,12 +46,12 @@ class Action(Protocol):
 
 
 def load(name: str) -> Action:
-    """The module of an action."""
+    """Import the module of an action."""
     return cast(Action, importlib.import_module(f"hasp.cli.study_actions.{name}"))
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The actions of `hasp study` and their options."""
+    """Add the actions of `hasp study` and their options."""
     parser.usage = f"hasp study {{{','.join(ACTIONS)}}} [options]"
     parser.epilog = EXAMPLES
     verbs = parser.add_subparsers(
@@ -70,5 +69,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what the action says."""
+    """Run the action."""
     return load(arguments.action).run(arguments)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The actions of `hasp study`, each a module of that name."""
+"""The actions of `hasp study`, one module for each."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study add`: existing measurements into a store."""
+"""`hasp study add`: import existing measurements into a store."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ from pathlib import Path
 from hasp.base.output import add_json_option
 from hasp.cli.study_actions.common import SCHEMA, add_store_option
 
-HELP = "put a CSV file of runs into a store"
+HELP = "import CSV files of runs into a store"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The files, and where they were measured."""
+    """Add the options of `hasp study add`."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE.csv")
-    parser.add_argument("--machine", required=True, help="where they were measured")
+    parser.add_argument(
+        "--machine", required=True, help="name of the machine they were measured on"
+    )
     parser.add_argument(
         "--less-is-better",
         action="append",
         default=[],
         metavar="COLUMN",
-        help="a metric of which less is better (latency is one); may be repeated",
+        help="a metric for which lower is better (like latency); may be repeated",
     )
     add_store_option(parser)
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Import CSV files, each of them whole or not at all."""
+    """Import CSV files, each completely or not at all."""
     from hasp.base.output import note, write_json
     from hasp.study.importing import import_csv
     from hasp.study.samples import create_or_open

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What several actions of `hasp study` share: the store's option, and printing."""
+"""Options and output that several actions of `hasp study` share."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ SCHEMA = "hasp.study/1"
 
 
 def add_store_option(parser: argparse.ArgumentParser) -> None:
-    """The --store that all actions have but `diff`."""
+    """Add --store."""
     parser.add_argument("--store", required=True, type=Path, metavar="DIR")
 
 
 def add_campaign_options(parser: argparse.ArgumentParser) -> None:
-    """Add the campaign's file and the place of its runs."""
+    """Add the campaign's file, the machine's name and the store."""
     parser.add_argument("campaign", type=Path, metavar="CAMPAIGN.toml")
-    parser.add_argument("--machine", help="name in the store (default: this host's)")
+    parser.add_argument("--machine", help="name in the store (default: the host's)")
     add_store_option(parser)
 
 
 def show(table: Table, json: str | None, *, as_csv: bool = False) -> None:
-    """Print a table as JSON lines, as CSV, or for people."""
+    """Print a table as JSON lines, as CSV, or as text."""
     from hasp.base import output
 
     if json:
@@ -47,9 +47,9 @@ def show(table: Table, json: str | None, *, as_csv: bool = False) -> None:
 
 
 def _print(table: Table) -> None:
-    """A table in 80 columns: headings fold, then cells between words, words never.
+    """Print a table in 80 columns, wrapping headings and then cells between words.
 
-    Numbers have three digits; --csv and --json have all.
+    Numbers are rounded to three digits, unlike in --csv and --json.
     """
     from textwrap import wrap
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study diff`: what is different between two stores."""
+"""`hasp study diff`: compare two stores."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from hasp.base.output import add_json_option
 from hasp.cli.study_actions.common import SCHEMA, show
 
-HELP = "what is different between two stores"
+HELP = "compare two stores"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The two stores, and which part of them."""
+    """Add the options of `hasp study diff`."""
     parser.add_argument("before", type=Path, metavar="BEFORE")
     parser.add_argument("after", type=Path, metavar="AFTER")
     parser.add_argument("--machine", help="only these, separated by commas")
@@ -35,12 +35,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
     return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """What changed between two stores, for each machine and metric of both."""
+    """Print the differences for each machine and metric in both stores."""
     from hasp.base import output
     from hasp.base.errors import EXIT_FINDING
     from hasp.study.differences import WORSE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study fetch`: the runs that the lock study's authors published."""
+"""`hasp study fetch`: download the runs that the lock study's authors published."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HELP = "download the published runs of the lock study into a store"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Which of them, and from where."""
+    """Add the options of `hasp study fetch`."""
     parser.add_argument(
         "--machine",
         metavar="LIST",
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Download what the store lacks, and check it."""
+    """Download and check the files that the store lacks."""
     from hasp.base.output import note, write_json
     from hasp.study.fetching import SOURCE, chosen, fetch
     from hasp.study.samples import create_or_open

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study library`: the programs that come with Hasp, and plans made of them."""
+"""`hasp study library`: list programs to study, and write campaigns with them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hasp.base.output import add_json_option
 
-HELP = "programs to study: list them, or write a plan of them"
+HELP = "list programs to study, or write a campaign with them"
 SCHEMA = "hasp.study.library/1"
 EPILOG = """\
 examples:
@@ -17,14 +17,14 @@ examples:
   hasp study library --write plan.toml
   hasp study library --write plan.toml --programs rocksdb,pigz,task-queue
 
-Real programs come from Debian packages; shapes are programs of Hasp's own that
-take their locks as the applications of the lock study do, with knobs, here or
-simulated.
+Real programs come from Debian packages. Shapes are programs of Hasp that take
+locks as the applications of the lock study do; they have knobs, and also run on
+simulated machines.
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Which programs, and where a plan of them goes."""
+    """Add the options of `hasp study library`."""
     parser.epilog = EPILOG
     parser.add_argument(
         "--programs",
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List, or write."""
+    """Print the list, or write a campaign."""
     from hasp.base import output
     from hasp.study import library, shapes
 
@@ -47,9 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
     missing = library.install_line(some)
     if arguments.write:
         library.write(arguments.write, library.plan_text(some))
-        output.note(f"{arguments.write}: a plan of {len(some)} programs")
+        output.note(f"wrote {arguments.write}: a campaign with {len(some)} programs")
         if missing:
-            output.note(f"some are not installed here: {missing}")
+            output.note(f"some programs are not installed: {missing}")
     if arguments.json:
         records = (
             {
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     console = output.console()
     for kind, title in (
-        (library.REAL, "Real programs, of Debian packages"),
+        (library.REAL, "Real programs, from Debian packages"),
         (library.SHAPE, "Shapes, with knobs; also simulated"),
     ):
         shown = output.table(title=title)
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
             console.print(shown)
             console.print()
     if missing:
-        console.print(f"For those that are not here: {missing}")
+        console.print(f"To install the missing programs: {missing}")
     if any(one.kind == library.SHAPE for one in some):
-        console.print(f"A shape by itself: {shapes.path()} NAME", soft_wrap=True)
+        console.print(f"To run a shape directly: {shapes.path()} NAME", soft_wrap=True)
     return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study list`: what a store holds."""
+"""`hasp study list`: list the contents of a store."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import argparse
 from hasp.base.output import add_json_option
 from hasp.cli.study_actions.common import add_store_option, show
 
-HELP = "what a store holds"
+HELP = "list the batches of a store"
 COLUMNS = ["machine", "runs", "size_unit", "metrics", "source", "added"]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The store."""
+    """Add the options of `hasp study list`."""
     add_store_option(parser)
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The batches of a store."""
+    """Print the batches of a store."""
     from hasp.study.samples import open_store
     from hasp.study.tables import Table
 

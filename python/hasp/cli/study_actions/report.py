@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study report`: what a store shows, in words, as a page, as figures."""
+"""`hasp study report`: report on a store as text, page, figures and tables."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from hasp.cli.study_actions.common import SCHEMA, add_store_option
 if TYPE_CHECKING:
     from hasp.study.report.summary import Summary
 
-HELP = "what a store shows, and as a page"
+HELP = "report on a store, as text or as a page"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The store and the forms of the report."""
+    """Add the options of `hasp study report`."""
     add = parser.add_argument
     add("--html", type=Path, metavar="FILE", help="one offline page")
     add("--markdown", type=Path, metavar="FILE", help="as Markdown")
@@ -44,12 +44,14 @@ def _formats(text: str) -> list[str]:
 
     words = text.split(",")
     if not {*words} <= {*FORMATS}:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of {', '.join(FORMATS)}")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a list of {', '.join(FORMATS)}"
+        )
     return words
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The verdict in words, and the whole report as a page."""
+    """Print the verdict, and write the requested files."""
     from hasp.base import output
     from hasp.study.report.page import as_data, render
     from hasp.study.report.summary import metrics_of, summarise
@@ -96,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write_parts(summaries: list[Summary], arguments: argparse.Namespace) -> list[Path]:
-    """The LaTeX tables and the figures of each machine and metric; returns these."""
+    """Write LaTeX tables and figures; returns the figures by machine and metric."""
     from hasp.base.errors import HaspError
 
     figures: list[Path] = []
@@ -123,6 +125,6 @@ def _write_parts(summaries: list[Summary], arguments: argparse.Namespace) -> lis
     except OSError as problem:
         raise HaspError(
             f"cannot write {problem.filename}: {problem.strerror}",
-            "name a folder that you may write",
+            "name a folder that you can write to",
         ) from None
     return figures

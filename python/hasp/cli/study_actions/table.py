@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study table`: a table of the lock study from a store."""
+"""`hasp study table`: print a table of the lock study from a store."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ HELP = "print a table of the lock study from a store"
 WORDS = """\
 tables (numbers as in "Lock - Unlock: Is That All?", ACM TOCS 2019):
   sensitivity       gain of the best lock over the worst, and deviation (7, 19)
-  sensitive         how many programs are lock-sensitive (8)
-  coverage          how often each lock is within 5 % of the best (31, 32)
+    sensitive         number of lock-sensitive programs (8)
+      coverage          share of programs with a lock within 5 % of the best (31, 32)
   coverage-summary  the same over all locks (11)
-  harmful           how often each lock costs over 15 % (12)
-  pairwise          on how many programs a lock beats another (38, 39, 45, 46)
-  changes           pairs of locks that change places between sizes (13, 66),
-                    or, with several machines, between these (72)
-  breakdown         at which size programs do best (10)
-  best-vs-lock      what each program would gain by its best lock (52, 53)
+    harmful           share of programs that each lock slows by over 15 % (12)
+      pairwise          share of programs on which a lock beats another (38, 39, ...)
+    changes           pairs of locks whose order changes between sizes (13, 66)
+                      or, with several machines, between machines (72)
+    breakdown         best sizes of the programs (10)
+      best-vs-lock      gain of each program by changing to its best lock (52, 53)
   correlation       Pearson's r of two metrics (16)
-The tables above, but for sensitivity and correlation, are over the
-lock-sensitive programs; these are over all:
-  optimal-sizes     the size at which each lock does best
-  collapse          locks that at the largest size lose over half of their peak
+Except for sensitivity and correlation, the tables above include only
+lock-sensitive programs; these include all:
+  optimal-sizes     best size of each lock
+  collapse          locks that lose over half of their peak at the largest size
   means             each configuration's mean with its 95 % interval
   verdicts          each lock against a program's best one: ratio with a
                     bootstrap interval, Hedges' g, p corrected by Holm, or
@@ -37,7 +37,7 @@ lock-sensitive programs; these are over all:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Which table, and of what."""
+    """Add the options of `hasp study table`."""
     parser.epilog = WORDS
     add = parser.add_argument
     add("table", type=_table, metavar="TABLE", help="one of those below")
@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
 
 
-# What is checked against is imported when it is: it takes longer than adding a file.
+# Imported only when needed, because it takes longer than adding a file.
 
 
 def _table(text: str) -> str:
@@ -81,14 +81,14 @@ def _point(text: str) -> str:
 
 def _one_of(text: str, known: tuple[str, ...]) -> str:
     if text not in known:
-        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(known)}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(known)}")
     return text
 
 
 def _sizes(text: str) -> tuple[int, ...]:
     words = text.split(",")
     if not all(word.isdecimal() for word in words):
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers")
     return tuple(sorted({int(word) for word in words}))
 
 
@@ -100,7 +100,7 @@ def _two(text: str) -> tuple[str, str]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """One of the study's tables."""
+    """Print a table."""
     from hasp.study.catalogue import OF_RUNS, TABLES
     from hasp.study.grids import grid_of, runs_of
     from hasp.study.samples import open_store
