@@ -14,14 +14,14 @@ WORDS = """\
 tables (numbers as in "Lock - Unlock: Is That All?", ACM TOCS 2019):
   sensitivity       gain of the best lock over the worst, and deviation (7, 19)
     sensitive         number of lock-sensitive programs (8)
-      coverage          share of programs with a lock within 5 % of the best (31, 32)
+      coverage          share of programs with a lock near the best (31, 32)
   coverage-summary  the same over all locks (11)
-    harmful           share of programs that each lock slows by over 15 % (12)
-      pairwise          share of programs on which a lock beats another (38, 39, ...)
+    harmful           share of programs that a lock slows by over 15 % (12)
+      pairwise          share of programs where a lock beats another (38, 39)
     changes           pairs of locks whose order changes between sizes (13, 66)
                       or, with several machines, between machines (72)
     breakdown         best sizes of the programs (10)
-      best-vs-lock      gain of each program by changing to its best lock (52, 53)
+      best-vs-lock      gain of each program from its best lock (52, 53)
   correlation       Pearson's r of two metrics (16)
 Except for sensitivity and correlation, the tables above include only
 lock-sensitive programs; these include all:
