@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* A pool for the runs under Relacy: a thread gets back the slots that it gave last, and
+ * a give happens before the next take of the slot. */
+#include "relacy/pool.h"
+
+#include "locks/memory/side_memory.h"
+#include "locks/waiting/waiter.h"
+
+#include <string.h>
+
+enum { POOLS = 2, SLOTS = 24, THREADS = 8 };
+
+static struct pool_slot slots[POOLS][SLOTS + 1];
+static uint32_t carved[POOLS], taken;
+static uint32_t free_count[POOLS][THREADS], free_ids[POOLS][THREADS][SLOTS];
+
+void pools_begin(void)
+{
+    waiter_pool.chunks[0] = slots[0];
+    side_pool.chunks[0] = slots[1];
+    for (unsigned pool = 0; pool < POOLS; pool++)
+        for (uint32_t i = 0; i <= SLOTS; i++)
+            slots[pool][i].link.id = i;
+    memset(carved, 0, sizeof carved);
+    memset(free_count, 0, sizeof free_count);
+    taken = 0;
+}
+
+unsigned pools_taken(void)
+{
+    return taken;
+}
+
+struct pool_slot *pool_take(struct pool *pool)
+{
+    const unsigned index = pool == &side_pool, thread = current_thread() % THREADS;
+    uint32_t id;
+    if (free_count[index][thread])
+        id = free_ids[index][thread][--free_count[index][thread]];
+    else if (carved[index] < SLOTS)
+        id = ++carved[index];
+    else
+        die("more slots are in use than the pool has");
+    struct pool_slot *slot = &slots[index][id];
+    slot->link.home = thread;
+    taken++;
+    (void)exchange_acquire(&slot->link.free_next, 0);
+    return slot;
+}
+
+void pool_give(struct pool *pool, struct pool_slot *slot)
+{
+    const unsigned index = pool == &side_pool, home = slot->link.home;
+    (void)exchange_release(&slot->link.free_next, 0);
+    free_ids[index][home][free_count[index][home]++] = slot->link.id;
+    taken--;
+}
+
+void pool_keep(struct pool *pool, struct pool_slot *slot)
+{
+    (void)pool, (void)slot;
+    taken--;
+}
