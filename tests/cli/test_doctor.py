@@ -40,7 +40,7 @@ def test_the_machine(cli):
         *("rseq", "seccomp", "C library", "Linux", "transparent huge pages"),
         *("library", "locks", "parking cost"),
         *("recorder", "time stamp counter", "thread states", "lost wake-ups"),
-        *("debug files", "room for traces"),
+        *("debug files", "space for traces"),
     }
     assert found["kernel", "Linux"]["value"] == os.uname().release
     assert found["Hasp", "parking cost"]["value"] == "4321 ns"
@@ -75,7 +75,7 @@ def test_whether_a_profile_can_name_lines(cli, tmp_path, option, known):
 
 def test_a_disk_without_room_for_a_trace_is_noted(monkeypatch):
     monkeypatch.setattr(files, "room", lambda folder: 5 << 20)
-    line = next(f for f in profiling.findings() if f.name == "room for traces")
+    line = next(f for f in profiling.findings() if f.name == "space for traces")
     assert (line.value, line.level) == ("5 MiB", "note")
     assert "--limit" in line.words
 
@@ -84,7 +84,7 @@ def test_a_program_without_mutexes(cli, tmp_path):
     program = compile_c("int main(void) { return 0; }", tmp_path / "program")
     found = findings(cli, program)
     assert found["program", "pthread mutexes"]["value"] == "none seen"
-    assert "changes nothing" in found["program", "pthread mutexes"]["words"]
+    assert "no effect" in found["program", "pthread mutexes"]["words"]
 
 
 def test_mutexes_of_a_library_count(cli, tmp_path):

@@ -24,7 +24,7 @@ PIPE_TIME_LIMIT = 5.0  # seconds to wait for the first data in a pipe
 
 
 class Document:
-    """What a TOML file says, and where it says it."""
+    """The contents of a TOML file, with the line of each key."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
@@ -49,15 +49,15 @@ class Document:
             ) from None
 
     def get(self, keys: Keys) -> Any:
-        """The value there, or None."""
+        """Return the value at a path of keys, or None."""
         return _at(self.data, keys)
 
     def line_of(self, keys: Keys) -> int:
-        """The line on which a key, or the nearest table around it, begins.
+        """Return the line on which a key, or the innermost table around it, begins.
 
-        No grammar of its own: the key's line is the first one with which the text up to
-        there parses and holds the key; a value of several lines begins behind the last
-        shorter text that parses. Slow, and only used for errors.
+        Needs no grammar: the key's value ends on the first line up to which the text
+        parses and contains the key; it begins after the longest shorter text that
+        parses. Slow, and only used for errors.
         """
         while keys and self.get(keys) is None:
             keys = keys[:-1]
@@ -74,14 +74,15 @@ class Document:
         return 1
 
     def line_in_list(self, name: str, number: int, key: str = "") -> int:
-        """The line of a key in the nth `[[name]]`; of its head if it has no such key.
+        """Return the line of a key in the nth `[[name]]`, or else of its head.
 
-        line_of knows tables, but not lists of them. Keys are taken where they begin a
-        line, which they need not in TOML, but do in every file that people write.
+        line_of supports tables, but not lists of tables. Finds only keys at the
+        beginning of a line, as in every file written by hand, although TOML allows
+        others.
         """
         lines = self.text.splitlines()
         head = re.compile(rf"\s*\[\[\s*{re.escape(name)}\s*\]\]")
-        heads = [place for place, line in enumerate(lines) if head.match(line)]
+        heads = [index for index, line in enumerate(lines) if head.match(line)]
         if number >= len(heads):
             return 1
         end = heads[number + 1] if number + 1 < len(heads) else len(lines)
@@ -89,13 +90,13 @@ class Document:
         wanted = re.compile(
             rf'\s*(?:"?{word}"?\s*[.=]|\[\s*{re.escape(name)}\s*\.\s*"?{word}"?\s*[.\]])'
         )
-        for place in range(heads[number], end):
-            if key and wanted.match(lines[place]):
-                return place + 1
+        for index in range(heads[number], end):
+            if key and wanted.match(lines[index]):
+                return index + 1
         return heads[number] + 1
 
     def fail(self, keys: Keys, message: str, remedy: str) -> NoReturn:
-        """Refuse the file for what stands, or is missing, at `keys`."""
+        """Raise a HaspError about the value, or missing value, at `keys`."""
         where = f"{self.path}:{self.line_of(keys)}"
         raise HaspError(f"{where}: {'.'.join(keys)}: {message}", remedy)
 

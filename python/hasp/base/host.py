@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The machine that a measurement was made on."""
+"""Facts about the host on which measurements are made."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ NODES = Path("/sys/devices/system/node")
 
 @dataclass(frozen=True)
 class Host:
-    """What to know about a machine to read numbers that were measured there."""
+    """The facts that are needed to interpret measurements on a machine."""
 
     hostname: str
     architecture: str
     cpu_model: str
     cpus_online: int
     cpus_allowed: int  # by the affinity mask
-    cpu_quota: float | None  # CPUs' worth of time that the cgroup may use
+    cpu_quota: float | None  # of the cgroups, in CPUs; None: no quota
     numa_nodes: int
     memory_bytes: int
     kernel: str
@@ -31,16 +31,16 @@ class Host:
 
     @property
     def cpus(self) -> float:
-        """How many CPUs' worth of work can run at once here."""
+        """The number of CPUs that this process can use at once, quota included."""
         return min(self.cpus_allowed, self.cpu_quota or self.cpus_allowed)
 
     def as_json(self) -> dict[str, Any]:
-        """Its fields, for a file of results."""
+        """Return the fields for a file of results."""
         return asdict(self)
 
 
 def read_text(path: str | Path) -> str | None:
-    """The text of a file of /proc or /sys; None when it cannot be read."""
+    """Return the text of a file in /proc or /sys; None if it cannot be read."""
     try:
         return Path(path).read_text(errors="replace").strip()
     except OSError:
@@ -48,12 +48,12 @@ def read_text(path: str | Path) -> str | None:
 
 
 def facts() -> Host:
-    """The facts of this machine, now."""
+    """Return the current facts of this host."""
     return Host(
         hostname=platform.node(),
         architecture=platform.machine(),
         cpu_model=cpu_field("model name") or cpu_field("CPU part") or "unknown",
-        cpus_online=os.cpu_count() or 1,
+        cpus_online=os.sysconf("SC_NPROCESSORS_ONLN"),
         cpus_allowed=len(os.sched_getaffinity(0)),
         cpu_quota=cpu_quota(),
         numa_nodes=len(list(NODES.glob("node[0-9]*"))) or 1,
@@ -65,7 +65,7 @@ def facts() -> Host:
 
 
 def cpu_field(name: str) -> str | None:
-    """A field of the first CPU in /proc/cpuinfo."""
+    """Return a field of the first CPU in /proc/cpuinfo; None if there is none."""
     for line in (read_text("/proc/cpuinfo") or "").splitlines():
         key, _, value = line.partition(":")
         if key.strip() == name:
@@ -74,18 +74,18 @@ def cpu_field(name: str) -> str | None:
 
 
 def cpu_list(text: str) -> list[int]:
-    """`0,2-5` as numbers; a ValueError for what is no such list."""
+    """Parse a list such as `0,2-5`. Raises ValueError if it is malformed."""
     numbers: list[int] = []
     for word in text.split(","):
         first, dash, last = word.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise ValueError(f"{text!r} is no list like 0,2-5")
+            raise ValueError(f"{text!r} is not a list such as 0,2-5")
         numbers += range(int(first), int(last or first) + 1)
     return numbers
 
 
 def node_cpus(root: Path = NODES) -> list[list[int]]:
-    """The CPUs of each NUMA node that this process may use; one node if none shows."""
+    """Return the usable CPUs of each NUMA node; one list without NUMA information."""
     allowed = os.sched_getaffinity(0)
     folders = sorted(root.glob("node[0-9]*"), key=lambda one: int(one.name[4:]))
     lists = [read_text(folder / "cpulist") for folder in folders]
@@ -94,10 +94,10 @@ def node_cpus(root: Path = NODES) -> list[list[int]]:
 
 
 def cgroup_folders() -> list[tuple[int, Path]]:
-    """This process's CPU cgroup and those above it: version (1 or 2) and folder.
+    """Return version (1 or 2) and folder of this process's CPU cgroup and ancestors.
 
-    In a container the path of /proc/self/cgroup may be the host's, and the mounted
-    hierarchy begins at our own group: then only the mount itself exists.
+    In a container, /proc/self/cgroup may have the path on the host while the mounted
+    hierarchy begins at the container's group. Then only the mount point exists.
     """
     found = []
     for line in (read_text("/proc/self/cgroup") or "").splitlines():
@@ -113,15 +113,15 @@ def cgroup_folders() -> list[tuple[int, Path]]:
         for root in roots:
             folder = root / path.lstrip("/")
             found += [
-                (version, place)
-                for place in (folder, *folder.parents)
-                if place == root or root in place.parents
+                (version, each)
+                for each in (folder, *folder.parents)
+                if each == root or root in each.parents
             ]
     return [(version, folder) for version, folder in found if folder.is_dir()]
 
 
 def cpu_quota() -> float | None:
-    """The tightest CPU quota of our cgroups, in CPUs; None without one."""
+    """Return the tightest CPU quota of our cgroups, in CPUs; None without one."""
     quotas = []
     for version, folder in cgroup_folders():
         if version == 2:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What disturbs measurements: counters that are read before and after.
+"""Counters of disturbances, read before and after a measurement.
 
-They are of the CPUs that are used: what others do elsewhere costs us little.
+They cover only the CPUs that the measurement uses: activity elsewhere has little
+effect.
 """
 
 from __future__ import annotations
@@ -23,25 +24,25 @@ STEAL = 8
 
 @dataclass(frozen=True)
 class Interference:
-    """Sums since the machine began; subtract two to see a period."""
+    """Sums since boot; the difference of two covers the period between them."""
 
-    steal: float  # seconds that the hypervisor gave to others
-    cpu_time: float  # seconds of all CPUs that passed
-    throttled: int  # times that the CPU quota stopped us
-    busy: float = 0.0  # seconds in which a program, ours or another, or the kernel ran
-    heated: int = 0  # times that a CPU was slowed down because it was hot
+    steal: float  # seconds that the hypervisor gave to other machines
+    cpu_time: float  # elapsed seconds times CPUs
+    throttled: int  # times that the CPU quota stopped this process
+    busy: float = 0.0  # CPU seconds of all programs and the kernel
+    heated: int = 0  # times that a CPU was throttled because of its temperature
 
     @property
     def steal_share(self) -> float:
-        """Which share of all CPU time the hypervisor gave to others."""
+        """The share of CPU time that the hypervisor gave to other machines."""
         return self.steal / self.cpu_time if self.cpu_time > 0 else 0.0
 
     def others(self, ours: float) -> float:
-        """Seconds that other programs used, where ours used so many."""
+        """CPU seconds of other programs, given the CPU seconds of ours."""
         return max(0.0, self.busy - ours)
 
     def other_share(self, ours: float) -> float:
-        """Which share of all CPU time that is."""
+        """The share of CPU time that other programs used."""
         return self.others(ours) / self.cpu_time if self.cpu_time > 0 else 0.0
 
     def __sub__(self, earlier: Interference) -> Interference:
@@ -56,11 +57,11 @@ class Interference:
 def interference(
     of: Collection[int] = (), *, stat: Path = STAT, cpus: Path = CPUS
 ) -> Interference:
-    """The counters of some CPUs, or of all that we may use, now."""
+    """Return the current counters of some CPUs, or of all usable ones."""
     allowed = of or os.sched_getaffinity(0)
     lines = [line.split() for line in (read_text(stat) or "").splitlines()]
     ours = [words for words in lines if words[0] in {f"cpu{n}" for n in allowed}]
-    if len(ours) < len(allowed):  # a container may number its CPUs anew
+    if len(ours) < len(allowed):  # a container may renumber its CPUs
         ours = [words for words in lines if words[:1] == ["cpu"]]
     ticks = os.sysconf("SC_CLK_TCK")
 
@@ -91,6 +92,6 @@ def _throttled() -> int:
 
 
 def _heated(cpu: Path) -> int:
-    """How often a CPU was too hot, where the processor counts it (Intel's do)."""
+    """How often a CPU was throttled; 0 unless the processor counts (Intel's do)."""
     text = read_text(cpu / "thermal_throttle" / "core_throttle_count")
     return int(text) if text and text.isdecimal() else 0

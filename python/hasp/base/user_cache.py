@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A folder of the user's own for what is worth keeping between two commands."""
+"""A private folder of the user for files that are kept between commands."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 
 def _usable(folder: Path) -> bool:
-    """Whether the folder is, or can be made, ours alone to write to."""
+    """Whether only this user can write to the folder; creates it if necessary."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         facts = folder.lstat()
     except OSError:
         return False
-    # In a shared /tmp somebody else could have prepared it, or a link in its place.
+    # In a shared /tmp, another user could have created it, or a link of that name.
     return (
         stat.S_ISDIR(facts.st_mode)
         and facts.st_uid == os.geteuid()
@@ -26,7 +26,7 @@ def _usable(folder: Path) -> bool:
 
 
 def candidates() -> list[Path]:
-    """The folders to try, the best first."""
+    """Return the folders to try, the preferred one first."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
     temporary = os.environ.get("TMPDIR") or "/tmp"
     return [Path(home) / "hasp", Path(temporary) / f"hasp-{os.geteuid()}"]
@@ -34,12 +34,12 @@ def candidates() -> list[Path]:
 
 @cache
 def folder() -> Path | None:
-    """The first usable folder: the user's cache, else one below the temporary files."""
+    """Return the user's cache folder, or one in the temporary folder, or None."""
     return next((path for path in candidates() if _usable(path)), None)
 
 
 def write(name: str, text: str) -> None:
-    """Replace one file of the folder at once; a full or read-only disk is no error."""
+    """Replace a file of the folder atomically; ignores full and read-only disks."""
     home = folder()
     if home is None:
         return
@@ -52,7 +52,7 @@ def write(name: str, text: str) -> None:
 
 
 def read(name: str) -> str | None:
-    """The text of one file of the folder, if it is there."""
+    """Return the text of a file of the folder; None if it cannot be read."""
     home = folder()
     try:
         return (home / name).read_text(encoding="utf-8") if home else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp doctor`: what this machine offers and lacks, and whether a program will do."""
+"""`hasp doctor`: checks the machine, and whether Hasp can interpose a program."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SCHEMA = "hasp.doctor/1"
 EPILOG = """\
 examples:
   hasp doctor                        this machine
-  hasp doctor ./server               and whether this program can be interposed
-  hasp doctor --json -- ./server     for programs; mind the --
+  hasp doctor ./server               this machine and this program
+  hasp doctor --json -- ./server     JSON lines; the -- is necessary
 
-exit status: 0; 1 when the program cannot be interposed; 2 when there is none.
+exit status: 0; 1 if the program cannot be interposed; 2 if it does not exist.
 """
 MARKS = {"fine": "", "note": "note:", "lack": "!"}
 STYLES = {"fine": None, "note": None, "lack": "yellow"}
@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look, and report."""
+    """Print the findings."""
     from dataclasses import asdict
 
     from hasp.base import output
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _take_back_program(arguments: argparse.Namespace) -> None:
-    """In `--json ./program` the word is the program, not a file to write to."""
+    """Treat the word in `--json ./program` as the program, not as a file to write."""
     word = arguments.json
     if arguments.command or not word or word == STDOUT:
         return

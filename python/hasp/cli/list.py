@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp list`: which locks there are, and how they behave."""
+"""`hasp list`: prints the lock algorithms and their properties."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hasp.locks.native import WRAPPER, LockInfo
 from hasp.locks.selection import PROPERTIES, add_locks_option
 
 NAME = "list"
-HELP = "list the locks, their properties and what to beware of"
+HELP = "list the lock algorithms and their properties"
 SCHEMA = "hasp.list/1"
 
-# The option of a filter, where it is not `--` and the property.
+# Property -> option, unless that is `--` and the property.
 FILTERS = {"trylock": "--trylock-hardened"}
 
-# The order of the families in tables; one that is not named here comes last.
+# The order of the families in tables; any other family comes last.
 FAMILIES = (
     "system",
     "competitive",
@@ -28,11 +28,9 @@ FAMILIES = (
     "load control",
     "usage fairness",
 )
-WRAPPER_SUMMARY = (
-    "any other of these, with few threads waiting in it and the others asleep"
-)
+WRAPPER_SUMMARY = "any other lock, with few threads waiting in it and the others asleep"
 
-# With more locks than this the remarks keep to what concerns all.
+# With more locks than this, only general remarks are printed.
 LOCKS_REMARKED_ONE_BY_ONE = 12
 
 EXAMPLES = """\
@@ -40,10 +38,10 @@ examples:
   hasp list
   hasp list --fifo --parks          the locks with both properties
   hasp list --category hierarchical
-  hasp list mcs-park clh-park       all that is known about two of them
+  hasp list mcs-park clh-park       the details of two locks
   hasp list --locks fifo,numa       the locks with one of these properties
   hasp list gcr+mcs                 a lock wrapped for concurrency restriction
-  hasp list --json                  for programs
+  hasp list --json                  JSON lines
 """
 
 
@@ -54,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="locks to show in detail"
     )
-    filters = parser.add_argument_group("filters (all that are given must hold)")
+    filters = parser.add_argument_group("filters (locks must pass all of them)")
     for name, (_, words) in PROPERTIES.items():
         filters.add_argument(
             FILTERS.get(name, f"--{name}"),
@@ -68,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_locks_option(parser)
     parser.add_argument(
-        "--wide", action="store_true", help="all that is known about each lock"
+        "--wide", action="store_true", help="print the details of each lock"
     )
     add_json_option(parser)
 
@@ -89,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def choose(arguments: argparse.Namespace) -> list[LockInfo]:
-    """The locks that the options leave."""
+    """Return the locks that the options select."""
     from hasp.locks.selection import families, family_word, select
 
     chosen = select(",".join(arguments.names) or arguments.locks)
@@ -99,7 +97,7 @@ def choose(arguments: argparse.Namespace) -> list[LockInfo]:
         family = family_word(arguments.category.strip().lower())
         if family not in families():
             raise HaspError(
-                f"there is no category {arguments.category!r}",
+                f"unknown category {arguments.category!r}",
                 f"categories: {', '.join(families())}",
             )
         chosen = [lock for lock in chosen if family_word(lock.category) == family]
@@ -109,34 +107,34 @@ def choose(arguments: argparse.Namespace) -> list[LockInfo]:
     ]
     if not chosen:
         raise HaspError(
-            f"no lock has all of {' '.join(words)}",
-            "leave one of them out; `hasp list` shows the properties of each",
+            f"no lock passes all of {' '.join(words)}",
+            "remove one of them; `hasp list --wide` prints the properties of each lock",
         )
     return chosen
 
 
 def record_of(lock: LockInfo) -> dict[str, object]:
-    """One lock as a JSON object."""
+    """Return a lock as a JSON object."""
     return {**asdict(lock), "collapses_oversubscribed": lock.collapses}
 
 
 def by_family(chosen: list[LockInfo]) -> list[tuple[str, list[LockInfo]]]:
-    """The locks in their families, these in the order of FAMILIES."""
+    """Group the locks by family, in the order of FAMILIES."""
 
-    def place(lock: LockInfo) -> tuple[int, str]:
+    def rank(lock: LockInfo) -> tuple[int, str]:
         known = lock.category in FAMILIES
         return (
             FAMILIES.index(lock.category) if known else len(FAMILIES),
             lock.category,
         )
 
-    ordered = sorted(chosen, key=place)
+    ordered = sorted(chosen, key=rank)
     groups = groupby(ordered, key=lambda lock: lock.category)
     return [(family, list(locks)) for family, locks in groups]
 
 
 def print_table(chosen: list[LockInfo]) -> None:
-    """The locks as a table of 80 columns, with the warnings in words below."""
+    """Print the locks as a table of 80 columns, followed by remarks."""
     from hasp.base import output
 
     console = output.console()
@@ -161,7 +159,7 @@ def print_table(chosen: list[LockInfo]) -> None:
 
 
 def overtaken(lock: LockInfo) -> str:
-    """How often later arrivals may take the lock before a waiter, in a word or two."""
+    """Describe how often later arrivals may overtake a waiter."""
     if lock.bypass_bound < 0:
         return "any number"
     if lock.bypass_each:
@@ -170,16 +168,15 @@ def overtaken(lock: LockInfo) -> str:
 
 
 def remarks(chosen: list[LockInfo]) -> list[str]:
-    """What to know before choosing one of these locks."""
+    """Return sentences about the columns and about weaknesses of these locks."""
     said = []
     default = [lock.name for lock in chosen if lock.default]
     if default:
-        said.append(f"* the lock of `hasp run` when none is named: {default[0]}.")
+        said.append(f"* the default lock of `hasp run`: {default[0]}.")
     each = any(lock.bypass_each for lock in chosen)
     said.append(
-        "overtaken: how often a waiter may see later arrivals get the lock before it; "
-        "`never` is strict FIFO"
-        + ("; `by each`: by each other thread." if each else ".")
+        "overtaken: how often later arrivals may get the lock before a waiter; "
+        "`never`: strict FIFO" + ("; `by each`: by each other thread." if each else ".")
     )
     collapsing = [lock.name for lock in chosen if lock.collapses]
     if collapsing:
@@ -192,8 +189,8 @@ def remarks(chosen: list[LockInfo]) -> list[str]:
         said.append(f"Prefer waiters on the holder's NUMA node: {', '.join(numa)}.")
     if len(chosen) > LOCKS_REMARKED_ONE_BY_ONE:
         said.append(
-            "`hasp list NAME` has a lock's bytes, sources, other names, and what to "
-            "beware of; `--fifo --parks` and the like filter, see `hasp list --help`."
+            "`hasp list NAME` prints the bytes, source, aliases and weaknesses of a "
+            "lock. `hasp list --help` explains filters such as `--fifo --parks`."
         )
         return said
     cautions: dict[str, list[str]] = {}
@@ -205,17 +202,17 @@ def remarks(chosen: list[LockInfo]) -> list[str]:
         f"{alias} = {lock.name}" for lock in chosen for alias in other_names(lock)
     ]
     if aliases:
-        said.append(f"Other names: {', '.join(aliases)}.")
+        said.append(f"Aliases: {', '.join(aliases)}.")
     return said
 
 
 def other_names(lock: LockInfo) -> list[str]:
-    """What else options take for this lock."""
+    """Return the other names that options accept for this lock."""
     return [alias for alias in lock.aliases if alias != lock.name]
 
 
 def print_details(chosen: list[LockInfo]) -> None:
-    """All that is known about each lock, a block of lines each."""
+    """Print the details of each lock, one block of lines per lock."""
     from hasp.base import output
 
     console = output.console()
@@ -234,21 +231,21 @@ def print_details(chosen: list[LockInfo]) -> None:
 
 
 def page_of(lock: LockInfo) -> str:
-    """The name of a lock's page in the catalogue; wrapped ones share theirs."""
+    """Return the name of a lock's page in the catalogue; wrapped locks share one."""
     return "gcr+LOCK" if lock.is_wrapped else lock.name
 
 
 def facts(lock: LockInfo) -> list[tuple[str, str]]:
-    """What the details say, a heading and words a line."""
+    """Return the lines of the details, each a heading and a text."""
     order = overtaken(lock)
     if lock.fifo:
-        order = "never: strict first come, first served"
+        order = "never: strict FIFO"
     elif lock.bypass_bound < 0:
         order = "any number of times"
     elif lock.bypass_bound:
         who = " by each other thread" if lock.bypass_each else ""
         times = "once" if lock.bypass_bound == 1 else f"{lock.bypass_bound} times"
-        order = f"{times} at most{who}, once it is queued"
+        order = f"at most {times}{who}, once it is queued"
     kinds = [
         words
         for holds, words in (
@@ -262,24 +259,24 @@ def facts(lock: LockInfo) -> list[tuple[str, str]]:
     if lock.outside_bytes or lock.node_bytes:
         outside = f"{lock.outside_bytes} bytes once contended"
         if lock.node_bytes:
-            outside += f", and {lock.node_bytes} for each NUMA node"
-    beware = [lock.caution] if lock.caution else []
+            outside += f", plus {lock.node_bytes} per NUMA node"
+    weaknesses = [lock.caution] if lock.caution else []
     if lock.collapses:
-        beware.insert(0, "its waiters only spin")
+        weaknesses.insert(0, "its waiters only spin")
     lines = [
         ("family", lock.category),
         ("waiting", lock.waiting),
         ("a waiter is overtaken", order),
         ("also", "; ".join(kinds)),
-        ("in the mutex", f"{lock.bytes} bytes of state, beside word and owner"),
+        ("in the mutex", f"{lock.bytes} bytes of state, plus word and owner"),
         ("each waiting thread", f"{lock.waiter_bytes} bytes"),
         ("outside the mutex", outside),
-        ("beware", "; ".join(beware)),
+        ("weaknesses", "; ".join(weaknesses)),
         ("source", lock.source),
-        ("other names", ", ".join(other_names(lock))),
+        ("aliases", ", ".join(other_names(lock))),
         ("page", f"docs/locks/{page_of(lock)}.md"),
     ]
-    if lock.is_reference:  # nothing of it is Hasp's to count
+    if lock.is_reference:  # its memory is glibc's
         memory = ("in the mutex", "each waiting thread", "outside the mutex")
         lines = [line for line in lines if line[0] not in memory]
     return [(heading, words) for heading, words in lines if words]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp run`: start a program under a lock, and become it."""
+"""`hasp run`: replaces itself by a program under a lock algorithm."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ HELP = "run a program under a lock"
 EXAMPLES = """\
 examples:
   hasp run -- ./server -p 8080              the default lock
-  hasp run --lock mcs -- ./server -p 8080   another one; `hasp list` names them
+  hasp run --lock mcs -- ./server -p 8080   another one from `hasp list`
   hasp run --lock glibc -- ./server         natively, nothing preloaded
-  hasp run --plan hasp.plan.toml -- ./server    a lock for each site, as planned
+  hasp run --plan hasp.plan.toml -- ./server    a lock for each site
 
-The program takes Hasp's place: exit status, input, output and signals are its own, and
-its children run under the same lock. A program that cannot be interposed is refused
-with status 2 and a reason: statically linked, set-user-ID, 32-bit, musl.
+The program replaces Hasp, so exit status, input, output and signals are its own. Its
+children run under the same lock. Programs that cannot be interposed (statically
+linked, set-user-ID, 32-bit, musl) are refused with status 2 and a reason.
 """
 
 
@@ -36,8 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--plan",
         metavar="FILE",
-        help="a lock for each site, from a plan such as `hasp advise` writes; entries "
-        "that match nothing are told on stderr",
+        help="a lock for each site, from a plan as written by `hasp advise`; entries "
+        "that match no mutex are reported on stderr",
     )
     parser.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="COMMAND", help=argparse.SUPPRESS
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replace this process by the program; returns only by an error."""
+    """Replace this process by the program. Raises HaspError if that fails."""
     from hasp.launch import executable, interpose
     from hasp.locks import native
 
@@ -62,13 +62,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.plan:
         environment["HASP_PLAN_REPORT"] = "1"
     path = executable.to_execute(command[0], base)
-    # Python ignores these two signals; the program must start with them as usual.
+    # Python ignores these two signals; the program needs their default actions.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     try:
         os.execve(path, command, environment)
     except OSError as problem:
         raise HaspError(
-            f"{path} cannot be started: {problem.strerror}",
-            "see whether it runs without Hasp",
+            f"cannot start {path}: {problem.strerror}",
+            "check whether it runs without Hasp",
         ) from None

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 from hasp.base.energy.host_meter import find as find_meter
-from hasp.base.energy.meter import LOOK_EVERY, Count
+from hasp.base.energy.meter import READ_EVERY, Count
 from hasp.base.errors import HaspError
 from hasp.base.interference import interference
 from hasp.base.signals import uninterrupted
@@ -319,12 +319,12 @@ def _ends(child: Child, timeout: float, count: Count | None) -> bool:
     deadline = time.monotonic() + timeout
     while True:
         left = deadline - time.monotonic()
-        if child.wait(min(left, LOOK_EVERY)) is not None:
+        if child.wait(min(left, READ_EVERY)) is not None:
             return True
-        if left <= LOOK_EVERY:
+        if left <= READ_EVERY:
             return False
         if count:
-            count.look()
+            count.update()
 
 
 def _own_time() -> float:

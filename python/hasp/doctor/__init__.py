@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""What `hasp doctor` looks at: the machine, and a program that is to be interposed."""
+"""The checks of `hasp doctor`: of the host, and of a program."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 FINE = "fine"
-NOTE = "note"  # worth knowing, nothing is lost
-LACK = "lack"  # something is missing, or will disturb
+NOTE = "note"  # worth knowing
+LACK = "lack"  # something is missing, or disturbs measurements
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One fact, and in words what follows from it for the use of Hasp."""
+    """One fact, with an explanation of its consequences."""
 
     topic: str
     name: str

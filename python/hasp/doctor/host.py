@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What this machine offers to locks and measurements, and what it lacks."""
+"""Checks of the host: what it offers to locks and measurements, and what is missing."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ CPU = Path("/sys/devices/system/cpu")
 STEAL_PERIOD = 0.2  # seconds to watch for stolen time
 STEAL_SHARE = 0.01
 BUSY = 0.5  # runnable others per CPU
-NO_MISSES = ": profiles cannot count cache misses in critical sections"
+NO_MISSES = ": profiles do not contain cache misses in critical sections"
 FORBIDDEN = (os.strerror(errno.EACCES), os.strerror(errno.EPERM))
-ALLOW = "as root, `sysctl kernel.perf_event_paranoid=2` lets them open"
+ALLOW = "as root, run `sysctl kernel.perf_event_paranoid=2`"
 
 
 def findings() -> list[Finding]:
-    """Everything about the machine, in the order of the report."""
+    """Return all findings about the host, in the order of the report."""
     return [
         *_cpus(),
         *_speed(),
@@ -45,13 +45,15 @@ def _cpus() -> list[Finding]:
     found = [Finding("CPUs", "model", facts.cpu_model)]
     value = f"{facts.cpus_allowed} of {facts.cpus_online} online"
     if facts.cpus_allowed < facts.cpus_online:
-        words = "the affinity mask withholds the others: `taskset -p $$` shows it"
+        words = "the affinity mask excludes the others: see `taskset -p $$`"
         found.append(Finding("CPUs", "usable", value, NOTE, words))
     else:
         found.append(Finding("CPUs", "usable", value))
     found.append(_quota(facts))
     found.append(_smt())
-    words = "" if facts.numa_nodes > 1 else "NUMA-aware locks have nothing to gain here"
+    words = (
+        "" if facts.numa_nodes > 1 else "NUMA-aware locks have no advantage on one node"
+    )
     level = FINE if facts.numa_nodes > 1 else NOTE
     found.append(Finding("CPUs", "NUMA nodes", str(facts.numa_nodes), level, words))
     found.append(_transactions())
@@ -75,7 +77,7 @@ def _quota(facts: host.Host) -> Finding:
 def _smt() -> Finding:
     active = read_text(CPU / "smt/active")
     if active is None:
-        return Finding("CPUs", "SMT", "unknown", NOTE, "this system does not tell")
+        return Finding("CPUs", "SMT", "unknown", NOTE, "the kernel does not report it")
     return Finding("CPUs", "SMT", "on" if active == "1" else "off")
 
 
@@ -83,13 +85,13 @@ def _transactions() -> Finding:
     flags = (host.cpu_field("flags") or "").split()
     name = "TSX (RTM)"
     if "rtm_always_abort" in flags:
-        words = "microcode makes every transaction abort"
+        words = "the microcode aborts every transaction"
         return Finding("CPUs", name, "disabled", NOTE, words)
     if "rtm" in flags:
         return Finding("CPUs", name, "available")
     state = read_text(CPU / "vulnerabilities/tsx_async_abort") or ""
     if "TSX disabled" in state:
-        return Finding("CPUs", name, "disabled", NOTE, "the kernel has turned it off")
+        return Finding("CPUs", name, "disabled", NOTE, "the kernel disabled it")
     words = "this CPU has no transactional memory, or the hypervisor hides it"
     return Finding("CPUs", name, "absent", NOTE, words)
 
@@ -98,15 +100,15 @@ def _speed() -> list[Finding]:
     found = []
     governor = read_text(CPU / "cpu0/cpufreq/scaling_governor")
     if governor is None:
-        words = "the clock is not ours to see or set (usual in a virtual machine)"
+        words = "the CPU frequency is not visible (usual in virtual machines)"
         found.append(Finding("speed", "governor", "unknown", NOTE, words))
     elif governor == "performance":
         found.append(Finding("speed", "governor", governor))
     else:
         words = (
-            "the clock rises with load; for steady figures: `cpupower frequency-set "
+            "the CPU frequency depends on the load; for stable figures, run `cpupower "
         )
-        words += "-g performance`"
+        words += "frequency-set -g performance`"
         found.append(Finding("speed", "governor", governor, NOTE, words))
     clock = read_text(
         "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -120,10 +122,10 @@ def _speed() -> list[Finding]:
     ):
         found.append(Finding("speed", "clock source", clock or "unknown"))
     else:
-        words = "reading the time is a system call with it, and slows timed waits"
+        words = "reading this clock needs a system call, which slows timed waits"
         found.append(Finding("speed", "clock source", clock or "", NOTE, words))
     virtual = _virtualisation()
-    words = "host threads can stop a lock holder at any time" if virtual else ""
+    words = "the host may deschedule a lock holder at any time" if virtual else ""
     level = NOTE if virtual else FINE
     found.append(Finding("speed", "virtualisation", virtual or "none", level, words))
     return found
@@ -149,7 +151,9 @@ def _interference() -> list[Finding]:
     recent = (now - before).steal_share
     value = f"{recent:.1%} now, {now.steal_share:.1%} since start"
     if max(recent, now.steal_share) > STEAL_SHARE:
-        words = "the hypervisor gives our CPUs to others; measure when it does less"
+        words = (
+            "the hypervisor gives the CPUs to other machines; measure at another time"
+        )
         found = [Finding("noise", "steal", value, LACK, words)]
     else:
         found = [Finding("noise", "steal", value)]
@@ -157,7 +161,7 @@ def _interference() -> list[Finding]:
     cpus = host.facts().cpus
     value = f"{load:.1f} on {cpus:g} CPUs"
     if load > BUSY * cpus:
-        words = "other programs use the CPUs; comparisons will be noisy"
+        words = "other programs use the CPUs, so comparisons will be noisy"
         found.append(Finding("noise", "load average", value, LACK, words))
     else:
         found.append(Finding("noise", "load average", value))
@@ -172,7 +176,7 @@ def _measuring() -> list[Finding]:
         ("perf software events", system_calls.software_events(), ""),
     ):
         if trouble:
-            words = f"they do not open ({trouble}){loss}"
+            words = f"perf_event_open fails ({trouble}){loss}"
             if trouble in FORBIDDEN:
                 words += f"; {ALLOW}"
             found.append(Finding("measuring", name, "no", LACK, words))
@@ -183,7 +187,7 @@ def _measuring() -> list[Finding]:
     if scope in (None, "0"):
         found.append(Finding("measuring", "ptrace_scope", scope or "none"))
     else:
-        words = "only a parent, or root, may attach to a running program"
+        words = "only root or a parent process may attach to a running program"
         found.append(Finding("measuring", "ptrace_scope", scope, NOTE, words))
     return found
 
@@ -193,9 +197,9 @@ def _energy() -> Finding:
     if meter is not None:
         return Finding("measuring", "RAPL energy", "available")
     if powercap.packages():
-        words = "only root may read it: chmod a+r /sys/class/powercap/*/energy_uj"
+        words = "only root may read it; run chmod a+r /sys/class/powercap/*/energy_uj"
         return Finding("measuring", "RAPL energy", "unreadable", LACK, words)
-    words = "no energy meter; virtual machines rarely have one"
+    words = "there is no energy counter, as in most virtual machines"
     return Finding("measuring", "RAPL energy", "absent", NOTE, words)
 
 
@@ -207,7 +211,7 @@ def _kernel() -> list[Finding]:
     ]
     trouble = system_calls.membarrier()
     if trouble:
-        words = f"{trouble}; the biased release of `futex` stays off"
+        words = f"{trouble}; `futex` does not use the biased release"
         found.append(Finding("kernel", "membarrier", "no", LACK, words))
     else:
         found.append(Finding("kernel", "membarrier", "yes"))
@@ -220,7 +224,7 @@ def _kernel() -> list[Finding]:
     if mode == "0":
         found.append(Finding("kernel", "seccomp", "off"))
     else:
-        words = "a filter is active; the biased release of `futex` stays off"
+        words = "a filter is active; `futex` does not use the biased release"
         found.append(Finding("kernel", "seccomp", f"mode {mode}", NOTE, words))
     pages = read_text("/sys/kernel/mm/transparent_hugepage/enabled") or "absent"
     chosen = pages.partition("[")[2].partition("]")[0] or pages
@@ -229,17 +233,19 @@ def _kernel() -> list[Finding]:
 
 
 def _readable(library: Path) -> Finding:
-    """Whether a program that changes its user can still preload the library."""
+    """Check that a program that changes its user can still preload the library."""
     path = library.resolve()
     closed = [
-        place
-        for place in (path, *path.parents)
-        if not place.stat().st_mode & (0o004 if place == path else 0o001)
+        each
+        for each in (path, *path.parents)
+        if not each.stat().st_mode & (0o004 if each == path else 0o001)
     ]
     if not closed:
         return Finding("Hasp", "library", str(library))
-    words = f"{closed[0]} is closed to other users: servers that change their user "
-    words += "and then start programs lose the lock there; install Hasp elsewhere"
+    words = (
+        f"other users cannot read {closed[0]}: programs started by a server that has "
+    )
+    words += "changed its user run without Hasp; install it elsewhere"
     return Finding("Hasp", "library", str(library), NOTE, words)
 
 
@@ -253,7 +259,7 @@ def _hasp() -> list[Finding]:
     found = [_readable(native.library()), Finding("Hasp", "locks", str(count))]
     cost = calibration.park_ns()
     if cost is None:
-        words = "not measurable; the parking locks use a default"
+        words = "the measurement failed; locks that park use a default"
         found.append(Finding("Hasp", "parking cost", "unknown", LACK, words))
     else:
         found.append(Finding("Hasp", "parking cost", f"{cost} ns"))

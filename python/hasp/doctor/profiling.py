@@ -21,13 +21,13 @@ from hasp.profile.symbols.files import DEBUG_ROOT, files_of
 from hasp.profile.symbols.modules import Module
 
 TOPIC = "profiling"
-ROOM = 256 << 20  # bytes: what one trace may take unless --limit says less
+ROOM = 256 << 20  # bytes: the default limit of a trace
 CONSTANT = ("constant_tsc", "nonstop_tsc")
 LINES = (".debug_line", ".zdebug_line")
 
 
 def findings() -> list[Finding]:
-    """What the recorder and the hang watch need of the machine."""
+    """Return findings about what the recorder and `--hang-after` need from the host."""
     return [_recorder(), _counter(), _threads(), _calls(), _debug_files(), _room()]
 
 
@@ -39,35 +39,35 @@ def _recorder() -> Finding:
 
 
 def _counter() -> Finding:
-    """Times are taken with the processor's counter, which must not change its pace."""
+    """The recorder uses the time stamp counter, whose rate must be constant."""
     flags = (host.cpu_field("flags") or "").split()
     missing = [flag for flag in CONSTANT if flag not in flags]
     if platform.machine() != "x86_64" or not missing:
         return Finding(TOPIC, "time stamp counter", "constant")
-    words = f"the CPU does not promise {' and '.join(missing)}: times may be wrong"
+    words = f"the CPU lacks {' and '.join(missing)}, so times may be wrong"
     return Finding(TOPIC, "time stamp counter", "may change", NOTE, words)
 
 
 def _threads() -> Finding:
-    """The sampler asks the kernel what waiting threads do."""
+    """The sampler reads the states of waiting threads from the kernel."""
     missing = [name for name in ("stat", "status", "schedstat") if not _task(name)]
     if not missing:
         return Finding(TOPIC, "thread states", "readable")
     words = (
-        f"/proc/self/task/*/{', '.join(missing)} cannot be read: profiles will not "
-        "tell spinning from sleeping, nor holders that were preempted"
+        f"/proc/self/task/*/{', '.join(missing)} cannot be read: profiles do not "
+        "distinguish spinning from sleeping, and do not report preempted holders"
     )
     return Finding(TOPIC, "thread states", "in part", LACK, words)
 
 
 def _calls() -> Finding:
     if _task("syscall"):
-        return Finding(TOPIC, "lost wake-ups", "can be seen")
+        return Finding(TOPIC, "lost wake-ups", "detectable")
     words = (
-        "/proc/PID/syscall cannot be read: `--hang-after` sees threads that wait for "
-        "locks, not those that wait in vain for a signal"
+        "/proc/PID/syscall cannot be read: `--hang-after` reports threads that wait "
+        "for locks, but not threads that wait for a lost signal"
     )
-    return Finding(TOPIC, "lost wake-ups", "cannot be seen", NOTE, words)
+    return Finding(TOPIC, "lost wake-ups", "not detectable", NOTE, words)
 
 
 def _task(name: str) -> bool:
@@ -79,8 +79,8 @@ def _debug_files() -> Finding:
     if any((DEBUG_ROOT / ".build-id").glob("*")):
         return Finding(TOPIC, "debug files", str(DEBUG_ROOT))
     words = (
-        "places in libraries are named by function, not by line; packages such as "
-        "libc6-dbg have the lines"
+        "reports name functions in libraries, not lines; install packages such as "
+        "libc6-dbg for the lines"
     )
     return Finding(TOPIC, "debug files", "none installed", NOTE, words)
 
@@ -89,13 +89,13 @@ def _room() -> Finding:
     folder = Path.cwd()
     free = files.room(folder)
     if free >= ROOM:
-        return Finding(TOPIC, "room for traces", f"{format_size(free)} in this folder")
+        return Finding(TOPIC, "space for traces", f"{format_size(free)} in this folder")
     words = f"a trace may grow to {format_size(ROOM)}: use -o or --limit"
-    return Finding(TOPIC, "room for traces", format_size(free), NOTE, words)
+    return Finding(TOPIC, "space for traces", format_size(free), NOTE, words)
 
 
 def of_program(binary: Path) -> Finding:
-    """Whether the places in a program will have names."""
+    """Check that a profile can name the source lines of a program."""
     elf = read_elf(binary)
     known = files_of(
         Module(0, 0, 0, elf.build_id if elf else "", str(binary.resolve()))
@@ -105,8 +105,8 @@ def of_program(binary: Path) -> Finding:
             value = "yes" if each.path == binary.resolve() else f"from {each.path}"
             return Finding("program", "line numbers", value, FINE)
     words = (
-        "a profile names its locks by addresses, such as "
-        f"{binary.name}+0x1234: build it with -g, or install its debug package"
+        f"a profile shows addresses such as {binary.name}+0x1234 instead: build it "
+        "with -g, or install its debug package"
     )
     return Finding("program", "line numbers", "no", NOTE, words)
 

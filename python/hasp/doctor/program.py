@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether a program can be interposed, and which of its locks will be seen."""
+"""Checks whether Hasp can interpose a program, and which of its locks are visible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hasp.launch.executable import Program, examine, find
 from hasp.locks import native
 
 TOPIC = "program"
-# Parts of the C library, whose own locks are not for anyone to replace.
+# Parts of the C library, whose internal locks cannot be replaced.
 C_LIBRARY = (
     *("libc.so", "libpthread.so", "libm.so", "libdl.so", "librt.so", "libresolv.so"),
     *("ld-linux", "linux-vdso", "libhasp.so"),
@@ -30,14 +30,14 @@ CONDITIONS = ("pthread_cond_wait", "pthread_cond_timedwait", "cnd_wait")
 # mov $202, %edi on x86-64; mov w0, #98 and mov x0, #98 on AArch64.
 FUTEX_CODES = (b"\xbf\xca\0\0\0", b"\x40\x0c\x80\x52", b"\x40\x0c\x80\xd2")
 
-# Imported symbols that are worth a word. The first words of a group name it.
+# Imported symbols: name of the group, symbols, explanation.
 SYMBOLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "other pthread locks",
         ("pthread_rwlock_rdlock", "pthread_spin_lock", "pthread_barrier_wait"),
-        "read-write locks, spin locks and barriers stay glibc's",
+        "read-write locks, spin locks and barriers remain glibc's",
     ),
-    ("semaphores", ("sem_wait", "sem_timedwait"), "POSIX semaphores stay glibc's"),
+    ("semaphores", ("sem_wait", "sem_timedwait"), "POSIX semaphores remain glibc's"),
     (
         "special kinds",
         (
@@ -45,36 +45,36 @@ SYMBOLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
             "pthread_mutexattr_setrobust",
             "pthread_mutexattr_setprotocol",
         ),
-        "mutexes made process-shared, robust or priority-aware stay glibc's",
+        "process-shared, robust and priority-aware mutexes remain glibc's",
     ),
     (
         "dlmopen",
         ("dlmopen",),
-        "what is loaded into another namespace takes glibc's locks there",
+        "libraries in another namespace use the locks of a second glibc",
     ),
     (
         "plug-ins",
         ("dlopen",),
-        "loads libraries later; RTLD_DEEPBIND is dropped: they see the lock too",
+        "loads libraries later, without RTLD_DEEPBIND: they use the same lock",
     ),
 )
 
-# Libraries with locks that no interposer sees.
+# Libraries with locks that are invisible to interposers.
 LIBRARIES: tuple[tuple[str, str], ...] = (
-    ("libgomp.so", "OpenMP's critical sections and barriers are futexes of its own"),
-    ("libomp.so", "OpenMP's locks and barriers are its own"),
-    ("libglib-2.0.so", "GMutex is a futex of its own; plain pthread locks are seen"),
-    ("libjvm.so", "Java's monitors are its own; the VM's internal mutexes are seen"),
-    ("libtbb.so", "TBB's locks are its own"),
+    ("libgomp.so", "OpenMP implements critical sections and barriers with futexes"),
+    ("libomp.so", "OpenMP implements its own locks and barriers"),
+    ("libglib-2.0.so", "GMutex is implemented with futexes; pthread locks are visible"),
+    ("libjvm.so", "Java implements its own monitors; the VM's mutexes are visible"),
+    ("libtbb.so", "TBB implements its own locks"),
     ("libboost_fiber", "fibers wait without pthread"),
 )
 ALLOCATORS = ("libjemalloc.so", "libmimalloc.so", "libtcmalloc")
 
 
 def diagnose(word: str, environment: Mapping[str, str]) -> tuple[list[Finding], bool]:
-    """What there is to say about a program, and whether it can be interposed.
+    """Return the findings about a program, and whether it can be interposed.
 
-    A program that does not exist is an error; one that cannot be interposed, a finding.
+    Raises HaspError if the program does not exist.
     """
     path = find(word, environment)
     found = [Finding(TOPIC, "file", str(path))]
@@ -98,13 +98,13 @@ def diagnose(word: str, environment: Mapping[str, str]) -> tuple[list[Finding], 
     found.append(profiling.of_program(program.binary))
     first = preload.split(":")[0]
     if Path(first).name != interpose.LIBRARY:
-        words = "a sanitizer's runtime: `hasp run` loads it before Hasp's library"
+        words = "a sanitizer's runtime, which `hasp run` loads before Hasp's library"
         found.append(Finding(TOPIC, "loaded first", Path(first).name, NOTE, words))
     return found, True
 
 
 def loaded_libraries(program: Program, environment: Mapping[str, str]) -> list[Path]:
-    """The libraries that the loader would load with the program."""
+    """Return the libraries that the loader would load with the program."""
     paths = []
     for line in interpose.trace(program, environment).splitlines():
         name, _, rest = line.strip().partition(" => ")
@@ -115,7 +115,7 @@ def loaded_libraries(program: Program, environment: Mapping[str, str]) -> list[P
 
 
 def imports(path: Path) -> set[str]:
-    """The symbols that an ELF file takes from elsewhere, without their versions."""
+    """Return the undefined dynamic symbols of an ELF file, without their versions."""
     try:
         with path.open("rb") as file:
             return {name.decode(errors="replace") for name in _undefined(ELFFile(file))}
@@ -124,7 +124,7 @@ def imports(path: Path) -> set[str]:
 
 
 def _undefined(elf: ELFFile) -> Iterator[bytes]:
-    """Names of undefined dynamic symbols; read in bulk, for there may be 100,000."""
+    """The names of undefined dynamic symbols; read in bulk, as there may be 100,000."""
     section = elf.get_section_by_name(".dynsym")
     if section is None:
         # Without section headers the dynamic segment still leads to the symbols.
@@ -146,7 +146,7 @@ def _is_c_library(path: Path) -> bool:
 
 
 def _locks(program: Program, libraries: list[Path]) -> list[Finding]:
-    """Who uses pthread locks, and what else is imported that matters."""
+    """Report which files use pthread locks, and other imports that matter."""
     own = imports(program.binary)
     users: dict[str, set[str]] = {program.binary.name: own}
     for library in libraries:
@@ -159,7 +159,7 @@ def _locks(program: Program, libraries: list[Path]) -> list[Finding]:
         found.append(_use("condition variables", waiters, "condition variables"))
     for name, symbols, words in SYMBOLS:
         who = [user for user, names in users.items() if names & set(symbols)]
-        # The C++ and compiler run-times import syscall and dlopen for their own ends.
+        # The C++ and compiler run-time libraries import syscall and dlopen, too.
         who = [user for user in who if not user.startswith(("libstdc++", "libgcc_s"))]
         if who:
             found.append(Finding(TOPIC, name, _some(who), NOTE, words))
@@ -167,20 +167,20 @@ def _locks(program: Program, libraries: list[Path]) -> list[Finding]:
         path.name
         for path in (program.binary, *libraries)
         if "syscall" in users.get(path.name, ())
-        # std::atomic's waiting; whoever uses it is not told by this import.
+        # It implements std::atomic's wait(), and its users do not import the symbol.
         and not path.name.startswith("libstdc++")
         and _loads_futex_number(path)
     ]
     if own_futexes:
-        words = "seems to call the kernel's futex itself: such locks are invisible"
+        words = "seems to call futex directly: such locks are invisible"
         found.append(Finding(TOPIC, "own futexes", _some(own_futexes), NOTE, words))
     return found
 
 
 def _loads_futex_number(path: Path) -> bool:
-    """Whether its code puts the number of the futex call into the first argument.
+    """Whether the code loads the number of the futex system call.
 
-    Many libraries import syscall() for getrandom and the like; this tells them apart.
+    Many libraries import syscall() for other calls, such as getrandom.
     """
     try:
         with (
@@ -195,8 +195,8 @@ def _loads_futex_number(path: Path) -> bool:
 def _use(name: str, users: list[str], what: str) -> Finding:
     if users:
         return Finding(TOPIC, name, _some(users))
-    words = f"neither it nor its libraries use pthread {what}: a lock changes nothing"
-    words += ", unless a plug-in does"
+    words = f"neither it nor its libraries use pthread {what}: Hasp has no effect, "
+    words += "unless a plug-in uses them"
     return Finding(TOPIC, name, "none seen", LACK, words)
 
 
@@ -206,7 +206,7 @@ def _some(names: list[str], limit: int = 4) -> str:
 
 
 def _language(binary: Path, libraries: list[Path]) -> list[Finding]:
-    """Languages with locks of their own, told by what their compilers leave."""
+    """Recognise languages with locks of their own by traces of their compilers."""
     found = []
     try:
         with binary.open("rb") as file:
@@ -218,25 +218,25 @@ def _language(binary: Path, libraries: list[Path]) -> list[Finding]:
     except (OSError, ValueError):
         return []
     if is_go:
-        words = "goroutines lock with futexes of Go's own: invisible; only C code that "
-        words += "it calls is seen"
+        words = "Go implements its locks with futexes, which are invisible; only the "
+        words += "locks of C code are visible"
         found.append(Finding(TOPIC, "language", "Go", LACK, words))
     if is_rust:
         words = (
-            "std::sync locks with futexes of Rust's own: invisible; C libraries and "
+            "std::sync is implemented with futexes, which are invisible; C libraries "
         )
-        words += "pthread calls are seen"
+        words += "and pthread calls are visible"
         found.append(Finding(TOPIC, "language", "Rust", LACK, words))
-    if binary.name.startswith("python") or any(
+    if binary.resolve().name.startswith("python") or any(
         library.name.startswith("libpython") for library in libraries
     ):
         words = (
-            "the GIL is a mutex and is seen; threading.Lock is a semaphore, and is not"
+            "the GIL is a visible mutex; threading.Lock is a semaphore, which is not"
         )
         found.append(Finding(TOPIC, "language", "Python", NOTE, words))
-    if binary.name == "java":
+    if binary.resolve().name == "java":
         words = (
-            "monitors and ReentrantLock are the VM's own; its internal mutexes are seen"
+            "the VM implements monitors and ReentrantLock; its own mutexes are visible"
         )
         found.append(Finding(TOPIC, "language", "Java", LACK, words))
     return found
@@ -250,9 +250,9 @@ def _libraries(program: Program, libraries: list[Path]) -> list[Finding]:
                 text = f"invisible locks: {words}"
                 found.append(Finding(TOPIC, "library", library.name, LACK, text))
         if library.name.startswith(ALLOCATORS):
-            words = "its locks are seen too, inside malloc and free"
+            words = "its locks in malloc and free are visible, too"
             found.append(Finding(TOPIC, "library", library.name, FINE, words))
-    if program.binary.name in ("mariadbd", "mysqld"):
-        words = "InnoDB's latches are futexes of its own; the server's mutexes are seen"
+    if program.binary.resolve().name in ("mariadbd", "mysqld"):
+        words = "InnoDB implements latches with futexes; other mutexes are visible"
         found.append(Finding(TOPIC, "program", program.binary.name, NOTE, words))
     return found

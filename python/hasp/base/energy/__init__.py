@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The energy that the processor packages use, where the host tells it."""
+"""Measures the energy that the processor packages use, where the host has counters."""

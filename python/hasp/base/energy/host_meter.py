@@ -8,5 +8,5 @@ from hasp.base.energy.meter import Meter
 
 
 def find() -> Meter | None:
-    """This host's meter; None where there is none, or none for us."""
+    """Return this host's meter; None if there is none, or it is not readable."""
     return powercap.find() or perf_events.find()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""RAPL through perf: the event `power/energy-pkg/`, one counter for each package.
+"""RAPL through perf: the event `power/energy-pkg/`, one counter per package.
 
-/sys/bus/event_source/devices/power says how it is called (`events/energy-pkg`), what a
-step of it is worth (`.scale`, joules) and which CPU of each package has it (`cpumask`).
-The kernel keeps 64 bits, which never go round. perf_event_open(2) needs root,
-CAP_PERFMON, or perf_event_paranoid below 1.
+/sys/bus/event_source/devices/power has the event's code (`events/energy-pkg`), the
+joules per step (`.scale`) and one CPU of each package (`cpumask`). The kernel keeps 64
+bits, which never wrap. perf_event_open(2) needs root, CAP_PERFMON, or
+perf_event_paranoid below 1.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hasp.base.system_calls import perf_event
 POWER = Path("/sys/bus/event_source/devices/power")
 EVENT = "energy-pkg"
 
-# Opens an event of a type and configuration on a CPU; a negative errno if it cannot.
+# Opens an event of a type and configuration on a CPU; a negative errno on failure.
 Open = Callable[[int, int, int], int]
 
 
@@ -31,7 +31,7 @@ def _open(kind: int, config: int, cpu: int) -> int:
 
 
 def find(root: Path = POWER, opened: Open = _open) -> Meter | None:
-    """The packages' counters; None where there are none, or not for us."""
+    """Return the packages' counters; None if there are none, or they are unreadable."""
     kind = read_text(root / "type")
     event = re.search(r"event=(\w+)", read_text(root / "events" / EVENT) or "")
     scale = read_text(root / "events" / f"{EVENT}.scale")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""RAPL through powercap: a folder for each zone, microjoules that wrap around.
+"""RAPL through powercap: a folder per zone, with microjoules that wrap around.
 
-Documentation/power/powercap/powercap.rst of Linux. Zones below a package (core,
-uncore, dram) are parts of it or beside it, and `psys` is the whole board with the
-packages in it: only packages are summed.
+See Documentation/power/powercap/powercap.rst in Linux. Only packages are summed: core
+and uncore zones are parts of a package, dram is separate, and `psys` is the whole board
+including the packages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MICRO = 1e-6
 
 
 def packages(root: Path = POWERCAP) -> list[Path]:
-    """The zones of packages, whether or not we may read their counters."""
+    """Return the zones of packages, including those with unreadable counters."""
     return [
         zone
         for zone in sorted(root.glob("*-rapl:*"))
@@ -29,7 +29,7 @@ def packages(root: Path = POWERCAP) -> list[Path]:
 
 
 def find(root: Path = POWERCAP) -> Meter | None:
-    """The packages' counters; None where there are none, or one is not for us."""
+    """Return the packages' counters; None if there are none, or one is unreadable."""
     counters = []
     for zone in packages(root):
         read = partial(_number, zone / "energy_uj")
