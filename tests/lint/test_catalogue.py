@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The catalogue's pages: made from the head comments, which have to say enough."""
+"""The catalogue's pages are made from the head comments, which must be complete."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ Make = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A tree with two locks of one header, and the tools."""
+    """A tree with the tools, and one header with two locks."""
     for folder in ("tools", "src/locks/algorithms", "docs/data"):
         (tmp_path / folder).mkdir(parents=True)
     for tool in TOOLS:
@@ -117,7 +117,7 @@ def page_of(tree: Path, name: str = "sample") -> str:
     return (tree / f"docs/locks/{name}.md").read_text()
 
 
-def test_a_page_says_what_the_comment_says(tree: Path, make: Make) -> None:
+def test_a_page_has_the_contents_of_the_comment(tree: Path, make: Make) -> None:
     assert make("--write").returncode == 0
     page = " ".join(page_of(tree).split())
     for words in (
@@ -142,7 +142,7 @@ def test_a_page_says_what_the_comment_says(tree: Path, make: Make) -> None:
     assert "[`sample`](locks/sample.md)" in index
 
 
-def test_missing_data_is_said_to_be_missing(tree: Path, make: Make) -> None:
+def test_missing_data_is_reported(tree: Path, make: Make) -> None:
     make("--write")
     page = page_of(tree)
     for name in ("bench-locks", "check", "mutation"):
@@ -213,7 +213,7 @@ def test_data_of_the_lock_is_shown(tree: Path, make: Make) -> None:
         ("/*\n * Sample", "#if 0\n * Sample", "no head comment"),
     ],
 )
-def test_a_comment_that_lacks_something_is_refused(
+def test_an_incomplete_comment_is_refused(
     tree: Path, make: Make, wrong: str, right: str, complaint: str
 ) -> None:
     header = tree / "src/locks/algorithms/sample.h"
@@ -237,7 +237,7 @@ def test_an_entry_without_a_header_is_refused(tree: Path, make: Make) -> None:
     assert "locks.def: the entry sample" in done.stderr
 
 
-def test_what_is_out_of_date_is_found_and_mended(tree: Path, make: Make) -> None:
+def test_outdated_pages_are_found_and_rewritten(tree: Path, make: Make) -> None:
     assert make("--check").returncode == 1
     make("--write")
     assert make("--check").returncode == 0

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A word that is taken by barging: spinners counted in the word and the wake-ups that
- * they make needless, impatient sleepers and grants (barging.h), in the locks that are
- * made of it: mutexee, spinbit, malthusian.
+ * A word acquired by barging (barging.h): spinners counted in the word and the wake-ups
+ * that they make unnecessary, impatient sleepers and grants; as used by mutexee,
+ * spinbit and malthusian.
  *
  * THREADS threads lock and unlock, the first one ROUNDS times; the last has a deadline.
- * At most MOST spin at a time, and may run out of patience at any turn. A sleeper
- * becomes impatient after PATIENCE vain wake-ups. INNER: who fails first takes an inner lock,
- * and so does the only one that may become impatient (malthusian). ADOPTED: thread 1
- * sleeps on a condition variable, from which thread 0 moves it to the word's sleepers.
+ * At most MOST threads spin at a time, and may run out of patience at any spin. A
+ * sleeper becomes impatient after PATIENCE vain wake-ups. INNER: a thread that fails
+ * takes an inner lock first, and so does the only one that may become impatient
+ * (malthusian). ADOPTED: thread 1 sleeps on a condition variable, from which thread 0
+ * moves it to the word's sleepers.
  *
- * Assumed: the inner lock admits one at a time (mcs.h, checked by itself); all else is
- * about one cell, so coherence is the only ordering needed; the move itself is modelled
- * in requeue.pml. A wake-up is skipped at most once in a row. Not modelled: ghosts of a
- * fork, the form that only spins.
+ * Assumed: the inner lock admits one thread at a time (mcs.h, checked separately).
+ * Everything else concerns one cell, so coherence is the only ordering needed; the move
+ * itself is modelled in requeue.pml. A wake-up is skipped at most once in a row. Not
+ * modelled: repair after a fork, the form that only spins.
  *
  * Models: src/locks/algorithms/barging.h barging_fast=ccbda08d barging_trylock=d2ed7775
  * Models: src/locks/algorithms/barging.h barging_spin=ab00d906 barging_wait=86b6cd45
@@ -34,20 +35,20 @@
  * Slow: mutexee, again -DTHREADS=3 -DROUNDS=2 -DMOST=9 -DPATIENCE=1
  * Slow: spinbit, again -DTHREADS=3 -DROUNDS=2 -DMOST=1 -DPATIENCE=1
  *
- * Bug: NO_WAKE_UP the release wakes nobody: invalid end state
+ * Bug: NO_WAKE_UP the release wakes no thread: invalid end state
  * Bug: SKIP_FORGETS a release with spinners forgets the sleepers: invalid end state
- * Bug: SPINNER_GIVES_UP a spinner times out without looking: invalid end state
+ * Bug: SPINNER_GIVES_UP a spinner times out without reading the word: invalid end state
  * Bug: COUNT_KEPT a spinner that sleeps stays counted: assertion violated
- * Bug: NO_SLEEPERS who sleeps does not say so: invalid end state
- * Bug: SLEPT_FORGOTTEN who slept spins and takes the word as if alone: invalid end state
- * Bug: TAKE_WITHOUT who slept takes the word as if alone: invalid end state BOTH
- * Bug: TAKE_HELD a spinner does not look whether it is held: assertion violated
- * Bug: LEAVER_CLEARS who times out clears SLEEPERS: invalid end state
- * Bug: LEAVER_STAYS_IMPATIENT who times out leaves IMPATIENT set: invalid end state INNER
- * Bug: LEAVER_IGNORES_GRANT it leaves though it was granted: invalid end state INNER
- * Bug: GRANT_KEPT who was granted leaves GRANTED set: invalid end state INNER
- * Bug: GRANT_WAKES_ONE a grant wakes one sleeper, whichever: invalid end state BOTH
- * Bug: ADOPT_SILENTLY nobody says that somebody sleeps: invalid end state ADOPTED
+ * Bug: NO_SLEEPERS a sleeper does not set SLEEPERS: invalid end state
+ * Bug: SLEPT_FORGOTTEN a woken spinner takes the word as if alone: invalid end state
+ * Bug: TAKE_WITHOUT a woken thread takes the word as if alone: invalid end state BOTH
+ * Bug: TAKE_HELD a spinner does not check for HELD: assertion violated
+ * Bug: LEAVER_CLEARS a timed-out thread clears SLEEPERS: invalid end state
+ * Bug: LEAVER_STAYS_IMPATIENT a timed-out thread leaves IMPATIENT set: invalid end state INNER
+ * Bug: LEAVER_IGNORES_GRANT it leaves although it was granted the lock: invalid end state INNER
+ * Bug: GRANT_KEPT the granted thread leaves GRANTED set: invalid end state INNER
+ * Bug: GRANT_WAKES_ONE a grant wakes any one sleeper: invalid end state BOTH
+ * Bug: ADOPT_SILENTLY the adopter does not set SLEEPERS: invalid end state ADOPTED
  */
 #ifdef BOTH
 #define ADOPTED
@@ -64,7 +65,7 @@
 #define GRANT_BITS 12
 #define SPINNER 16
 
-/* The inner lock, and the holder's count of wake-ups skipped in a row. */
+/* The inner lock, and the number of wake-ups skipped in a row. */
 bool standby, skipped;
 
 /* A loop that repeats a compare-and-exchange until it succeeds is one step here. */
@@ -77,7 +78,7 @@ inline trylock()
     }
 }
 
-/* Until acquired, or no longer counted and the word had HELD and SLEEPERS. */
+/* Ends when acquired, or when not counted and the word had HELD and SLEEPERS. */
 inline counted_spin(slept)
 {
     do
@@ -91,7 +92,7 @@ inline counted_spin(slept)
        };
        break
     :: d_step {
-           true -> /* enough */
+           true -> /* out of patience */
 #ifndef BUG_COUNT_KEPT
            memory[WORD] = memory[WORD] - SPINNER;
 #endif
@@ -128,7 +129,7 @@ inline spin(slept)
     counted = false
 }
 
-/* malthusian's own: not counted. */
+/* malthusian's spin, which is not counted. */
 inline spin_uncounted()
 {
     if
@@ -137,11 +138,11 @@ inline spin_uncounted()
            memory[WORD] = memory[WORD] | HELD;
            acquired = true
        }
-    :: true /* enough */
+    :: true /* out of patience */
     fi
 }
 
-/* What a waiter does between two sleeps; sets `seen` to what it sleeps on. */
+/* The steps between two sleeps; sets `seen` to the value to sleep on. */
 inline look(patient)
 {
     atomic {
@@ -179,7 +180,7 @@ inline look(patient)
     }
 }
 
-/* in_time: it was granted after all. */
+/* in_time: it was granted first. */
 inline leave()
 {
     atomic {
@@ -254,7 +255,7 @@ inline wait_for_lock()
 #endif
 }
 
-/* mutexee_unlock_wanted decides to insist on a wake-up by a look before the release. */
+/* mutexee_unlock_wanted reads the word to decide whether to insist on a wake-up. */
 inline decide()
 {
 #ifndef INNER

@@ -7,7 +7,8 @@
  * waiters sleep in slices. UNBIASED: the plain three-state futex, as in the buckets of
  * the condition variables.
  *
- * Not modelled: buckets shared by locks (they cost vain wake-ups), the one-thread path.
+ * Not modelled: buckets shared by locks (which cost needless wake-ups), the path of
+ * single-threaded processes.
  *
  * Models: src/locks/algorithms/futex.h futex_sleep=ab9749b5 futex_wait=08b06799
  * Models: src/locks/algorithms/futex.h futex_timedlock=60d52114 futex_unlock=f0664eb4
@@ -18,16 +19,16 @@
  * Run: unbiased -DTHREADS=3 -DROUNDS=2 -DUNBIASED
  * Run: no membarrier -DTHREADS=3 -DROUNDS=1 -DWITHOUT_BARRIER -DALL_SERVED
  *
- * Bug: NO_HEAVY_BARRIER the waiter does not run the heavy barrier: invalid end state
- * Bug: BARRIER_FIRST it does so before it is counted: invalid end state
- * Bug: NO_LIGHT_BARRIER the releaser looks at the table first: invalid end state
- * Bug: EARLY_FLAG a waiter says FUTEX_SHARED before it holds: invalid end state
- * Bug: LEAVER_FLAG a waiter that gives up says FUTEX_SHARED: invalid end state
+ * Bug: NO_HEAVY_BARRIER the waiter does not execute the heavy barrier: invalid end state
+ * Bug: BARRIER_FIRST it does so before it counts itself: invalid end state
+ * Bug: NO_LIGHT_BARRIER the releaser reads the table first: invalid end state
+ * Bug: EARLY_FLAG a waiter sets FUTEX_SHARED before it holds the lock: invalid end state
+ * Bug: LEAVER_FLAG a waiter that gives up sets FUTEX_SHARED: invalid end state
  * Bug: EARLY_COUNT_OUT the waiter is not counted while it sleeps: invalid end state
- * Bug: TAKE_AS_1 who slept takes the word as 1: invalid end state UNBIASED
+ * Bug: TAKE_AS_1 a woken thread stores 1 in the word: invalid end state UNBIASED
  * Bug: NO_WAKE_UP the exchange's result is ignored: invalid end state UNBIASED
  * Bug: TEST_THEN_SET the word is taken by load and store: assertion violated
- * Bug: NO_SLICES without the barrier it sleeps for good: acceptance cycle WITHOUT_BARRIER
+ * Bug: NO_SLICES without the barrier it sleeps indefinitely: acceptance cycle WITHOUT_BARRIER
  */
 #define CELLS 3
 #include "memory.pml"
@@ -62,7 +63,7 @@ init
 }
 
 #ifdef ALL_SERVED
-/* With slices nobody ever sleeps for good, so a lost wake-up is no deadlock; but are
- * all served in the end? */
+/* With slices no thread sleeps indefinitely, so a lost wake-up is not a deadlock. Checks
+ * that all threads are served eventually. */
 ltl all_served { <> (finished == THREADS) }
 #endif

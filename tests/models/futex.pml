@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The default lock: three-state futex with a biased release (futex.h, futex.c), for the
- * models that include this. A lock is three cells; the third stands for its bucket in
- * the table of sleepers. Whoever uses it has the variables `old`, `t`, `acquired`,
- * `in_time` and `has_deadline`.
+ * The default lock: three-state futex with a biased release (futex.h, futex.c), for
+ * inclusion in models. A lock is three cells, of which the third represents its bucket
+ * in the table of sleepers. The including process declares the variables `old`, `t`,
+ * `acquired`, `in_time` and `has_deadline`.
  */
 #define WORD(lock) (3 * (lock))
 #define MODE(lock) (3 * (lock) + 1)
@@ -15,7 +15,7 @@
 #define BIASED_NOW(lock) (LOAD(MODE(lock)) == 0)
 #endif
 
-/* Not at once: one thread's buffer after the other. */
+/* Empties the buffers one thread at a time. */
 inline heavy_barrier()
 {
     for (t : 0 .. THREADS - 1) {
@@ -24,7 +24,7 @@ inline heavy_barrier()
     t = 0
 }
 
-/* Takes the word, or leaves it as 2; sleeps in between. */
+/* Acquires the word, or leaves 2 in it; sleeps between attempts. */
 inline futex_sleep(lock, slices)
 {
     do

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory, sleeping and waking for the models of this folder.
+ * Memory, sleeping and waking for the models in this folder.
  *
- * Total store order: every thread has a buffer of stores, oldest first, that reach the
- * memory at any later time. A load sees the thread's own newest buffered store, else
- * the memory. An atomic read-modify-write, and every call of the kernel, first empties
- * the caller's buffer. Store buffering is the one reordering that the protocols here
- * have to do with; what else weaker machines do is the checked platform's part.
+ * Total store order: each thread has a buffer of stores, oldest first, which reach the
+ * memory at any later time. A load returns the thread's own newest buffered store,
+ * otherwise the value in memory. An atomic read-modify-write, and every system call,
+ * first empties the caller's buffer. Store buffering is the only reordering that
+ * matters for these protocols; the checked platform covers the reorderings of weaker
+ * machines.
  *
- * A model defines THREADS and CELLS, includes this, and gives each thread's process a
- * byte `self`. Sleepers are woken in any order. One sleeper wakes up spuriously, or
- * none: could that happen at any time, no lost wake-up would ever be seen.
+ * A model defines THREADS and CELLS, includes this file, and gives each thread's
+ * process a byte `self`. Sleepers are woken in any order. At most one sleeper wakes up
+ * spuriously: unlimited spurious wake-ups would hide every lost wake-up.
  */
 #define DEPTH 2
 
@@ -34,7 +35,7 @@ byte spurious;
     (BUFFERED(1, c) -> threads[self].buffer[1].value : \
      (BUFFERED(0, c) -> threads[self].buffer[0].value : memory[c]))
 
-/* The assertion shows that the bound of the buffer restricts nothing. */
+/* The assertion shows that the size of the buffer is not a restriction. */
 inline plain_store(c, v)
 {
     d_step {
@@ -63,7 +64,7 @@ inline drain(t)
     od
 }
 
-/* One for each thread: its stores reach the memory some time or other. */
+/* One for each thread: its stores reach the memory at any time. */
 proctype store_buffer(byte t)
 {
 end:
@@ -101,7 +102,7 @@ inline compare_exchange(c, from, to, ok)
     }
 }
 
-/* The kernel compares and falls asleep in one step, seen from whoever wakes. */
+/* To a waking thread, the kernel compares and sleeps in one step. */
 inline fall_asleep(c, expected)
 {
     d_step {
@@ -110,7 +111,7 @@ inline fall_asleep(c, expected)
     }
 }
 
-/* park(c, expected, deadline); `in_time` false when the deadline has passed. */
+/* park(c, expected, deadline); sets `in_time` to false if the deadline has passed. */
 inline park(c, expected, has_deadline, in_time)
 {
     in_time = true;
@@ -132,7 +133,7 @@ inline park(c, expected, has_deadline, in_time)
     od
 }
 
-/* Wakes one of the sleepers, whichever, if there are any. */
+/* Wakes any one of the sleepers, if there are any. */
 inline unpark_one(c)
 {
     atomic {
@@ -163,7 +164,7 @@ inline unpark_all(c)
     }
 }
 
-/* requeue(from, expected, to): one sleeper, without waking it. */
+/* requeue(from, expected, to): moves one sleeper without waking it. */
 inline requeue_one(from, expected, to)
 {
     atomic {
@@ -186,7 +187,7 @@ inline requeue_one(from, expected, to)
     }
 }
 
-/* The first thing of init, whose variable is n. */
+/* The first statement of init, which declares n. */
 inline start_memory()
 {
     for (n : 0 .. THREADS - 1) {
@@ -208,7 +209,7 @@ inline critical_section()
     inside--
 }
 
-/* The last thread to end finds the lock as nobody left it: `free`. */
+/* The last thread to end checks that the lock is `free`. */
 inline finish(free)
 {
     d_step {

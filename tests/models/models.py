@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The Spin models of this folder: what their head comments say, and how to run them.
+"""Reads the head comments of the Spin models in this folder, and runs the models.
 
-A head comment has these lines, which are the tests:
+These lines of a head comment define the tests:
 
-    Models: FILE FUNCTION[=DIGEST]...         the C that the model stands for
+    Models: FILE FUNCTION[=DIGEST]...         the C functions that it models
     Run: NAME [-DX...]                        a configuration without errors
     Slow: NAME [-DX...]                       the same, for `make test-all`
-    Bug: NAME what it is: ERROR [CONFIG]      with -DBUG_NAME Spin must report ERROR, in
-                                              the configuration that defines CONFIG, or
-                                              the first one
+    Bug: NAME what it is: ERROR [CONFIG]      with -DBUG_NAME, Spin must report ERROR
+
+A bug is searched for in the configuration that defines CONFIG, or in the first one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIMITS = ("-m1000000", "-DMEMLIM=2000")
 
 @dataclass(frozen=True)
 class Run:
-    """One search: a model with some definitions, and the error that must be found."""
+    """One search: a model with definitions, and the error that must be found."""
 
     model: Path
     name: str
@@ -42,7 +42,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Modelled:
-    """A C function that a model stands for, and the digest of the text looked at."""
+    """A modelled C function, and the digest of its text when it was modelled."""
 
     model: Path
     file: str
@@ -52,9 +52,9 @@ class Modelled:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What Spin's verifier said."""
+    """The result of Spin's verifier."""
 
-    error: str  # "" none
+    error: str  # "" if none
     complete: bool
     states: int
     output: str
@@ -112,13 +112,13 @@ def c_function(file: str, name: str) -> str | None:
 
 
 def digest(text: str) -> str:
-    """Of a C function's text, whatever its comments and layout."""
+    """A digest of a C function that ignores comments and layout."""
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     return hashlib.sha256("".join(code.split()).encode()).hexdigest()[:8]
 
 
 def search(run: Run, folder: Path) -> Verdict:
-    """Runs Spin's verifier to the end, or to the first error."""
+    """Run Spin's verifier to completion, or to the first error."""
 
     def call(*command: str) -> str:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
@@ -129,9 +129,9 @@ def search(run: Run, folder: Path) -> Verdict:
     call("spin", "-a", *run.definitions, str(run.model))
     liveness = "-DALL_SERVED" in run.definitions
     mode = [] if liveness else ["-DSAFETY"]
-    # A search that is to find an error is short: what takes time is the compiler.
+    # A search that finds an error is short; most of the time is the compiler's.
     mode.append("-O0" if run.error else "-O1")
-    # COLLAPSE saves memory; NFAIR is room for the processes of a fair search.
+    # COLLAPSE saves memory; NFAIR is the number of processes in a fair search.
     call("cc", "-w", "-DCOLLAPSE", "-DNFAIR=3", LIMITS[1], *mode, "-o", "pan", "pan.c")
     output = call("./pan", LIMITS[0], *(["-a", "-f"] if liveness else []))
     error = re.search(

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A holder moves a thread from a condition variable to the sleepers of its lock:
- * end_condition_stay() and move_to_sleepers() of policies.h, the default lock's adopt and
- * relock, and the wait around them (preload/condition.c).
+ * end_condition_stay() and move_to_sleepers() of policies.h, the default lock's adopt
+ * and relock, and the wait around them (preload/condition.c).
  *
- * waiter(lock) holds its lock, queues itself with a waiter from the pool, unlocks,
- * sleeps until signalled, locks again and unlocks. signaller(lock) comes when somebody
- * is queued, locks, takes the eldest out, hands over and unlocks. locker(lock) locks
- * and unlocks. The pool has NODES waiters, so with one the next wait, on whatever lock,
- * gets the waiter that the last has just given back, while its signaller may still be at
- * work on it.
+ * waiter(lock) acquires its lock, queues itself with a waiter from the pool, releases,
+ * sleeps until signalled, acquires again and releases. signaller(lock) starts once a
+ * thread is queued, acquires, dequeues the eldest, hands over and releases.
+ * locker(lock) acquires and releases. The pool has NODES waiters. With a single one the
+ * next wait, on any lock, gets the waiter that the previous one has just given back,
+ * while its signaller may still be using it.
  *
- * Assumed: the buckets of the condition variables are a lock (one step here), a pool
- * never runs dry (who finds it empty waits here).
+ * Assumed: the buckets of the condition variables are a lock (one step here), and a
+ * pool never runs out (a thread that finds it empty waits here).
  *
  * Models: src/locks/waiting/policies.h end_condition_stay=06346720 move_to_sleepers=bd235c91
  * Models: src/locks/algorithms/futex.h futex_adopt=3a8e69a0 futex_relock=bd7b078b
@@ -25,15 +25,15 @@
  * Run: broadcast to two -DTHREADS=3 -DNODES=2 -DBROADCAST
  * Run: a wait times out -DTHREADS=3 -DNODES=1 -DLOCKER -DTIMED
  *
- * Bug: NO_EPOCH a waiter's stays all look alike: invalid end state TWO_LOCKS
- * Bug: LATE_EPOCH it is read after the waiter was let go: invalid end state TWO_LOCKS
- * Bug: NO_FENCE the look at `asleep` comes before the exchange: invalid end state
- * Bug: LATE_ASLEEP the sleeper says so when it is asleep: invalid end state
- * Bug: NO_REQUEUE the sleeper stays where it was: invalid end state
- * Bug: ADOPT_AS_1 the word does not say that somebody sleeps: invalid end state
+ * Bug: NO_EPOCH all waits of a waiter are indistinguishable: invalid end state TWO_LOCKS
+ * Bug: LATE_EPOCH it is read after the waiter was released: invalid end state TWO_LOCKS
+ * Bug: NO_FENCE `asleep` is read before the exchange: invalid end state
+ * Bug: LATE_ASLEEP the sleeper sets `asleep` once it is asleep: invalid end state
+ * Bug: NO_REQUEUE the sleeper is not moved: invalid end state
+ * Bug: ADOPT_AS_1 the word does not show that a thread sleeps: invalid end state
  * Bug: NO_FLAG the lock stays biased: invalid end state
- * Bug: RELOCK_AS_1 who slept among others takes the word as 1: invalid end state BROADCAST
- * Bug: NO_UNPARK a signaller without the mutex wakes nobody: invalid end state UNLOCKED_SIGNAL
+ * Bug: RELOCK_AS_1 a thread that slept among others stores 1 in the word: invalid end state BROADCAST
+ * Bug: NO_UNPARK a signaller without the mutex wakes no thread: invalid end state UNLOCKED_SIGNAL
  */
 #define CELLS (6 + 2 * NODES)
 #include "memory.pml"
@@ -58,7 +58,7 @@ node nodes[NODES];
 /* On each lock's condition variable, eldest first. */
 chan queue[2] = [2] of { byte };
 
-/* Waits that are still to be signalled, so that no signal comes too early. */
+/* Waits that have not been signalled yet, so that no signal comes too early. */
 byte signals[2];
 
 inline take_node(n)
@@ -85,7 +85,7 @@ inline give_node(n)
     n = 0
 }
 
-/* Sets the cell and tells whether the thread may be asleep. */
+/* Sets the cell; reports whether the thread may be asleep. */
 inline end_condition_stay(n, state)
 {
 #ifdef BUG_NO_FENCE

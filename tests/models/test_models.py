@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Spin searches the models of the futex protocols, and refuses their seeded bugs."""
+"""Spin accepts the models of the futex protocols, and refuses their seeded bugs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ needs_spin = pytest.mark.skipif(
 CORRECT = [run for m in models() for run in runs(m)]
 LONG = [run for m in models() for run in runs(m, "Slow")]
 SLOW = [pytest.param(run, marks=pytest.mark.slow) for run in LONG]
-# Each takes a second or two to compile; the first of every model shows it can fail.
+# Each takes a second or two to compile; the first of each model shows that it can fail.
 BUGS = [
     pytest.param(bug, marks=[pytest.mark.slow] if number else [])
     for m in models()
@@ -55,10 +55,12 @@ def test_seeded_bug_is_refused(run: Run, tmp_path: Path) -> None:
     [of for m in models() for of in modelled(m)],
     ids=lambda of: f"{of.model.stem}: {of.function}",
 )
-def test_the_code_is_still_what_was_modelled(of: Modelled) -> None:
+def test_modelled_code_has_not_changed(of: Modelled) -> None:
     text = c_function(of.file, of.function)
-    assert text, f"{of.function}() is gone from {of.file}: does the model still hold?"
+    assert text, (
+        f"{of.function}() is gone from {of.file}: check that the model still holds"
+    )
     assert digest(text) == of.digest, (
         f"{of.function}() of {of.file} has changed since {of.model.name} was compared"
-        f" with it. Compare again, then write {of.function}={digest(text)} there."
+        f" with it. Compare them again, then write {of.function}={digest(text)} there."
     )

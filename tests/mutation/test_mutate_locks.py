@@ -16,7 +16,7 @@ from mutant_checker import Checker  # noqa: E402
 from mutants import find_mutants  # noqa: E402
 
 HEADER = """\
-/* store_release(&lock->word, 0) in a comment is none */
+/* store_release(&lock->word, 0) in a comment is not a mutant */
 #define FIVE store_relaxed(c, 5)
 static inline __attribute__((always_inline)) void
 x_unlock(struct lock *lock)
@@ -33,8 +33,8 @@ static bool x_fast(struct lock *lock)
 }
 """
 
-# One needed order or wake-up of each of these (how the mutant's text begins); the
-# checker must refuse its absence.
+# A required order or wake-up in each of these files (the start of the mutant's text);
+# the checker must refuse the mutant.
 SAMPLE = {
     "ttas": ("algorithms/tas.h", "store_release("),
     "tas": ("algorithms/tas.h", "test_and_set_acquire("),
@@ -47,7 +47,7 @@ SAMPLE = {
 }
 
 
-def test_operations_are_found_in_code_only() -> None:
+def test_operations_in_comments_are_ignored() -> None:
     found = [(it.function, it.weakened) for it in find_mutants("x.h", HEADER)]
     assert found == [
         ("x_unlock", "release"),
@@ -59,7 +59,7 @@ def test_operations_are_found_in_code_only() -> None:
     ]
 
 
-def test_mutants_are_what_they_say() -> None:
+def test_mutants_change_the_named_operation() -> None:
     first, second, wake, fence, _, last = find_mutants("x.h", HEADER)
     assert "exchange_release(&lock->word, at(0, 1)) == 2" in first.apply(HEADER)
     assert "exchange_acquire(&lock->word, at(0, 1)) == 2" in second.apply(HEADER)
@@ -87,7 +87,7 @@ def test_sampled_mutant_is_caught(checker: Checker, lock: str) -> None:
     assert checker.check(lock, file, mutant.apply(text), 100_000).caught_by
 
 
-def test_a_lock_as_it_is_passes(checker: Checker) -> None:
+def test_an_unchanged_lock_passes(checker: Checker) -> None:
     said = checker.check("ttas", "", "", 10_000)
     assert not said.caught_by, said
     assert said.bounds

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The mutation score is complete, and what it says was caught is caught still."""
+"""The mutation score is complete, and mutants that were caught still are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mutation_table import read_reasons, scores  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
-# Of each client: most are caught within a hundredth of it.
+# Limit for each client; most mutants are caught within a hundredth of it.
 STATES = 1_000_000
 
 
@@ -30,7 +30,7 @@ def tasks() -> dict[str, Task]:
 
 @pytest.fixture(scope="module")
 def rows(tasks: dict[str, Task]) -> dict[str, dict[str, Any]]:
-    """Results of the files as they are."""
+    """The results that apply to the present files."""
     return {
         key: row
         for key, row in load(RESULTS).items()
@@ -50,12 +50,12 @@ def test_every_reason_is_for_a_survivor(
     tasks: dict[str, Task], rows: dict[str, dict[str, Any]]
 ) -> None:
     for key in read_reasons().survivors:
-        assert key in tasks, f"src/locks/mutants.toml names {key}, which is none"
-        assert rows[key]["outcome"] == "survived", f"{key} is caught by now"
+        assert key in tasks, f"src/locks/mutants.toml names {key}, which does not exist"
+        assert rows[key]["outcome"] == "survived", f"{key} is now caught"
 
 
 @pytest.mark.timeout(3600)
-def test_what_was_caught_is_caught_still(
+def test_caught_mutants_are_still_caught(
     build_dir: Path, tasks: dict[str, Task], rows: dict[str, dict[str, Any]]
 ) -> None:
     checker = Checker(build_dir)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CHECK() for unit tests: says where and what, survives NDEBUG. */
+/* CHECK() for unit tests: prints the place and the condition; also works with
+ * NDEBUG. */
 #ifndef HASP_TESTS_UNIT_CHECK_H
 #define HASP_TESTS_UNIT_CHECK_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that are known to wait: told from outside, by what the kernel says of them,
- * so that it holds for any lock.
+ * Threads whose waiting can be observed from outside, through the kernel's view of
+ * them, so that it works for any lock.
  */
 #ifndef HASP_TESTS_UNIT_CREW_H
 #define HASP_TESTS_UNIT_CREW_H
@@ -14,7 +14,8 @@
 
 enum {
     ANY_NODE = UINT8_MAX,
-    ARRIVAL_NS = 2000000, /* processor time after which a spinning thread has queued */
+    ARRIVAL_NS = 2000000, /* CPU time after which a spinning thread has certainly
+                           * queued */
     SAMPLE_US = 300,
     MOST_TRIES = 200,
 };
@@ -24,12 +25,13 @@ struct member {
     void (*work)(struct member *);
     void *subject;
     uint32_t number, node;
-    struct atomic_u32 id; /* the kernel's; 0 before it works, UINT32_MAX: wrong node */
+    struct atomic_u32 id; /* the kernel's; 0 before it runs, UINT32_MAX: wrong node */
 };
 
 struct usage {
-    uint64_t run_ns, ready_ns; /* on a processor, and waiting for one */
-    char state;                /* the letter of /proc/PID/stat; 0 when it has ended */
+    uint64_t run_ns, ready_ns; /* on a CPU, and waiting for one */
+    char state;                /* the state letter of /proc/PID/stat; 0 once it has
+                                * ended */
 };
 
 static inline struct usage usage_of(uint32_t thread)
@@ -67,7 +69,7 @@ static inline void *member_body(void *argument)
     return NULL;
 }
 
-/* Starts a thread on member->node, as the topology of `NODESxCPUS,threads` has it. */
+/* Starts a thread on member->node, in the topology of `NODESxCPUS,threads`. */
 static inline void crew_start(struct member *member)
 {
     for (int tries = 0; tries < MOST_TRIES; tries++) {
@@ -83,8 +85,8 @@ static inline void crew_start(struct member *member)
     CHECK(!"a thread id that is on this node");
 }
 
-/* Returns once the member is in the wait that it went to: it sleeps, or it has used so
- * much of a processor that it has long arrived. */
+/* Returns once the member is waiting: it sleeps, or has used so much CPU time that it
+ * must have queued. */
 static inline void crew_await(struct member *member)
 {
     uint32_t id = load_acquire(&member->id);
@@ -92,7 +94,7 @@ static inline void crew_await(struct member *member)
     for (int asleep = 0; asleep < 2;) {
         usleep(SAMPLE_US);
         struct usage now = usage_of(id);
-        CHECK(now.state != 0); /* it must not have got what it waits for */
+        CHECK(now.state != 0); /* it must not have acquired the lock */
         if (now.run_ns - first.run_ns > ARRIVAL_NS)
             return;
         asleep = now.state == 'S' ? asleep + 1 : 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Concurrency restriction, seen from the wrapped lock: here one that counts who waits
- * in it.
+ * Concurrency restriction as seen from the wrapped lock, which counts the threads that
+ * wait in it.
  *
- *   gcr         never more than gcr_limit() threads wait in the lock; all get it; none
- *               stays outside while the lock is idle
- *   gcr found   the same where the wrapper's part is found by the lock's address
+ *   gcr         never more than gcr_limit() threads wait in the lock; all acquire it;
+ *               none stays outside while the lock is idle
+ *   gcr found   the same if the wrapper's side block is found by the lock's address
  *   gcr NAME    the same with a seeded bug: unrestricted (no wrapper at all), leaky (a
- *               place is given back twice), stingy (a place is not given back)
+ *               thread leaves the active set twice), stingy (a thread never leaves it)
  */
 #include "check.h"
 
@@ -68,7 +68,7 @@ static void crowd_destroy(struct lock *lock)
 DEFINE_OPERATIONS(crowd, crowd, SHOWN_WORD, ADOPT_NONE, NOTHING)
 DEFINE_RESTRICTED_OPERATIONS(crowd, crowd, SHOWN_WORD, GCR_IN_STATE, NOTHING)
 
-/* The same, found by its address. */
+/* The same lock, found by its address. */
 DEFINE_OPERATIONS(found, crowd, SHOWN_WORD, ADOPT_NONE, NOTHING)
 DEFINE_RESTRICTED_OPERATIONS(found, crowd, SHOWN_WORD, GCR_BY_ADDRESS, NOTHING)
 
@@ -126,7 +126,7 @@ static void *circulate(void *number)
     return NULL;
 }
 
-/* Each thread once, while the holder sits on the lock: all queue up. */
+/* Each thread once, while the holder keeps the lock: all queue. */
 static void *pass_once(void *unused)
 {
     operations->lock(&lock);
@@ -170,7 +170,8 @@ int main(int count, char **words)
         if (strcmp(subjects[i].name, name) == 0)
             operations = &subjects[i].operations;
     CHECK(operations != NULL);
-    /* Whoever is left outside waits for ever; where that is the bug, not for long. */
+    /* A thread that is left outside waits for ever; with the seeded bug, not for
+     * long. */
     alarm(strcmp(name, "stingy") == 0 ? SOON_S : LONG_S);
     run_together(pass_once, true);
     CHECK_EQUAL(guarded, THREADS);
@@ -188,6 +189,6 @@ int main(int count, char **words)
     operations->destroy(&lock);
     CHECK_EQUAL(load_relaxed(&lock.state[3]), 0);
     CHECK_EQUAL(load_relaxed(&gcr->key), 0);
-    CHECK(!found || gcr_of(&lock, GCR_BY_ADDRESS) == gcr); /* is used again */
+    CHECK(!found || gcr_of(&lock, GCR_BY_ADDRESS) == gcr); /* is reused */
     return 0;
 }

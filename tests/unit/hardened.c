@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hardened trylock reads, and writes only when it may succeed: programs that spin on
- * it would else take the line away from the holder again and again.
+ * A hardened trylock reads, and writes only if it may succeed. Otherwise programs that
+ * spin on it would repeatedly take the line away from the holder.
  *
- * The memory of a held lock (its own page, and the pools) is made read-only, and
- * another thread tries. A waiter that writes meanwhile is stopped until that is over.
+ * The memory of a held lock (its own page, and the pools) is made read-only while
+ * another thread calls trylock. A waiter that writes meanwhile is stopped until that is
+ * over.
  */
 #include "crew.h"
 #include "properties.h"
@@ -23,7 +24,8 @@ struct sealed {
 
 static struct atomic_u32 trier, wrote, open_again;
 
-/* The trier's write is what is looked for; it goes on once the seal is gone. */
+/* A write by the thread that calls trylock is the failure; the thread continues once
+ * the memory is writable again. */
 static void faulted(int signal_number, siginfo_t *information, void *context)
 {
     (void)signal_number, (void)information, (void)context;
@@ -59,7 +61,7 @@ static void wait_work(struct member *member)
     sealed->operations->unlock(sealed->lock);
 }
 
-/* Whether a failing trylock writes, with some waiters in the queue. */
+/* Returns true if a failing trylock writes, with some waiters in the queue. */
 static bool trylock_writes(struct sealed *sealed, int waiters)
 {
     struct member members[WAITERS],
@@ -104,7 +106,7 @@ void check_hardened(const struct lock_descriptor *descriptor)
     if (descriptor->trylock_hardened)
         CHECK(!alone && !queued);
     else
-        CHECK(alone || queued); /* else declare it */
+        CHECK(alone || queued); /* otherwise it should be declared */
     descriptor->operations.destroy(sealed.lock);
     munmap(sealed.lock, PAGE);
     sigaction(SIGSEGV, &usual, NULL);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every lock of the list, called through its operations on a bare struct lock:
- * exclusion, trylock, deadlines, waiters that leave the queue, and what is left behind.
- * The same checks run on the wrong locks of wrong_locks.h, which they must refuse:
+ * Calls every lock of the list through its operations on a bare struct lock, and checks
+ * exclusion, trylock, deadlines, waiters that leave the queue, and what is left
+ * afterwards. The same checks run on the wrong locks of wrong_locks.h, which they must
+ * refuse:
  *
- *   locks NAME...    those locks pass; without names, all
- *   locks list       names are found; and the default lock as it is without its bias
- *   locks wrong N    exit status 1 when the N-th wrong lock is refused, 0 if it slips
- *                    through
+ *   locks NAME...    these locks pass; without names, all
+ *   locks list       names are found; also tests the default lock without its bias
+ *   locks wrong N    exit status 1 if the N-th wrong lock is refused, 0 if it passes
  *
- * HASP_TOPOLOGY pretends NUMA nodes, as under the interposer.
+ * HASP_TOPOLOGY simulates NUMA nodes, as under the interposer.
  */
 #include "check.h"
 #include "wrong_locks.h"
@@ -23,7 +23,7 @@ enum { THREADS = 3, ROUNDS = 1500, LEAVERS = 2, LEAVES = 150 };
 struct subject {
     struct lock lock;
     const struct lock_operations *operations;
-    volatile long plain; /* guarded by the lock, and not atomic on purpose */
+    volatile long plain; /* guarded by the lock, and deliberately not atomic */
     struct atomic_u32 inside, ready;
 };
 
@@ -36,20 +36,22 @@ static struct deadline from_now(uint64_t ns)
     return deadline;
 }
 
-/* The section: two threads in it show themselves by `inside`, or by a lost update. */
+/* The critical section. Two threads in it are detected by `inside`, or by a lost
+ * update. */
 static void section(struct subject *subject)
 {
     CHECK_EQUAL(fetch_add_relaxed(&subject->inside, 1), 0);
     long plain = subject->plain;
     if (plain % 64 == 0)
-        yield(); /* lets the others come, also on one CPU */
+        yield(); /* lets other threads run, even on one CPU */
     else
         relax();
     subject->plain = plain + 1;
     CHECK_EQUAL(fetch_add_relaxed(&subject->inside, UINT32_MAX), 1);
 }
 
-/* Starting a thread takes longer than all its rounds: wait for one another. */
+/* Starting a thread takes longer than all its rounds, so threads wait for one
+ * another. */
 static void start_together(struct subject *subject)
 {
     fetch_add_relaxed(&subject->ready, 1);
@@ -76,8 +78,7 @@ static void *locker(void *argument)
     return NULL;
 }
 
-/* Gives up in the middle of the queue again and again; counts what it acquired after
- * all. */
+/* Repeatedly times out in the middle of the queue; counts its acquisitions. */
 static void *leaver(void *argument)
 {
     struct subject *subject = argument;
@@ -108,9 +109,10 @@ static void check_alone(struct subject *subject)
     CHECK(deadline_passed(&soon));
     operations->unlock(lock);
     CHECK_EQUAL(load_relaxed(&lock->word), 0);
-    CHECK(operations->trylock(lock)); /* also where somebody has left the queue */
+    CHECK(operations->trylock(lock)); /* also if a waiter has left the queue */
     operations->unlock(lock);
-    CHECK(operations->timedlock(lock, &past)); /* free: the time does not matter */
+    CHECK(operations->timedlock(lock, &past)); /* the lock is free: the deadline does
+                                                * not matter */
     operations->unlock(lock);
 }
 
@@ -137,7 +139,7 @@ static void check_together(struct subject *subject)
 
 static void check_lock(const struct lock_operations *operations)
 {
-    static struct subject subject; /* a lock is zeroed memory */
+    static struct subject subject; /* an unlocked lock is zeroed memory */
     memset(&subject, 0, sizeof subject);
     subject.operations = operations;
     check_alone(&subject);
@@ -148,8 +150,8 @@ static void check_lock(const struct lock_operations *operations)
     memset(&subject.lock, 0, sizeof subject.lock);
     check_together(&subject);
     operations->destroy(&subject.lock);
-    /* Waiters are used again; each timed-out one may be out for as long as the lock is
-     * held. */
+    /* Waiters are reused; those of timed-out threads may be out for as long as the lock
+     * is held. */
     CHECK(waiter_count() <= waiters + LEAVERS * LEAVES + THREADS);
 }
 
@@ -158,7 +160,7 @@ int main(int count, char **words)
     CHECK(topology_read(getenv("HASP_TOPOLOGY")));
     if (count == 3 && strcmp(words[1], "wrong") == 0) {
         for (int attempt = 0; attempt < 20;
-             attempt++) /* a race need not strike at once */
+             attempt++) /* a race need not occur at once */
             check_lock(&wrong_locks[atoi(words[2])]);
         return 0;
     }

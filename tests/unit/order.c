@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who overtakes whom.
+ * The order in which waiters acquire.
  *
- * A holder lets waiters arrive, one after the other, each seen to wait before the next
- * one comes. Then it releases, and perhaps comes back for more; so do the waiters. An
- * acquisition overtakes all who were seen waiting when it was asked for, and have not
- * had their first turn yet.
+ * A holder lets waiters arrive one after the other; each is seen waiting before the
+ * next one is started. Then it releases, and may acquire again; so may the waiters. An
+ * acquisition overtakes all threads that were seen waiting when it was requested, and
+ * that have not acquired yet for the first time.
  */
 #include "crew.h"
 #include "properties.h"
@@ -17,19 +17,21 @@
 enum {
     WAITERS = 6,
     BOUND_RUNS = 4,
-    HUNT_RUNS = 60, /* for one overtaking */
+    HUNT_RUNS = 60, /* enough for one overtaking */
     NUMA_RUNS = 10,
-    /* Of hand-overs that stay on the node: a queue makes 0, chance somewhat less than
-     * half, a cohort 80; one that only backs off longer has not much of an effect. */
+    /* In percent of handovers that stay on the node: a queue reaches 0, random order
+     * just under half, a cohort 80; a lock that only backs off longer has little
+     * effect. */
     NUMA_PERCENT = 25,
     RETURNS_MIN = 8,
     RETURNS_MAX = 400,
-    RETURNS_NS = 1000000000, /* longer nobody comes back */
+    RETURNS_NS = 1000000000, /* enough for each thread to acquire again */
 };
 
 struct shape {
-    uint32_t returns; /* how often everybody comes back */
-    bool two_nodes;   /* the holder is on node 0, waiters are on 1 and 0 in turn */
+    uint32_t returns; /* how often each thread acquires again */
+    bool two_nodes;   /* the holder is on node 0, the waiters alternate between 1 and
+                       * 0 */
 };
 
 struct run {
@@ -37,15 +39,17 @@ struct run {
     const struct lock_operations *operations;
     struct shape shape;
     uint64_t enough;           /* time, ns */
-    struct atomic_u32 waiting; /* members 0 to waiting - 1 were seen to wait */
+    struct atomic_u32 waiting; /* members 0 to waiting - 1 were seen waiting */
     /* Guarded by the lock. */
     bool served[WAITERS];
     uint32_t overtaken[WAITERS];
     uint32_t last_node, handovers, stays;
 };
 
-/* One turn; whoever asks after `waiting` waiters stand there is behind them. */
-static void take_turn(struct run *run, uint32_t waiting, uint32_t number, uint32_t node)
+/* One acquisition. A thread that requests it after `waiting` waiters queue is behind
+ * them. */
+static void acquire_once(struct run *run, uint32_t waiting, uint32_t number,
+                         uint32_t node)
 {
     run->operations->lock(&run->lock);
     for (uint32_t i = 0; i < waiting; i++)
@@ -61,9 +65,9 @@ static void take_turn(struct run *run, uint32_t waiting, uint32_t number, uint32
 static void waiter_work(struct member *member)
 {
     struct run *run = member->subject;
-    take_turn(run, member->number, member->number, current_node());
+    acquire_once(run, member->number, member->number, current_node());
     for (uint32_t i = 0; i < run->shape.returns && now_ns() < run->enough; i++)
-        take_turn(run, load_acquire(&run->waiting), member->number, current_node());
+        acquire_once(run, load_acquire(&run->waiting), member->number, current_node());
 }
 
 static void holder_work(struct member *member)
@@ -82,12 +86,12 @@ static void holder_work(struct member *member)
     run->enough = now_ns() + RETURNS_NS;
     run->operations->unlock(&run->lock);
     for (uint32_t i = 0; i < run->shape.returns && now_ns() < run->enough; i++)
-        take_turn(run, WAITERS, WAITERS, current_node());
+        acquire_once(run, WAITERS, WAITERS, current_node());
     for (uint32_t i = 0; i < WAITERS; i++)
         pthread_join(waiters[i].thread, NULL);
 }
 
-/* Returns the most overtakings of one waiter. */
+/* Returns the largest number of times that one waiter was overtaken. */
 static uint32_t run_once(const struct lock_descriptor *descriptor, struct shape shape,
                          struct run *run)
 {
@@ -105,7 +109,8 @@ static uint32_t run_once(const struct lock_descriptor *descriptor, struct shape 
     return most;
 }
 
-/* Whether they come back or not: nobody is overtaken more often than declared. */
+/* No thread is overtaken more often than declared, whether threads acquire again or
+ * not. */
 static void check_bound(const struct lock_descriptor *descriptor)
 {
     uint32_t bound = descriptor->bypass_bound;
@@ -136,8 +141,8 @@ static void check_overtaking(const struct lock_descriptor *descriptor)
     CHECK(!"a waiter that is overtaken: declare FIFO");
 }
 
-/* Waiters of two nodes in turn: first come, first served would change node each time.
- */
+/* Waiters of two nodes alternate: first come, first served would change the node each
+ * time. */
 static void check_numa(const struct lock_descriptor *descriptor)
 {
     uint32_t stays = 0, handovers = 0;
@@ -148,7 +153,7 @@ static void check_numa(const struct lock_descriptor *descriptor)
         handovers += run.handovers;
     }
     if (stays * 100 < NUMA_PERCENT * handovers)
-        fprintf(stderr, "%s: %u of %u hand-overs stay on the node\n", descriptor->name,
+        fprintf(stderr, "%s: %u of %u handovers stay on the node\n", descriptor->name,
                 stays, handovers);
     CHECK(stays * 100 >= NUMA_PERCENT * handovers);
 }

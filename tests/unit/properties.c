@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks do what their entries in the list declare.
+ * Locks have the properties that their entries in the list declare.
  *
- *   properties NAME...      those locks do; without names, all
- *   properties wrong CLAIM  exit status 1 when this false declaration is noticed, 0 if
- *                           it slips through; `wrong` alone lists them
+ *   properties NAME...      these locks do; without names, all
+ *   properties wrong CLAIM  exit status 1 if this false claim is detected, 0 if it is
+ *                           not; `wrong` alone lists the claims
  */
 #include "check.h"
 #include "properties.h"
@@ -43,7 +43,7 @@ static void check_claim(const char *title)
 
 int main(int count, char **words)
 {
-    barrier_register(); /* before there are threads, as the interposer does */
+    barrier_register(); /* before there are threads, as in the interposer */
     if (count > 1 && strcmp(words[1], "wrong") == 0) {
         check_claim(count > 2 ? words[2] : NULL);
         return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a lock's entry in the list declares, tested as behaviour. One file for each kind
- * of property; each function ends the process with status 1 when the lock does not do
- * what its descriptor says.
+ * Tests the properties that a lock declares in the list as behaviour. One file for each
+ * kind of property; each function ends the process with status 1 if the lock does not
+ * behave as its descriptor states.
  */
 #ifndef HASP_TESTS_UNIT_PROPERTIES_H
 #define HASP_TESTS_UNIT_PROPERTIES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queues that prefer waiters of a node, as sequences: hand-made queues before and after
- * what cna.h's holder and shfl.h's shuffler do to them. A letter is a waiter: `o` of
- * the caller's node, `x` of another; equal ones are told apart by their number.
+ * Queues that prefer waiters of a node, as sequences: queues made by hand, before and
+ * after the operations of cna.h's holder and shfl.h's shuffler. A letter is a waiter:
+ * `o` of the caller's node, `x` of another; a number tells equal ones apart.
  */
 #include "check.h"
 
@@ -20,7 +20,7 @@ struct queue {
     unsigned count;
 };
 
-/* As it stands while the caller holds the (inner) lock. */
+/* The lock as it is while the caller holds the (inner) lock. */
 static void queue_up(struct queue *queue, const char *nodes)
 {
     memset(queue, 0, sizeof *queue);
@@ -41,7 +41,8 @@ static unsigned number_of(const struct queue *queue, uint32_t id)
     return i;
 }
 
-/* The waiters' numbers from `id` on, and that the last of them is the queue's. */
+/* The numbers of the waiters from `id` on; checks that the last is that of the
+ * queue. */
 static void check_sequence(struct queue *queue, uint32_t id, const char *expected)
 {
     char found[2 * MOST + 1] = "";
@@ -68,16 +69,16 @@ static void check_shuffling(const char *nodes, const char *expected, uint32_t mo
     struct queue queue;
     struct outer_latch_alpha alpha = {0, {0}, 0, 0};
     queue_up(&queue, nodes);
-    unsigned looks = 0;
+    unsigned steps = 0;
     while (shfl_examine(&queue.lock, &alpha))
-        CHECK(++looks <= queue.count);
+        CHECK(++steps <= queue.count);
     check_sequence(&queue, load_relaxed(&mcs_of(&queue.lock)->next), expected);
     CHECK_EQUAL(load_relaxed(&alpha.order), cna_order(0, moves));
     give_all(&queue);
 }
 
-/* Whom a holder picks, and who comes after that one when the main queue is joined to
- * the secondary one again. */
+/* The waiter that a holder picks, and those after it once the main queue has been
+ * joined to the secondary one again. */
 static void check_picking(const char *nodes, unsigned picked, const char *secondary,
                           const char *main_queue)
 {
@@ -97,8 +98,8 @@ static void check_picking(const char *nodes, unsigned picked, const char *second
     give_all(&queue);
 }
 
-/* After HANDOVER_LIMIT hand-overs past the first waiter it has its turn, and so have
- * all who wait by then, in the order of arrival. */
+/* After HANDOVER_LIMIT handovers past the first waiter, it and all threads that wait by
+ * then are served in order of arrival. */
 static void check_limit(void)
 {
     struct queue queue;
@@ -108,10 +109,10 @@ static void check_limit(void)
     uint32_t next = cna_pick(mcs, &order, load_relaxed(&mcs->next));
     CHECK_EQUAL(number_of(&queue, next), 1);
     store_relaxed(&order, cna_order(load_relaxed(&order) & CNA_ID, HANDOVER_LIMIT));
-    for (unsigned turn = 0; turn < queue.count; turn++) {
+    for (unsigned served = 0; served < queue.count; served++) {
         next = cna_pick(mcs, &order, next);
-        CHECK_EQUAL(number_of(&queue, next), turn);
-        CHECK_EQUAL(load_relaxed(&order) == 0, turn == queue.count - 1);
+        CHECK_EQUAL(number_of(&queue, next), served);
+        CHECK_EQUAL(load_relaxed(&order) == 0, served == queue.count - 1);
         next = load_relaxed(&waiter_at(next)->next);
     }
     give_all(&queue);
@@ -122,7 +123,7 @@ int main(void)
     CHECK(topology_read("2x2,threads")); /* threads do not move */
     check_shuffling("", "", 0);
     check_shuffling("ooxx", "0123", 0);
-    check_shuffling("xo", "01", 0); /* the last one stays */
+    check_shuffling("xo", "01", 0); /* the last one keeps its position */
     check_shuffling("xox", "102", 1);
     check_shuffling("xxoxoox", "2450136", 3);
     check_shuffling("oxoxo", "02134", 1);

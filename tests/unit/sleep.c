@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiters of a parking lock leave the processors to others; all others do not. */
+/* Waiters of a parking lock leave the CPUs to other threads; all others do not. */
 #include "crew.h"
 #include "properties.h"
 
@@ -11,8 +11,8 @@ enum {
     SLEEPERS = 3,
     SETTLE_US = 30000,
     HOLD_US = 60000,
-    PARKED_PERCENT = 10,   /* of the time, at most, awake */
-    SPINNING_PERCENT = 50, /* at least */
+    PARKED_PERCENT = 10,   /* the largest share of the time awake */
+    SPINNING_PERCENT = 50, /* the smallest share */
 };
 
 struct bed {
@@ -48,13 +48,13 @@ static bool sleeps_as_claimed(const struct lock_descriptor *descriptor)
     for (int i = 0; i < SLEEPERS; i++)
         after[i] = usage_of(load_relaxed(&members[i].id));
     uint64_t elapsed = now_ns() - start;
-    uint32_t spinning = 0; /* where the others sleep */
+    uint32_t spinning = 0; /* while the others sleep */
     bed.operations->unlock(&bed.lock);
     for (int i = 0; i < SLEEPERS; i++) {
         pthread_join(members[i].thread, NULL);
-        /* Awake is also who waits for a processor. */
-        uint64_t awake = after[i].run_ns + after[i].ready_ns - before[i].run_ns -
-                         before[i].ready_ns;
+        /* A thread that waits for a CPU also counts as awake. */
+        uint64_t awake =
+            after[i].run_ns + after[i].ready_ns - before[i].run_ns - before[i].ready_ns;
         uint64_t percent = awake * 100 / elapsed;
         if (strcmp(descriptor->waiting, "restricted") == 0)
             spinning += percent > PARKED_PERCENT;
@@ -67,8 +67,8 @@ static bool sleeps_as_claimed(const struct lock_descriptor *descriptor)
     return as_claimed && spinning <= gcr_limit();
 }
 
-/* The kernel accounts for a thread that waits for a processor when it gets one, so on a
- * busy machine one look may be too early. A wrong claim fails every time. */
+/* The kernel accounts for a thread that waits for a CPU only when it gets one, so on a
+ * busy machine a single sample may be too early. A wrong claim fails every time. */
 void check_sleep(const struct lock_descriptor *descriptor)
 {
     bool as_claimed = false;

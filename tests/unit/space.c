@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes: none outside the mutex while nobody waits, as many as declared once somebody
- * does, and all of them given back when the lock is destroyed.
+ * Memory of a lock: none outside the mutex while no thread waits, as much as declared
+ * once one does, and all of it freed when the lock is destroyed.
  */
 #include "crew.h"
 #include "properties.h"
@@ -15,7 +15,7 @@ enum {
     PEERS = 3,
     ROUNDS = 1500,
     ROUNDS_MIN = 100,
-    ROUNDS_NS = 1000000000, /* a busy machine does the least number only */
+    ROUNDS_NS = 1000000000, /* a busy machine only reaches the minimum */
     NODES = 2,
     STATE_WORDS = 4,
     LEAVE_EVERY = 5,
@@ -26,7 +26,7 @@ struct plot {
     struct lock lock;
     const struct lock_operations *operations;
     uint32_t words; /* of the state that the lock may use */
-    bool leaving;   /* peers give up now and then */
+    bool leaving;   /* peers occasionally time out */
     struct atomic_u32 round, arrived, done, ended;
 };
 
@@ -46,11 +46,11 @@ static struct deadline very_soon(void)
     return deadline;
 }
 
-/* Nobody waits: no lock takes anything, however it is acquired. */
+/* While no thread waits, no lock takes any memory, however it is acquired. */
 static void check_idle(const struct lock_operations *operations)
 {
     struct deadline past = {CLOCK_MONOTONIC, {0, 0}};
-    uint32_t waiters = waiter_count(), parts = side_block_count();
+    uint32_t waiters = waiter_count(), blocks = side_block_count();
     for (int i = 0; i < IDLE; i++) {
         struct lock lock;
         memset(&lock, 0, sizeof lock);
@@ -63,10 +63,10 @@ static void check_idle(const struct lock_operations *operations)
         operations->unlock(&lock);
     }
     CHECK_EQUAL(waiter_count(), waiters);
-    CHECK_EQUAL(side_block_count(), parts);
+    CHECK_EQUAL(side_block_count(), blocks);
 }
 
-/* Comes to the lock once a round, and now and then gives up. */
+/* Acquires the lock once per round, and occasionally times out. */
 static void peer_work(struct member *member)
 {
     struct plot *plot = member->subject;
@@ -89,7 +89,7 @@ static void peer_work(struct member *member)
     }
 }
 
-/* Lets the peers wait for a while, then go; the lock is fresh each round. */
+/* Lets the peers wait for a while, then go; the lock is new in each round. */
 static void hold_and_destroy(struct plot *plot)
 {
     uint64_t enough = now_ns() + ROUNDS_NS;
@@ -132,24 +132,25 @@ static void contend(const struct lock_descriptor *descriptor, bool leaving)
         pthread_join(members[i].thread, NULL);
 }
 
-/* Each thread has one waiter, and one more while somebody else still gives back its
- * last. Each may have made all parts once, for the pool returns them to their makers,
- * and one in vain when two found it missing. */
+/* Each thread has one waiter, and one more while another thread still gives back its
+ * last. Each may have created all side blocks once, because the pool returns them to
+ * their makers, and one needlessly if two threads found it missing. */
 static void check_used(const struct lock_descriptor *descriptor, bool leaving)
 {
     uint32_t slot = sizeof(struct pool_slot);
-    uint32_t threads = (leaving ? 2 : 1) * (PEERS + 1); /* others, the second time */
+    uint32_t threads = (leaving ? 2 : 1) * (PEERS + 1); /* the second time with other
+                                                         * threads */
     uint32_t each = (descriptor->waiter_bytes + slot - 1) / slot;
     if (leaving && !each)
-        each = 1; /* to mark the place of one who left */
+        each = 1; /* the mark of a thread that timed out */
     uint32_t waiters = 2 * threads * each;
     uint32_t bytes = descriptor->outside_bytes + NODES * descriptor->node_bytes;
-    uint32_t parts = bytes ? threads * ((bytes + slot - 1) / slot + 1) : 0;
-    if (waiter_count() > waiters || side_block_count() > parts)
-        fprintf(stderr, "%s: %u waiters and %u parts, declared are %u and %u\n",
-                descriptor->name, waiter_count(), side_block_count(), waiters, parts);
+    uint32_t blocks = bytes ? threads * ((bytes + slot - 1) / slot + 1) : 0;
+    if (waiter_count() > waiters || side_block_count() > blocks)
+        fprintf(stderr, "%s: %u waiters and %u side blocks, %u and %u declared\n",
+                descriptor->name, waiter_count(), side_block_count(), waiters, blocks);
     CHECK(waiter_count() <= waiters);
-    CHECK(side_block_count() <= parts);
+    CHECK(side_block_count() <= blocks);
 }
 
 void check_space(const struct lock_descriptor *descriptor)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many threads, few processors, and every operation of a lock, on the perturbed
- * platform.
+ * Many threads, few CPUs, and every operation of a lock, on the perturbed platform.
  *
  *   stress NAME...  for STRESS_SECONDS each (a tenth of a second by default); without
  *                   names, every lock of the list
- *   stress wrong N  exit status 1, or a sanitizer's, when the N-th lock of
+ *   stress wrong N  exit status 1, or that of a sanitizer, if the N-th lock of
  *                   wrong_locks.h is refused
  *
- * With sanitizers these see what the locks read and write; `plain` is not atomic on
- * purpose, so ThreadSanitizer has to learn from the lock that its users take turns.
+ * With sanitizers these see what the locks read and write. `plain` is deliberately not
+ * atomic, so ThreadSanitizer has to derive from the lock that its users exclude each
+ * other.
  */
 #include "check.h"
 #include "wrong_locks.h"
@@ -27,13 +27,14 @@ struct subject {
     struct lock lock;
     long plain; /* guarded by the lock */
     struct atomic_u32 inside;
-    struct atomic_u32 to_release; /* 1: held by somebody who left that to the deputy */
+    struct atomic_u32 to_release; /* 1: held by a thread that left the unlock to the
+                                   * deputy */
 };
 
 struct worker {
     pthread_t thread;
     uint32_t seed;
-    long done[SUBJECTS]; /* acquisitions */
+    long done[SUBJECTS]; /* number of acquisitions */
 };
 
 static struct subject subjects[SUBJECTS];
@@ -43,7 +44,7 @@ static struct atomic_u32 stop, stop_deputy;
 static cpu_set_t all_cpus;
 static const char *under_test = "";
 
-/* A run of its own for each thread: G. Marsaglia, "Xorshift RNGs", 2003. */
+/* A random sequence for each thread: G. Marsaglia, "Xorshift RNGs", 2003. */
 static uint32_t any(uint32_t *seed, uint32_t below)
 {
     *seed ^= *seed << 13;
@@ -78,7 +79,7 @@ static void dawdle(uint32_t *seed)
         pause_for(any(seed, 32));
 }
 
-/* Now and then a thread is bound to one processor, or set free. */
+/* Occasionally binds a thread to one CPU, or frees it. */
 static void migrate(uint32_t *seed)
 {
     cpu_set_t one;
@@ -136,7 +137,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Unlocks what another thread has locked. */
+/* Unlocks a mutex that another thread has locked. */
 static void *deputy(void *unused)
 {
     while (!load_relaxed(&stop_deputy)) {

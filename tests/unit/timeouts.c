@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * However often threads time out on a lock that is held, it keeps a bounded number of
+ * However often threads time out on a held lock, the lock keeps a bounded number of
  * their waiters, and works as before.
  *
- *   timeouts NAME [NUMBER]   so many time-outs (default 100000) on that lock
+ *   timeouts NAME [NUMBER]   this many time-outs (default 100000) on that lock
  */
 #include "crew.h"
 
@@ -17,7 +17,7 @@ enum {
     PEERS = 4,
     ROUNDS = 4,
     NUMBER = 100000,
-    EACH_MOST = ABANDONED_MOST + 8, /* a thread may have left all places itself */
+    EACH_MOST = ABANDONED_MOST + 8, /* one thread may have abandoned all nodes */
     SLOTS_MOST = PEERS * EACH_MOST,
     SOON_NS = 1000,
     LATE_NS = 2000000000,
@@ -26,7 +26,7 @@ enum {
 
 static struct lock lock;
 static struct lock_operations operations;
-static uint32_t number; /* of time-outs in a round */
+static uint32_t number; /* of the time-outs in a round */
 static struct atomic_u32 round, left, done;
 
 static struct deadline deadline_in(uint64_t ns)
@@ -37,7 +37,7 @@ static struct deadline deadline_in(uint64_t ns)
     return deadline;
 }
 
-/* In each round, gives up again and again, while there are time-outs left to do. */
+/* Times out repeatedly in each round, while time-outs remain to be done. */
 static void give_up(struct member *member)
 {
     (void)member;
@@ -59,7 +59,7 @@ static void wait_for_good(struct member *member)
     operations.unlock(&lock);
 }
 
-/* Comes to a lock full of abandoned places, and has time. */
+/* Acquires a lock full of abandoned nodes, without a deadline. */
 static void wait_in_time(struct member *member)
 {
     (void)member;
@@ -68,7 +68,8 @@ static void wait_in_time(struct member *member)
     operations.unlock(&lock);
 }
 
-/* The others give up behind what is queued already; then one comes who does not. */
+/* The others time out behind the present queue; then a thread without a deadline
+ * arrives. */
 static void do_round(struct member *waiting, void (*work)(struct member *))
 {
     store_relaxed(&left, number);

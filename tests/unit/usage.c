@@ -27,7 +27,7 @@ struct user {
     uint64_t section_ns, held_ns;
 };
 
-/* Processor time: what others take from a holder is not its section. */
+/* CPU time: time that other programs take from a holder does not count. */
 static uint64_t used_ns(void)
 {
     struct timespec used;
@@ -50,8 +50,8 @@ static void *use(void *argument)
     return NULL;
 }
 
-/* Each on a processor of its own: sharing one, the scheduler makes them equal. */
-static void place(pthread_t thread, int number)
+/* Each on its own CPU: on a shared one, the scheduler would make them equal. */
+static void bind_to_cpu(pthread_t thread, int number)
 {
     cpu_set_t allowed, one;
     CHECK_EQUAL(sched_getaffinity(0, sizeof allowed, &allowed), 0);
@@ -63,10 +63,10 @@ static void place(pthread_t thread, int number)
             return;
         }
     }
-    exit(77); /* one processor: nothing to be seen */
+    exit(77); /* one CPU: nothing can be observed */
 }
 
-/* How many times as long as the other the greedy one holds the lock. */
+/* How many times as long as the other thread the greedy one holds the lock. */
 static double imbalance(const struct lock_operations *operations)
 {
     static struct subject subject;
@@ -76,7 +76,7 @@ static double imbalance(const struct lock_operations *operations)
     pthread_t threads[2];
     for (int i = 0; i < 2; i++) {
         CHECK_EQUAL(pthread_create(&threads[i], NULL, use, &users[i]), 0);
-        place(threads[i], i);
+        bind_to_cpu(threads[i], i);
     }
     struct timespec run = {0, RUN_MS * 1000000L};
     nanosleep(&run, NULL);
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     int index = argc > 1 ? lock_find(argv[argc - 1]) : -1;
     CHECK(index > 0);
     double seen = 0;
-    /* Other programs take CPUs away from holders: the best of a few attempts. */
+    /* Other programs take CPU time from holders: use the best of a few attempts. */
     for (int i = 0; i < ATTEMPTS; i++) {
         seen = imbalance(&lock_list[index].operations);
         printf("%s: %.2f\n", lock_list[index].name, seen);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pool of waiters: no waiter is out twice, and those given back are used again. */
+/* The pool of waiters never gives one waiter out twice, and reuses those given back. */
 #include "check.h"
 
 #include "locks/waiting/waiter.h"
@@ -37,7 +37,7 @@ static void *give_back(void *unused)
     return unused;
 }
 
-/* What one thread takes and another gives back comes back to the one that takes. */
+/* A waiter that one thread takes and another gives back returns to the former. */
 static void check_no_drift(void)
 {
     uint32_t before = waiter_count();
@@ -60,13 +60,13 @@ int main(void)
         pthread_join(threads[i], NULL);
     CHECK(waiter_count() <= THREADS * HELD);
 
-    /* Threads in sequence: their waiters are used again. */
+    /* Threads in sequence reuse each other's waiters. */
     for (int i = 0; i < 300; i++) {
         pthread_t thread;
         CHECK_EQUAL(pthread_create(&thread, NULL, churn, NULL), 0);
         pthread_join(thread, NULL);
         if (i == 2)
-            i = 297; /* a few suffice under emulation */
+            i = 297; /* a few are enough under emulation */
     }
     CHECK(waiter_count() <= THREADS * HELD + 6 * HELD);
     check_no_drift();

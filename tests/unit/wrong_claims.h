@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* False entries of the list, that the checks of properties.c have to notice. */
+/* False entries of the list, which the checks of properties.c have to detect. */
 #ifndef HASP_TESTS_UNIT_WRONG_CLAIMS_H
 #define HASP_TESTS_UNIT_WRONG_CLAIMS_H
 
@@ -47,7 +47,7 @@ static void claim_soft(struct lock_descriptor *lock)
     lock->trylock_hardened = false;
 }
 
-/* A trylock that asks by exchange: right, and not hardened. */
+/* A trylock by an exchange: correct, but not hardened. */
 static bool exchanging_trylock(struct lock *lock)
 {
     if (exchange_acquire(&lock->state[0], 1) != 0)
@@ -74,7 +74,7 @@ static void claim_few_bytes(struct lock_descriptor *lock)
 
 static int (*greedy_lock_inner)(struct lock *);
 
-/* Takes memory though nobody waits. */
+/* Takes memory although no thread waits. */
 static int greedy_lock(struct lock *lock)
 {
     side_block_take();
@@ -118,8 +118,8 @@ static const struct {
     {"a queue without waiters", "mcs", claim_no_waiters},
     {"four bytes are enough", "ticket", claim_few_bytes},
     {"idle locks take memory", "ttas", claim_idle},
-    {"parts are not given back", "c-bo-mcs", claim_given_back},
-    {"parts are not counted", "c-bo-mcs", claim_nothing_outside},
+    {"side blocks are not freed", "c-bo-mcs", claim_given_back},
+    {"side blocks are not counted", "c-bo-mcs", claim_nothing_outside},
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks with one seeded bug each, that the checks of locks.c have to refuse. Otherwise
- * they are right, and no unlock too many leaves a thread waiting for ever.
+ * Locks with one seeded bug each, which the checks of locks.c have to refuse. Otherwise
+ * they are correct, and no superfluous unlock leaves a thread waiting for ever.
  */
 #ifndef HASP_TESTS_UNIT_WRONG_LOCKS_H
 #define HASP_TESTS_UNIT_WRONG_LOCKS_H
@@ -51,7 +51,7 @@ static void right_destroy(struct lock *lock)
     (void)lock;
 }
 
-/* Takes the lock without asking. */
+/* Takes the lock unconditionally. */
 static int hasty_lock(struct lock *lock)
 {
     store_relaxed(&lock->state[0], 1);
@@ -80,7 +80,7 @@ static bool endless_promise_timedlock(struct lock *lock,
 
 static int forgetful_unlock(struct lock *lock)
 {
-    store_release(&lock->state[0], 0); /* the word still says: held */
+    store_release(&lock->state[0], 0); /* the word still shows the lock as held */
     return 0;
 }
 

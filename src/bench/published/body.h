@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What published forms of locks keep outside the lock's own line: queue nodes, slots,
- * the locks of NUMA nodes.
+ * What published forms of locks keep outside the line of the lock itself: queue nodes,
+ * slots, the locks of NUMA nodes.
  *
- * Published forms are locks as their papers give them, for the simulator's validation:
- * claims about such a lock can be compared with the very lock, where Hasp's differs.
- * They are no locks for users: there is no fork, no time-out, one thread a CPU, and a
- * lock is released by the thread that acquired it. They only run on a simulated
- * machine, where nobody comes in between two operations on cells; so what is plain
- * needs no lock.
+ * Published forms are locks as given in their papers, for the validation of the
+ * simulator: a paper's claims are compared with the published lock where Hasp's differs
+ * from it. They are not for users: they have no time-outs, do not support fork, assume
+ * one thread per CPU, and a lock must be released by the thread that acquired it. They
+ * only run on a simulated machine, which never interrupts a thread between two
+ * operations on cells; so plain data needs no lock.
  *
- * Where SSYNC (T. David, R. Guerraoui, V. Trigonakis, SOSP 2013) is the source of the
- * claims, the forms do as its published library libslock does: it fetches lines for
- * writing on the Opteron, looks every 24 pauses there, and reaches a lock and a
- * thread's part of it through pointers in memory.
+ * If the claims come from SSYNC (T. David, R. Guerraoui, V. Trigonakis, SOSP 2013), the
+ * forms follow its published library, libslock: on the Opteron it prefetches lines for
+ * writing and checks every 24 pauses, and it reaches a lock and a thread's state of it
+ * through pointers in memory.
  */
 #ifndef HASP_BENCH_PUBLISHED_BODY_H
 #define HASP_BENCH_PUBLISHED_BODY_H
@@ -21,10 +21,11 @@
 #include "locks/lock.h"
 #include "platform/workers.h"
 
-/* A line of its own. */
+/* One cache line. */
 #define PUBLISHED_ALONE __attribute__((aligned(CACHE_LINE)))
 
-/* How an Opteron's variant waits: for a line in a writable state, and not too often. */
+/* How the variant for the Opteron waits: with a writable line, and checking less
+ * often. */
 enum { PUBLISHED_PAUSES = 24 };
 #define published_spin(cell, prefetch, condition)                                      \
     do {                                                                               \
@@ -38,10 +39,11 @@ enum { PUBLISHED_PAUSES = 24 };
             relax();                                                                   \
     } while (true)
 
-/* Zeroed, made when first asked for; always the same size for a lock. */
+/* Returns the body of a lock. Created zeroed on first use; a lock always passes one
+ * size. */
 void *published_body(struct lock *lock, size_t bytes);
 
-/* Of the caller, from 0. */
+/* The number of the calling thread, from 0. */
 static inline uint32_t published_thread(void)
 {
     uint32_t thread = current_thread() - 1;
@@ -50,9 +52,9 @@ static inline uint32_t published_thread(void)
     return thread;
 }
 
-/* What a library keeps of a lock for each thread: pointers, here numbers. */
-struct published_part {
-    struct atomic_u32 lock; /* stands for the way to what the threads share */
+/* A library's per-thread state of a lock: pointers, represented by numbers here. */
+struct published_thread_state {
+    struct atomic_u32 lock; /* models the pointer to the shared state */
     struct atomic_u32 mine, before;
 } PUBLISHED_ALONE;
 

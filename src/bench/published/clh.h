@@ -4,11 +4,11 @@
  * swap", TR 93-02-02, University of Washington, 1993; P. Magnusson, A. Landin, E.
  * Hagersten, "Queue locks on cache coherent multiprocessors", IPPS 1994.
  *
- *   tail  the number of the last node; node 0 belongs to nobody, and is free
- *   node  one more than there are threads, each on a line of its own: whether its
- *         thread holds the lock, or waits
- *   lock, of a thread's part: the way to the lock; mine: 1 + the node that it takes
- *         next, 0 for the one behind its number; before: its predecessor's node
+ *   tail  the number of the last node; node 0 has no owner, and is free
+ *   node  one more than there are threads, each on a line of its own: 1 while its
+ *         thread holds the lock or waits lock, of a thread's state: the pointer to the
+ *         lock; mine: 1 + the node that it uses next, 0 for the one after its number;
+ *         before: the node of its predecessor
  */
 #ifndef HASP_BENCH_PUBLISHED_CLH_H
 #define HASP_BENCH_PUBLISHED_CLH_H
@@ -20,19 +20,19 @@ struct published_clh_node {
 } PUBLISHED_ALONE;
 
 struct published_clh {
-    struct published_part *parts;
+    struct published_thread_state *states;
     struct published_clh_node *nodes;
 };
 
 static inline struct published_clh published_clh_of(struct lock *lock)
 {
-    size_t parts = cpu_count() * sizeof(struct published_part);
+    size_t states = cpu_count() * sizeof(struct published_thread_state);
     size_t nodes = (cpu_count() + 1) * sizeof(struct published_clh_node);
-    char *body = published_body(lock, parts + nodes);
-    return (struct published_clh){(void *)body, (void *)(body + parts)};
+    char *body = published_body(lock, states + nodes);
+    return (struct published_clh){(void *)body, (void *)(body + states)};
 }
 
-static inline uint32_t published_clh_mine(struct published_part *self)
+static inline uint32_t published_clh_mine(struct published_thread_state *self)
 {
     uint32_t mine = load_relaxed(&self->mine);
     return mine ? mine - 1 : published_thread() + 1;
@@ -41,7 +41,7 @@ static inline uint32_t published_clh_mine(struct published_part *self)
 static inline void published_clh_lock(struct lock *lock, bool prefetch)
 {
     const struct published_clh clh = published_clh_of(lock);
-    struct published_part *self = &clh.parts[published_thread()];
+    struct published_thread_state *self = &clh.states[published_thread()];
     (void)load_relaxed(&self->lock);
     uint32_t mine = published_clh_mine(self);
     store_relaxed(&clh.nodes[mine].waits, 1);
@@ -55,7 +55,7 @@ static inline void published_clh_unlock(struct lock *lock, bool prefetch)
 {
     (void)prefetch;
     const struct published_clh clh = published_clh_of(lock);
-    struct published_part *self = &clh.parts[published_thread()];
+    struct published_thread_state *self = &clh.states[published_thread()];
     uint32_t released = published_clh_mine(self);
     store_relaxed(&self->mine, load_relaxed(&self->before) + 1);
     store_release(&clh.nodes[released].waits, 0);

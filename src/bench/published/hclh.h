@@ -3,18 +3,18 @@
  * Hierarchical CLH queue lock. V. Luchangco, D. Nussbaum, N. Shavit, "A hierarchical
  * CLH queue lock", Euro-Par 2006; without a combining delay.
  *
- *   state[0]  the global tail, a node; node 0 belongs to nobody, and is free
+ *   state[0]  the global tail, a node; node 0 has no owner, and is free
  *   tail  of each NUMA node's queue: 1 + a node, 0 before the first one
  *   node  one more than there are threads: whether its thread waits or holds the lock,
- *         whether it was the last one when its queue was spliced into the global one,
- *         and where it is from
- *   lock, mine, before, of a thread's part: as in clh.h
+ *         whether it was last when its queue was spliced into the global one, and its
+ *         NUMA node lock, mine, before, of a thread's state: as in clh.h
  *
- * Whoever finds a predecessor of its own NUMA node that was not the last one spliced
- * waits for that; all others are masters, and splice. A node is taken again by the
- * successor of its thread. If it was the last one spliced, that is a thread of another
- * NUMA node: this one's next splice is still to be done, by the local successor, which
- * then sees that the node is foreign. Hence `from` is written first and read last.
+ * A thread whose predecessor is of its own NUMA node, and was not the last one spliced,
+ * waits for it; all other threads are masters, and splice. A node is reused by the
+ * successor of its thread. If it was the last one spliced, that successor is a thread
+ * of another NUMA node: the next splice of this NUMA node is left to the local
+ * successor, which then sees that the node is foreign. For this reason `from` is
+ * written first and read last.
  */
 #ifndef HASP_BENCH_PUBLISHED_HCLH_H
 #define HASP_BENCH_PUBLISHED_HCLH_H
@@ -30,29 +30,29 @@ struct published_hclh_tail {
 } PUBLISHED_ALONE;
 
 struct published_hclh {
-    struct published_part *parts;
+    struct published_thread_state *states;
     struct published_hclh_tail *tails;
     struct published_hclh_node *nodes;
 };
 
 static inline struct published_hclh published_hclh_of(struct lock *lock)
 {
-    size_t parts = cpu_count() * sizeof(struct published_part);
+    size_t states = cpu_count() * sizeof(struct published_thread_state);
     size_t tails = node_count() * sizeof(struct published_hclh_tail);
     size_t nodes = (cpu_count() + 1) * sizeof(struct published_hclh_node);
-    char *body = published_body(lock, parts + tails + nodes);
-    return (struct published_hclh){(void *)body, (void *)(body + parts),
-                                   (void *)(body + parts + tails)};
+    char *body = published_body(lock, states + tails + nodes);
+    return (struct published_hclh){(void *)body, (void *)(body + states),
+                                   (void *)(body + states + tails)};
 }
 
-static inline uint32_t published_hclh_mine(struct published_part *self)
+static inline uint32_t published_hclh_mine(struct published_thread_state *self)
 {
     uint32_t mine = load_relaxed(&self->mine);
     return mine ? mine - 1 : published_thread() + 1;
 }
 
-/* Waits for a local predecessor: true if it hands over the lock, false if the caller is
- * the next master. */
+/* Waits for a local predecessor. Returns true if it hands over the lock, false if the
+ * caller is the next master. */
 static inline bool published_hclh_granted(struct published_hclh_node *before,
                                           uint8_t from)
 {
@@ -66,7 +66,7 @@ static inline bool published_hclh_granted(struct published_hclh_node *before,
     }
 }
 
-/* Returns the node of the predecessor, once that has released the lock. */
+/* Waits for the release of the predecessor, and returns its node. */
 static inline uint32_t published_hclh_acquire(struct lock *lock,
                                               const struct published_hclh *hclh,
                                               uint32_t self, bool prefetch)
@@ -91,7 +91,7 @@ static inline uint32_t published_hclh_acquire(struct lock *lock,
 static inline void published_hclh_lock(struct lock *lock, bool prefetch)
 {
     const struct published_hclh hclh = published_hclh_of(lock);
-    struct published_part *self = &hclh.parts[published_thread()];
+    struct published_thread_state *self = &hclh.states[published_thread()];
     (void)load_relaxed(&self->lock);
     uint32_t mine = published_hclh_mine(self);
     store_relaxed(&self->before, published_hclh_acquire(lock, &hclh, mine, prefetch));
@@ -101,7 +101,7 @@ static inline void published_hclh_unlock(struct lock *lock, bool prefetch)
 {
     (void)prefetch;
     const struct published_hclh hclh = published_hclh_of(lock);
-    struct published_part *self = &hclh.parts[published_thread()];
+    struct published_thread_state *self = &hclh.states[published_thread()];
     uint32_t released = published_hclh_mine(self);
     store_relaxed(&self->mine, load_relaxed(&self->before) + 1);
     store_release(&hclh.nodes[released].waits, 0);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hierarchical ticket lock: a cohort of ticket locks. D. Dice, V. Marathe, N. Shavit,
- * "Lock cohorting", PPoPP 2012; the back-off and the bound from T. David, R. Guerraoui,
+ * "Lock cohorting", PPoPP 2012; the backoff and the bound from T. David, R. Guerraoui,
  * V. Trigonakis, SOSP 2013.
  *
  *   state   the global ticket lock
- *   local   the ticket lock of a NUMA node; `both`: whoever gets it has the global one,
- *           too
- *   users of the lock's body: the holder's node
+ *   local   the ticket lock of a NUMA node; `both`: its next holder also has the global
+ *           lock users of the lock's body: the node of the holder
  */
 #ifndef HASP_BENCH_PUBLISHED_HTICKET_H
 #define HASP_BENCH_PUBLISHED_HTICKET_H

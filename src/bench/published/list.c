@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bodies in the order of their making; a lock's `count` is 1 + its body's place. */
+/* The bodies in order of creation; a lock's `count` is 1 + the index of its body. */
 static void **bodies;
 static uint32_t body_count, body_room;
 
@@ -33,8 +33,8 @@ void *published_body(struct lock *lock, size_t bytes)
     return body;
 }
 
-/* FORM(name, title, function prefix, trylock, argument): `argument` is what the
- * functions take behind the lock. */
+/* FORM(name, title, function prefix, trylock, argument): `argument` is passed to the
+ * functions after the lock. */
 #define WITH(argument) , argument
 #define NOTHING
 #define FORMS(FORM)                                                                    \
@@ -88,9 +88,9 @@ void *published_body(struct lock *lock, size_t bytes)
 FORMS(FUNCTIONS)
 
 /*
- * As the lock study ran them: interposed by LiTL, which takes the program's own mutex
- * as well, for the sake of its condition variables (R. Guerraoui, H. Guiroux, R.
- * Lachaize, V. Quema, V. Trigonakis, "Lock - unlock: is that all?", TOCS 2019).
+ * As in the lock study: interposed by LiTL, which also takes the program's own mutex,
+ * for the sake of its condition variables (R. Guerraoui, H. Guiroux, R. Lachaize, V.
+ * Quema, V. Trigonakis, "Lock - unlock: is that all?", TOCS 2019).
  */
 struct interposed {
     struct lock lock PUBLISHED_ALONE;
@@ -130,15 +130,12 @@ INTERPOSED(INTERPOSED_FUNCTIONS)
 static const struct {
     const char *title;
     struct lock_operations operations;
-} forms[] = {
-    {NULL, {0}}, /* entry 0 of the lock list is glibc's own */
+} forms[] = {{NULL, {0}}, /* entry 0 of the lock list is glibc's mutex */
 #define ENTRY(name, title)                                                             \
-    {title,                                                                            \
-     {.lock = name##_lock, .trylock = name##_trylock, .unlock = name##_unlock}},
+    {title, {.lock = name##_lock, .trylock = name##_trylock, .unlock = name##_unlock}},
 #define FORM_ENTRY(name, title, ...) ENTRY(name, title)
 #define INTERPOSED_ENTRY(name, title) ENTRY(name##_interposed, title)
-    FORMS(FORM_ENTRY) INTERPOSED(INTERPOSED_ENTRY)
-};
+             FORMS(FORM_ENTRY) INTERPOSED(INTERPOSED_ENTRY)};
 
 int lock_find(const char *name)
 {

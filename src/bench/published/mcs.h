@@ -5,7 +5,7 @@
  *
  *   tail  1 + the last thread of the queue, 0 free
  *   node  of each thread, on a line of its own: 1 + the successor, and whether it waits
- *   lock, mine, of a thread's part: the ways to the lock and to its node
+ *         lock, mine, of a thread's state: the pointers to the lock and to its node
  */
 #ifndef HASP_BENCH_PUBLISHED_MCS_H
 #define HASP_BENCH_PUBLISHED_MCS_H
@@ -17,23 +17,23 @@ struct published_mcs_node {
 } PUBLISHED_ALONE;
 
 struct published_mcs {
-    struct published_part *parts;
+    struct published_thread_state *states;
     struct published_mcs_node *nodes;
 };
 
 static inline struct published_mcs published_mcs_of(struct lock *lock)
 {
-    size_t parts = cpu_count() * sizeof(struct published_part);
+    size_t states = cpu_count() * sizeof(struct published_thread_state);
     char *body =
-        published_body(lock, parts + cpu_count() * sizeof(struct published_mcs_node));
-    return (struct published_mcs){(void *)body, (void *)(body + parts)};
+        published_body(lock, states + cpu_count() * sizeof(struct published_mcs_node));
+    return (struct published_mcs){(void *)body, (void *)(body + states)};
 }
 
-/* The caller's node. */
+/* The node of the calling thread. */
 static inline struct published_mcs_node *
 published_mcs_mine(const struct published_mcs *mcs)
 {
-    struct published_part *self = &mcs->parts[published_thread()];
+    struct published_thread_state *self = &mcs->states[published_thread()];
     (void)load_relaxed(&self->lock);
     (void)load_relaxed(&self->mine);
     return &mcs->nodes[published_thread()];

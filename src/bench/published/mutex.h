@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The mutex of the C library on Linux. U. Drepper, "Futexes are tricky", 2011; with the
- * holder's id beside the word.
+ * holder's id next to the word.
  *
- *   word  0 free, 1 held, 2 held and somebody may sleep
- *   state[0]  how many use it, beside the owner
+ *   word  0 free, 1 held, 2 held with possible sleepers
+ *   state[0]  the number of threads that use it, next to the owner
  */
 #ifndef HASP_BENCH_PUBLISHED_MUTEX_H
 #define HASP_BENCH_PUBLISHED_MUTEX_H

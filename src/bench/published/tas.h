@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Test-and-set; compare-and-set likewise; and test-and-test-and-set with bounded
- * exponential back-off. T. Anderson, TPDS 1990; J. Mellor-Crummey, M. Scott, TOCS 1991.
- * The bound of the pauses, and that they are random, from libslock.
+ * Test-and-set; likewise compare-and-set; and test-and-test-and-set with bounded
+ * exponential backoff. T. Anderson, TPDS 1990; J. Mellor-Crummey, M. Scott, TOCS 1991.
+ * The bound of the pauses, and their randomness, from libslock.
  *
  *   word  0 free, 1 held
  */
@@ -11,10 +11,10 @@
 
 #include "bench/published/body.h"
 
-/* Cycles. The bound of a thread's pauses grows for as long as it uses the lock. */
+/* In cycles. The bound of a thread's pauses keeps growing while it uses the lock. */
 enum { TTAS_PAUSE_MOST = 1000 };
 
-struct published_ttas_part {
+struct published_ttas_state {
     uint64_t random, pause_most;
 } PUBLISHED_ALONE;
 
@@ -63,12 +63,12 @@ static inline void published_plain_ttas_unlock(struct lock *lock)
     store_release(&lock->word, 0);
 }
 
-/* D. Knuth's MMIX generator; its upper bits are good. */
+/* D. Knuth's MMIX generator, of which the upper bits are good. */
 static inline void published_ttas_pause(struct lock *lock)
 {
-    struct published_ttas_part *parts =
-        published_body(lock, cpu_count() * sizeof(struct published_ttas_part));
-    struct published_ttas_part *self = &parts[published_thread()];
+    struct published_ttas_state *states =
+        published_body(lock, cpu_count() * sizeof(struct published_ttas_state));
+    struct published_ttas_state *self = &states[published_thread()];
     self->pause_most = 2 * self->pause_most + 1;
     if (self->pause_most > TTAS_PAUSE_MOST)
         self->pause_most = TTAS_PAUSE_MOST;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ticket lock, plain and with back-off in proportion to the distance. J.
- * Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on shared-memory
- * multiprocessors", TOCS 1991; the back-off's times and the prefetch for writing from
- * T. David, R. Guerraoui, V. Trigonakis, SOSP 2013 (figure 3).
+ * Ticket lock, plain and with backoff proportional to the distance. J. Mellor-Crummey,
+ * M. Scott, "Algorithms for scalable synchronization on shared-memory multiprocessors",
+ * TOCS 1991; the times of the backoff and the prefetch for writing from T. David, R.
+ * Guerraoui, V. Trigonakis, SOSP 2013 (figure 3).
  *
  *   next     the number that the next arrival draws
  *   serving  the number that holds the lock; on the same line
@@ -19,11 +19,11 @@ struct published_ticket {
 
 enum published_ticket_how {
     PUBLISHED_PLAIN = 0,
-    PUBLISHED_BACK_OFF = 1, /* stays away for as long as those ahead take, about */
-    PUBLISHED_PREFETCH = 2, /* fetches the line for writing before it looks */
+    PUBLISHED_BACK_OFF = 1, /* pauses about as long as the threads ahead need */
+    PUBLISHED_PREFETCH = 2, /* prefetches the line for writing before it reads it */
 };
 
-/* Cycles, for each one ahead; and for the next one. */
+/* In cycles, for each thread ahead; and for the next one. */
 enum { TICKET_PAUSE = 512, TICKET_PAUSE_OF_NEXT = 128 };
 
 static inline struct published_ticket *published_ticket_of(struct lock *lock)
@@ -57,7 +57,7 @@ static inline void published_ticket_release(struct published_ticket *ticket)
     store_release(&ticket->serving, load_relaxed(&ticket->serving) + 1);
 }
 
-/* For the holder: does anybody wait? */
+/* Called by the holder: returns true if a thread waits. */
 static inline bool published_ticket_queued(struct published_ticket *ticket)
 {
     return load_relaxed(&ticket->next) - load_relaxed(&ticket->serving) > 1;

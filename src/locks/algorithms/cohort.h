@@ -78,7 +78,7 @@ struct cohort_node {
 };
 
 _Static_assert(sizeof(struct cohort_node) <= sizeof(((struct side_block *)0)->words),
-               "fits into a part");
+               "fits into a side block");
 
 static inline struct atomic_u32 *cohort_directory(struct lock *lock)
 {

@@ -56,7 +56,7 @@ struct fc_mcs_node {
 };
 
 _Static_assert(sizeof(struct fc_mcs_node) <= sizeof(((struct side_block *)0)->words),
-               "fits into a part");
+               "fits into a side block");
 
 struct fc_mcs_chain {
     uint32_t first, last, length;

@@ -71,7 +71,7 @@ struct gcr *gcr_by_address(const struct lock *lock);
 void gcr_forget_address(const struct lock *lock);
 
 _Static_assert(sizeof(struct gcr) <= sizeof(((struct side_block *)0)->words),
-               "fits into a part");
+               "fits into a side block");
 
 /* Enough threads to keep the lock busy: the next holder, or a few if there are CPUs. */
 static inline uint32_t gcr_limit(void)

@@ -61,7 +61,7 @@ struct glk {
 };
 
 _Static_assert(sizeof(struct glk) <= sizeof(((struct side_block *)0)->words),
-               "fits into a part");
+               "fits into a side block");
 
 static inline struct glk *glk_of(struct lock *lock)
 {

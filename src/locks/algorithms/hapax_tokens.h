@@ -77,17 +77,17 @@ static inline bool hapax_take_token(struct lock *lock, uint64_t value,
     if (likely(!load_relaxed(&list->first)))
         return false;
     hapax_guard(list);
-    struct atomic_u32 *place = &list->first;
+    struct atomic_u32 *link = &list->first;
     struct waiter *token = NULL;
-    for (uint32_t id; (id = load_relaxed(place)) != 0; place = &token->next) {
+    for (uint32_t id; (id = load_relaxed(link)) != 0; link = &token->next) {
         token = waiter_at(id);
         if (token->lock == lock && hapax_load(&token->more[0]) == value)
             break;
     }
-    bool found = load_relaxed(place) != 0;
+    bool found = load_relaxed(link) != 0;
     if (found) {
         *instead = hapax_load(&token->more[2]);
-        store_relaxed(place, load_relaxed(&token->next));
+        store_relaxed(link, load_relaxed(&token->next));
     }
     hapax_unguard(list);
     if (found)

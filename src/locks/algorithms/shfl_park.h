@@ -51,7 +51,7 @@ shfl_park_wait(struct lock *lock, const struct deadline *deadline)
     struct outer_latch_alpha alpha = {0, {0}, 0, 0};
     if (!mcs_fast(lock) && !cna_enter(lock, &alpha.order, SPIN_THEN_PARK, deadline))
         return false;
-    for (int looks = 0; looks < HANDOVER_LIMIT && shfl_examine(lock, &alpha); looks++)
+    for (int i = 0; i < HANDOVER_LIMIT && shfl_examine(lock, &alpha); i++)
         continue;
     struct atomic_u32 *word = malthusian_word(lock);
     bool acquired = malthusian_spin(word) ||

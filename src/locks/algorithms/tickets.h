@@ -238,13 +238,13 @@ static inline void tickets_destroy(struct lock *lock)
 }
 
 /* Defines the functions of the lock `prefix`, given prefix_serve and prefix_spin. */
-#define DEFINE_TICKET_LOCK(prefix, how_served, looks)                                  \
+#define DEFINE_TICKET_LOCK(prefix, how_served, interval)                               \
     static inline void prefix##_forget(struct lock *lock, bool held);                  \
     static const struct ticket_kind prefix##_kind = {                                  \
         .served = how_served,                                                          \
         .serve = prefix##_serve,                                                       \
         .spin = prefix##_spin,                                                         \
-        .spins_per_check = looks,                                                      \
+        .spins_per_check = interval,                                                   \
         .forget = prefix##_forget,                                                     \
     };                                                                                 \
     static inline void prefix##_forget(struct lock *lock, bool held)                   \

@@ -93,7 +93,7 @@ static inline bool u_scl_is_free(struct lock *lock)
 static inline bool u_scl_is_left(struct lock *lock)
 {
     struct u_scl *scl = u_scl_of(lock);
-    for (int look = 0; look < USCL_CHECKS; look++) {
+    for (int check = 0; check < USCL_CHECKS; check++) {
         uint32_t uses = load_relaxed(&scl->uses);
         pause_for(spin_limit() / USCL_CHECKS + 1);
         if (u_scl_is_free(lock) && load_relaxed(&scl->uses) == uses)

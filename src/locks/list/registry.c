@@ -144,7 +144,7 @@ static bool same_letter(char a, char b)
 
 /* Returns the rest of `name` after the prefix `start`, or NULL if it has another
  * start. */
-static const char *behind(const char *start, const char *name)
+static const char *without_prefix(const char *start, const char *name)
 {
     while (*start && same_letter(*start, *name))
         start++, name++;
@@ -153,15 +153,15 @@ static const char *behind(const char *start, const char *name)
 
 static bool same_name(const char *a, const char *b)
 {
-    const char *end = behind(a, b);
+    const char *end = without_prefix(a, b);
     return end && !*end;
 }
 
 int lock_find(const char *name)
 {
-    const char *wrapped = behind(WRAPPER, name);
+    const char *wrapped = without_prefix(WRAPPER, name);
     if (wrapped) {
-        int found = behind(WRAPPER, wrapped) ? -1 : lock_find(wrapped);
+        int found = without_prefix(WRAPPER, wrapped) ? -1 : lock_find(wrapped);
         return found > 0 ? found + (int)LENGTH - 1 : -1;
     }
     for (int i = 0; i < (int)LENGTH; i++)

@@ -11,8 +11,8 @@
 
 static bool chunk_present(struct pool *pool, uint32_t chunk)
 {
-    struct pool_slot **place = &pool->chunks[chunk];
-    if (likely(__atomic_load_n(place, __ATOMIC_ACQUIRE) != NULL))
+    struct pool_slot **mapped = &pool->chunks[chunk];
+    if (likely(__atomic_load_n(mapped, __ATOMIC_ACQUIRE) != NULL))
         return true;
     uint32_t now = fork_generation(), holder = 0;
     while (!compare_exchange_acquire(&pool->mapping, &holder, now))
@@ -20,14 +20,14 @@ static bool chunk_present(struct pool *pool, uint32_t chunk)
             holder = 0;
             yield();
         }
-    if (!*place) {
+    if (!*mapped) {
         struct pool_slot *fresh = map_pages(POOL_CHUNK * sizeof *fresh);
         for (uint32_t i = 0; fresh && i < POOL_CHUNK; i++)
             fresh[i].link.id = chunk * POOL_CHUNK + i;
-        __atomic_store_n(place, fresh, __ATOMIC_RELEASE);
+        __atomic_store_n(mapped, fresh, __ATOMIC_RELEASE);
     }
     store_release(&pool->mapping, 0);
-    return *place != NULL;
+    return *mapped != NULL;
 }
 
 /* Returns a slot that was never used before, or NULL if memory or ids are exhausted. */

@@ -34,8 +34,9 @@ struct side_block {
 
 _Static_assert(offsetof(struct side_block, link) == offsetof(struct pool_slot, link) &&
                    sizeof(struct side_block) == sizeof(struct pool_slot),
-               "a part is a slot of its pool");
-_Static_assert((int)SIDE_WRAPPER < (int)SIDE_BLOCK_WORDS, "a directory is one part");
+               "a side block is a slot of its pool");
+_Static_assert((int)SIDE_WRAPPER < (int)SIDE_BLOCK_WORDS,
+               "a directory is one side block");
 
 extern struct pool side_pool __attribute__((visibility("hidden")));
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for one's turn in a queue, being granted it, and leaving (policies.h), as all
- * queue locks do; and a thread that a holder moves from a condition variable into the
- * queue (mcs_adopt, mcs_adopted).
+ * Waiting in a queue, being granted the lock, and leaving (policies.h), as in all queue
+ * locks; and a thread that a holder moves from a condition variable into the queue
+ * (mcs_adopt, mcs_adopted).
  *
- * Thread 0 holds the lock, the others queue behind it in their order; each has one
- * cell. A holder grants the next that has not left. With ADOPTED the last thread sleeps
- * on a condition variable, and thread 0 queues it before it releases. With SPIN the
- * waiters spin, and who has no deadline is granted by a store. TIMED is the set of
- * threads, one bit each, that may leave.
+ * Thread 0 holds the lock, the others are queued behind it in order; each has one cell.
+ * A holder grants the next thread that has not left. With ADOPTED the last thread
+ * sleeps on a condition variable, and thread 0 queues it before it releases. With SPIN
+ * the waiters spin, and those without a deadline are granted by a store. TIMED is the
+ * set of threads, one bit each, that may leave.
  *
- * Assumed: the queue itself (its links are the checked platform's part). All is about
- * one cell at a time, so the order of accesses to different cells does not matter.
+ * Assumed: the queue itself (the checked platform covers its links). Every step
+ * concerns a single cell, so the order of accesses to different cells does not matter.
  *
  * Models: src/locks/waiting/policies.h wait_for_grant=929ac08d grant=9996179d leave=f9c67d05
  * Models: src/locks/algorithms/mcs.h mcs_adopt=6403c23c mcs_adopted=d1650ae8
@@ -20,14 +20,14 @@
  * Run: spinners -DTHREADS=4 -DTIMED=4 -DSPIN
  * Run: from a condition variable -DTHREADS=3 -DTIMED=2 -DADOPTED
  *
- * Bug: NO_UNPARK the granter wakes nobody: invalid end state
+ * Bug: NO_UNPARK the granter wakes no thread: invalid end state
  * Bug: EARLY_UNPARK it does so before it grants: invalid end state
  * Bug: STORE_GRANT it grants a waiter that may leave by a store: invalid end state SPIN
- * Bug: STORE_PARKED the waiter says that it parks by a store: invalid end state
+ * Bug: STORE_PARKED the waiter announces parking by a store: invalid end state
  * Bug: STORE_LEFT it leaves by a store: invalid end state
- * Bug: LEFT_IS_GRANTED the granter does not look who left: invalid end state
- * Bug: GRANT_TWICE it goes on to the next though the grant was taken: assertion violated
- * Bug: ADOPT_WAITING an adopted waiter is not said to sleep: invalid end state ADOPTED
+ * Bug: LEFT_IS_GRANTED the granter does not check for LEFT: invalid end state
+ * Bug: GRANT_TWICE it grants the next although the grant was taken: assertion violated
+ * Bug: ADOPT_WAITING an adopted waiter is not marked as sleeping: invalid end state ADOPTED
  */
 #define CELLS THREADS
 #define CELL(i) (i)
@@ -47,7 +47,7 @@
 #define MAY_CHANGE(i) true
 #endif
 
-/* `state` is WAITING when the deadline has passed. */
+/* Sets `state` to WAITING if the deadline has passed. */
 inline wait_for_grant()
 {
 #ifdef SPIN
@@ -84,7 +84,7 @@ inline wait_for_grant()
 #endif
 }
 
-/* `left` false when the turn came first. */
+/* Sets `left` to false if it was granted first. */
 inline leave()
 {
     left = false;
@@ -105,7 +105,7 @@ inline leave()
     od
 }
 
-/* `granted` false when that waiter has left. */
+/* Sets `granted` to false if that waiter has left. */
 inline grant(i)
 {
 #ifdef BUG_EARLY_UNPARK
