@@ -173,10 +173,10 @@ def remarks(chosen: list[LockInfo]) -> list[str]:
     default = [lock.name for lock in chosen if lock.default]
     if default:
         said.append(f"* the default lock of `hasp run`: {default[0]}.")
-    each = any(lock.bypass_each for lock in chosen)
+    each = "; `by each`: by each other thread"
     said.append(
-        "overtaken: how often later arrivals may get the lock before a waiter; "
-        "`never`: strict FIFO" + ("; `by each`: by each other thread." if each else ".")
+        "overtaken: how often later arrivals may get the lock before a waiter; `never` "
+        f"is strict FIFO{each if any(lock.bypass_each for lock in chosen) else ''}."
     )
     collapsing = [lock.name for lock in chosen if lock.collapses]
     if collapsing:
