@@ -75,9 +75,9 @@ def test_a_slower_machine_shows_in_every_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("threads = 3", "threads: no list of numbers"),
+        ("threads = 3", "threads: not a list of numbers"),
         ("colour = 3", "colour: unknown key"),
-        ("schema = 9", "schema: another version"),
+        ("schema = 9", "schema: unknown version"),
     ],
 )
 def test_a_wrong_scenario_is_refused_with_its_line(

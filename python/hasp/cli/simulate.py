@@ -14,7 +14,7 @@ from hasp.lab.simulate.placement import DEFAULT, PLACEMENTS
 from hasp.locks.selection import add_locks_option
 
 NAME = "simulate"
-HELP = "run the locks on a simulated machine, of 48 cores or 1,000"
+HELP = "run the locks on a simulated machine with 48 or 1,000 cores"
 
 EXAMPLES = """\
 examples:
@@ -23,17 +23,17 @@ examples:
   hasp simulate --machine opteron-48 --workload n-locks:512 --threads 48
   hasp simulate --machine tilera-36 --workload hash-table --knob put_percent=40
   hasp simulate --machine a-64 --workload oversubscribed --threads 32,64,128
-  hasp simulate --machine ./machine.toml --threads 1,2      what `hasp machine` wrote
+  hasp simulate --machine ./machine.toml --threads 1,2      a file of `hasp machine`
   hasp simulate --machine ./machine.toml --locks spins --native --knob think_cycles=1000
   hasp simulate --list
-  hasp simulate --validate              every published claim, and whether it holds
-  hasp simulate --scenario all          exact results: has the performance changed?
+  hasp simulate --validate              compare with published claims
+  hasp simulate --scenario all          compare with exact earlier results
 
-The code that runs is the code that ships, compiled for the simulator. The same seed
-gives the same bytes on any host. docs/hasp-simulate.md says what can be believed of it.
+Runs the locks' own code, compiled for the simulator. The same seed gives the same bytes
+on any host. docs/hasp-simulate.md describes how far results can be trusted.
 
-exit status: 0 fine; 1 a deadlock, or a lock that does not exclude; 2 usage; 130 after
-Ctrl-C, with the results so far.
+exit status: 0 success; 1 a deadlock, or a lock that does not exclude; 2 usage error;
+130 after Ctrl-C, with the results so far.
 """
 
 SHORT = ("cs_lines", "cs_ns", "think_ns")  # knobs with an option of their own
@@ -42,7 +42,7 @@ DURATION, WARM_UP = 10e-3, 1e-3
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 1000")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1000")
     return int(text)
 
 
@@ -55,25 +55,29 @@ def _knob(text: str) -> tuple[str, str]:
 
 def _add_modes(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--jobs", metavar="N", type=_positive, help="runs at a time (default: CPUs)")
-    add("--list", action="store_true", help="the machines, the workloads, their knobs")
+    add("--jobs", metavar="N", type=_positive, help="parallel runs (default: all CPUs)")
+    add("--list", action="store_true", help="list machines, workloads and knobs")
     add(
         "--scenario",
         metavar="LIST",
         help="run scenarios with exact results: names, files, or `all`",
     )
-    add("--update", action="store_true", help="expect what they come to from now on")
+    add("--update", action="store_true", help="write the results to the scenarios")
     add(
         "--native",
         action="store_true",
-        help="run the same on this host, too, and print both side by side",
+        help="also run on this host, and print both results side by side",
     )
-    add("--plot", metavar="FILE", help="curves of all locks: FILE.png or FILE.svg")
-    add("--validate", action="store_true", help="check the claims of published studies")
+    add("--plot", metavar="FILE", help="plot all locks to FILE.png or FILE.svg")
+    add(
+        "--validate",
+        action="store_true",
+        help="compare with claims of published studies",
+    )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp simulate`."""
+    """Add the options of `hasp simulate`."""
     parser.usage = "hasp simulate --machine NAME|FILE [options]"
     parser.epilog = EXAMPLES
     add = parser.add_argument
@@ -83,7 +87,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--workload",
         metavar="NAME[:N]",
         default="one-lock",
-        help="what the threads do (default: one-lock); --list names all",
+        help="the workload (default: one-lock); see --list",
     )
     add(
         "--threads",
@@ -107,7 +111,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=_knob,
         action="append",
         default=[],
-        help="another knob of the workload; --list names them",
+        help="another knob of the workload; see --list",
     )
     add(
         "--seeds",
@@ -115,21 +119,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         type=counts_argument,
         default=[1],
-        help="results that differ by seed are shown as ranges (default: 1)",
+        help="seeds; results that differ are shown as ranges (default: 1)",
     )
     add(
         "--duration",
         metavar="TIME",
         type=duration_argument,
         default=DURATION,
-        help="simulated time that counts (default: 10ms, after 1ms that does not)",
+        help="measured simulated time, after a warm-up of 1ms (default: 10ms)",
     )
     _add_modes(parser)
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Simulate, and print what was simulated even when interrupted."""
+    """Carry out the command. Returns the exit status."""
     from hasp.base.errors import HaspError
     from hasp.lab.simulate.listing import print_listing
     from hasp.lab.simulate.machines import machine
@@ -150,7 +154,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.machine:
         raise HaspError(
             "name a machine to simulate: --machine NAME",
-            f"known are {', '.join(machine.names())}, or a file of `hasp machine`",
+            f"choose one of {', '.join(machine.names())}, or a file of `hasp machine`",
         )
     knobs = dict(arguments.knob)
     for name in SHORT:

@@ -122,7 +122,7 @@ def line_with(text: str, name: str = "opteron-48") -> int:
             "same_mcm = 161",
         ),
         ("two_hops = 252", "two_hops = -1", "-1 is negative", "two_hops = 252"),
-        ("two_hops = 252", "two_hops = 2.5", "no whole number", "two_hops = 252"),
+        ("two_hops = 252", "two_hops = 2.5", "not a whole number", "two_hops = 252"),
         ("two_hops = 252", "2_hops = 9, two_hops = 252", "unknown distance", "= 252"),
         (
             "  [0, 1, 2, 3, 2",
@@ -133,17 +133,22 @@ def line_with(text: str, name: str = "opteron-48") -> int:
         (
             "  [0, 1, 2, 3, 2",
             "  [0, 2, 2, 3, 2",
-            "unlike the way back",
+            "differs from the opposite entry",
             "between_places = [",
         ),
-        ("  [0, 1, 2, 3, 2", "  [1, 1, 2, 3, 2", "1 cannot be", "between_places = ["),
-        ("cpus = 48", "cpus = 50", "50 CPUs cannot be shared", "cpus = 48"),
-        ("cpus = 48", "cpus = -2", "-2 is no count", "cpus = 48"),
+        (
+            "  [0, 1, 2, 3, 2",
+            "  [1, 1, 2, 3, 2",
+            "1 is not allowed",
+            "between_places = [",
+        ),
+        ("cpus = 48", "cpus = 50", "50 CPUs cannot be divided", "cpus = 48"),
+        ("cpus = 48", "cpus = -2", "-2 is not a count", "cpus = 48"),
         ("places = 8", "places = 7", "7 rows of 7", "between_places = ["),
         ("numa_nodes = 8", "numa_nodes = 3", "3 NUMA nodes", "numa_nodes = 8"),
         ("llc = 40\n", "", "local.llc: missing", "[local]"),
         ("l1 = 3", "l1 = 0", "0 is out of bounds", "l1 = 3"),
-        ("mhz = 2100", "mhz = true", "True is no whole number", "mhz = 2100"),
+        ("mhz = 2100", "mhz = true", "True is not a whole number", "mhz = 2100"),
         ("[sharers]", "[shavers]", "unknown table", "[sharers]"),
         ("llc = 40", "l3 = 40", "local.l3: unknown key", "llc = 40"),
         (
@@ -155,8 +160,8 @@ def line_with(text: str, name: str = "opteron-48") -> int:
         ('kind = "moesi', 'kind = "mosi', "unknown value 'mosi-broadcast'", "kind ="),
         ('source = "SSYNC, table 3"', 'source = "me"', "unknown source", "table 3"),
         ('source = "SSYNC, table 3"\n', "", "local.source: missing", "[local]"),
-        ("power = ", "powers = ", "names nothing", "power = "),
-        ("schema = 1", "schema = 2", "another version", "schema = 1"),
+        ("power = ", "powers = ", "unknown table or key", "power = "),
+        ("schema = 1", "schema = 2", "unknown version", "schema = 1"),
     ],
 )
 def test_an_error_names_file_line_and_key(

@@ -158,9 +158,9 @@ def test_a_deadlock_is_a_finding_that_says_who_waits(folder: Path) -> None:
         (("--machine", "xeon-80", "--workload", "one-lock:3"), "after a colon"),
         (("--machine", "xeon-80", "--locks", "glibc"), "`futex` is the same"),
         (("--machine", "xeon-80", "--locks", "mcz"), "no lock called"),
-        (("--machine", "xeon-80", "--knob", "x=1"), "has no 'x'"),
+        (("--machine", "xeon-80", "--knob", "x=1"), "has no knob 'x'"),
         (("--machine", "xeon-80", "--plot", "x.pdf"), "unknown format"),
-        (("--machine", "xeon-80", "--threads", "4..1"), "no range"),
+        (("--machine", "xeon-80", "--threads", "4..1"), "not a range"),
     ],
 )
 def test_usage_errors_end_with_2(

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The same runs on this host and on its simulation, side by side.
+"""Runs the same workloads on this host and on its simulation, side by side.
 
-The workloads are one program compiled twice. Natively it runs in short bursts, in
-rounds of random order. A burst in which some worker went without an operation for much
-longer than the lock explains is dropped, by rule and counted: its thread had lost its
-CPU, and the others ran undisturbed.
+Both are compiled from the same sources. Natively, a workload runs in short bursts, in
+rounds of random order. A burst is dropped, and counted, if a worker had no operation
+for much longer than the lock explains: its thread had lost its CPU.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from hasp.statistics.ratio import Ratio, ratio_of_medians
 SCHEMA = "hasp.simulate.native/1"
 PROGRAM = "hasp-workloads"
 BURST_NS, WARM_UP_NS = 3_000_000, 300_000
-LONGEST_GAP_NS = 300_000  # less than a slice, more than any queue of a few threads
+LONGEST_GAP_NS = 300_000  # below a time slice, above the wait for a few threads
 ROUNDS = 30
 FACTOR = 1.5
 
@@ -48,7 +47,7 @@ class Row:
 
     @property
     def ratio(self) -> Ratio | None:
-        """Simulated over native; None if no burst was kept."""
+        """The simulated throughput over the native one; None if no burst was kept."""
         if not self.native:
             return None
         return ratio_of_medians([self.simulated] * len(self.native), self.native)
@@ -64,7 +63,7 @@ def _measure(row: Row, cpus: list[int]) -> None:
     words += [f"{name}={value}" for name, value in row.job.knobs]
     ended = subprocess.run(words, capture_output=True, text=True)
     if ended.returncode:
-        raise HaspError(ended.stderr.strip(), f"it was: {' '.join(words)}")
+        raise HaspError(ended.stderr.strip(), f"the command was: {' '.join(words)}")
     record = json.loads(ended.stdout)
     if record["longest_gap_ns"] > LONGEST_GAP_NS:
         row.dropped += 1
@@ -84,7 +83,7 @@ def _rows(jobs: Iterable[Job], records: Iterable[Record]) -> list[Row]:
 
 
 def beside_native(options: Options) -> int:
-    """Simulate, measure, and print both with their ratios."""
+    """Simulate, measure, and report both with their ratios. Returns the exit status."""
     cpus = sorted(os.sched_getaffinity(0))
     counts = options.threads or [count for count in (1, 2) if count <= len(cpus)]
     if max(counts) > len(cpus):
@@ -156,5 +155,5 @@ def _report(options: Options, rows: list[Row]) -> int:
     within = sum(1 / FACTOR <= value <= FACTOR for value in known)
     console.print(f"Within a factor of {FACTOR}: {within} of {len(rows)}.")
     if len(known) < len(rows):
-        note("this host is too busy: of some rows no burst was kept")
+        note("this host is too busy: some rows have no bursts that were not dropped")
     return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lists of numbers as users write them: 1,2,4 and 1..80 and 10..80:10."""
+"""Parses lists of numbers such as 1,2,4 and 1..80 and 10..80:10."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ MOST = 4096
 
 
 def parse_counts(text: str) -> list[int]:
-    """The numbers of a list, ascending, each once.
+    """The distinct numbers of a list, ascending.
 
-    `A..B` doubles from A and ends with B, which shows a curve in few runs; `A..B:N`
-    counts in steps of N, and ends with B, too.
+    `A..B` doubles from A and ends with B, which shows a curve in few runs. `A..B:N`
+    counts in steps of N and also ends with B. Raises ValueError.
     """
     found: set[int] = set()
     for word in text.split(","):
@@ -27,13 +27,13 @@ def parse_counts(text: str) -> list[int]:
         else:
             raise ValueError(f"{word!r} is neither a number nor a range such as 1..80")
     if min(found) < 1 or max(found) > MOST:
-        raise ValueError(f"{text!r} goes beyond 1 to {MOST}")
+        raise ValueError(f"{text!r} has numbers outside 1 to {MOST}")
     return sorted(found)
 
 
 def _range(word: str, first: int, last: int, step: str | None) -> set[int]:
     if not 1 <= first <= last <= MOST or step == "0":
-        raise ValueError(f"{word!r} is no range from 1 to {MOST}")
+        raise ValueError(f"{word!r} is not a range within 1 to {MOST}")
     if step:
         return {*range(first, last + 1, int(step)), last}
     found = {last}
@@ -44,7 +44,7 @@ def _range(word: str, first: int, last: int, step: str | None) -> set[int]:
 
 
 def counts_argument(text: str) -> list[int]:
-    """parse_counts for argparse."""
+    """parse_counts() as a type for argparse."""
     try:
         return parse_counts(text)
     except ValueError as problem:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The figure of a simulation: throughput over threads, a curve for each lock."""
+"""Figure of a simulation: throughput by thread count, one curve for each lock."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _curve(axes: Axes, number: int, name: str, records: list[Record]) -> None:
 
 
 def _mark_places(axes: Axes, machine: Machine, most: int) -> None:
-    """A line where threads begin to need another place."""
+    """Draw a line at each thread count that fills a place."""
     topology = machine.topology
     if topology.cpus_per_place == 1 or topology.placement != "fill":
         return

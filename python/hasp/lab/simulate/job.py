@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One run of `hasp-simulate`, and what came out of it."""
+"""Runs of `hasp-simulate` and their records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hasp.base.errors import EXIT_FINDING, HaspError
 from hasp.locks import native
 
 ENGINE = "hasp-simulate"
-PUBLISHED_ENGINE = "hasp-simulate-published"  # with locks of papers instead of Hasp's
+PUBLISHED_ENGINE = "hasp-simulate-published"  # with locks in their published form
 SCHEMA = "hasp.simulate/1"
 OK, FAILED = "ok", "failed"
 OVERRUN = 10  # a run that lasts this many times as long as asked gets a warning
@@ -25,10 +25,10 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Job:
-    """Everything that decides a run: the same job gives the same bytes."""
+    """All inputs of a run; the same job always gives the same bytes."""
 
     machine: str  # its flattened file
-    workload: str  # with its shorthand: n-locks:512
+    workload: str  # may include the shorthand, as in n-locks:512
     lock: str | None
     threads: int
     cpus: tuple[int, ...] | None  # None: the simulated scheduler's choice
@@ -40,7 +40,7 @@ class Job:
 
     @property
     def command(self) -> list[str]:
-        """The words to run."""
+        """The command line of the run."""
         words = [
             native.engine(self.engine),
             "--machine",
@@ -59,7 +59,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload as the engine describes it."""
+    """The simulator's description of a workload."""
 
     name: str
     summary: str
@@ -69,10 +69,10 @@ class Workload:
     shorthand: str | None
     unpinned: bool
     knobs: dict[str, dict[str, Any]]
-    shape_of: str  # applications of the lock study that use their locks so, or ""
+    shape_of: str  # applications of the lock study with the same use of locks, or ""
 
     def refuse_threads(self, counts: Iterable[int], remedy: str) -> None:
-        """Refuse numbers of threads that it does not take."""
+        """Raise HaspError, with that remedy, for thread counts out of bounds."""
         for count in counts:
             if not self.threads_least <= count <= self.threads_most:
                 raise HaspError(
@@ -84,12 +84,12 @@ class Workload:
 
 @cache
 def workloads() -> tuple[Workload, ...]:
-    """All of them."""
+    """All workloads of the simulator."""
     return described_by(native.engine(ENGINE))
 
 
 def described_by(program: str) -> tuple[Workload, ...]:
-    """The workloads of that program, as it lists them."""
+    """The workloads that a program lists."""
     listing = subprocess.run(
         [program, "--list"], capture_output=True, text=True, check=True
     )
@@ -128,9 +128,10 @@ def _overrun(job: Job, record: Record) -> str | None:
 
 
 def finished(job: Job, status: int, stdout: str, stderr: str) -> Record:
-    """The record of a run that has ended; one that was refused is an error.
+    """The record of a run that has ended.
 
-    A deadlock or a broken lock is a result: the record then says `failed` and why.
+    A deadlock or a lock that does not exclude is a result with the outcome `failed`.
+    Raises HaspError if the simulator refused the run or crashed.
     """
     prefix = f"{job.engine}: "
     said = "\n".join(line.removeprefix(prefix) for line in stderr.strip().splitlines())
@@ -159,5 +160,5 @@ def finished(job: Job, status: int, stdout: str, stderr: str) -> Record:
         )
     raise HaspError(
         f"{job.engine} ended with status {status}" + (f": {said}" if said else ""),
-        f"this is a fault of Hasp; the command was: {' '.join(job.command)}",
+        f"this is a bug in Hasp; the command was: {' '.join(job.command)}",
     )

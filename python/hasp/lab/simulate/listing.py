@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp simulate --list`: machines, workloads, and the knobs of each."""
+"""`hasp simulate --list`: machines, workloads and their knobs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCHEMA = "hasp.simulate.list/1"
 
 
 def print_listing(destination: str | None) -> int:
-    """Print all that can be named on the command line."""
+    """Print machines and workloads, or write them as JSON. Returns the exit status."""
     machines = [machine.load(name) for name in machine.names()]
     if destination:
         records = [
@@ -36,7 +36,7 @@ def print_listing(destination: str | None) -> int:
         return 0
     console = output.console()
     table = output.table(caption="* with estimated latencies")
-    for heading in ("MACHINE", "CPUS", "WHAT IT IS"):
+    for heading in ("MACHINE", "CPUS", "DESCRIPTION"):
         table.add_column(heading, justify="right" if heading == "CPUS" else "left")
     for known in machines:
         estimated = any(key.startswith("latency") for key in known.estimates)
@@ -44,7 +44,7 @@ def print_listing(destination: str | None) -> int:
         table.add_row(name, str(known.topology.cpus), known.title)
     console.print(table)
     table = output.table(caption="NAME:N sets the first knob in brackets")
-    for heading in ("WORKLOAD", "WHAT THREADS DO", "KNOBS"):
+    for heading in ("WORKLOAD", "DESCRIPTION", "KNOBS"):
         table.add_column(heading)
     for workload in workloads():
         knobs = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""On which CPUs of a machine threads run."""
+"""Placement of threads on the CPUs of a simulated machine."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from hasp.lab.simulate.machines.machine import Machine
 DEFAULT = "default"
 FILL, SPREAD, RANDOM = "fill", "spread", "random"
 PLACEMENTS = {
-    FILL: "a core, then a place, then the next place",
-    SPREAD: "over the places, then over their cores, in turn",
-    RANDOM: "drawn anew for each seed",
+    FILL: "core after core, place after place",
+    SPREAD: "alternate between places",
+    RANDOM: "random for each seed",
 }
 
 
 def cpus(machine: Machine, threads: int, placement: str, seed: int) -> list[int]:
-    """The CPU of each thread."""
+    """The CPU of each thread. Raises HaspError if the machine has too few."""
     topology = machine.topology
     if threads > topology.cpus:
         raise HaspError(
             f"{machine.name} has {topology.cpus} CPUs, too few for {threads} threads",
-            "take fewer, or `--workload oversubscribed`, where they share CPUs",
+            "use fewer, or `--workload oversubscribed`, where threads share CPUs",
         )
     everywhere = range(topology.cpus)
     if placement == DEFAULT:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `hasp simulate` prints: throughput by threads, or everything of one count."""
+"""Tables of `hasp simulate`: throughput by thread count, or details of one count."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from hasp.base.durations import format_duration, three_digits
 from hasp.lab.simulate.job import OK, Record
 from hasp.lab.simulate.options import Options
 
-COUNTS_IN_A_ROW = 7  # that fit 80 columns
-SPREAD = 0.05  # seeds that differ by more are printed as a range
+COUNTS_IN_A_ROW = 7  # fit into 80 columns
+SPREAD = 0.05  # results that differ more between seeds are printed as a range
 
 
 def print_results(options: Options, records: list[Record]) -> None:
-    """The table or tables, and below them what went wrong."""
+    """Print the tables, then failures and warnings."""
     console = output.console()
     machine = options.machine
     console.print(f"{machine.name}, simulated: {machine.title}", style="bold")
     figures = [key for key in machine.estimates if key.startswith("latency")]
     if figures:
-        console.print("Its latencies are estimates; the machine file says from what.")
+        console.print("Its latencies are estimates; the machine file explains them.")
     counts = sorted({record["threads"] for record in records})
     if len(counts) > 1:
         for start in range(0, len(counts), COUNTS_IN_A_ROW):
@@ -72,7 +72,7 @@ def _by_threads(options: Options, records: list[Record], counts: Sequence[int]) 
 
 
 def cell(records: Sequence[Record], key: str = "throughput_mops") -> str:
-    """One figure over all seeds: a range where they differ, else the median."""
+    """One figure over all seeds: a range if they differ, else the median."""
     if any(record["outcome"] != OK for record in records):
         return "failed"
     values = [record[key] for record in records if record.get(key) is not None]
@@ -126,7 +126,7 @@ def _details(options: Options, records: list[Record]) -> None:
     words = "1 thread" if threads == 1 else f"{threads} threads"
     console.print(f"\n{_heading(options)}, {words}:")
     table = output.table(
-        caption="fair: Jain's index. p50, p99: of acquiring. local, remote: lines "
+        caption="fair: Jain's index. p50, p99: time to acquire. local, remote: lines "
         "moved per operation, within and between places. nJ: per operation."
     )
     table.add_column("", no_wrap=True)

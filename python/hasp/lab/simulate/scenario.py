@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Scenarios: simulated experiments with exact results, as regression tests.
+"""Scenarios: simulated experiments with exact results, used as regression tests.
 
-A scenario is a TOML file: what is run, and below `[expected]` what came out, number by
-number. A run that differs in one is a change of performance, wanted or not.
+A scenario is a TOML file that describes runs, and lists their exact results under
+`[expected]`. Any difference is a change of performance, intended or not.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ SUFFIX = ".toml"
 ALL = "all"
 KEYS = ("schema", "title", "machine", "workload", "locks", "threads")
 OPTIONAL = ("placement", "seed", "warm_up_ns", "duration_ns", "knobs", "expected")
-# The exact results: integers all, so that no rounding can hide or make a difference.
+# The compared results. All are integers, so rounding cannot hide or cause a difference.
 FIGURES = ("operations", "transfers_local", "transfers_remote", "longest_run")
 HEADING = "[expected]"
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What a file asks for, and expects."""
+    """The contents of a scenario's file."""
 
     path: Path
     title: str
@@ -54,12 +54,15 @@ class Scenario:
 
 
 def names() -> list[str]:
-    """The scenarios that come with Hasp."""
+    """Names of the scenarios that come with Hasp."""
     return sorted(path.stem for path in FOLDER.glob(f"*{SUFFIX}"))
 
 
 def find(text: str) -> list[Path]:
-    """The files of a comma-separated list of names and paths, or of `all`."""
+    """The files of a comma-separated list of names and paths, or of `all`.
+
+    Raises HaspError for unknown names.
+    """
     if text == ALL:
         return [FOLDER / f"{name}{SUFFIX}" for name in names()]
     found = []
@@ -73,13 +76,13 @@ def find(text: str) -> list[Path]:
             offer = f"did you mean {' or '.join(near)}? " if near else ""
             raise HaspError(
                 f"there is no scenario {word!r}",
-                f"{offer}known are {', '.join(names())}, and any file of one",
+                f"{offer}choose one of {', '.join(names())}, or the path of a file",
             )
     return found
 
 
 def read(path: Path) -> Scenario:
-    """The scenario in a file; errors name file, line and key."""
+    """The scenario in a file. Raises HaspError with file, line and key."""
     document = Document.read(path)
     data = document.data
     for key in data:
@@ -87,15 +90,15 @@ def read(path: Path) -> Scenario:
             document.fail((key,), "unknown key", f"known: {', '.join(KEYS + OPTIONAL)}")
     for key in KEYS:
         if key not in data:
-            document.fail((key,), "missing", f"a scenario has {', '.join(KEYS)}")
+            document.fail((key,), "missing", f"required keys: {', '.join(KEYS)}")
     if data["schema"] != SCHEMA:
-        document.fail(("schema",), "another version", f"write schema = {SCHEMA}")
+        document.fail(("schema",), "unknown version", f"write schema = {SCHEMA}")
     threads = data["threads"]
     if not isinstance(threads, list) or not all(isinstance(n, int) for n in threads):
-        document.fail(("threads",), "no list of numbers", "write [1, 10, 80]")
+        document.fail(("threads",), "not a list of numbers", "write [1, 10, 80]")
     locks = data["locks"]
     if not isinstance(locks, list) or not all(isinstance(name, str) for name in locks):
-        document.fail(("locks",), "no list of names", 'write ["mcs", "futex"]')
+        document.fail(("locks",), "not a list of names", 'write ["mcs", "futex"]')
     return Scenario(
         path=path,
         title=str(data["title"]),
@@ -113,7 +116,7 @@ def read(path: Path) -> Scenario:
 
 
 def jobs_of(scenario: Scenario, machine_file: str) -> list[Job]:
-    """Its runs."""
+    """The runs of a scenario."""
     machine = load(scenario.machine)
     workload = workload_of(scenario.workload)
     knobs = tuple(sorted((key, str(value)) for key, value in scenario.knobs.items()))
@@ -140,7 +143,7 @@ def jobs_of(scenario: Scenario, machine_file: str) -> list[Job]:
 
 
 def run(scenario: Scenario, width: int | None = None) -> dict[str, dict[str, Any]]:
-    """What comes out, by lock and number of threads, in the order of the file."""
+    """The results by lock and number of threads, in the order of the file."""
     with flattened(load(scenario.machine)) as machine_file:
         jobs = jobs_of(scenario, machine_file)
         found = {_key(record): record for record in run_jobs(jobs, width)}
@@ -164,7 +167,7 @@ def _figures(record: Record) -> dict[str, Any]:
 def differences(
     expected: Mapping[str, Mapping[str, Any]], found: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[str]:
-    """In words, what is not as expected."""
+    """Describe each difference between expected and actual results."""
     for key in sorted({*expected, *found}):
         old, new = expected.get(key), found.get(key)
         if old is None or new is None:
@@ -183,7 +186,7 @@ def _change(before: Any, after: Any) -> str:
 
 
 def write_expected(scenario: Scenario, found: Mapping[str, Mapping[str, Any]]) -> None:
-    """Replace what the file expects; all above stays as it is written."""
+    """Replace the expected results in the file; the text above them is kept."""
     text = scenario.path.read_text(encoding="utf-8").partition(HEADING)[0].rstrip()
     lines = [text, "", HEADING]
     for key, figures in found.items():
@@ -196,7 +199,10 @@ def write_expected(scenario: Scenario, found: Mapping[str, Mapping[str, Any]]) -
 
 
 def check(text: str, update: bool, width: int | None) -> int:
-    """Run scenarios and compare them; with `update`, expect what came out."""
+    """Run scenarios and compare their results, or write them with `update`.
+
+    Returns the exit status: 1 if results differ and are not written.
+    """
     changed = False
     for path in find(text):
         scenario = read(path)
@@ -211,5 +217,5 @@ def check(text: str, update: bool, width: int | None) -> int:
         for line in said:
             console.print(f"  {line}")
     if changed and not update:
-        output.note("if that is meant, `--update` writes the new figures to the files")
+        output.note("if this is intended, write the new results with `--update`")
     return EXIT_FINDING if changed and not update else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A session of `hasp simulate`: plans the runs, makes them, and reports."""
+"""Carries out `hasp simulate`: plans the runs, executes them and reports."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from hasp.lab.simulate.report import print_results
 
 
 def workload_of(text: str, known: Sequence[Workload] | None = None) -> Workload:
-    """The workload that `NAME[:N]` names, of the simulator's unless others are given.
+    """The workload with the name `NAME[:N]`, of the simulator unless others are given.
 
-    An error offers nearby ones.
+    Raises HaspError with suggestions.
     """
     name = text.partition(":")[0]
     known = workloads() if known is None else known
@@ -39,13 +39,13 @@ def workload_of(text: str, known: Sequence[Workload] | None = None) -> Workload:
     near = difflib.get_close_matches(name, names, n=2, cutoff=0.4)
     offer = f"did you mean {' or '.join(near)}? " if near else ""
     raise HaspError(
-        f"there is no workload {name!r}", f"{offer}known are {', '.join(names)}"
+        f"there is no workload {name!r}", f"{offer}choose one of {', '.join(names)}"
     )
 
 
 @contextmanager
 def flattened(machine: Machine) -> Iterator[str]:
-    """The machine's file for the simulator, while it is needed."""
+    """The path of the machine's flattened file, which exists within the context."""
     with tempfile.TemporaryDirectory(prefix="hasp-simulate-") as folder:
         path = Path(folder) / f"{machine.name}.machine"
         path.write_text(flatten(machine))
@@ -53,7 +53,7 @@ def flattened(machine: Machine) -> Iterator[str]:
 
 
 def default_threads(machine: Machine, workload: Workload) -> list[int]:
-    """From one thread to all CPUs, or to four a CPU where the scheduler places them."""
+    """Powers of two up to the number of CPUs, or to four times that if unpinned."""
     most = machine.topology.cpus * (4 if workload.unpinned else 1)
     counts, count = {most}, workload.threads_least
     while count < most:
@@ -63,20 +63,20 @@ def default_threads(machine: Machine, workload: Workload) -> list[int]:
 
 
 def plan(options: Options, machine_file: str) -> list[Job]:
-    """All runs; what cannot be is refused before the first."""
+    """All runs. Raises HaspError if one of them is impossible."""
     workload = workload_of(options.workload)
     for name in options.knobs:
         if name not in workload.knobs:
             raise HaspError(
-                f"{workload.name} has no {name!r}",
-                f"it has {', '.join(workload.knobs)}",
+                f"{workload.name} has no knob {name!r}",
+                f"its knobs are {', '.join(workload.knobs)}",
             )
     counts = options.threads or default_threads(options.machine, workload)
     workload.refuse_threads(counts, "leave that number out of --threads")
     locks = [lock.name for lock in options.locks if not lock.is_reference]
     if workload.takes_lock and not locks:
         raise HaspError(
-            "glibc's own mutex is not among the sources here to simulate",
+            "glibc's mutex cannot be simulated, as its source is not part of Hasp",
             "`futex` is the same algorithm",
         )
     chosen: list[str | None] = [*locks] if workload.takes_lock else [None]
@@ -106,7 +106,7 @@ def plan(options: Options, machine_file: str) -> list[Job]:
 
 
 def simulate(options: Options) -> int:
-    """Make all runs, report them, and return the exit status."""
+    """Execute all runs and report them. Returns the exit status."""
     from hasp.base.signals import interrupt_on_signals
 
     if options.json:
@@ -129,7 +129,7 @@ def simulate(options: Options) -> int:
 
 
 def report(options: Options, jobs: list[Job], records: list[Record]) -> int:
-    """Show and write what there is."""
+    """Print and write the records so far. Returns the exit status."""
 
     order = {(job.lock, job.threads, job.seed): at for at, job in enumerate(jobs)}
     records.sort(key=lambda row: order[row["lock"], row["threads"], row["seed"]])

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The machines that can be simulated: TOML files, their schema, and what reads them."""
+"""Machines to simulate: TOML files, their schema and their parser."""

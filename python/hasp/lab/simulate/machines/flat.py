@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A machine as the simulator reads it: `key value...` lines of integers.
+"""Writes a machine in the simulator's format: `key value...` lines of integers.
 
-The keys are those of src/simulator/machine.h.
+src/simulator/machine.h describes the keys.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from hasp.lab.simulate.machines.schema import OPERATIONS, STATES, TRANSACTIONS
 
 
 def flatten(machine: Machine) -> str:
-    """The whole text, the same for the same file."""
+    """The text of the flattened file."""
     places = machine.topology
     lines = [
         f"name {machine.name}",
@@ -43,13 +43,13 @@ def _line(key: str, values: list[int] | tuple[int | str, ...]) -> str:
 
 
 def _figures(machine: Machine) -> dict[str, int]:
-    """Every single figure under its flat key."""
+    """All single figures by their flat keys."""
     flat = {
         f"{table}.{key}": value
         for (table, key), value in machine.figures.items()
         if table != "clock"
     }
     flat["scheduler.slice"] = flat.pop("scheduler.slice_us") * machine.mhz
-    for figure in TRANSACTIONS:  # a capacity of 0 says that there are none
+    for figure in TRANSACTIONS:  # a capacity of 0 means no transactions
         flat.setdefault(f"{figure.table}.{figure.key}", 0)
     return flat

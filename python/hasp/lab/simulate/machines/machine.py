@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A machine to simulate, as its file describes it."""
+"""Reads the TOML description of a machine to simulate."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Row = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Machine:
-    """Everything that the simulator knows of a machine."""
+    """A machine to simulate."""
 
     name: str
     title: str
@@ -53,18 +53,18 @@ class Machine:
 
     @property
     def mhz(self) -> int:
-        """Cycles of a microsecond."""
+        """Cycles per microsecond."""
         return self.figures["clock", "mhz"]
 
 
 def names() -> list[str]:
-    """The machines that come with Hasp."""
+    """Names of the machines that come with Hasp."""
     files = FOLDER.glob(f"*{SUFFIX}")
     return sorted(path.stem for path in files if path != CONSTANTS_FILE)
 
 
 def find(word: str) -> Path:
-    """The file that a word of the command line means: a name, or a path."""
+    """The path of a machine file, given a name or a path. Raises HaspError."""
     if word in names():
         return FOLDER / f"{word}{SUFFIX}"
     path = Path(word)
@@ -76,28 +76,28 @@ def find(word: str) -> Path:
     offer = f"did you mean {' or '.join(near)}? " if near else ""
     raise HaspError(
         f"there is no machine called {word!r}",
-        f"{offer}known are {', '.join(names())}, or a file of `hasp machine`",
+        f"{offer}choose one of {', '.join(names())}, or a file of `hasp machine`",
     )
 
 
 def load(word: str) -> Machine:
-    """The machine of that name, or in that file."""
+    """The machine with that name, or in that file. Raises HaspError."""
     path = find(word)
     return read(Document.read(path), Document.read(CONSTANTS_FILE))
 
 
 def read(document: Document, constants: Document) -> Machine:
-    """The machine that a file describes; errors name file, line and key."""
+    """The machine that a file describes. Raises HaspError with file, line and key."""
     if document.get(("schema",)) != SCHEMA:
         remedy = f"write schema = {SCHEMA}, or use the version of Hasp that wrote it"
-        document.fail(("schema",), "missing or another version", remedy)
+        document.fail(("schema",), "missing or unknown version", remedy)
     _refuse_unknown(document)
     sources = _texts(document, "sources")
     estimates = _texts(document, "estimates", required=False)
     for dotted in estimates:
         if document.get(tuple(dotted.split("."))) is None:
             key = ("estimates", dotted)
-            document.fail(key, "names nothing in this file", "name a table or a key")
+            document.fail(key, "unknown table or key", "name one of this file")
     for table in _tables_with_figures(document):
         _check_source(document, table, sources, estimates)
     transactional = document.get(("transactions",)) is not None
@@ -109,7 +109,7 @@ def read(document: Document, constants: Document) -> Machine:
     places = topology.read(document)
     title = document.get(("title",))
     if not isinstance(title, str):
-        document.fail(("title",), "missing", "say in a line which machine this is")
+        document.fail(("title",), "missing", "describe the machine in one line")
     return Machine(
         name=document.path.stem,
         title=title,
@@ -145,7 +145,7 @@ def _texts(document: Document, table: str, required: bool = True) -> dict[str, s
     if value is None and not required:
         return {}
     if not isinstance(value, dict) or not value:
-        remedy = f"write [{table}] with a line of text for each"
+        remedy = f"write [{table}] with one line of text for each"
         document.fail((table,), "missing", remedy)
     for key, text in value.items():
         if not isinstance(text, str) or not text.strip():
@@ -162,7 +162,7 @@ def _tables_with_figures(document: Document) -> list[Keys]:
 def _check_source(
     document: Document, table: Keys, sources: dict[str, str], estimates: dict[str, str]
 ) -> None:
-    """Each table says where its figures come from, or is listed as an estimate."""
+    """Check that a table names its source or is listed as an estimate."""
     source = document.get((*table, "source"))
     if source is None and ".".join(table) in estimates:
         return
@@ -187,7 +187,7 @@ def _number(document: Document, keys: Keys, value: Any, least: int, most: int) -
     if value is None:
         document.fail(keys, "missing", "write a whole number")
     if not isinstance(value, int) or isinstance(value, bool):
-        document.fail(keys, f"{value!r} is no whole number", "write a whole number")
+        document.fail(keys, f"{value!r} is not a whole number", "write a whole number")
     if not least <= value <= most:
         sign = "negative" if value < 0 else "out of bounds"
         remedy = f"write a number from {least} to {most}"
@@ -233,13 +233,13 @@ def _latencies(
 def _stand_in(
     document: Document, rows: dict[tuple[str, str], Row], operation: str, state: str
 ) -> Row:
-    """The row for a state that the file does not price by itself."""
+    """The row that applies to a state without one of its own."""
     other = rows.get((operation, STANDS_IN.get(state, "")))
     if other is None and state == "invalid":
         other = rows.get(("load", "invalid"))
     if other is None:
         key = ("latency", operation, state)
-        document.fail(key, "missing", "give its cycles for each distance")
+        document.fail(key, "missing", "give the cycles for each distance")
     return other
 
 

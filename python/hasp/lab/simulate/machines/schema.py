@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The figures that a machine file consists of, each with its unit and its bounds."""
+"""Schema of machine files: the figures with their meanings and bounds."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 SCHEMA = 1
 
-# In table 2's order; fetch-and-or and the like are priced as compare_exchange.
+# In the order of table 2 of SSYNC. Fetch-and-or and -and cost as compare_exchange.
 OPERATIONS = (
     *("load", "store", "compare_exchange"),
     *("fetch_add", "test_and_set", "exchange"),
 )
 STATES = ("modified", "owned", "exclusive", "shared", "invalid")
 
-# The row of the same operation that stands in for an absent one, or else the load's.
+# If a row is absent, the row of the same operation for this state applies.
 STANDS_IN = {"owned": "shared", "exclusive": "modified"}
 
 PROTOCOLS = ("moesi-broadcast", "moesi-directory", "mesif-inclusive", "home")
@@ -34,60 +34,62 @@ class Figure:
     meaning: str
     least: int = 0
     most: int = MOST_CYCLES
-    default: str | None = None  # the key of the same table that stands in
+    default: str | None = None  # key of the same table to use if this one is absent
 
     @property
     def keys(self) -> tuple[str, str]:
-        """Where it stands."""
+        """Its table and its key."""
         return (self.table, self.key)
 
 
 FIGURES = (
-    Figure("clock", "mhz", "cycles of a microsecond", 1, 100_000),
-    Figure("local", "l1", "a load that hits the nearest cache", 1),
-    Figure("local", "l2", "likewise; without it as `llc`", 1, default="llc"),
+    Figure("clock", "mhz", "cycles per microsecond", 1, 100_000),
+    Figure("local", "l1", "a load that hits the first-level cache", 1),
+    Figure("local", "l2", "a load that hits the second level", 1, default="llc"),
     Figure("local", "llc", "a load from the last-level cache of its place", 1),
     Figure("local", "ram", "a load from the memory of its node", 1),
-    Figure("sharers", "store_millicycles", "what each further sharer adds to a store"),
+    Figure("sharers", "store_millicycles", "added to a store by each further sharer"),
     Figure("power", "active_mw", "a core that executes"),
-    Figure("power", "pausing_mw", "a core in a pause or waiting for a line"),
-    Figure("power", "parked_mw", "a core without a thread to run"),
-    Figure("power", "base_mw", "all but the cores"),
-    Figure("power", "transfer_local_pj", "a line moved within a place"),
-    Figure("power", "transfer_remote_pj", "a line moved between places"),
+    Figure("power", "pausing_mw", "a core that pauses or waits for a line"),
+    Figure("power", "parked_mw", "an idle core"),
+    Figure("power", "base_mw", "the machine without its cores"),
+    Figure("power", "transfer_local_pj", "a transfer of a line within a place"),
+    Figure("power", "transfer_remote_pj", "a transfer of a line between places"),
 )
 
-# What no table of a paper gives; model.toml has the values, and a machine file may have
-# its own.
+# Constants that no paper publishes. model.toml has their values; a machine file may
+# override them.
 CONSTANTS = (
-    Figure("local", "atomic", "an atomic on a line that is exclusive here", 1),
-    Figure("local", "store", "the issue of a store"),
-    Figure("local", "timer", "reading the time"),
-    Figure("local", "pause", "one turn of a waiting loop", 1),
-    Figure("local", "code", "other instructions, for each access to shared memory"),
-    Figure("model", "occupancy_permille", "of a transfer, its line is busy", 0, 1000),
+    Figure("local", "atomic", "an atomic on a line that the core owns", 1),
+    Figure("local", "store", "issuing a store"),
+    Figure("local", "timer", "reading the time-stamp counter"),
+    Figure("local", "pause", "one iteration of a spin loop", 1),
+    Figure("local", "code", "other instructions around each shared access"),
+    Figure("model", "occupancy_permille", "share of a transfer; line busy", 0, 1000),
     Figure("model", "home_occupancy_permille", "the same at a home tile", 0, 1000),
-    Figure("model", "occupancy_least", "a line is busy at least"),
-    Figure("model", "grace_permille", "of a transfer, the old holder hits", 0, 1000),
-    Figure("model", "store_buffer", "stores that may wait", 0, 1024),
-    Figure("model", "hashed_home", "1: lines are spread over the places", 0, 1),
+    Figure("model", "occupancy_least", "least time for which a line is busy"),
+    Figure("model", "grace_permille", "share of a transfer; old holder hits", 0, 1000),
+    Figure("model", "store_buffer", "entries of the store buffer", 0, 1024),
+    Figure("model", "hashed_home", "1: homes are hashed over the places", 0, 1),
     Figure("model", "cold_after", "a pause after which caches are cold", 1, 10**9),
-    Figure("model", "cold_start", "what that costs"),
-    Figure("scheduler", "slice_us", "microseconds until another thread's turn", 1),
+    Figure("model", "cold_start", "added after such a pause"),
+    Figure("scheduler", "slice_us", "time slice in microseconds", 1),
     Figure("scheduler", "switch", "a context switch"),
-    Figure("scheduler", "migration", "what going to another core costs more"),
-    Figure("scheduler", "futex_call", "a call that sleeps, wakes or yields"),
-    Figure("scheduler", "futex_wake", "from the waking call until the thread runs"),
+    Figure("scheduler", "migration", "added if a thread moves to another core"),
+    Figure("scheduler", "futex_call", "a system call that sleeps, wakes or yields"),
+    Figure("scheduler", "futex_wake", "from the wake-up call until the thread runs"),
 )
 
 TRANSACTIONS = (
     Figure("transactions", "read_lines", "lines that a transaction may read", 1),
-    Figure("transactions", "write_lines", "lines that it may write", 1),
-    Figure("transactions", "nesting", "levels", 1, 1000),
-    Figure("transactions", "begin", ""),
-    Figure("transactions", "commit", ""),
-    Figure("transactions", "abort", ""),
-    Figure("transactions", "interrupt", "between two that abort; 0: none", 0, 10**10),
+    Figure("transactions", "write_lines", "lines that a transaction may write", 1),
+    Figure("transactions", "nesting", "nesting levels", 1, 1000),
+    Figure("transactions", "begin", "cycles to begin"),
+    Figure("transactions", "commit", "cycles to commit"),
+    Figure("transactions", "abort", "cycles to abort"),
+    Figure(
+        "transactions", "interrupt", "cycles between interrupts; 0: none", 0, 10**10
+    ),
 )
 
 TOP_KEYS = (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which CPU is where: places (dies, tiles or whole chips) and distances between them.
+"""Topology of a machine: CPUs, places (dies, tiles or chips) and their distances.
 
-All CPUs of a place are alike. A mesh is expanded here: one place a tile, one distance
-a number of hops, so that the simulator knows places and distances only.
+All CPUs of a place are equivalent. A mesh is expanded here, with a place for each tile
+and a distance for each number of hops, so the simulator needs no notion of a mesh.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ KEYS = (
 
 @dataclass(frozen=True)
 class Topology:
-    """The CPUs of a machine, numbered place by place."""
+    """CPUs of a machine, numbered consecutively within each place."""
 
     cpus: int
     threads_per_core: int
     places: int
     numa_nodes: int
-    distances: tuple[str, ...]  # as the file names them
-    hops: int  # the most between two tiles of a mesh; 0: no mesh
-    between_places: tuple[tuple[int, ...], ...]  # numbers of expanded distances
+    distances: tuple[str, ...]  # the names in the file
+    hops: int  # the largest number between two tiles of a mesh; 0: no mesh
+    between_places: tuple[tuple[int, ...], ...]  # indices of expanded distances
     placement: str
 
     @property
     def cpus_per_place(self) -> int:
-        """How many CPUs a place has."""
+        """The number of CPUs in each place."""
         return self.cpus // self.places
 
     @property
     def expanded(self) -> tuple[str, ...]:
-        """The distances that the simulator knows, from near to far."""
+        """The distances of the flattened machine file, from near to far."""
         if not self.hops:
             return self.distances
         core = (SAME_CORE,) if self.threads_per_core > 1 else ()
@@ -55,11 +55,11 @@ class Topology:
         return cpu // self.cpus_per_place
 
     def numa_node_of(self, place: int) -> int:
-        """The NUMA node of a place, as locks see it."""
+        """The NUMA node of a place."""
         return place * self.numa_nodes // self.places
 
     def expand(self, cells: Sequence[int]) -> list[int]:
-        """Latencies by the file's distances, as latencies by the expanded ones."""
+        """Convert latencies by the file's distances to latencies by expanded ones."""
         if not self.hops:
             return list(cells)
         row = list(cells)
@@ -76,7 +76,7 @@ class Topology:
 
 
 def read(document: Document) -> Topology:
-    """The topology of a file; errors say what does not fit."""
+    """The topology in a machine file. Raises HaspError with file, line and key."""
     table = document.get((TABLE,))
     if not isinstance(table, dict):
         document.fail((TABLE,), "the table is missing", "write [topology]")
@@ -98,7 +98,7 @@ def read(document: Document) -> Topology:
     if cpus % (places * threads):
         document.fail(
             (TABLE, "cpus"),
-            f"{cpus} CPUs cannot be shared out evenly to {places} places of cores with "
+            f"{cpus} CPUs cannot be divided evenly among {places} places of cores with "
             f"{threads} threads",
             "correct cpus, places, mesh or threads_per_core",
         )
@@ -106,7 +106,7 @@ def read(document: Document) -> Topology:
     if places % nodes:
         document.fail(
             (TABLE, "numa_nodes"),
-            f"{places} places cannot be shared out evenly to {nodes} NUMA nodes",
+            f"{places} places cannot be divided evenly among {nodes} NUMA nodes",
             "correct numa_nodes or places",
         )
     placement = table.get("placement", PLACEMENTS[0])
@@ -121,10 +121,10 @@ def _count(document: Document, key: str, most: int, default: int | None = None) 
     if value is None and default is not None:
         return default
     if value is None:
-        document.fail((TABLE, key), "missing", "say how many there are")
+        document.fail((TABLE, key), "missing", "write a number")
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
         remedy = f"write a number from 1 to {most}"
-        document.fail((TABLE, key), f"{value!r} is no count", remedy)
+        document.fail((TABLE, key), f"{value!r} is not a count", remedy)
     return value
 
 
@@ -159,20 +159,20 @@ def _matrix(
         not isinstance(row, list) or len(row) != places for row in value
     ):
         document.fail(
-            key, f"must be {places} rows of {places} numbers", "one row a place"
+            key, f"must be {places} rows of {places} numbers", "one row per place"
         )
     for one, row in enumerate(value):
         for other, number in enumerate(row):
             where = f"row {one + 1}, column {other + 1}: "
             if number not in range(distances):
-                remedy = f"count the {distances} names of `distances` from 0"
+                remedy = f"use indices from 0 into the {distances} names of `distances`"
                 document.fail(key, f"{where}unknown distance {number!r}", remedy)
             if number != value[other][one]:
                 remedy = "correct one of the two"
-                document.fail(key, f"{where}unlike the way back", remedy)
+                document.fail(key, f"{where}differs from the opposite entry", remedy)
             if (number == own) != (one == other) or number < own:
-                remedy = f"{own} stands for the place itself, and only on the diagonal"
-                document.fail(key, f"{where}{number} cannot be", remedy)
+                remedy = f"{own} belongs on the diagonal, and nowhere else"
+                document.fail(key, f"{where}{number} is not allowed", remedy)
     return tuple(tuple(row) for row in value)
 
 
@@ -180,16 +180,16 @@ def _mesh(document: Document, mesh: Any, distances: Sequence[str]) -> tuple[int,
     key = (TABLE, "mesh")
     whole = isinstance(mesh, list) and len(mesh) == 2
     if not whole or any(side not in range(1, 17) for side in mesh):
-        document.fail(key, f"{mesh!r} is no mesh", "write [columns, rows]")
+        document.fail(key, f"{mesh!r} is not a mesh", "write [columns, rows]")
     if mesh[0] * mesh[1] < 3:
         document.fail(key, "a mesh has three tiles or more", "use places instead")
     named = [name for name in distances if name not in (SAME_CORE, SAME_TILE)]
     if tuple(named) != MESH_ENDS:
         document.fail(
             (TABLE, "distances"),
-            f"the distances of a mesh are {' and '.join(MESH_ENDS)}, with "
-            f"{SAME_CORE} and {SAME_TILE} before them where they apply",
-            "name these; what lies between is interpolated",
+            f"the distances of a mesh are {' and '.join(MESH_ENDS)}, after "
+            f"{SAME_CORE} and {SAME_TILE} if they apply",
+            "name these; distances in between are interpolated",
         )
     return mesh[0], mesh[1]
 
