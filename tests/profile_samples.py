@@ -18,13 +18,13 @@ from hasp.profile.model.profile import (
     Event,
     Kind,
     Lock,
-    Moment,
     Operation,
     Overhead,
+    ProcessSample,
     Profile,
     Site,
+    SiteStats,
     Thread,
-    Use,
     WaiterSample,
     Weight,
     sum_of,
@@ -86,9 +86,9 @@ def stack(*places: str, module: str = "server") -> Stack:
     return tuple(frames)
 
 
-def use(acquisitions: int, contended: int, wait: float, hold: float) -> Use:
+def use(acquisitions: int, contended: int, wait: float, hold: float) -> SiteStats:
     """So many acquisitions, waits and holds of these means in ns."""
-    return Use(
+    return SiteStats(
         acquisitions,
         contended,
         wait=around(wait, contended, 1),
@@ -102,7 +102,7 @@ def use(acquisitions: int, contended: int, wait: float, hold: float) -> Use:
 def site(
     number: int,
     name: str,
-    summed: Use,
+    summed: SiteStats,
     share: float,
     *,
     kind: Kind = Kind.MUTEX,
@@ -121,7 +121,7 @@ def site(
             flags=frozenset(),
             born_ns=index,
             died_ns=None,
-            lives=1,
+            creations=1,
             bytes=40,
             acquisitions=summed.acquisitions // instances,
             contended=summed.contended // instances,
@@ -150,7 +150,7 @@ def site(
         created=stack(f"make_it {place}", "main server.c:20"),
         first=stack("use_it server.c:55", "work server.c:70"),
         locks=locks,
-        uses={operation: summed},
+        stats={operation: summed},
         threads={t: {operation: part} for t in range(2, 2 + threads)},
         share=share,
         waiters_mean=mean,
@@ -183,9 +183,9 @@ def thread(number: int, section_ns: int = 0, wait_ns: int = 0) -> Thread:
     )
 
 
-def moments() -> tuple[Moment, ...]:
+def process_samples() -> tuple[ProcessSample, ...]:
     return tuple(
-        Moment(
+        ProcessSample(
             at_ns=second * SECOND,
             threads=5,
             waiting=2,
@@ -226,7 +226,7 @@ def profile(sites: Sequence[Site], section_share: float, threads: int = 4) -> Pr
         events=(),
         weights=(),
         waiters=(),
-        moments=moments(),
+        process_samples=process_samples(),
         overhead=Overhead(0.004, 3.5, 42.0, 900.0, 160_000_000),
         locks_created=sum(len(each.locks) for each in sites),
         locks_destroyed=0,
@@ -293,9 +293,9 @@ def readers() -> Profile:
         *(2, "queue.c:12 &queue->wake", use(5000, 5000, 900_000, 0), 0.0),
         kind=Kind.CONDITION,
     )
-    signalled = replace(wake.uses[Operation.WAIT], hold=NOTHING, signals=5200)
-    wake = replace(wake, uses={Operation.WAIT: signalled})
-    return profile([replace(table, uses={**table.uses, **reads}), wake], 0.18)
+    signalled = replace(wake.stats[Operation.WAIT], hold=NOTHING, signals=5200)
+    wake = replace(wake, stats={Operation.WAIT: signalled})
+    return profile([replace(table, stats={**table.stats, **reads}), wake], 0.18)
 
 
 def idle() -> Profile:

@@ -21,7 +21,7 @@ from hasp.locks.site_plan.toml_file import load as load_plan
 from hasp.profile.diagnosis import advise
 from hasp.profile.diagnosis.rules import load as rules
 from hasp.profile.model.build import load
-from hasp.profile.model.profile import Moment, Operation, Origin, Profile, Spot
+from hasp.profile.model.profile import Operation, Origin, ProcessSample, Profile, Spot
 from hasp.profile.report import source
 
 Advise = Callable[..., int]
@@ -84,10 +84,10 @@ def test_on_two_cpus_one_waiter_is_extreme() -> None:
 def test_oversubscription_asks_for_parking() -> None:
     sample = profile_samples.hot_lock()
     crowd = tuple(
-        Moment(**{**vars(moment), "threads": 40, "runnable": 30})
-        for moment in sample.moments
+        ProcessSample(**{**vars(moment), "threads": 40, "runnable": 30})
+        for moment in sample.process_samples
     )
-    busy = replace(sample, moments=crowd)
+    busy = replace(sample, process_samples=crowd)
     verdict = advise(busy, rules().set(["worthwhile=0", "few-cpus=2"]))
     assert verdict.bottlenecks == ("lock-holder-preemption", "contention:high")
     assert verdict.sites[0].recommendation == "malthusian-park"
@@ -111,13 +111,13 @@ def test_condition_variables_are_no_contention() -> None:
 def test_slow_handovers_need_waits_on_condition_variables() -> None:
     sample = profile_samples.hot_lock()
     slow = replace(
-        sample.sites[0].uses[Operation.LOCK],
+        sample.sites[0].stats[Operation.LOCK],
         handover=profile_samples.distribution([2_000_000] * 100),
     )
-    uses = {Operation.LOCK: slow}
-    site = replace(sample.sites[0], uses=uses)
+    stats = {Operation.LOCK: slow}
+    site = replace(sample.sites[0], stats=stats)
     assert "lock-handover" not in advise(replace(sample, sites=(site,))).bottlenecks
-    uses[Operation.RELOCK] = replace(slow, acquisitions=slow.acquisitions // 2)
+    stats[Operation.RELOCK] = replace(slow, acquisitions=slow.acquisitions // 2)
     verdict = advise(replace(sample, sites=(site,)))
     assert "lock-handover" in verdict.bottlenecks
     assert verdict.sites[0].advice[:1] == ("exclude fifo",)
@@ -278,15 +278,17 @@ def test_idle_moments_want_no_cpu() -> None:
     """0 ready threads come as None; they must not count as disturbed."""
     sample = profile_samples.hot_lock()
     half = tuple(
-        Moment(**{**vars(moment), "runnable": 2 if number < 5 else None})
-        for number, moment in enumerate(sample.moments)
+        ProcessSample(**{**vars(moment), "runnable": 2 if number < 5 else None})
+        for number, moment in enumerate(sample.process_samples)
     )
     threads = [replace(thread, cpu_ns=2_000_000_000) for thread in sample.threads]
-    measured = advise(replace(sample, moments=half, threads=threads)).features
+    measured = advise(replace(sample, process_samples=half, threads=threads)).features
     assert measured.cpu_granted == pytest.approx(1.0)
     assert measured.runnable_per_cpu == pytest.approx(3 / 4)  # and one parked
-    none = tuple(Moment(**{**vars(m), "runnable": None}) for m in sample.moments)
-    unknown = advise(replace(sample, moments=none)).features
+    none = tuple(
+        ProcessSample(**{**vars(m), "runnable": None}) for m in sample.process_samples
+    )
+    unknown = advise(replace(sample, process_samples=none)).features
     assert unknown.cpu_granted is None
     assert unknown.runnable_per_cpu is None
 
@@ -296,11 +298,11 @@ def test_a_mutex_is_no_answer_where_nobody_waits() -> None:
     sample = profile_samples.readers()
     for contended, said in ((9000, True), (10, False)):
         writes = replace(
-            sample.sites[0].uses[Operation.WRITE],
+            sample.sites[0].stats[Operation.WRITE],
             acquisitions=90_000,
             contended=contended,
         )
-        site = replace(sample.sites[0], uses={Operation.WRITE: writes}, share=0.4)
+        site = replace(sample.sites[0], stats={Operation.WRITE: writes}, share=0.4)
         shares = {"section_share": 0.4, "sites": (site,)}
         verdict = advise(replace(sample, **shares))
         assert any("a mutex instead" in hint for hint in verdict.sites[0].hints) is said
@@ -309,10 +311,12 @@ def test_a_mutex_is_no_answer_where_nobody_waits() -> None:
 def test_what_is_kept_where_locks_do_not_matter_is_not_mentioned() -> None:
     sample = profile_samples.hot_lock()
     calm = replace(sample.sites[0], share=0.02)
-    lock = replace(sample.sites[0].uses[Operation.LOCK], acquisitions=3000, contended=9)
+    lock = replace(
+        sample.sites[0].stats[Operation.LOCK], acquisitions=3000, contended=9
+    )
     relock = replace(lock, acquisitions=2000)
-    uses = {Operation.LOCK: lock, Operation.RELOCK: relock}
-    calm = replace(calm, uses=uses)
+    stats = {Operation.LOCK: lock, Operation.RELOCK: relock}
+    calm = replace(calm, stats=stats)
     asleep = [replace(t, section_ns=2_000_000, wait_ns=0) for t in sample.threads]
     quiet = {"sites": (calm,), "section_share": 0.02, "threads": asleep}
     verdict = advise(

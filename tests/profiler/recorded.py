@@ -48,9 +48,9 @@ class Recorded:
     def use(self, name: str, operation: Operation) -> dict[str, int]:
         """Sums over all threads of the site of this lock."""
         site = self.locks[self.number(name)]["site"]
-        uses = self.trace.all(ChunkKind.SITE_STATS)
-        chosen = uses[(uses["site"] == site) & (uses["operation"] == operation)]
-        fields = [name for name in uses.dtype.names if uses.dtype[name].kind == "u"]
+        stats = self.trace.all(ChunkKind.SITE_STATS)
+        chosen = stats[(stats["site"] == site) & (stats["operation"] == operation)]
+        fields = [name for name in stats.dtype.names if stats.dtype[name].kind == "u"]
         most = {"wait_most", "hold_most"}
         return {
             name: int(chosen[name].max() if name in most else chosen[name].sum())

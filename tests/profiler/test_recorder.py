@@ -78,8 +78,8 @@ def acquisitions(trace: Trace) -> list[int]:
 
 
 def used(trace: Trace, operation: Operation = Operation.LOCK) -> Records:
-    uses = trace.all(ChunkKind.SITE_STATS)
-    return uses[uses["operation"] == operation]
+    stats = trace.all(ChunkKind.SITE_STATS)
+    return stats[stats["operation"] == operation]
 
 
 @pytest.fixture
@@ -94,11 +94,11 @@ def test_every_acquisition_is_counted(folder: Path, lock: str | None) -> None:
     trace = Recording(folder, "counts", 5000, settings(folder / "t", lock)).trace
     assert trace.doubts == []
     assert acquisitions(trace) == [10000, 5000]
-    uses = used(trace)
-    assert uses["acquisitions"].sum() == 15000
-    assert uses["nested"].sum() == 5000
-    assert uses["contended"].sum() == 0
-    holds = int(sum(use["hold"]["bucket"].sum() for use in uses))
+    stats = used(trace)
+    assert stats["acquisitions"].sum() == 15000
+    assert stats["nested"].sum() == 5000
+    assert stats["contended"].sum() == 0
+    holds = int(sum(use["hold"]["bucket"].sum() for use in stats))
     assert 10000 < holds < 20000, "each timed hold stands for those in between"
     locks = trace.all(ChunkKind.LOCKS)
     assert [bool(each["created_stack"]) for each in locks] == [True, False]
@@ -110,12 +110,12 @@ def test_every_acquisition_is_counted(folder: Path, lock: str | None) -> None:
 def test_every_try_is_counted(folder: Path, lock: str | None) -> None:
     trace = Recording(folder, "tries", 6000, settings(folder / "t", lock)).trace
     assert acquisitions(trace) == [6000] + [4] * 3000
-    uses = used(trace)
-    assert uses["trylocks"].sum() == 5 * 6000
-    assert uses["trylock_failures"].sum() == 3 * 6000
-    assert uses["longest_failing_run"].max() == 3
-    assert uses["nested"].sum() == 2 * 6000
-    assert uses["contended"].sum() == 0
+    stats = used(trace)
+    assert stats["trylocks"].sum() == 5 * 6000
+    assert stats["trylock_failures"].sum() == 3 * 6000
+    assert stats["longest_failing_run"].max() == 3
+    assert stats["nested"].sum() == 2 * 6000
+    assert stats["contended"].sum() == 0
     edges = trace.all(ChunkKind.LOCK_ORDER)
     assert 1000 < len(edges) < 3000, "of ever new pairs some are enough"
     assert (trace.all(ChunkKind.THREADS)["depth"] == 0).all()
@@ -135,8 +135,8 @@ def test_a_sample_stands_for_all(folder: Path) -> None:
 def test_a_wait_is_measured(folder: Path, mode: str) -> None:
     env = settings(folder / "t", HASP_TRACE_MODE=mode)
     trace = Recording(folder, "waits", 1, env).trace
-    uses = used(trace)
-    (waiter,) = uses[uses["contended"] > 0]
+    stats = used(trace)
+    (waiter,) = stats[stats["contended"] > 0]
     clock = trace.header["latest"], trace.header["begin"]
     scale = np.diff([float(each["monotonic_ns"]) for each in reversed(clock)]) / (
         np.diff([float(each["ticks"]) for each in reversed(clock)])
@@ -156,12 +156,12 @@ def test_a_wait_is_measured(folder: Path, mode: str) -> None:
 
 def test_the_sampler_sees_a_waiter_and_the_holder(folder: Path) -> None:
     trace = Recording(folder, "waits", 1, settings(folder / "t")).trace
-    looks = trace.all(ChunkKind.WAITER_SAMPLES)
+    samples = trace.all(ChunkKind.WAITER_SAMPLES)
     if trace.header["samples"] < 5:
         pytest.skip("other programs leave the sampler no time")
-    assert len(looks), "a wait of 100 ms is seen at 100 Hz"
-    assert set(looks["waiters"]) == {1}
-    assert 2 in looks["holder"]
+    assert len(samples), "a wait of 100 ms is seen at 100 Hz"
+    assert set(samples["waiters"]) == {1}
+    assert 2 in samples["holder"]
 
 
 @pytest.mark.parametrize("mode", ["full", "sample"])
@@ -169,10 +169,10 @@ def test_a_lock_on_its_way_to_the_next_holder_is_waited_for(
     folder: Path, mode: str
 ) -> None:
     env = settings(folder / "t", "mcs-park", HASP_TRACE_MODE=mode)
-    uses = used(Recording(folder, "alternates", 60, env).trace)
-    changes = int(uses["owner_changes"].sum())
+    stats = used(Recording(folder, "alternates", 60, env).trace)
+    changes = int(stats["owner_changes"].sum())
     assert changes > 10
-    assert uses["contended"].sum() >= 0.8 * changes
+    assert stats["contended"].sum() >= 0.8 * changes
 
 
 def test_many_short_threads_share_records(folder: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from conftest import native_program
 
 from hasp.profile.model.build import load
-from hasp.profile.model.profile import Kind, Operation, Profile, Site, Use
+from hasp.profile.model.profile import Kind, Operation, Profile, Site, SiteStats
 
 RUN = ("--seconds=0.3", "--warm-up-ns=10000000", "--timeout=30")
 
@@ -23,9 +23,9 @@ def count(profile: Profile) -> int:
     return sum(len(site.locks) for site in mutexes(profile))
 
 
-def use(profile: Profile) -> Use:
-    uses = [site.total for site in mutexes(profile)]
-    whole = sum((one for one in uses[1:] if one), start=uses[0])
+def use(profile: Profile) -> SiteStats:
+    stats = [site.total for site in mutexes(profile)]
+    whole = sum((one for one in stats[1:] if one), start=stats[0])
     assert whole is not None
     return whole
 
@@ -35,8 +35,8 @@ def contended(profile: Profile) -> float:
     return whole.contended / whole.acquisitions
 
 
-def lives(profile: Profile) -> int:
-    return sum(lock.lives for site in mutexes(profile) for lock in site.locks)
+def lifetime(profile: Profile) -> int:
+    return sum(lock.creations for site in mutexes(profile) for lock in site.locks)
 
 
 def is_task_queue(profile: Profile) -> bool:
@@ -72,7 +72,7 @@ def is_hash_table(profile: Profile) -> bool:
 
 
 def is_allocator(profile: Profile) -> bool:
-    return lives(profile) > 5000
+    return lifetime(profile) > 5000
 
 
 def is_unique_id(profile: Profile) -> bool:
@@ -82,17 +82,17 @@ def is_unique_id(profile: Profile) -> bool:
 def is_page_cache(profile: Profile) -> bool:
     directory, frames = sorted(mutexes(profile), key=lambda site: len(site.locks))
     return len(directory.locks) == 1 and (
-        directory.uses[Operation.LOCK].acquisitions
-        > 1.5 * frames.uses[Operation.LOCK].acquisitions
+        directory.stats[Operation.LOCK].acquisitions
+        > 1.5 * frames.stats[Operation.LOCK].acquisitions
     )
 
 
 def is_short_lived(profile: Profile) -> bool:
-    return count(profile) == 512 and lives(profile) > 10 * 512
+    return count(profile) == 512 and lifetime(profile) > 10 * 512
 
 
 def is_long_lived(profile: Profile) -> bool:
-    return lives(profile) == count(profile) == 8
+    return lifetime(profile) == count(profile) == 8
 
 
 @pytest.mark.parametrize(

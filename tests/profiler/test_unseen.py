@@ -79,9 +79,9 @@ def test_a_wait_that_looked_like_none_is_found(folder: Path) -> None:
 
 def test_timed_waits_that_looked_like_none_are_estimated(folder: Path) -> None:
     trace = Recording(folder, "delayed_often", 3, delayed(folder / "t"), UNUSUAL).trace
-    uses = used(trace)
-    assert uses["contended"].sum() == 0
-    assert uses["unseen_waits"].sum() == 3
+    stats = used(trace)
+    assert stats["contended"].sum() == 0
+    assert stats["unseen_waits"].sum() == 3
     profile = load(folder / "t")
     (site,) = profile.sites
     assert site.total is not None
@@ -90,8 +90,8 @@ def test_timed_waits_that_looked_like_none_are_estimated(folder: Path) -> None:
 
 
 def test_waits_that_did_not_happen_are_not_estimated(folder: Path) -> None:
-    uses = used(Recording(folder, "counts", 5000, settings(folder / "t")).trace)
-    assert uses["unseen_waits"].sum() < 0.05 * uses["acquisitions"].sum()
+    stats = used(Recording(folder, "counts", 5000, settings(folder / "t")).trace)
+    assert stats["unseen_waits"].sum() < 0.05 * stats["acquisitions"].sum()
 
 
 def holding_s(trace: Path) -> float:

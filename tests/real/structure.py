@@ -51,7 +51,7 @@ def facts(profile: Profile) -> Facts:
         "contended_share": _share(contended, acquisitions),
         "trylock_share": _share(trylocks, attempts),
         "trylock_failure_share": _share(failures, trylocks),
-        "condition_waits": _uses(profile, Operation.WAIT),
+        "condition_waits": _stats(profile, Operation.WAIT),
         "locks_matter": verdict.locks_matter,
         "bottlenecks": sorted(verdict.bottlenecks),
         "verdict": verdict.sentence,
@@ -67,9 +67,9 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _uses(profile: Profile, operation: Operation) -> int:
-    uses = [site.uses.get(operation) for site in profile.sites]
-    return sum(use.acquisitions for use in uses if use)
+def _stats(profile: Profile, operation: Operation) -> int:
+    stats = [site.stats.get(operation) for site in profile.sites]
+    return sum(use.acquisitions for use in stats if use)
 
 
 def _module(site: Site | None) -> str:

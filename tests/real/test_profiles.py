@@ -58,7 +58,7 @@ def busiest(folder: Path) -> Profile:
     return max(
         map(load, traces),
         key=lambda profile: sum(
-            use.acquisitions for site in profile.sites for use in site.uses.values()
+            use.acquisitions for site in profile.sites for use in site.stats.values()
         ),
     )
 

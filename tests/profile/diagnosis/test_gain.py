@@ -54,12 +54,16 @@ def program(
         waiters=(contended * wait_ns / samples.DURATION, 3.0, 3),
     )
     made = samples.profile([site], share)
-    moments = [replace(moment, runnable=runnable) for moment in made.moments]
-    looks = [
+    process_samples = [
+        replace(moment, runnable=runnable) for moment in made.process_samples
+    ]
+    waiter_samples = [
         WaiterSample(at * 10 * MS, site.locks[0].number, 1, 0 if unheld else 2, 1)
         for at in range(1000)
     ]
-    return replace(made, moments=tuple(moments), waiters=tuple(looks))
+    return replace(
+        made, process_samples=tuple(process_samples), waiters=tuple(waiter_samples)
+    )
 
 
 def filled(**more: int) -> Profile:
@@ -148,9 +152,11 @@ def test_idle_time_does_not_count() -> None:
     always = slow(2)
     half = [
         moment if at % 2 else replace(moment, runnable=None, waiting=0)
-        for at, moment in enumerate(always.moments)
+        for at, moment in enumerate(always.process_samples)
     ]
-    assert (first(replace(always, moments=half)).free_share or 0) == pytest.approx(0.8)
+    assert (
+        first(replace(always, process_samples=half)).free_share or 0
+    ) == pytest.approx(0.8)
     assert first(always).free_share == pytest.approx(0.4)
 
 
@@ -176,19 +182,19 @@ def test_waits_cost_little_where_they_sleep_and_all_where_they_spin() -> None:
 def test_on_several_nodes_sections_may_get_shorter() -> None:
     one = filled()
     site = one.sites[0]
-    uses = {
+    stats = {
         operation: replace(use, node_changes=use.acquisitions // 2)
-        for operation, use in site.uses.items()
+        for operation, use in site.stats.items()
     }
-    several = replace(one, nodes=4, sites=(replace(site, uses=uses),))
+    several = replace(one, nodes=4, sites=(replace(site, stats=stats),))
     assert (first(several).gain or 0) > 0.3 > (first(one).gain or 0)
 
 
 def test_trylocks_that_fail_hold_the_holder_up() -> None:
     polled = samples.trylock_storm()
-    use = next(iter(polled.sites[0].uses.values()))
+    use = next(iter(polled.sites[0].stats.values()))
     seldom = replace(use, trylock_failures=1000)
-    site = replace(polled.sites[0], uses=dict.fromkeys(polled.sites[0].uses, seldom))
+    site = replace(polled.sites[0], stats=dict.fromkeys(polled.sites[0].stats, seldom))
     few = first(replace(polled, sites=(site,)))
     assert (first(polled).gain or 0) > 3 * (few.gain or 0)
     assert (first(polled).free_share or 0) > (few.free_share or 0) + 0.1
@@ -234,9 +240,9 @@ def test_delegation_asks_for_cache_misses() -> None:
     profile = replace(samples.hot_lock(), cpus=8)
     counted = {
         operation: replace(use, cache_misses_counted=40_000, counted_sections=2000)
-        for operation, use in profile.sites[0].uses.items()
+        for operation, use in profile.sites[0].stats.items()
     }
-    missing = replace(profile, sites=(replace(profile.sites[0], uses=counted),))
+    missing = replace(profile, sites=(replace(profile.sites[0], stats=counted),))
     for counter, said in (
         ("cache misses", True),
         ("page faults", False),

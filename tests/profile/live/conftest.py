@@ -41,5 +41,5 @@ def server(
 
 
 @pytest.fixture
-def looks(tmp_path) -> tuple[Path, Path]:
+def samples(tmp_path) -> tuple[Path, Path]:
     return server(2, tmp_path / "before"), server(4, tmp_path / "after")

@@ -64,8 +64,8 @@ def test_a_hold_that_was_timed_is_not_counted_twice(tmp_path):
     assert hot.held == pytest.approx(0)
 
 
-def test_an_interval_is_the_difference_of_two_looks(looks):
-    before, after = map(take, looks)
+def test_an_interval_is_the_difference_of_two_looks(samples):
+    before, after = map(take, samples)
     found = between(before, after, named)
     assert found.seconds == pytest.approx(2)
     hot, cold = sorted_sites(found, order_of("wait"))
@@ -77,7 +77,7 @@ def test_an_interval_is_the_difference_of_two_looks(looks):
     assert (hot.waiters, hot.holders) == (1, ["holder"])
     assert found.section_share == pytest.approx(0.25)
     # As the report has it.
-    assert after.own_share == load(looks[1]).overhead.share > 0
+    assert after.own_share == load(samples[1]).overhead.share > 0
 
 
 def test_a_wait_that_goes_on_counts_up_to_now(tmp_path):
@@ -88,8 +88,8 @@ def test_a_wait_that_goes_on_counts_up_to_now(tmp_path):
     assert hot.waiting == pytest.approx(1 + 0.1)
 
 
-def test_without_a_first_look_it_is_since_the_start(looks):
-    found = between(None, take(looks[1]), named)
+def test_without_a_first_look_it_is_since_the_start(samples):
+    found = between(None, take(samples[1]), named)
     assert found.seconds == pytest.approx(4)
     assert {row.name: row.acquisitions for row in found.sites} == {
         "hot.c:1 &hot": 1000,
@@ -97,8 +97,8 @@ def test_without_a_first_look_it_is_since_the_start(looks):
     }
 
 
-def test_threads_say_what_they_wait_for_and_hold(looks):
-    holder, waiter = between(None, take(looks[1]), named).threads
+def test_threads_say_what_they_wait_for_and_hold(samples):
+    holder, waiter = between(None, take(samples[1]), named).threads
     assert holder.state == "holds hot.c:1 &hot"
     assert waiter.state == "waits for hot.c:1 &hot, 250ms"
     assert holder.section == pytest.approx(0.5)
@@ -111,8 +111,8 @@ def test_condition_variables_are_idleness(tmp_path):
         assert "waits" in found.threads[1].state
 
 
-def test_places_of_one_name_are_one_row(looks):
-    found = between(None, take(looks[1]), lambda place: "same")
+def test_places_of_one_name_are_one_row(samples):
+    found = between(None, take(samples[1]), lambda place: "same")
     (row,) = found.sites
     assert row.acquisitions == 6000
 
@@ -121,13 +121,13 @@ def test_places_of_one_name_are_one_row(looks):
     ("title", "first"),
     [("wait", "hot"), ("hold", "hot"), ("acquired", "cold"), ("contended", "hot")],
 )
-def test_orders(looks, title, first):
-    found = between(None, take(looks[1]), named)
+def test_orders(samples, title, first):
+    found = between(None, take(samples[1]), named)
     assert sorted_sites(found, order_of(title))[0].name.startswith(first)
 
 
-def test_lines_fit_80_columns(looks):
-    after = take(looks[1])
+def test_lines_fit_80_columns(samples):
+    after = take(samples[1])
     found = between(None, after, named)
     assert len(headline(after, found)) <= 78
     row = found.sites[0]
@@ -149,10 +149,10 @@ def test_sparklines():
     assert len(sparkline(range(60))) == columns.SPARK_WIDTH
 
 
-def test_a_feed_remembers_waiters_and_names(looks):
-    feed = Feed(looks[0])
+def test_a_feed_remembers_waiters_and_names(samples):
+    feed = Feed(samples[0])
     feed.look()
-    looks[1].replace(looks[0])
+    samples[1].replace(samples[0])
     feed.look()
     assert feed.interval is not None
     row = sorted_sites(feed.interval, order_of("wait"))[0]
@@ -160,9 +160,9 @@ def test_a_feed_remembers_waiters_and_names(looks):
     assert len(feed.history(row)) == 2
 
 
-def test_a_trace_of_a_process_that_has_ended_is_for_report(looks):
+def test_a_trace_of_a_process_that_has_ended_is_for_report(samples):
     with pytest.raises(HaspError) as refused:
-        Attached(looks[0])
+        Attached(samples[0])
     assert "hasp report" in refused.value.remedy
 
 

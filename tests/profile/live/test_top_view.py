@@ -75,7 +75,7 @@ def first_cells(app: TopApp, name: str = "sites") -> list[str]:
     return [str(table.get_row_at(row)[0]) for row in range(table.row_count)]
 
 
-def test_the_view_at_80_columns(looks):
+def test_the_view_at_80_columns(samples):
     async def steps(app, pilot):
         text = screen(app)
         lines = text.split("\n")
@@ -88,10 +88,10 @@ def test_the_view_at_80_columns(looks):
             assert f" {key} " in lines[-1], key
         assert "waiters" in text
 
-    drive(Fake(looks[1]), steps)
+    drive(Fake(samples[1]), steps)
 
 
-def test_keys_sort(looks):
+def test_keys_sort(samples):
     async def steps(app, pilot):
         assert first_cells(app) == ["0x1000", "0x2000"]
         await pilot.press("a")
@@ -100,11 +100,11 @@ def test_keys_sort(looks):
         await pilot.press("h")
         assert first_cells(app) == ["0x1000", "0x2000"]
 
-    drive(Fake(looks[1]), steps)
+    drive(Fake(samples[1]), steps)
 
 
-def test_threads_output_and_back(looks):
-    source = Fake(looks[1])
+def test_threads_output_and_back(samples):
+    source = Fake(samples[1])
     source.lines.extend(["listening", "ready"])
 
     async def steps(app, pilot):
@@ -118,7 +118,7 @@ def test_threads_output_and_back(looks):
     drive(source, steps)
 
 
-def test_enter_shows_all_about_a_site(looks):
+def test_enter_shows_all_about_a_site(samples):
     async def steps(app, pilot):
         await pilot.press("down", "enter")
         await settle(app, pilot)
@@ -128,39 +128,39 @@ def test_enter_shows_all_about_a_site(looks):
         await pilot.press("escape")
         assert "sites by wait" in screen(app)
 
-    drive(Fake(looks[1]), steps)
+    drive(Fake(samples[1]), steps)
 
 
-def test_help(looks):
+def test_help(samples):
     async def steps(app, pilot):
         await pilot.press("question_mark")
         assert "threads that waited for its locks" in screen(app)
         await pilot.press("escape")
         assert "threads that waited for its locks" not in screen(app)
 
-    drive(Fake(looks[1]), steps)
+    drive(Fake(samples[1]), steps)
 
 
-def test_the_cursor_stays_with_its_site(looks):
+def test_the_cursor_stays_with_its_site(samples):
     async def steps(app, pilot):
         await pilot.press("a")  # the other one is now the first
         assert app.query_one("#sites", DataTable).cursor_row == 1
 
-    drive(Fake(looks[1]), steps)
+    drive(Fake(samples[1]), steps)
 
 
-def test_several_processes(looks):
+def test_several_processes(samples):
     async def steps(app, pilot):
         assert "process 1 of 2" in screen(app)
         await pilot.press("p")
         await settle(app, pilot)
         assert "process 2 of 2" in screen(app)
 
-    drive(Fake(*looks), steps)
+    drive(Fake(*samples), steps)
 
 
-def test_a_look_that_takes_long_is_not_overtaken(looks):
-    source = Fake(looks[1])
+def test_a_look_that_takes_long_is_not_overtaken(samples):
+    source = Fake(samples[1])
     gate, calls = threading.Event(), []
     gate.set()
 
@@ -187,7 +187,7 @@ def test_a_look_that_takes_long_is_not_overtaken(looks):
     drive(source, steps)
 
 
-def test_before_and_without_a_trace(looks):
+def test_before_and_without_a_trace(samples):
     source = Fake()
 
     async def steps(app, pilot):
@@ -212,8 +212,8 @@ def test_a_damaged_trace_is_said_and_nothing_breaks(tmp_path):
     drive(Fake(damaged), steps)
 
 
-def test_it_quits(looks):
+def test_it_quits(samples):
     async def steps(app, pilot):
         await pilot.press("q")
 
-    assert drive(Fake(looks[1]), steps).return_code == 0
+    assert drive(Fake(samples[1]), steps).return_code == 0

@@ -95,7 +95,7 @@ def test_locks_of_one_place_are_one_site(program: Program, path: Path) -> None:
         ("server+0x456", 1),
     ]
     site = profile.sites[0]
-    assert site.uses[Operation.LOCK].acquisitions == 20
+    assert site.stats[Operation.LOCK].acquisitions == 20
     assert [lock.acquisitions for lock in site.locks] == [10, 10]
     assert [frame.offset for frame in site.created] == [0x123, 0x900]
     assert site.origins == (Origin((Spot("server", "deadbeef", 0x123),), None),)
@@ -152,7 +152,7 @@ def test_uses_add_up_over_threads_and_by_operation(
         )
     program.use(**rwlock, operation=format.Operation.WRITE, thread=0, acquisitions=5)
     (site,) = read(program, path).sites
-    use = site.uses[Operation.READ]
+    use = site.stats[Operation.READ]
     assert (use.acquisitions, use.contended) == (60, 3)
     assert (use.wait.total_ns, use.wait.max_ns, use.wait.timed) == (700, 400, 3)
     assert use.wait.quantile(1) == 400

@@ -57,7 +57,7 @@ def test_a_program_that_ended_while_its_threads_were_blocked(path: Path) -> None
     """One lock operation of each thread never ended, so none is in the sums."""
     profile = read(Blocked(), path)
     (site,) = profile.sites
-    use = site.uses[Operation.LOCK]
+    use = site.stats[Operation.LOCK]
     assert (use.acquisitions, use.contended) == (4, 4)
     assert (use.wait.total_ns, use.wait.max_ns) == (4 * WAITED, WAITED)
     assert use.hold.total_ns == HELD
@@ -99,7 +99,7 @@ def test_waits_for_signals_are_idleness(path: Path) -> None:
     blocked = Blocked(2, LockKind.CONDITION, format.Operation.WAIT)
     blocked.records[ChunkKind.THREADS] = blocked.records[ChunkKind.THREADS][1:]
     profile = read(blocked, path)
-    use = profile.sites[0].uses[Operation.WAIT]
+    use = profile.sites[0].stats[Operation.WAIT]
     assert (use.acquisitions, use.contended) == (2, 0)
     assert use.wait.total_ns == 2 * WAITED
     assert profile.section_share == profile.sites[0].share == 0
@@ -120,9 +120,9 @@ def test_a_rwlock_is_held_as_the_thread_took_it_before(
         operation=taken,
         acquisitions=1,
     )
-    uses = read(blocked, path).sites[0].uses
-    assert uses[Operation.WRITE].wait.total_ns == WAITED
-    assert uses[Operation.WRITE if writes else Operation.READ].hold.total_ns == HELD
+    stats = read(blocked, path).sites[0].stats
+    assert stats[Operation.WRITE].wait.total_ns == WAITED
+    assert stats[Operation.WRITE if writes else Operation.READ].hold.total_ns == HELD
 
 
 def test_a_wait_that_the_thread_takes_for_a_hold(path: Path) -> None:
@@ -162,4 +162,4 @@ def test_damaged_threads_cost_no_more_than_the_trace_lasted(path: Path) -> None:
     profile = read(blocked, path)
     waits = [thread.wait_ns for thread in profile.threads]
     assert waits == [0, SECOND, 0, WAITED]
-    assert profile.sites[0].uses[Operation.LOCK].wait.total_ns == WAITED
+    assert profile.sites[0].stats[Operation.LOCK].wait.total_ns == WAITED

@@ -19,7 +19,7 @@ def test_a_sample_agrees_with_itself(name: str) -> None:
     assert {thread.waiting_for for thread in profile.threads} <= {*known, None}
     for site in profile.sites:
         assert site.total is not None
-        for use in site.uses.values():
+        for use in site.stats.values():
             assert use.contended <= use.acquisitions
             assert use.wait.number == use.contended
             if site.kind is not Kind.CONDITION:

@@ -83,7 +83,7 @@ def ten_thousand_sites() -> Profile:
             place=f"module_{n % 300}.cc:{n}",
             share=1.0 / (n + 10),
             locks=tuple(replace(lock, number=3 * n + i) for i in range(3)),
-            uses={Operation.LOCK: one.uses[Operation.LOCK]},
+            stats={Operation.LOCK: one.stats[Operation.LOCK]},
             threads={},
         )
         for n in range(1, 10_001)

@@ -71,9 +71,9 @@ def test_a_change_that_leaves_the_share_alone_is_said(diff):
     """Half as many acquisitions, each twice as long."""
     before, after = run_of(1), run_of(2, wait=40_000, number=500_000)
     hot = after.sites[0]
-    use = next(iter(hot.uses.values()))
+    use = next(iter(hot.stats.values()))
     longer = replace(use, hold=samples.around(8000, 500_000, 7))
-    hot = replace(hot, share=before.sites[0].share, uses={Operation.LOCK: longer})
+    hot = replace(hot, share=before.sites[0].share, stats={Operation.LOCK: longer})
     _, out, _ = diff(before, replace(after, sites=(hot, *after.sites[1:])))
     first = " ".join(out.split("before:")[0].split())
     assert first.startswith("db.c:88 &db->mu: rate -50%")

@@ -185,8 +185,8 @@ def test_chrome_trace(report):
 def test_a_holder_over_several_looks_is_one_slice(report):
     number = hot_lock().sites[0].locks[0].number
     ms = 1_000_000
-    looks = [(10, 2), (20, 2), (30, 2), (40, 3), (100, 3), (110, 0)]
-    samples = tuple(WaiterSample(at * ms, number, 1, who, 1) for at, who in looks)
+    samples = [(10, 2), (20, 2), (30, 2), (40, 3), (100, 3), (110, 0)]
+    samples = tuple(WaiterSample(at * ms, number, 1, who, 1) for at, who in samples)
     _, out, _ = report(replace(hot_lock(), waiters=samples), "--chrome-trace", "-")
     found = [
         (one["ts"] / 1000, one["dur"] / 1000, one["name"].split()[1])
@@ -198,8 +198,8 @@ def test_a_holder_over_several_looks_is_one_slice(report):
 def test_waiters_fall_to_none_between_looks(report):
     number = hot_lock().sites[0].locks[0].number
     ms = 1_000_000
-    looks = [10, 20, 30, 100, 110]
-    samples = tuple(WaiterSample(at * ms, number, 2, 0, 1) for at in looks)
+    samples = [10, 20, 30, 100, 110]
+    samples = tuple(WaiterSample(at * ms, number, 2, 0, 1) for at in samples)
     _, out, _ = report(replace(hot_lock(), waiters=samples), "--chrome-trace", "-")
     counted = [
         (one["ts"] / 1000, one["args"]["waiters"])
@@ -213,7 +213,7 @@ def test_a_rare_waiter_is_not_drawn_until_the_next_one(report):
     number = hot_lock().sites[0].locks[0].number
     second = 1_000_000_000
     samples = tuple(WaiterSample(at * second, number, 1, 2, 2) for at in (1, 5, 9))
-    profile = replace(hot_lock(), waiters=samples, looks=1000)
+    profile = replace(hot_lock(), waiters=samples, samples=1000)
     _, out, _ = report(profile, "--chrome-trace", "-")
     found = slices(json.loads(out)["traceEvents"])
     assert [one["dur"] / 1000 for one in found] == [20, 20, 20]
@@ -224,8 +224,8 @@ def test_what_was_not_timed_is_null_not_zero(report):
     profile = hot_lock()
     first = profile.sites[0]
     blank = Distribution((0,) * 128, tuple(range(129)), 0, 0, 2_000_000)
-    use = replace(first.uses[Operation.LOCK], hold=blank)
-    site = replace(first, uses={Operation.LOCK: use})
+    use = replace(first.stats[Operation.LOCK], hold=blank)
+    site = replace(first, stats={Operation.LOCK: use})
     _, out, _ = report(replace(profile, sites=(site,)), "--json", "-")
     hold = json.loads(out)["locks"][0]["hold_ns"]
     names = ("total", "mean", "p50", "p99", "max")

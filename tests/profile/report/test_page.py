@@ -105,8 +105,8 @@ def test_the_timeline_is_a_mean_over_looks():
     number = profile.sites[0].locks[0].number
     ms = 1_000_000
     # Two waiters at every look of the first half, held by 2, then nobody.
-    looks = tuple(WaiterSample(at * 10 * ms, number, 2, 2, 1) for at in range(1, 501))
-    profile = replace(profile, waiters=looks)
+    samples = tuple(WaiterSample(at * 10 * ms, number, 2, 2, 1) for at in range(1, 501))
+    profile = replace(profile, waiters=samples)
     found = timeline(profile, Names(profile))
     assert found["sites"] == [1]
     waiters, holders = found["waiters"][0], found["holders"][0]
@@ -120,7 +120,7 @@ def test_rare_waits_and_thinned_samples_keep_their_length():
     profile = hot_lock()
     number = profile.sites[0].locks[0].number
     rare = tuple(WaiterSample(at * SECOND, number, 1, 2, 2) for at in range(1, 11))
-    found = timeline(replace(profile, waiters=rare, looks=1000), Names(profile))
+    found = timeline(replace(profile, waiters=rare, samples=1000), Names(profile))
     mean = sum(found["waiters"][0]) / len(found["waiters"][0])
     assert mean == pytest.approx(10 * 2 / 1000)
 
@@ -129,7 +129,7 @@ def test_a_late_sample_is_spread_over_the_time_it_represents():
     """The sampler did not run for a second: all that while, two threads waited."""
     profile = hot_lock()
     late = WaiterSample(3 * SECOND, profile.sites[0].locks[0].number, 2, 2, 100)
-    found = timeline(replace(profile, waiters=(late,), looks=1000), Names(profile))
+    found = timeline(replace(profile, waiters=(late,), samples=1000), Names(profile))
     waiters, holders = found["waiters"][0], found["holders"][0]
     assert waiters == [0.0] * 40 + [2.0] * 20 + [0.0] * 140
     assert holders == [0] * 40 + [2] * 20 + [0] * 140

@@ -126,10 +126,15 @@ def look_at(profile: Profile) -> None:
         list(site.locks[:LOOKED_AT])
         for thread in list(site.threads)[:LOOKED_AT]:
             dict(site.threads[thread])
-        for use in (*site.uses.values(), *([site.total] if site.total else [])):
+        for use in (*site.stats.values(), *([site.total] if site.total else [])):
             for part in (use.wait, use.hold, use.handover):
                 assert part.quantile(0.5) is None or part.quantile(0.99) is not None
-    for sequence in (profile.edges, profile.weights, profile.waiters, profile.moments):
+    for sequence in (
+        profile.edges,
+        profile.weights,
+        profile.waiters,
+        profile.process_samples,
+    ):
         list(sequence[:LOOKED_AT])
     for event in profile.events:
         profile.site_of(event.lock)

@@ -28,7 +28,7 @@ import numpy
 from hasp.locks.native import REFERENCE
 from hasp.profile.diagnosis.rules import Rules
 from hasp.profile.model.distribution import Distribution
-from hasp.profile.model.profile import Kind, Lock, Profile, Site, Use, sum_of
+from hasp.profile.model.profile import Kind, Lock, Profile, Site, SiteStats, sum_of
 
 MOST = 0.95  # of any time that can be saved: a bound of 20 times is enough
 LEAST_PLAIN = 0.5  # minimum share of the CPU time without recording
@@ -118,15 +118,15 @@ class Busy:
 def busy(profile: Profile) -> Busy:
     """Return the busy part of a run; an idle server does not count."""
     cpus = max(1, profile.cpus)
-    looks = [
+    samples = [
         min(moment.runnable or 0, cpus)
-        for moment in profile.moments
+        for moment in profile.process_samples
         if moment.runnable or moment.waiting
     ]
-    if not any(looks):
+    if not any(samples):
         return Busy(profile.duration_ns, None, cpus)
-    part = len(looks) / len(profile.moments)
-    return Busy(part * profile.duration_ns, float(numpy.mean(looks)) / cpus, cpus)
+    part = len(samples) / len(profile.process_samples)
+    return Busy(part * profile.duration_ns, float(numpy.mean(samples)) / cpus, cpus)
 
 
 class _Cost:
@@ -138,13 +138,15 @@ class _Cost:
         sleeps = profile.lock in ("", REFERENCE) and site.kind is not Kind.SPINLOCK
         self._wait_ns = rules.limit("sleep-cost") if sleeps else float("inf")
         # Sleeping and waking is system time, and cannot exceed all of it.
-        known = sleeps and profile.moments
-        self._kernel_ns = profile.moments[-1].system_ns if known else float("inf")
+        known = sleeps and profile.process_samples
+        self._kernel_ns = (
+            profile.process_samples[-1].system_ns if known else float("inf")
+        )
         self._operation_ns = rules.limit("operation-cost")
         self._move_ns = rules.limit("owner-change-cost")
         self._several_nodes = profile.nodes > 1
 
-    def of(self, use: Use) -> float:
+    def of(self, use: SiteStats) -> float:
         """Return the cost of waiting, acquiring, releasing and moving cache lines."""
         tries = use.trylock_failures
         return (
@@ -153,13 +155,13 @@ class _Cost:
             + (use.owner_changes + tries) * self._move_ns
         )
 
-    def remote(self, use: Use) -> float:
+    def remote(self, use: SiteStats) -> float:
         """Return the cost of handovers between nodes, rare in hierarchical locks."""
         if not self._several_nodes or not use.acquisitions:
             return 0.0
         return use.hold.total_ns * min(1.0, use.node_changes / use.acquisitions)
 
-    def disturbing(self, use: Use) -> float:
+    def disturbing(self, use: SiteStats) -> float:
         """Return the cost of failing trylocks, which may take the cache line away."""
         return min(use.trylock_failures * self._move_ns, float(use.hold.total_ns))
 
@@ -174,7 +176,7 @@ def _at_most(wait: Distribution, most_ns: float) -> float:
     return min(float(wait.total_ns), scale * float((counts * lasted).sum()))
 
 
-def _free(site: Site, use: Use, hottest: Lock | None, profile: Profile) -> float:
+def _free(site: Site, use: SiteStats, hottest: Lock | None, profile: Profile) -> float:
     """Return how long the lock was free while threads waited, in ns.
 
     If waiters acquire in order, this is the time from release to acquire (not all
@@ -203,7 +205,7 @@ def _unheld(lock: Lock, profile: Profile) -> float:
 
 
 def _worst_thread(
-    site: Site, use: Use, active: Mapping[int, float], cost: _Cost
+    site: Site, use: SiteStats, active: Mapping[int, float], cost: _Cost
 ) -> tuple[float, float | None]:
     """Return the largest cost for one thread in ns, and its gain without waits.
 
@@ -215,8 +217,8 @@ def _worst_thread(
         return cost.of(use), None
     usual = REGULAR * use.acquisitions / threads
     worst = gained = 0.0
-    for number, uses in site.threads.items():
-        own = sum_of(uses.values())
+    for number, stats in site.threads.items():
+        own = sum_of(stats.values())
         if own is None or own.acquisitions < usual:
             continue
         spent = cost.of(own)

@@ -12,7 +12,15 @@ import numpy
 from hasp.profile.diagnosis.features import Features, SiteFeatures
 from hasp.profile.diagnosis.gain import busy, gain
 from hasp.profile.diagnosis.rules import Rules
-from hasp.profile.model.profile import Kind, Lock, Operation, Profile, Site, Thread, Use
+from hasp.profile.model.profile import (
+    Kind,
+    Lock,
+    Operation,
+    Profile,
+    Site,
+    SiteStats,
+    Thread,
+)
 
 # without condition variables and barriers
 LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)
@@ -42,7 +50,7 @@ def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Fe
         nodes=max(1, profile.nodes),
         sites=tuple(_site(site, profile, rules, whole) for site in locks if site.total),
         lock=profile.lock,
-        threads=max((moment.threads for moment in profile.moments), default=0),
+        threads=max((moment.threads for moment in profile.process_samples), default=0),
         section_share=profile.section_share,
         active_share=_ratio(
             sum(thread.section_ns for thread in profile.threads), active_ns
@@ -64,7 +72,7 @@ def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Fe
         fault_share=_fault_share(profile, rules, cpu_ns),
         counters=float(
             _counts_misses(profile)
-            and any(use.counted_sections for use in _uses(profile))
+            and any(use.counted_sections for use in _stats(profile))
         ),
     )
 
@@ -89,22 +97,22 @@ def _active(profile: Profile) -> dict[int, float]:
 
 def _thread_time(profile: Profile, active: Mapping[int, float]) -> tuple[float, float]:
     """Return the threads' total lifetime, and the part in which they were active."""
-    sections = lives = 0.0
+    sections = lifetime = 0.0
     for thread in profile.threads:
         ended = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
-        lives += max(0, ended - thread.began_ns)
+        lifetime += max(0, ended - thread.began_ns)
         sections += thread.section_ns
     # A shared record has only the lifetime of its last thread. The profile's share
     # covers all.
     if profile.section_share:
-        lives = sections / profile.section_share
-    return lives, min(sum(active.values()), max(lives, sections))
+        lifetime = sections / profile.section_share
+    return lifetime, min(sum(active.values()), max(lifetime, sections))
 
 
-def _uses(profile: Profile) -> Iterable[Use]:
+def _stats(profile: Profile) -> Iterable[SiteStats]:
     for site in profile.sites:
         if site.kind in LOCKS:
-            yield from site.uses.values()
+            yield from site.stats.values()
 
 
 def _counts_misses(profile: Profile) -> bool:
@@ -115,7 +123,7 @@ def _counts_misses(profile: Profile) -> bool:
 def spinning_share(profile: Profile) -> float:
     """Return the share of waits for locks that were on a CPU; 0 without samples."""
     spinning = parked = 0
-    for use in _uses(profile):
+    for use in _stats(profile):
         spinning += use.samples_spinning
         parked += use.samples_parked
     return _ratio(spinning, spinning + parked) or 0.0
@@ -123,8 +131,8 @@ def spinning_share(profile: Profile) -> float:
 
 def _cpu_time(profile: Profile) -> float | None:
     cpu = sum(thread.cpu_ns for thread in profile.threads)
-    if not cpu and profile.moments:
-        cpu = profile.moments[-1].cpu_ns
+    if not cpu and profile.process_samples:
+        cpu = profile.process_samples[-1].cpu_ns
     return float(cpu) if cpu else None
 
 
@@ -133,14 +141,14 @@ def _runnable(profile: Profile) -> tuple[float, float] | None:
 
     Samples without runnable threads are ignored: an idle server is irrelevant.
     """
-    looks = [
+    samples = [
         (moment.runnable, moment.waiting)
-        for moment in profile.moments
+        for moment in profile.process_samples
         if moment.runnable
     ]
-    if not looks:
+    if not samples:
         return None
-    runnable, waiting = numpy.mean(looks, axis=0)
+    runnable, waiting = numpy.mean(samples, axis=0)
     return float(runnable), float(waiting)
 
 
@@ -150,17 +158,17 @@ def _wanting(profile: Profile) -> float | None:
     Threads asleep for a lock would spin. The number is rounded: two threads that are
     always ready and a third that rarely is count as two.
     """
-    looks = _runnable(profile)
-    if looks is None:
+    samples = _runnable(profile)
+    if samples is None:
         return None
-    runnable, waiting = looks
+    runnable, waiting = samples
     wanting = runnable + waiting * (1 - spinning_share(profile))
     return round(wanting) / max(1, profile.cpus)
 
 
 def _granted(profile: Profile, cpu_ns: float | None) -> float | None:
     """Return the share of usable CPU time that the threads got."""
-    ready = [moment.runnable or 0 for moment in profile.moments]
+    ready = [moment.runnable or 0 for moment in profile.process_samples]
     if cpu_ns is None or not any(ready):
         return None
     wanted = float(numpy.mean(numpy.minimum(ready, profile.cpus)))
@@ -170,10 +178,10 @@ def _granted(profile: Profile, cpu_ns: float | None) -> float | None:
 def _fault_share(profile: Profile, rules: Rules, cpu_ns: float | None) -> float | None:
     faults = sum(thread.minor_faults for thread in profile.threads)
     share = _ratio(faults * rules.limit("page-fault"), cpu_ns)
-    if share is None or not profile.moments or not cpu_ns:
+    if share is None or not profile.process_samples or not cpu_ns:
         return share
     # The kernel serves faults, so they cannot take longer than all system time.
-    return min(share, profile.moments[-1].system_ns / cpu_ns)
+    return min(share, profile.process_samples[-1].system_ns / cpu_ns)
 
 
 class Whole(NamedTuple):
@@ -196,7 +204,7 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
     hold_p50 = use.hold.quantile(0.5)
     handover_p50 = use.handover.quantile(0.5)
     handover = use.handover.mean_ns
-    relocks = site.uses.get(Operation.RELOCK)
+    relocks = site.stats.get(Operation.RELOCK)
     attempts = use.acquisitions + use.trylock_failures
     births = _births(site, profile)
     faulting_ns = births.pages * rules.limit("page-fault")
@@ -316,24 +324,24 @@ def _births(site: Site, profile: Profile) -> Births:
     if not some:
         return Births(0, None, 0)
     early = profile.duration_ns / 4
-    lives = [max(1, lock.lives) for lock in some]
+    creations = [max(1, lock.creations) for lock in some]
     late = sum(
         count if lock.born_ns > early and STATIC not in lock.flags else count - 1
-        for lock, count in zip(some, lives, strict=True)
+        for lock, count in zip(some, creations, strict=True)
     )
     addresses = [lock.address for lock in some]
     span = (max(addresses) - min(addresses)) / PAGE + 1
     pages = min(len(site.locks), span)
     if step == 1:
         pages = len({address // PAGE for address in addresses})
-    number = round(sum(lives) * len(site.locks) / len(some))
-    return Births(number, late / sum(lives), pages)
+    number = round(sum(creations) * len(site.locks) / len(some))
+    return Births(number, late / sum(creations), pages)
 
 
 def _read_share(site: Site) -> float | None:
     if site.kind is not Kind.RWLOCK:
         return None
-    reads = site.uses.get(Operation.READ)
-    writes = site.uses.get(Operation.WRITE)
+    reads = site.stats.get(Operation.READ)
+    writes = site.stats.get(Operation.WRITE)
     read = reads.acquisitions if reads else 0
     return _ratio(read, read + (writes.acquisitions if writes else 0))

@@ -63,13 +63,13 @@ class Interval:
 def between(before: Snapshot | None, after: Snapshot, name: Naming) -> Interval:
     """Return the difference; without a first snapshot, since the recording began."""
     ticks = max(after.now - (before.now if before else after.begin), 1)
-    lives = after.lives - (before.lives if before else 0)
+    lifetime = after.lifetime - (before.lifetime if before else 0)
     section = after.section - (before.section if before else 0)
     return Interval(
         seconds=ticks * after.ns_per_tick / 1e9,
         sites=_sites(before, after, ticks, name),
         threads=list(_threads(before, after, ticks, name)),
-        section_share=min(max(section / lives, 0.0), 1.0) if lives > 0 else None,
+        section_share=min(max(section / lifetime, 0.0), 1.0) if lifetime > 0 else None,
     )
 
 

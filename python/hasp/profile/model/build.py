@@ -14,7 +14,7 @@ from hasp.base.errors import HaspError
 from hasp.profile.model import counter
 from hasp.profile.model.clock import clock_of
 from hasp.profile.model.doubts import doubts_of, unseen_doubt
-from hasp.profile.model.lives import lives_of
+from hasp.profile.model.lifetime import lifetime_of
 from hasp.profile.model.lock_sums import LockSums
 from hasp.profile.model.profile import Event, Profile
 from hasp.profile.model.order import cycles
@@ -22,7 +22,7 @@ from hasp.profile.model.overhead import overhead_of
 from hasp.profile.model.pending import pending_doubt, pending_of
 from hasp.profile.model.records import Converter
 from hasp.profile.model.sites import Sites, Stacks
-from hasp.profile.model.uses import UseReader
+from hasp.profile.model.site_stats import StatsReader
 from hasp.profile.symbols import cache
 from hasp.profile.symbols.modules import modules_of
 from hasp.profile.symbols.symbolizer import Symbolizer
@@ -91,14 +91,14 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
     sites = Sites(trace, sums, stacks, pending)
     convert = Converter(clock, stacks)
     threads = pending.threads
-    lives = lives_of(threads, int(header["latest"]["ticks"]))
+    lifetime = lifetime_of(threads, int(header["latest"]["ticks"]))
     sections = threads["section_ticks"].sum(dtype=float)
-    uses = np.concatenate([trace.all(ChunkKind.SITE_STATS), pending.uses])
-    uses = uses[np.isin(uses["operation"], ACQUIRING)]
-    unseen, waited = (clock.ns(uses[name].sum(dtype=float)) for name in WAITS)
-    doubts += unseen_doubt(unseen, waited, clock.ns(lives))
+    stats = np.concatenate([trace.all(ChunkKind.SITE_STATS), pending.stats])
+    stats = stats[np.isin(stats["operation"], ACQUIRING)]
+    unseen, waited = (clock.ns(stats[name].sum(dtype=float)) for name in WAITS)
+    doubts += unseen_doubt(unseen, waited, clock.ns(lifetime))
     doubts += pending_doubt(
-        clock.ns(pending.wait_ticks), clock.ns(pending.hold_ticks), clock.ns(lives)
+        clock.ns(pending.wait_ticks), clock.ns(pending.hold_ticks), clock.ns(lifetime)
     )
     edges = trace.all(ChunkKind.LOCK_ORDER)
     found = Profile(
@@ -112,9 +112,9 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         duration_ns=clock.duration_ns,
         began=int(header["begin"]["wall_ns"]) / 1e9,
         ended=header["ended"] in ENDED,
-        section_share=min(float(sections) / lives, 1.0) if lives else 0.0,
+        section_share=min(float(sections) / lifetime, 1.0) if lifetime else 0.0,
         threads=convert.threads(threads),
-        sites=sites.built(UseReader(clock), clock.ns(lives)),
+        sites=sites.built(StatsReader(clock), clock.ns(lifetime)),
         edges=convert.edges(edges),
         events=(
             *convert.events(trace.all(ChunkKind.EVENTS)),
@@ -124,13 +124,13 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
             np.concatenate([trace.all(ChunkKind.STACK_PROFILE), pending.weights])
         ),
         waiters=convert.waiters(trace.all(ChunkKind.WAITER_SAMPLES)),
-        moments=convert.moments(trace.all(ChunkKind.PROCESS_SAMPLES)),
-        overhead=overhead_of(header, threads, clock.ns_per_tick, clock.ns(lives)),
+        process_samples=convert.process_samples(trace.all(ChunkKind.PROCESS_SAMPLES)),
+        overhead=overhead_of(header, threads, clock.ns_per_tick, clock.ns(lifetime)),
         locks_created=int(header["locks_created"]),
         locks_destroyed=int(header["locks_destroyed"]),
         warnings=(),
         others=_others(trace),
-        looks=int(header["samples"]),
+        samples=int(header["samples"]),
         counter=counter.counted(header),
         counter_absent=counter.absent(header),
         lock_sites=sites.of.tolist(),

@@ -50,12 +50,17 @@ def doubts_of(header: np.void) -> Iterator[str]:
         yield "there are no samples: the number of waiting threads is not known"
 
 
-UNSEEN_SHARE, UNSEEN_LIVES = 0.1, 0.001
+UNSEEN_SHARE, UNSEEN_LIFETIME = 0.1, 0.001
 
 
-def unseen_doubt(unseen_ns: float, waited_ns: float, lives_ns: float) -> Iterator[str]:
+def unseen_doubt(
+    unseen_ns: float, waited_ns: float, lifetime_ns: float
+) -> Iterator[str]:
     """Yield a sentence if estimated waits are a notable part of all waiting."""
-    if unseen_ns > UNSEEN_SHARE * waited_ns and unseen_ns > UNSEEN_LIVES * lives_ns:
+    if (
+        unseen_ns > UNSEEN_SHARE * waited_ns
+        and unseen_ns > UNSEEN_LIFETIME * lifetime_ns
+    ):
         yield (
             f"waits of about {unseen_ns / 1e9:.2g} s began when the lock still seemed "
             f"free, besides {waited_ns / 1e9:.2g} s of measured waits; they are "

@@ -78,7 +78,7 @@ class LockSums:
             flags=_flags(int(record["flags"])),
             born_ns=clock.at(record["born"]),
             died_ns=clock.at(record["died"]) if record["died"] else None,
-            lives=int(record["creations"]),
+            creations=int(record["creations"]),
             bytes=int(record["bytes"]),
             acquisitions=sums["acquisitions"],
             contended=sums["contended"],
@@ -109,8 +109,8 @@ def _flags(bits: int) -> frozenset[str]:
 
 def waiters_of(trace: Trace, length: int) -> Waiters | None:
     """Return the waiters by lock number; None if there are no samples."""
-    looks = int(trace.header["samples"])
-    if not looks:
+    total = int(trace.header["samples"])
+    if not total:
         return None
     samples = trace.all(ChunkKind.WAITER_SAMPLES)
     samples = samples[(samples["lock"] != 0) & (samples["lock"] < length)]
@@ -120,7 +120,7 @@ def waiters_of(trace: Trace, length: int) -> Waiters | None:
     found = Waiters(*(np.zeros(length) for _ in Waiters._fields))
     if not len(samples):
         return found
-    found.mean[:] = np.bincount(lock, waiters * weight, length) / looks
+    found.mean[:] = np.bincount(lock, waiters * weight, length) / total
     begins = np.flatnonzero(np.diff(lock, prepend=0))
     found.most[lock[begins]] = waiters[begins]
     # A lock's samples are in descending order. The quantile is the first sample that,
@@ -128,6 +128,6 @@ def waiters_of(trace: Trace, length: int) -> Waiters | None:
     # none does, nobody was waiting in most samples.
     sums = np.cumsum(weight)
     before = np.repeat(sums[begins] - weight[begins], np.diff(begins, append=len(lock)))
-    covers = sums - before > (1 - HIGH) * looks
+    covers = sums - before > (1 - HIGH) * total
     found.high[lock[begins]] = np.maximum.reduceat(np.where(covers, waiters, 0), begins)
     return found

@@ -30,7 +30,7 @@ def own_ns(header: np.void, threads: Records, ns_per_tick: float) -> float:
 
 
 def overhead_of(
-    header: np.void, threads: Records, ns_per_tick: float, lives_ns: float
+    header: np.void, threads: Records, ns_per_tick: float, lifetime_ns: float
 ) -> Overhead:
     """Return the CPU time of recording and its share of the program's time.
 
@@ -41,7 +41,7 @@ def overhead_of(
     spent = own_ns(header, threads, ns_per_tick)
     ran = threads["cpu_ns"].sum(dtype=float) + float(header["sampler_ns"])
     run = int(header["latest"]["ticks"]) - int(header["begin"]["ticks"])
-    whole = max(ran, run * ns_per_tick) if threads["cpu_ns"].any() else lives_ns
+    whole = max(ran, run * ns_per_tick) if threads["cpu_ns"].any() else lifetime_ns
     share = min(spent / whole, 1.0) if whole else 0.0
     counted, timed, stack = (
         int(header[f"{cost}_cost_ps"]) / 1000 for cost in COSTS.values()

@@ -38,7 +38,7 @@ class Pending(NamedTuple):
     """The pending time as additional records, and the threads with it added."""
 
     threads: Records  # indexed by number
-    uses: Records
+    stats: Records
     counts: Records
     weights: Records
     wait_ticks: int  # waiting for locks, all threads
@@ -61,7 +61,7 @@ class _Collected:
         self._locks = trace.numbered(ChunkKind.LOCKS)
         self._recorded = trace.all(ChunkKind.SITE_STATS)
         self._now = int(trace.header["latest"]["ticks"])
-        self._uses: list[Records] = []
+        self._stats: list[Records] = []
         self._counts: list[Records] = []
         self._weights: list[Records] = []
         # Waiting for a lock is part of a critical section, but waits that timed out, or
@@ -112,7 +112,7 @@ class _Collected:
         if record is None:
             return
         contended = 0 if idle else 1
-        use = self._use(number, record, operation)
+        use = self._site_stats(number, record, operation)
         use["acquisitions"], use["contended"] = 1, contended
         use["wait_ticks"], use["wait_most"] = ticks, ticks
         use["wait"]["bucket"][0, bucket_of(ticks)] = 1
@@ -130,7 +130,7 @@ class _Collected:
         if record is None or int(record["kind"]) not in HOLDABLE:
             return
         self._held += ticks
-        use = self._use(number, record, self._held_as(number, record))
+        use = self._site_stats(number, record, self._held_as(number, record))
         use["hold_ticks"], use["hold_most"], use["timed"] = ticks, ticks, 1
         use["hold"]["bucket"][0, bucket_of(ticks)] = 1
         self._counts.append(
@@ -151,7 +151,7 @@ class _Collected:
         )
         return Operation.WRITE if wrote.any() else Operation.READ
 
-    def _use(self, number: int, lock: np.void, operation: Operation) -> Records:
+    def _site_stats(self, number: int, lock: np.void, operation: Operation) -> Records:
         kind = lock["kind"]
         use = _one(
             *(SITE_STATS,),
@@ -160,13 +160,13 @@ class _Collected:
             operation=operation,
             lock_kind=kind,
         )
-        self._uses.append(use)
+        self._stats.append(use)
         return use
 
     def result(self) -> Pending:
         return Pending(
             self.threads,
-            np.concatenate([np.zeros(0, SITE_STATS), *self._uses]),
+            np.concatenate([np.zeros(0, SITE_STATS), *self._stats]),
             np.concatenate([np.zeros(0, LOCK_COUNT), *self._counts]),
             np.concatenate([np.zeros(0, STACK_WEIGHT), *self._weights]),
             self._waited,

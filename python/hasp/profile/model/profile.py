@@ -40,7 +40,7 @@ class Operation(str, Enum):
 
 
 @dataclass(frozen=True)
-class Use:
+class SiteStats:
     """One operation on all locks of a site, by all threads or by one."""
 
     acquisitions: int
@@ -78,12 +78,12 @@ class Use:
         sections = self.counted_sections
         return self.cache_misses_counted / sections if sections else None
 
-    def __add__(self, other: Use) -> Use:
+    def __add__(self, other: SiteStats) -> SiteStats:
         def pair(name: str) -> Any:
             mine, theirs = getattr(self, name), getattr(other, name)
             return max(mine, theirs) if name in LARGEST else mine + theirs
 
-        return Use(**{field.name: pair(field.name) for field in fields(self)})
+        return SiteStats(**{field.name: pair(field.name) for field in fields(self)})
 
 
 LARGEST = {"longest_failing_run"}  # fields of Use that are merged by maximum
@@ -99,7 +99,7 @@ class Lock:
     flags: frozenset[str]  # recursive, errorcheck, shared, robust, priority, static
     born_ns: int  # since the start of the profile
     died_ns: int | None
-    lives: int
+    creations: int
     bytes: int
     acquisitions: int
     contended: int
@@ -142,8 +142,10 @@ class Site:
     created: Stack  # () if no init was recorded
     first: Stack  # the first acquisition
     locks: Sequence[Lock]
-    uses: Mapping[Operation, Use]
-    threads: Mapping[int, Mapping[Operation, Use]]  # by thread number; 0: ended threads
+    stats: Mapping[Operation, SiteStats]
+    threads: Mapping[
+        int, Mapping[Operation, SiteStats]
+    ]  # by thread number; 0: ended threads
     share: float  # of all threads' time: acquiring, holding, releasing
     waiters_mean: float | None  # the maximum over the site's locks; so are the next two
     waiters_p95: float | None
@@ -151,18 +153,18 @@ class Site:
     origins: Sequence[Origin] = ()  # several if the compiler duplicated the code
 
     @property
-    def total(self) -> Use | None:
+    def total(self) -> SiteStats | None:
         """All acquisitions: lock and relock of a mutex, read and write of a rwlock.
 
         For condition variables and barriers these are the waits. None if there are
         none.
         """
-        return sum_of(self.uses.values())
+        return sum_of(self.stats.values())
 
 
-def sum_of(uses: Iterable[Use]) -> Use | None:
+def sum_of(stats: Iterable[SiteStats]) -> SiteStats | None:
     """Return the sum of several uses; None for none."""
-    return reduce(Use.__add__, uses) if (uses := list(uses)) else None
+    return reduce(SiteStats.__add__, stats) if (stats := list(stats)) else None
 
 
 @dataclass(frozen=True)
@@ -257,7 +259,7 @@ class WaiterSample:
 
 
 @dataclass(frozen=True)
-class Moment:
+class ProcessSample:
     """The process in one sample; sums are since its start."""
 
     at_ns: int
@@ -271,7 +273,7 @@ class Moment:
     locks_created: int
 
 
-USUAL_LOOK_NS = 10_000_000.0  # 100 Hz, if the trace does not record it
+USUAL_SAMPLE_NS = 10_000_000.0  # 100 Hz, if the trace does not record it
 
 
 @dataclass(frozen=True)
@@ -295,14 +297,14 @@ class Profile:
     events: Sequence[Event]
     weights: Sequence[Weight]
     waiters: Sequence[WaiterSample]
-    moments: Sequence[Moment]
+    process_samples: Sequence[ProcessSample]
     overhead: Overhead
     locks_created: int
     locks_destroyed: int
     warnings: Sequence[str]  # sentences: what was lost, cut off or not measured
     others: Sequence[str] = ()  # traces of the other processes of the run
     damaged: bool = False  # parts of the trace could not be read
-    looks: int = 0  # number of samples of waiters
+    samples: int = 0  # number of samples of waiters
     # the event behind `cache_misses`, such as "cache misses"
     counter: str | None = None
     counter_absent: str | None = None  # why no event was counted
@@ -316,11 +318,11 @@ class Profile:
         return sum(1 + thread.earlier for thread in self.threads)
 
     @property
-    def look_ns(self) -> float:
+    def sample_ns(self) -> float:
         """The mean time between two samples."""
-        if not self.looks:
-            return USUAL_LOOK_NS
-        return max(self.duration_ns / self.looks, 1.0)
+        if not self.samples:
+            return USUAL_SAMPLE_NS
+        return max(self.duration_ns / self.samples, 1.0)
 
     def site_of(self, lock: int) -> Site | None:
         """Return the site of a lock by its number; None if it is not known."""

@@ -10,15 +10,15 @@ from hasp.profile.model.lazy import Lazy
 from hasp.profile.model.profile import (
     Edge,
     Event,
-    Moment,
     Operation,
+    ProcessSample,
     Thread,
     WaiterSample,
     Weight,
 )
+from hasp.profile.model.site_stats import OPERATIONS
 from hasp.profile.model.sites import Stacks
 from hasp.profile.model.unseen import unseen_wait
-from hasp.profile.model.uses import OPERATIONS
 from hasp.profile.trace import format
 from hasp.profile.trace.format import EventKind, OrderMode, Records
 from hasp.profile.trace.reader import text
@@ -128,13 +128,13 @@ class Converter:
 
         return Lazy(len(records), sample)
 
-    def moments(self, records: Records) -> Lazy[Moment]:
+    def process_samples(self, records: Records) -> Lazy[ProcessSample]:
         """Return the samples of the process by time."""
         records = records[np.argsort(records["ticks"], kind="stable")]
 
-        def moment(place: int) -> Moment:
+        def moment(place: int) -> ProcessSample:
             record = records[place]
-            return Moment(
+            return ProcessSample(
                 self.clock.at(record["ticks"]),
                 int(record["threads"]),
                 int(record["waiting"]),

@@ -18,7 +18,7 @@ from hasp.profile.model.lock_sums import KINDS, LockSums, Places
 from hasp.profile.model.naming import Name, name_of
 from hasp.profile.model.pending import Pending
 from hasp.profile.model.profile import Kind, Origin, Site, Spot
-from hasp.profile.model.uses import HOLDING, ThreadUses, UseReader
+from hasp.profile.model.site_stats import HOLDING, StatsReader, ThreadStats
 from hasp.profile.symbols.frame import Stack
 from hasp.profile.symbols.symbolizer import Datum, Symbolizer
 from hasp.profile.trace.format import ChunkKind, LockKind, Records
@@ -71,7 +71,7 @@ class Sites:
     ) -> None:
         self.sums = sums
         self.stacks = stacks
-        self._uses = np.concatenate([trace.all(ChunkKind.SITE_STATS), pending.uses])
+        self._stats = np.concatenate([trace.all(ChunkKind.SITE_STATS), pending.stats])
         self._drafts = self._merge()
         self.of = np.zeros(len(sums.records), np.uint32)
         for number, draft in enumerate(self._drafts, 1):
@@ -86,8 +86,10 @@ class Sites:
         found, begins = np.unique(keys[order], return_index=True)
         parts = np.split(numbers[order], begins[1:])
         yield from zip(found.tolist(), parts, strict=bool(len(found)))
-        uses = self._uses[np.isin(self._uses["lock_kind"], [int(k) for k in LockKind])]
-        for key in np.setdiff1d(_keys(uses, "lock_kind"), found).tolist():
+        stats = self._stats[
+            np.isin(self._stats["lock_kind"], [int(k) for k in LockKind])
+        ]
+        for key in np.setdiff1d(_keys(stats, "lock_kind"), found).tolist():
             yield key, np.zeros(0, np.intp)
 
     def _merge(self) -> list[Draft]:
@@ -171,11 +173,11 @@ class Sites:
             for key in draft.keys
         }
 
-    def built(self, reader: UseReader, lives_ns: int) -> list[Site]:
+    def built(self, reader: StatsReader, lifetime_ns: int) -> list[Site]:
         """Return the sites by share, descending."""
-        uses = _keys(self._uses, "lock_kind")
-        order = np.argsort(uses, kind="stable")
-        ordered, keys = self._uses[order], uses[order]
+        stats = _keys(self._stats, "lock_kind")
+        order = np.argsort(stats, kind="stable")
+        ordered, keys = self._stats[order], stats[order]
         found = []
         for number, draft in enumerate(self._drafts, 1):
             parts = [
@@ -185,17 +187,22 @@ class Sites:
                 for key in draft.keys
             ]
             found.append(
-                self._site(number, draft, np.concatenate(parts), reader, lives_ns)
+                self._site(number, draft, np.concatenate(parts), reader, lifetime_ns)
             )
         return sorted(found, key=lambda site: (-site.share, site.number))
 
     def _site(
-        self, number: int, draft: Draft, records: Records, reader: UseReader, lives: int
+        self,
+        number: int,
+        draft: Draft,
+        records: Records,
+        reader: StatsReader,
+        lifetime: int,
     ) -> Site:
-        uses = reader.by_operation(records)
+        stats = reader.by_operation(records)
         spent = sum(
             use.wait.total_ns + use.hold.total_ns
-            for operation, use in uses.items()
+            for operation, use in stats.items()
             if operation in HOLDING
         )
         locks = np.concatenate(draft.locks)
@@ -209,9 +216,9 @@ class Sites:
             created=draft.created,
             first=draft.first,
             locks=self.sums.worst_first(locks),
-            uses=uses,
-            threads=ThreadUses(reader, records),
-            share=min(spent / lives, 1.0) if lives else 0.0,
+            stats=stats,
+            threads=ThreadStats(reader, records),
+            share=min(spent / lifetime, 1.0) if lifetime else 0.0,
             waiters_mean=float(waiters.mean[locks].max(initial=0)) if waiters else None,
             waiters_p95=float(waiters.high[locks].max(initial=0)) if waiters else None,
             waiters_max=int(waiters.most[locks].max(initial=0)) if waiters else None,

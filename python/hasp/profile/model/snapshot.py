@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hasp.profile.model.lives import lives_of
+from hasp.profile.model.lifetime import lifetime_of
 from hasp.profile.model.lock_sums import KINDS
 from hasp.profile.model.overhead import overhead_of
 from hasp.profile.model.unseen import unseen_wait
@@ -98,7 +98,7 @@ class Snapshot:
     threads: tuple[ThreadNow, ...]
     # sites by lock, for locks that are held or waited for
     place_of: Mapping[int, Place]
-    lives: float  # total lifetime of all threads so far, in ticks
+    lifetime: float  # total lifetime of all threads so far, in ticks
     section: int  # ticks in critical sections
     own_share: float  # the recorder's share of the program's time so far
 
@@ -117,7 +117,7 @@ def take(path: Path) -> Snapshot:
     wanted.update(number for thread in threads for number in thread.held)
     ns_per_tick = ns / ticks if ticks > 0 and ns > 0 else 1.0
     place_of = _places(trace, wanted - {0})
-    lives = lives_of(records, now)
+    lifetime = lifetime_of(records, now)
     sites = _sites(trace)
     for thread in threads:
         place = place_of.get(thread.waiting_for)
@@ -138,9 +138,11 @@ def take(path: Path) -> Snapshot:
         sites=sites,
         threads=threads,
         place_of=place_of,
-        lives=lives,
+        lifetime=lifetime,
         section=int(records["section_ticks"].sum(dtype=np.uint64)),
-        own_share=overhead_of(header, records, ns_per_tick, lives * ns_per_tick).share,
+        own_share=overhead_of(
+            header, records, ns_per_tick, lifetime * ns_per_tick
+        ).share,
     )
 
 

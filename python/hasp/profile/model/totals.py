@@ -9,8 +9,8 @@ import numpy as np
 
 from hasp.profile.model.clock import clock_of
 from hasp.profile.model.pending import pending_of
-from hasp.profile.model.profile import Use, sum_of
-from hasp.profile.model.uses import HOLDING, OPERATIONS, UseReader
+from hasp.profile.model.profile import SiteStats, sum_of
+from hasp.profile.model.site_stats import HOLDING, OPERATIONS, StatsReader
 from hasp.profile.trace.format import ChunkKind, LockKind
 from hasp.profile.trace.reader import Trace
 
@@ -33,8 +33,8 @@ class LockStatistics:
 
 def statistics_of(trace: Trace) -> LockStatistics:
     """Return the totals. No stack is resolved, so this is fast."""
-    reader = UseReader(clock_of(trace.header, []))
-    records = np.concatenate([trace.all(ChunkKind.SITE_STATS), pending_of(trace).uses])
+    reader = StatsReader(clock_of(trace.header, []))
+    records = np.concatenate([trace.all(ChunkKind.SITE_STATS), pending_of(trace).stats])
     records = records[np.isin(records["lock_kind"], [int(kind) for kind in LOCKS])]
     total = sum_of(
         reader.use(records[records["operation"] == theirs], ours)
@@ -45,7 +45,7 @@ def statistics_of(trace: Trace) -> LockStatistics:
     return _of(total)
 
 
-def _of(use: Use) -> LockStatistics:
+def _of(use: SiteStats) -> LockStatistics:
     wait, hold = use.wait, use.hold
     return LockStatistics(
         spent_ns=wait.total_ns + hold.total_ns,

@@ -36,7 +36,7 @@ def chrome_trace(profile: Profile) -> dict[str, Any]:
         _named("process_name", program, program, profile.executable or "program"),
         _named("process_name", LOCKS, LOCKS, "locks: who holds, how many wait"),
         *_threads(profile, program),
-        *_moments(profile, program),
+        *_process_samples(profile, program),
         *_locks(profile, names),
     ]
     return {
@@ -85,8 +85,8 @@ def _threads(profile: Profile, pid: int) -> Iterator[Event]:
         }
 
 
-def _moments(profile: Profile, pid: int) -> Iterator[Event]:
-    for moment in profile.moments:
+def _process_samples(profile: Profile, pid: int) -> Iterator[Event]:
+    for moment in profile.process_samples:
         values = {"waiting": moment.waiting, "others": moment.threads - moment.waiting}
         yield _counter("threads", pid, moment.at_ns, values)
         if moment.runnable is not None:
@@ -102,7 +102,7 @@ def _locks(profile: Profile, names: Names) -> Iterator[Event]:
     by_lock: dict[int, list[WaiterSample]] = {}
     for sample in profile.waiters:
         by_lock.setdefault(sample.lock, []).append(sample)
-    tick = profile.look_ns
+    tick = profile.sample_ns
     busiest = sorted(
         by_lock,
         key=lambda lock: sum(one.waiters * one.weight for one in by_lock[lock]),

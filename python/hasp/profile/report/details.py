@@ -70,7 +70,7 @@ def _print_site(site: Site, profile: Profile, top: int | None, out: Console) -> 
         *(("misses",) if counts else ()),
     ):
         form.add_column(heading, justify="right", no_wrap=True)
-    for operation, use in site.uses.items():
+    for operation, use in site.stats.items():
         form.add_row(
             operation.value,
             count(use.acquisitions),
@@ -108,7 +108,7 @@ def _print_locks(site: Site, top: int | None, out: Console) -> None:
     form.add_column("flags", overflow="fold")
     for lock in site.locks[:top]:  # sorted by wait time
         lived = "" if lock.died_ns is None else time(lock.died_ns - lock.born_ns)
-        again = f" x{lock.lives}" if lock.lives > 1 else ""
+        again = f" x{lock.creations}" if lock.creations > 1 else ""
         form.add_row(
             str(lock.number),
             f"{lock.address:#x}",

@@ -11,7 +11,7 @@ from typing import Any
 
 from hasp import version
 from hasp.profile.model.distribution import Distribution
-from hasp.profile.model.profile import Lock, Profile, Site, Thread, Use
+from hasp.profile.model.profile import Lock, Profile, Site, SiteStats, Thread
 from hasp.profile.report.figures import (
     STATISTICS,
     Row,
@@ -100,7 +100,7 @@ def lock_site(row: Row, most: int) -> dict[str, Any]:
     site, use = row.site, row.use
     return {
         **_place(site),
-        **_use(use),
+        **_stats(use),
         "share": site.share,
         "waiters": {
             "mean": site.waiters_mean,
@@ -109,7 +109,7 @@ def lock_site(row: Row, most: int) -> dict[str, Any]:
         },
         "instances": len(site.locks),
         "operations": {
-            operation.value: _use(part) for operation, part in site.uses.items()
+            operation.value: _stats(part) for operation, part in site.stats.items()
         },
         "members": [_lock(lock) for lock in site.locks[:most]],
     }
@@ -127,7 +127,7 @@ def _place(site: Site) -> dict[str, Any]:
     }
 
 
-def _use(use: Use) -> dict[str, Any]:
+def _stats(use: SiteStats) -> dict[str, Any]:
     return {
         "acquisitions": use.acquisitions,
         "contended": contended_share(use),

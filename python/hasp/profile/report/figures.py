@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hasp.base.errors import HaspError
 from hasp.profile.model.distribution import Distribution
-from hasp.profile.model.profile import Kind, Operation, Profile, Site, Use
+from hasp.profile.model.profile import Kind, Operation, Profile, Site, SiteStats
 
 IDLE_KINDS = {Kind.CONDITION: Operation.WAIT, Kind.BARRIER: Operation.BARRIER}
 TIMES = ("wait", "hold", "handover")
@@ -25,7 +25,7 @@ class Row:
     """A site with the sum of all operations on its locks."""
 
     site: Site
-    use: Use
+    use: SiteStats
 
     @property
     def name(self) -> str:
@@ -62,7 +62,7 @@ def statistic(times: Distribution, name: str) -> float | None:
     return times.quantile(QUANTILES[name])
 
 
-def contended_share(use: Use) -> float | None:
+def contended_share(use: SiteStats) -> float | None:
     """Return the share of contended acquisitions; None without acquisitions."""
     return use.contended / use.acquisitions if use.acquisitions else None
 
@@ -184,7 +184,7 @@ def idle_rows(profile: Profile) -> list[Row]:
         Row(site, use)
         for site in profile.sites
         if site.kind in IDLE_KINDS
-        and (use := site.uses.get(IDLE_KINDS[site.kind])) is not None
+        and (use := site.stats.get(IDLE_KINDS[site.kind])) is not None
         and (use.acquisitions or use.signals or use.broadcasts)
     ]
     return sorted(found, key=lambda row: row.use.wait.total_ns, reverse=True)

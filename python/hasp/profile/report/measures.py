@@ -113,8 +113,8 @@ def _rate_between(before: Sighting, after: Sighting) -> Change | None:
 
 
 def _contended_between(before: Sighting, after: Sighting) -> Change | None:
-    uses = before.row.use, after.row.use
-    pairs = [(one.contended, one.acquisitions) for one in uses]
+    stats = before.row.use, after.row.use
+    pairs = [(one.contended, one.acquisitions) for one in stats]
     return counting.of_shares(pairs[0], pairs[1])
 
 

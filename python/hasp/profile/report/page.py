@@ -21,7 +21,7 @@ from hasp.profile.report.headline import is_empty, verdict
 from hasp.profile.report.order_graph import HEIGHT, WIDTH, order_graph
 from hasp.profile.report.stacks import KINDS, sums
 from hasp.profile.report.text import advice_lines, headline, overhead_words
-from hasp.profile.report.timeline import moments, timeline
+from hasp.profile.report.timeline import process_samples, timeline
 
 MOST_SITES, MOST_DETAILED, MOST_LOCKS, MOST_THREADS = 1000, 100, 20, 500
 MOST_FINDINGS = 50
@@ -113,7 +113,7 @@ def page_data(profile: Profile, names: Names, found: list[Row]) -> dict[str, Any
         "idle": [_idle(row) for row in idle_rows(profile)[:MOST_DETAILED]],
         "flame": {kind: tree(sums(profile, kind), f"all {kind}s") for kind in KINDS},
         "timeline": timeline(profile, names),
-        "moments": moments(profile),
+        "moments": process_samples(profile),
         "names": {str(site.number): site.name for site in _named(profile, shown)},
         "thread_columns": [list(pair) for pair in THREAD_COLUMNS],
         "threads": [_thread(one, profile) for one in _busiest(profile)],
@@ -149,7 +149,7 @@ def _details(row: Row) -> dict[str, Any]:
         },
         "operations": {
             operation.value: [use.acquisitions, use.contended, use.wait.total_ns]
-            for operation, use in site.uses.items()
+            for operation, use in site.stats.items()
         },
         "locks": [
             [

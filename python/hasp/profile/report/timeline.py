@@ -24,7 +24,7 @@ def timeline(profile: Profile, names: Names) -> dict[str, Any]:
     holders are recorded only while threads wait.
     """
     duration = max(profile.duration_ns, 1)
-    tick = profile.look_ns
+    tick = profile.sample_ns
     # Bins are multiples of the sampling interval, so that all have equally many
     # samples.
     width = tick * max(1, math.ceil(duration / tick / BINS))
@@ -76,10 +76,10 @@ def _spread(
             yield place, part
 
 
-def moments(profile: Profile) -> dict[str, list[Any]]:
+def process_samples(profile: Profile) -> dict[str, list[Any]]:
     """Return samples of the process over time, thinned out for a page."""
-    step = max(1, len(profile.moments) // BINS)
-    kept = profile.moments[::step]
+    step = max(1, len(profile.process_samples) // BINS)
+    kept = profile.process_samples[::step]
     return {
         "at_ns": [one.at_ns for one in kept],
         "threads": [one.threads for one in kept],

@@ -8,7 +8,7 @@ import numpy as np
 from hasp.profile.trace.format import Records
 
 
-def lives_of(threads: Records, now: int) -> float:
+def lifetime_of(threads: Records, now: int) -> float:
     """Return the sum of all threads' lifetimes in ticks; `now` ends the living ones."""
     began = threads["began"].astype(float)
     ended = np.where(threads["ended"] > 0, threads["ended"], now).astype(float)

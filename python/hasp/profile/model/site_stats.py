@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hasp.profile.model.clock import Clock
 from hasp.profile.model.distribution import NOTHING, Distribution
-from hasp.profile.model.profile import Operation, Use
+from hasp.profile.model.profile import Operation, SiteStats
 from hasp.profile.trace import format
 from hasp.profile.trace.format import Records, bucket_edges
 
@@ -25,7 +25,7 @@ OPERATIONS = {
 HOLDING = {Operation.LOCK, Operation.READ, Operation.WRITE, Operation.RELOCK}
 
 
-class UseReader:
+class StatsReader:
     """Converts records of the trace to Use."""
 
     def __init__(self, clock: Clock) -> None:
@@ -44,14 +44,14 @@ class UseReader:
             tuple(counts.tolist()), self.edges, total, max(most, 0), number, sampled
         )
 
-    def use(self, records: Records, operation: Operation) -> Use:
+    def use(self, records: Records, operation: Operation) -> SiteStats:
         """Return the sum of the records of one operation."""
         acquisitions = _sum(records, "acquisitions")
         # Fields of a running program change one by one, so the counts may be
         # inconsistent.
         contended = min(_sum(records, "contended"), acquisitions)
         held = acquisitions if operation in HOLDING else 0
-        return Use(
+        return SiteStats(
             acquisitions=acquisitions,
             contended=contended,
             wait=self._distribution(records, "wait", contended),
@@ -76,7 +76,7 @@ class UseReader:
             unseen_wait_ns=self.clock.ns(_sum(records, "unseen_wait_ticks")),
         )
 
-    def by_operation(self, records: Records) -> dict[Operation, Use]:
+    def by_operation(self, records: Records) -> dict[Operation, SiteStats]:
         """Return one Use for each operation that occurs."""
         return {
             ours: self.use(records[records["operation"] == theirs], ours)
@@ -85,10 +85,10 @@ class UseReader:
         }
 
 
-class ThreadUses(Mapping[int, Mapping[Operation, Use]]):
+class ThreadStats(Mapping[int, Mapping[Operation, SiteStats]]):
     """The uses of one site by thread, summed on access."""
 
-    def __init__(self, reader: UseReader, records: Records) -> None:
+    def __init__(self, reader: StatsReader, records: Records) -> None:
         self._reader = reader
         self._records = records
         self._threads: NDArray[np.uint32] = np.unique(records["thread"])
@@ -99,7 +99,7 @@ class ThreadUses(Mapping[int, Mapping[Operation, Use]]):
     def __len__(self) -> int:
         return len(self._threads)
 
-    def __getitem__(self, thread: int) -> Mapping[Operation, Use]:
+    def __getitem__(self, thread: int) -> Mapping[Operation, SiteStats]:
         mine = self._records[self._records["thread"] == thread]
         if not len(mine):
             raise KeyError(thread)
