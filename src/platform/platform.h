@@ -65,7 +65,7 @@
  * it parks, so that spinning costs about as much as parking and being woken (Karlin et
  * al., "Empirical studies of competitive spinning for a shared-memory multiprocessor",
  * SOSP 1991). Calibrated on the machine, never 0. yield_limit(): the number of relax()
- * calls before a waiter that never parks yields its CPU. CLOCK_TURNS: spin iterations
+ * calls before a waiter that never parks yields its CPU. CLOCK_SPINS: spin iterations
  * between two reads of the clock, chosen to take about as long as one read.
  * HANDOVER_LIMIT: the number of consecutive handovers within a group that a lock
  * prefers. ARRAY_SLOTS: the number of slots for a lock with an array of one slot per

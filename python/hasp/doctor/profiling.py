@@ -21,14 +21,21 @@ from hasp.profile.symbols.files import DEBUG_ROOT, files_of
 from hasp.profile.symbols.modules import Module
 
 TOPIC = "profiling"
-ROOM = 256 << 20  # bytes: the default limit of a trace
+DEFAULT_LIMIT = 256 << 20  # bytes: the default limit of a trace
 CONSTANT = ("constant_tsc", "nonstop_tsc")
 LINES = (".debug_line", ".zdebug_line")
 
 
 def findings() -> list[Finding]:
     """Return findings about what the recorder and `--hang-after` need from the host."""
-    return [_recorder(), _counter(), _threads(), _calls(), _debug_files(), _room()]
+    return [
+        _recorder(),
+        _counter(),
+        _threads(),
+        _calls(),
+        _debug_files(),
+        _disk_space(),
+    ]
 
 
 def _recorder() -> Finding:
@@ -85,12 +92,12 @@ def _debug_files() -> Finding:
     return Finding(TOPIC, "debug files", "none installed", NOTE, words)
 
 
-def _room() -> Finding:
+def _disk_space() -> Finding:
     folder = Path.cwd()
     free = files.room(folder)
-    if free >= ROOM:
+    if free >= DEFAULT_LIMIT:
         return Finding(TOPIC, "space for traces", f"{format_size(free)} in this folder")
-    words = f"a trace may grow to {format_size(ROOM)}: use -o or --limit"
+    words = f"a trace may grow to {format_size(DEFAULT_LIMIT)}: use -o or --limit"
     return Finding(TOPIC, "space for traces", format_size(free), NOTE, words)
 
 

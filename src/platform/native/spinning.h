@@ -25,11 +25,11 @@ static inline uint32_t spin_limit(void)
     return likely(limit != 0) ? limit : spinning_calibrate();
 }
 
-#define relax_at_most(turns) (relax(), 1u)
+#define relax_at_most(spins) (relax(), 1u)
 
-static inline void pause_for(uint32_t turns)
+static inline void pause_for(uint32_t spins)
 {
-    while (turns--)
+    while (spins--)
         relax();
 }
 

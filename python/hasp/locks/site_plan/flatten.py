@@ -31,9 +31,9 @@ def flatten(plan: Plan) -> str:
     """Return the text of the file. Raises HaspError if the plan is too large."""
     modules: dict[Module, int] = {}
 
-    def range_of(place: AddressRange) -> str:
-        number = modules.setdefault(place.module, len(modules))
-        return f"{number} {place.first:x} {place.last:x}"
+    def range_of(one: AddressRange) -> str:
+        number = modules.setdefault(one.module, len(modules))
+        return f"{number} {one.first:x} {one.last:x}"
 
     lines = []
     for entry in plan.entries:

@@ -100,9 +100,9 @@ def _source(unit: Any, program: Any, number: int) -> Path:
     home = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
     path = Path(home.value.decode(errors="replace") if home else ".")
     folders = program.header["include_directory"]
-    place = entry.dir_index if version >= 5 else entry.dir_index - 1
-    if 0 <= place < len(folders):
-        path /= folders[place].decode(errors="replace")
+    index = entry.dir_index if version >= 5 else entry.dir_index - 1
+    if 0 <= index < len(folders):
+        path /= folders[index].decode(errors="replace")
     return path / str(entry.name.decode(errors="replace"))
 
 
