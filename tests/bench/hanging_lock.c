@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A lock that nobody ever gets: what the benchmark must survive and report. */
+/* A lock that can never be acquired; the benchmark must survive and report it. */
 #include <pthread.h>
 #include <unistd.h>
 
 #define exported __attribute__((visibility("default")))
 
-/* By which Hasp recognises its library. */
+/* Hasp recognises its library by this symbol. */
 extern const char hasp_version[];
 exported const char hasp_version[] = "hanging";
 

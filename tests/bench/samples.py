@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Made-up cases, locks and samples for the tests of the benchmark's Python side."""
+"""Artificial cases, locks and samples for tests of the benchmark's reports."""
 
 from __future__ import annotations
 

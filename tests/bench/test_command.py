@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp bench locks` from outside."""
+"""`hasp bench locks` as a command."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_every_case_has_a_row_for_every_lock(hasp: Hasp) -> None:
 
 def check_row(row: dict[str, Any]) -> None:
     assert row["schema"] == "hasp.bench.locks/1"
-    # A busy machine may make a lock collapse, but nothing hangs.
+    # On a busy machine a lock may collapse, but none hangs.
     assert row["outcome"] in ("ok", "collapse"), row
     assert row["value"] > 0
     assert row["unit"]
@@ -119,7 +119,7 @@ def test_the_table_fits_80_columns(hasp: Hasp, tmp_path: Path) -> None:
 
 @pytest.fixture
 def hanging_native_dir(build_dir: Path, tmp_path: Path) -> Path:
-    """A folder of native parts whose libhasp.so hangs in every pthread_mutex_lock."""
+    """A folder of native programs whose libhasp.so hangs in pthread_mutex_lock."""
     for name in ("hasp-locks", "hasp-bench-locks", "hasp-calibrate"):
         (tmp_path / name).symlink_to(next(build_dir.rglob(name)))
     (tmp_path / "libhasp.so").symlink_to(next(build_dir.rglob("hanging-lock.so")))
@@ -162,9 +162,7 @@ def test_a_missed_target_is_a_finding(hasp: Hasp, hanging_native_dir: Path) -> N
 
 
 @pytest.mark.slow
-def test_a_file_of_rows_is_shown_again_with_a_figure(
-    hasp: Hasp, tmp_path: Path
-) -> None:
+def test_earlier_results_can_be_shown_with_a_figure(hasp: Hasp, tmp_path: Path) -> None:
     results, picture = tmp_path / "rows.jsonl", tmp_path / "locks.svg"
     options = ["--runs=2", "--locks=ttas,futex", "--cases=contended"]
     assert hasp("bench", "locks", *options, "--json", results).returncode == 0

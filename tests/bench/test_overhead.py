@@ -58,7 +58,7 @@ def test_fewer_requests_are_a_slowdown() -> None:
     assert found[FULL].clear
 
 
-def test_no_trace_is_no_success() -> None:
+def test_a_missing_trace_is_a_failure() -> None:
     found = figures({GLIBC: 20.0, FULL: None, SAMPLED: 20.0})
     assert found[FULL].met is False
     assert found[FULL].reason.startswith("it left no trace")
@@ -70,7 +70,9 @@ def write(path: Path, found: dict[str, Figure]) -> Path:
     return path
 
 
-def test_shown_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_earlier_results_can_be_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     original = figures({GLIBC: 20.0, FULL: 25.0, SAMPLED: 21.5})
     path = write(tmp_path / "figures.jsonl", original)
     assert [figure for figure, _ in load(path)] == list(original.values())

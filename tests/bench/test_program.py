@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hasp-bench-locks: one case measured once, within its time, whatever the lock does."""
+"""hasp-bench-locks: one case measured once, even if the lock hangs."""
 
 from __future__ import annotations
 

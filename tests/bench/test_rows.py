@@ -66,7 +66,7 @@ def test_far_too_slow_is_a_collapse() -> None:
     assert make_rows(samples, [long], ["ticket"])[1].outcome == COLLAPSE
 
 
-def test_handing_over_in_order_is_no_collapse() -> None:
+def test_fifo_handover_is_not_a_collapse() -> None:
     case = make_case("oversubscribed", lower_is_better=False)
     ring = make_case("baton_ring", lower_is_better=False, uses_lock=False)
     samples = collect(case, glibc=[9000.0] * ROUNDS, mcs=[90.0] * ROUNDS)
@@ -168,7 +168,7 @@ def test_the_best_lock_has_to_reach_both_limits(
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_what_a_pair_may_cost_depends_on_the_family(
+def test_the_target_of_a_pair_depends_on_the_family(
     lock: LockInfo, limit: float | None
 ) -> None:
     case = make_case("uncontended")

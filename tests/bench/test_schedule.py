@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rounds are interleaved, bounded in time, and do not insist on a lock that hangs."""
+"""Rounds are interleaved, bounded in time, and skip locks that hang."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_limit_holds_and_every_case_is_measured() -> None:
     assert {case.name for case, _ in samples.of} == {case.name for case in cases}
 
 
-def test_a_lock_that_does_not_come_to_an_end_twice_is_not_run_again() -> None:
+def test_a_lock_that_collapses_twice_is_not_run_again() -> None:
     bench = Bench(hanging="ticket", outcome=COLLAPSE)
     case = make_case("oversubscribed")
     samples = bench.run([case], ["ticket", "clh"], 6, None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hasp-shapes: each shape over pthread's mutexes, whoever provides them."""
+"""hasp-shapes: each shape with pthread mutexes of any implementation."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_mutex_that_does_not_exclude_is_a_finding(
     )
 
 
-def test_help_says_what_there_is(program: str) -> None:
+def test_help_lists_shapes_and_knobs(program: str) -> None:
     done = subprocess.run([program, "--help"], capture_output=True, text=True)
     assert done.returncode == 0
     for one in listed(program):
@@ -124,7 +124,7 @@ def test_help_says_what_there_is(program: str) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 100
 
 
-def test_its_lock_is_chosen_by_whoever_runs_it(program: str) -> None:
+def test_the_lock_is_that_of_the_preloaded_library(program: str) -> None:
     done = subprocess.run(
         [program, "unique-id", "--lock=mcs"], capture_output=True, text=True
     )

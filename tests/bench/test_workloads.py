@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hasp-workloads: each workload under locks of all kinds, and what it tells of them."""
+"""hasp-workloads: each workload with locks of all kinds, and its results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from lock_list import representatives
 from refusals import assert_refuses
 
-# With arguments that make a workload different.
+# Arguments that change the behaviour of a workload.
 UNDER_LOCKS = (
     ("one-lock",),
     ("one-lock", "--threads=1", "cs_lines=0", "drain=0"),
@@ -72,7 +72,7 @@ def run(program: str, workload: str, *arguments: str) -> dict[str, Any]:
 
 
 def check(record: dict[str, Any]) -> None:
-    """What holds of any result, on a machine as busy as it may be."""
+    """Properties of every result, even on a busy machine."""
     assert record["throughput_mops"] >= 0
     assert record["operations"] == sum(record["worker_operations"])
     assert len(record["worker_operations"]) == record["threads"]
@@ -88,7 +88,7 @@ def check(record: dict[str, Any]) -> None:
 def test_under_a_lock_of_each_kind(
     program: str, arguments: tuple[str, ...], lock: str
 ) -> None:
-    # A lock without parking may take long where workers outnumber CPUs.
+    # A lock without parking may be slow with more workers than CPUs.
     record = run(program, *arguments, f"--lock={lock}", "--cpus=any")
     check(record)
     assert record["lock"] == lock
@@ -118,7 +118,7 @@ def test_every_listed_workload_is_tested(program: str) -> None:
 
 
 def test_figures_are_plausible(program: str) -> None:
-    # Nobody else wants the lock; a pause of 1 us is nearly all there is.
+    # The lock is uncontended, and a pause of 1 us dominates.
     alone = run(program, "one-lock", "--threads=1", "think_cycles=0", "think_ns=1000")
     assert 0 < alone["throughput_mops"] < 1
     assert alone["jain_fairness"] == 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands in for the lock list: one lock, which never excludes anybody. */
+/* Replaces the lock list: one lock without mutual exclusion. */
 #include "locks/list/descriptor.h"
 
 static int let_pass(struct lock *lock)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* To be preloaded: mutexes that never exclude anybody. */
+/* To be preloaded: mutexes without mutual exclusion. */
 #include <pthread.h>
 
 #define EXPORT __attribute__((visibility("default")))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Flattened machine files, and programs that read them."""
+"""Fixtures: flattened machine files, and runs of the simulator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Flatten = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def flatten(tmp_path_factory: pytest.TempPathFactory) -> Flatten:
-    """flatten(name, **changes): a machine's file, with other values of some keys."""
+    """flatten(name, **changes): the machine's flattened file with changed keys."""
     folder = tmp_path_factory.mktemp("machines")
 
     def write(name: str, changes: dict[str, object] | None = None) -> Path:
@@ -42,7 +42,7 @@ def opteron(flatten: Flatten) -> Path:
 
 @pytest.fixture(scope="session")
 def simulate(build_dir: Path) -> Callable[..., dict[str, Any]]:
-    """simulate(machine file, workload, *arguments): the line, as a record."""
+    """simulate(machine file, workload, *arguments): the record of a run."""
     program = str(next(build_dir.rglob("hasp-simulate")))
 
     def run(machine_file: Path, workload: str, *arguments: object) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs for the simulator to run, one for each thing that it must get right:
+ * Test programs for the simulator:
  *
  *   engine MACHINE_FILE CASE [ARGUMENTS]
  *
- * Exit status 0: as it should be; 1: the simulator found that it can never end; 3: not
- * as it should be, which the standard error explains.
+ * Exit status 0: success; 1: the simulator detected a deadlock; 3: a check failed, as
+ * explained on stderr.
  */
 #include "locks/list/descriptor.h"
 #include "platform/workers.h"
@@ -19,7 +19,7 @@ enum { WRONG = 3, THREADS = 1024 };
 
 static const struct lock_operations *operations;
 static struct lock *locks[2];
-static struct atomic_u64 *word; /* what the lock guards, on a line of its own */
+static struct atomic_u64 *word; /* guarded by the lock, in a line of its own */
 static struct atomic_u32 *flags[2];
 static unsigned inside;
 static uint64_t end, turns[THREADS];
@@ -78,7 +78,7 @@ static void exclude(const char *name, unsigned threads)
         sum += turns[i];
     printf("%s: %" PRIu64 " turns, %" PRIu64 " cycles\n", name, sum, ticks() - start);
     expect(load_relaxed(word) - before == sum, "an update was lost");
-    expect(operations->trylock(locks[0]), "it is not free in the end");
+    expect(operations->trylock(locks[0]), "the lock is not free at the end");
     operations->unlock(locks[0]);
 }
 
@@ -106,7 +106,7 @@ static bool no_trylock(struct lock *lock)
     return true;
 }
 
-/* Must be found out. */
+/* Must be detected. */
 static void no_exclusion(char **arguments)
 {
     static const struct lock_operations none = {
@@ -116,7 +116,7 @@ static void no_exclusion(char **arguments)
     exclude("none", 8);
 }
 
-/* --- deadlock LOCK: two threads take two locks, each the other's first --- */
+/* --- deadlock LOCK: two threads acquire two locks in opposite orders --- */
 
 static void embrace(unsigned index, void *argument)
 {
@@ -136,7 +136,7 @@ static void deadlock(char **arguments)
     run(2, embrace);
 }
 
-/* --- order: what store buffers show, and fences hide --- */
+/* --- order: effects of store buffers, and fences that prevent them --- */
 
 static uint32_t saw[2];
 static bool fenced;
@@ -162,7 +162,7 @@ static void order(char **arguments)
         store_relaxed(flags[0], 0);
         store_relaxed(flags[1], 0);
         run_on(2, in_two_cores, store_then_load);
-        expect(fenced || (!saw[0] && !saw[1]), "a store did not wait in its buffer");
+        expect(fenced || (!saw[0] && !saw[1]), "a store was not buffered");
         expect(!fenced || saw[0] || saw[1], "a fence did not empty the store buffer");
     }
 }
@@ -183,9 +183,9 @@ static void wait_in_vain(unsigned index, void *argument)
     const uint64_t at = now_ns() + WAIT;
     const struct deadline deadline = {
         CLOCK_MONOTONIC, {(time_t)(at / 1000000000), (long)(at % 1000000000)}};
-    expect(!operations->timedlock(locks[0], &deadline), "it acquired a held lock");
-    expect(now_ns() >= at, "it gave up too early");
-    expect(now_ns() - at < 1000 * US, "it gave up 1 ms late");
+    expect(!operations->timedlock(locks[0], &deadline), "a held lock was acquired");
+    expect(now_ns() >= at, "it timed out early");
+    expect(now_ns() - at < 1000 * US, "it timed out 1 ms late");
 }
 
 static void timeout(char **arguments)
@@ -199,7 +199,7 @@ static void timeout(char **arguments)
     }
 }
 
-/* --- watching: nobody waits for ever --- */
+/* --- watching: no thread waits forever --- */
 
 static void ping_pong(unsigned index, void *argument)
 {
@@ -208,8 +208,8 @@ static void ping_pong(unsigned index, void *argument)
     for (uint32_t i = 0; i < ROUNDS; i++) {
         if (index == 0)
             store_release(flags[0], i + 1);
-        /* The answer comes about now; the second look may see what the first one did
-         * not. */
+        /* The other thread stores at about this time, so the second load may read what
+         * the first one did not. */
         pause_cycles(index == 0 ? i % 701 : 0);
         for (; load_acquire(flags[index == 0]) != i + 1; relax())
             (void)load_relaxed(flags[index == 0]);
@@ -224,7 +224,7 @@ static void watching(char **arguments)
     run(2, ping_pong);
 }
 
-/* --- arrival: a line on its way to a core is not there yet for its other thread --- */
+/* --- arrival: a thread cannot read a line before it arrives at its core --- */
 
 static uint64_t read_at[3];
 
@@ -247,7 +247,7 @@ static void arrival(char **arguments)
     const int two_in_a_core[] = {0, 1, (int)cpu_count() - 1};
     (void)arguments;
     run_on(3, two_in_a_core, read_together);
-    expect(read_at[1] >= read_at[0], "it read a line before it had come");
+    expect(read_at[1] >= read_at[0], "a line was read before it arrived");
 }
 
 static const struct {
@@ -276,6 +276,6 @@ int main(int count, char **arguments)
             cases[i].run(arguments + 3);
             return 0;
         }
-    fprintf(stderr, "no such case\n");
+    fprintf(stderr, "there is no such case\n");
     return 2;
 }

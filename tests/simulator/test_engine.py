@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The simulated multicore: the same bytes each time, exclusion, order, who waits."""
+"""The simulated multicore: reproducibility, exclusion, memory order, deadlocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conftest import native_program
 from hasp.lab.simulate.machines.flat import flatten
 from hasp.lab.simulate.machines.machine import load
 
-# Each protocol, and several threads in a core under two of them.
+# Each protocol, two of them with several threads per core.
 MACHINES = ("opteron-48", "xeon-80", "niagara-64", "tilera-36", "i7-4770", "epyc-2x64")
 
 
@@ -45,15 +45,15 @@ def test_every_lock_excludes(flat: dict[str, Path], machine: str, threads: int) 
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_lock_that_excludes_nobody_is_found_out(flat: dict[str, Path]) -> None:
+def test_a_lock_without_mutual_exclusion_is_detected(flat: dict[str, Path]) -> None:
     done = run(flat["opteron-48"], "no-exclusion")
     assert done.returncode == 3
     assert "two threads are in the critical section" in done.stderr
 
 
 @pytest.mark.parametrize("machine", ["opteron-48", "niagara-64"])
-def test_the_same_bytes_each_time(flat: dict[str, Path], machine: str) -> None:
-    """Also where the system puts the program elsewhere each time."""
+def test_output_is_reproducible(flat: dict[str, Path], machine: str) -> None:
+    """Also with address space randomisation."""
     first, *others = (run(flat[machine], "exclusion", "all", 12) for _ in range(3))
     assert first.stdout.count("\n") > 30
     assert {other.stdout for other in others} == {first.stdout}
@@ -68,13 +68,13 @@ def test_stores_wait_in_a_buffer_and_fences_empty_it(
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_nobody_waits_for_ever(flat: dict[str, Path], machine: str) -> None:
+def test_no_thread_waits_forever(flat: dict[str, Path], machine: str) -> None:
     done = run(flat[machine], "watching")
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("machine", ["niagara-64", "i7-4770"])
-def test_a_line_is_not_there_before_it_has_come(
+def test_a_line_cannot_be_read_before_it_arrives(
     flat: dict[str, Path], machine: str
 ) -> None:
     done = run(flat[machine], "arrival")
@@ -82,13 +82,13 @@ def test_a_line_is_not_there_before_it_has_come(
 
 
 @pytest.mark.parametrize("machine", ["opteron-48", "niagara-64"])
-def test_deadlines_strike(flat: dict[str, Path], machine: str) -> None:
+def test_timed_locks_end_at_their_deadline(flat: dict[str, Path], machine: str) -> None:
     done = run(flat[machine], "timeout")
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("lock", ["futex", "mcs", "ticket", "tas", "mcs-park"])
-def test_a_deadlock_is_told(flat: dict[str, Path], lock: str) -> None:
+def test_a_deadlock_is_reported(flat: dict[str, Path], lock: str) -> None:
     done = run(flat["xeon-80"], "deadlock", lock)
     assert done.returncode == 1
     first, *rest = done.stderr.splitlines()

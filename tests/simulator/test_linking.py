@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-# Each of these keeps cells in static arrays or pools.
+# Locks with cells in static arrays or pools.
 LOCKS = ["twa", "hapax", "futex", "gcr+mcs", "mcs-park"]
 
 
-# The Opteron's lines are at home where they are first used, the Tilera's are hashed.
+# Homes are decided by first use on the Opteron, and by a hash on the Tilera.
 @pytest.mark.parametrize("machine", ["opteron-48", "tilera-36"])
 @pytest.mark.parametrize("lock", LOCKS)
 def test_moved_static_data_changes_no_byte(

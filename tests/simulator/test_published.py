@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The published forms of locks that the validation runs: each excludes, and is fair."""
+"""The published forms of locks: each excludes, and queue locks are fair."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHORT = ("--warm-up-ns=50000", "--duration-ns=300000")
 
 @pytest.fixture(scope="session")
 def published(build_dir: Path, opteron: Path) -> Callable[..., dict[str, Any]]:
-    """published(*arguments): the line of a run on the Opteron, as a record."""
+    """published(*arguments): the record of a run on the Opteron."""
     program = str(next(build_dir.rglob("hasp-simulate-published")))
 
     def run(*arguments: str) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def published(build_dir: Path, opteron: Path) -> Callable[..., dict[str, Any]]:
     return run
 
 
-# The run itself compares what was counted under the lock with what was done.
+# The program checks mutual exclusion itself.
 @pytest.mark.parametrize("workload", ["n-locks:3", "one-lock", "oversubscribed"])
 @pytest.mark.parametrize("form", FORMS)
 def test_a_published_form_excludes(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Simulated performance is as it was, to the last operation, and can be relied on."""
+"""Scenarios: simulated performance is exactly as expected."""
 
 from __future__ import annotations
 

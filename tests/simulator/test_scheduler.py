@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""More threads than CPUs in the simulator: shares, slices, waking and their costs."""
+"""Oversubscription in the simulator: shares, slices, wake-ups and their costs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 Simulate = Callable[..., dict[str, Any]]
 Flatten = Callable[..., Path]
 
-# Threads that compute and hardly ever meet: an operation takes 100 us and little more.
+# Threads compute and rarely contend: an operation takes little more than 100 us.
 COMPUTING = ("n-locks:1000", "--lock=mcs", "think_ns=100000", "--duration-ns=300000000")
 
 
@@ -32,32 +32,30 @@ def test_threads_on_one_cpu_share_it(simulate: Simulate, opteron: Path) -> None:
     assert shared["jain_fairness"] > 0.98
 
 
-def test_what_a_thread_computes_stops_while_it_is_off(
+def test_computation_stops_while_a_thread_is_descheduled(
     simulate: Simulate, opteron: Path
 ) -> None:
-    """Pauses of several slices each: two threads must not pause at the same time."""
+    """Pauses last several slices; threads on one CPU must not pause simultaneously."""
     arguments = ("n-locks:1000", "think_ns=10000000", "--duration-ns=2000000000")
     record = simulate(opteron, *arguments, "--threads=2", "--cpus=0,0")
     assert record["operations"] == pytest.approx(200, abs=5)
 
 
-def test_an_idle_cpu_takes_threads_over(simulate: Simulate, opteron: Path) -> None:
-    """Without that, who waits for a busy CPU falls behind: Jain's index 0.94 to 0.97 by
+def test_an_idle_cpu_steals_threads(simulate: Simulate, opteron: Path) -> None:
+    """Otherwise threads queued on busy CPUs fall behind: Jain's index 0.94 to 0.97 by
     seed; with it, 0.981 to 0.986."""
     arguments = ("pipeline", "--lock=futex", "work_cycles=1000000", "--cpus=any")
     record = simulate(opteron, *arguments, "--threads=192", "--duration-ns=1000000000")
     assert record["jain_fairness"] > 0.976
 
 
-def test_threads_that_may_go_anywhere_use_all_cpus(
-    simulate: Simulate, opteron: Path
-) -> None:
+def test_unpinned_threads_use_all_cpus(simulate: Simulate, opteron: Path) -> None:
     few = simulate(opteron, *COMPUTING, "--cpus=any", "--threads=48")
     many = simulate(opteron, *COMPUTING, "--cpus=any", "--threads=96")
     assert many["throughput_mops"] == pytest.approx(few["throughput_mops"], rel=0.1)
 
 
-def test_switching_takes_its_time(simulate: Simulate, flatten: Flatten) -> None:
+def test_switches_cost_time(simulate: Simulate, flatten: Flatten) -> None:
     slow = {"scheduler.switch": 2100000, "scheduler.slice": 6300000}  # 1 and 3 ms
     fast = {"scheduler.switch": 0, "scheduler.slice": 6300000}
     lost = throughput_of("0,0", simulate, flatten("opteron-48", slow))
@@ -66,7 +64,7 @@ def test_switching_takes_its_time(simulate: Simulate, flatten: Flatten) -> None:
     assert ratio == pytest.approx(0.75, rel=0.02)
 
 
-def test_a_slice_bounds_how_long_a_thread_waits(
+def test_the_slice_bounds_the_wait_for_a_cpu(
     simulate: Simulate, flatten: Flatten
 ) -> None:
     def longest_gap_ms(slice_ms: int) -> float:
@@ -94,8 +92,8 @@ def test_spinning_collapses_where_parking_does_not(
     assert parking[1] > 0.7 * parking[0]
 
 
-def test_waking_takes_its_time(simulate: Simulate, flatten: Flatten) -> None:
-    """A FIFO lock whose waiters sleep hands over to a thread that has to wake up."""
+def test_wakeups_cost_time(simulate: Simulate, flatten: Flatten) -> None:
+    """A FIFO lock with sleeping waiters hands over to a thread that must wake up."""
 
     def handover_ns(wake_cycles: int) -> float:
         machine = flatten("opteron-48", {"scheduler.futex_wake": wake_cycles})
@@ -106,7 +104,9 @@ def test_waking_takes_its_time(simulate: Simulate, flatten: Flatten) -> None:
     assert slow - quick == pytest.approx(9000, rel=0.1)
 
 
-def test_energy_goes_by_what_cpus_do(simulate: Simulate, flatten: Flatten) -> None:
+def test_energy_depends_on_the_activity_of_cpus(
+    simulate: Simulate, flatten: Flatten
+) -> None:
     def joules(state: str, lock: str) -> float:
         others = {"active", "pausing", "parked", "base"} - {state}
         changes: dict[str, object] = {f"power.{other}_mw": 0 for other in others}
@@ -118,8 +118,8 @@ def test_energy_goes_by_what_cpus_do(simulate: Simulate, flatten: Flatten) -> No
         return energy
 
     seconds = 0.01
-    # One works at a time; seven wait, spinning (and sometimes offering their CPU,
-    # which is work) or asleep; forty CPUs do nothing.
+    # One thread works at a time; seven spin (and sometimes yield, which is work) or
+    # sleep; forty CPUs are idle.
     assert joules("active", "futex") == pytest.approx(seconds, rel=0.05)
     assert joules("pausing", "mcs") == pytest.approx(7 * seconds, rel=0.05)
     assert joules("pausing", "futex") < 0.1 * seconds

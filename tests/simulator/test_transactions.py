@@ -39,7 +39,7 @@ def run_case(
 @pytest.mark.parametrize(
     "case", ["capacity", "nesting", "going-back", "interrupts", "responder-loses"]
 )
-def test_limits_and_what_comes_back(
+def test_limits_and_status_codes(
     run_case: Callable[[str], dict[str, int]], case: str
 ) -> None:
     run_case(case)
@@ -53,7 +53,7 @@ def test_no_update_is_lost_to_a_conflict(
     assert record["conflicts"] > record["aborts"] / 2 > 0
 
 
-def test_transactions_on_lines_of_their_own_hardly_abort(
+def test_transactions_on_disjoint_lines_hardly_abort(
     run_case: Callable[[str], dict[str, int]],
 ) -> None:
     record = run_case("own-counters")
@@ -61,7 +61,7 @@ def test_transactions_on_lines_of_their_own_hardly_abort(
     assert record["commits"] > 100 * record["aborts"]
 
 
-def test_nobody_sees_half_of_a_transaction(
+def test_transactions_are_isolated(
     run_case: Callable[[str], dict[str, int]],
 ) -> None:
     assert run_case("isolation")["commits"] > 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hasp-simulate: each workload under locks of all kinds, the same each time."""
+"""hasp-simulate: each workload with locks of all kinds, reproducibly."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_lock_that_does_not_exclude_is_a_finding(
     )
 
 
-def test_what_the_machine_does_not_have(
+def test_requests_beyond_the_machine_are_refused(
     build_dir: Path, opteron: Path, tmp_path: Path
 ) -> None:
     program = str(next(build_dir.rglob("hasp-simulate")))

@@ -27,11 +27,11 @@ struct cell_line {
 };
 
 static struct cell_line *lines;
-static struct atomic_u32 *fallback; /* held: no transaction may commit */
+static struct atomic_u32 *fallback; /* no transaction may commit while it is held */
 static uint64_t commits, aborts, conflicts;
 static struct meeting meeting;
 
-/* One transaction that reads and writes so many lines; its status. */
+/* Runs a transaction that reads and writes that many lines, and returns its status. */
 static uint32_t touch(unsigned reads, unsigned writes)
 {
     uint32_t status = transaction_begin();
@@ -46,7 +46,7 @@ static uint32_t touch(unsigned reads, unsigned writes)
     return status;
 }
 
-/* The first tries may meet an interrupt. */
+/* Retries, because an interrupt may abort the first attempts. */
 static uint32_t touch_patiently(unsigned reads, unsigned writes)
 {
     uint32_t status = 0;
@@ -63,7 +63,7 @@ static void capacity(unsigned index, void *argument)
     CHECK_EQUAL(touch_patiently(0, WRITE_LINES + 1), TRANSACTION_CAPACITY);
     CHECK_EQUAL(touch_patiently(READ_LINES, 0), TRANSACTION_STARTED);
     CHECK_EQUAL(touch_patiently(READ_LINES + 1, 0), TRANSACTION_CAPACITY);
-    /* What did not commit was never written. */
+    /* Aborted transactions have written nothing. */
     CHECK_EQUAL(load_relaxed(&lines[WRITE_LINES - 1].cell), WRITE_LINES - 1);
     CHECK_EQUAL(load_relaxed(&lines[WRITE_LINES].cell), 0);
 }
@@ -94,7 +94,7 @@ static void nesting(unsigned index, void *argument)
     CHECK_EQUAL(load_relaxed(&lines[0].cell), NESTING);
 }
 
-/* Deep in another function, which the abort leaves. */
+/* Aborts from within nested calls. */
 static __attribute__((noinline)) void write_and_abort(volatile int *on_stack)
 {
     volatile char filler[200];
@@ -103,7 +103,7 @@ static __attribute__((noinline)) void write_and_abort(volatile int *on_stack)
     store_relaxed(&lines[0].cell, 2);
     CHECK_EQUAL(load_relaxed(&lines[0].cell), 2); /* its own */
     transaction_abort(0xab);
-    CHECK(!"an aborted transaction goes on");
+    CHECK(!"an aborted transaction continues");
 }
 
 static void going_back(unsigned index, void *argument)
@@ -146,7 +146,7 @@ static void acquire_fallback(void)
         spin_until(load_relaxed(fallback) == 0);
 }
 
-/* Three attempts, then under the lock that all transactions read. */
+/* Three attempts, then a fallback to the lock, which all transactions read. */
 static void add_in_transaction(struct atomic_u64 *cell)
 {
     for (int tries = 0; tries < 3; tries++) {
@@ -182,8 +182,8 @@ static void own_counters(unsigned index, void *argument)
         add_in_transaction(&lines[1 + index].cell);
 }
 
-/* Half of the workers change two lines together, and write something wrong in between;
- * the others look at them, in transactions and without. */
+/* Half of the workers change two lines in a transaction with an inconsistent state in
+ * between; the others read them inside and outside transactions. */
 static void isolation(unsigned index, void *argument)
 {
     (void)argument;
@@ -215,7 +215,7 @@ static void isolation(unsigned index, void *argument)
     }
 }
 
-/* A read by another ends the transaction that has written. */
+/* A read by another thread aborts a transaction that has written the line. */
 static void responder_loses(unsigned index, void *argument)
 {
     (void)argument;
@@ -241,10 +241,14 @@ struct test_case {
 };
 
 static const struct test_case cases[] = {
-    {"capacity", 1, capacity},         {"nesting", 1, nesting},
-    {"going-back", 1, going_back},     {"interrupts", 1, interrupts},
-    {"one-counter", WORKERS, one_counter}, {"own-counters", WORKERS, own_counters},
-    {"isolation", WORKERS, isolation}, {"responder-loses", 2, responder_loses},
+    {"capacity", 1, capacity},
+    {"nesting", 1, nesting},
+    {"going-back", 1, going_back},
+    {"interrupts", 1, interrupts},
+    {"one-counter", WORKERS, one_counter},
+    {"own-counters", WORKERS, own_counters},
+    {"isolation", WORKERS, isolation},
+    {"responder-loses", 2, responder_loses},
 };
 
 static void run(const struct test_case *chosen)
@@ -276,6 +280,6 @@ int main(int count, char **words)
             return 0;
         }
     }
-    fprintf(stderr, "no case \"%s\"\n", words[2]);
+    fprintf(stderr, "there is no case \"%s\"\n", words[2]);
     return 2;
 }

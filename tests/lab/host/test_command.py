@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp machine` from outside."""
+"""`hasp machine` as a command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WIDTH = 80
 
 @pytest.fixture(scope="module")
 def measured(hasp: Hasp, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with everything that one quick run writes."""
+    """A folder with all outputs of one quick run."""
     folder = tmp_path_factory.mktemp("machine")
     done = hasp(
         *("machine", "--quick", "--json", folder / "host.jsonl"),
@@ -61,7 +61,7 @@ def test_every_kind_of_row(measured: Path) -> None:
 
 
 @needs_two
-def test_what_needs_a_third_cpu_is_absent(measured: Path) -> None:
+def test_cases_that_need_a_third_cpu_are_absent(measured: Path) -> None:
     if len(os.sched_getaffinity(0)) > 2:
         pytest.skip("this machine has a third CPU")
     absent = [row for row in rows(measured, "line") if row["absent"]]
@@ -88,7 +88,7 @@ def test_the_machine_file_can_be_simulated(measured: Path) -> None:
     assert described.topology.cpus == len(os.sched_getaffinity(0))
     assert "latency compare_exchange modified" in flat.flatten(described)
     assert "MEASURED" in described.sources
-    # Estimates are named, and nothing measured is among them.
+    # Estimates are listed, and include no measured figure.
     assert "protocol" in described.estimates
     assert "latency.load.modified" not in described.estimates
 
@@ -106,7 +106,9 @@ def test_csv_and_figure(measured: Path) -> None:
 
 
 @needs_two
-def test_results_can_be_shown_again(hasp: Hasp, measured: Path, tmp_path: Path) -> None:
+def test_earlier_results_can_be_displayed(
+    hasp: Hasp, measured: Path, tmp_path: Path
+) -> None:
     source = measured / "host.jsonl"
     again = hasp("machine", "--from", source, "--toml", tmp_path / "again.toml")
     assert again.returncode == 0, again.stderr
@@ -164,7 +166,7 @@ BURN = "print(flush=True)\nwhile True: pass"
 @pytest.mark.timeout(300)
 @needs_two
 def test_a_remote_load_is_steady_on_a_busy_host(hasp: Hasp, tmp_path: Path) -> None:
-    """Ten runs beside two programs that want both CPUs: medians within 5 %.
+    """Ten runs beside two busy programs: medians within 5 %.
 
     That is the range from the least to the largest median, over their median.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From samples to figures and doubts: each detector fires on what it is there for."""
+"""Figures and doubts computed from samples."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_figure_is_the_median_without_the_empty_region() -> None:
 
 
 def test_lines_of_two_kinds_give_one_steady_figure() -> None:
-    """Homes near and far: whichever kind has a few more, the figure hardly moves."""
+    """With near and far homes, the figure hardly depends on their shares."""
     found = []
     for near in (240, 260):
         bursts = [
@@ -62,7 +62,7 @@ def test_one_bad_burst_does_not_move_a_figure() -> None:
     assert found.cycles == pytest.approx(201, abs=1)
 
 
-def test_a_batch_is_shared_out() -> None:
+def test_the_time_of_a_batch_is_divided() -> None:
     row = {"batch": 10, "cycles": [1050.0] * 30, "overheads": [50] * 30}
     found = figure_of([row])
     assert found is not None
@@ -79,12 +79,12 @@ def test_outliers_are_dropped_and_counted() -> None:
     assert [doubt.doubt for doubt in doubts.of_figure("x", many)] == ["outliers"]
 
 
-def test_small_figures_do_not_scatter() -> None:
+def test_small_figures_have_no_outliers() -> None:
     found = figure([52.0, 54.0, 56.0, 52.0, 54.0, 54.0, 54.0, 54.0] * 50)
     assert found.outliers == 0
 
 
-def test_lost_overlap_is_dropped_counted_and_said() -> None:
+def test_lost_overlap_is_dropped_counted_and_reported() -> None:
     found = figure(normal(250, 8), lost_overlap=list(range(60)))
     assert found.lost_overlap == 60
     assert found.samples == 440
@@ -93,14 +93,14 @@ def test_lost_overlap_is_dropped_counted_and_said() -> None:
     assert doubts.of_figure("x", few) == []
 
 
-def test_nothing_is_zeroed() -> None:
-    """A sample below the empty region stays what it is."""
+def test_negative_samples_are_kept() -> None:
+    """A sample below the overhead stays negative."""
     assert figure([40.0] * 30).cycles == -10
     assert figure_of([]) is None
     assert figure_of([burst([250.0], lost_overlap=[0])]) is None
 
 
-def test_two_crowds_are_bimodal() -> None:
+def test_two_clusters_are_bimodal() -> None:
     found = figure([*normal(70, 3, 300), *normal(250, 8, 400)])
     assert found.modes is not None
     low, high = found.modes
@@ -120,7 +120,7 @@ def test_two_crowds_are_bimodal() -> None:
         [6.0, 8.0] * 100,
     ],
 )
-def test_one_crowd_is_not(samples: list[float]) -> None:
+def test_one_cluster_is_not_bimodal(samples: list[float]) -> None:
     assert modes(samples) is None
 
 
@@ -151,13 +151,13 @@ def test_steal_throttling_and_load() -> None:
     assert doubts.of_load(0.2, 2) == []
 
 
-def test_what_there_was_not() -> None:
+def test_missing_privileges_and_cpus_are_doubts() -> None:
     assert doubts.of_means(True, 2) == []
     found = doubts.of_means(False, 1)
     assert [doubt.doubt for doubt in found] == ["no_real_time", "one_cpu"]
 
 
-def test_threads_that_ran_one_after_the_other() -> None:
+def test_threads_that_did_not_overlap() -> None:
     assert [doubt.doubt for doubt in doubts.of_gap("fai", 7e6)] == ["lost_overlap"]
     assert doubts.of_gap("fai", 2e4) == []
 
@@ -183,14 +183,14 @@ def test_states_are_verified(state: str, load: int, store: int, fine: bool) -> N
     assert all(doubt.doubt == "state" for doubt in found)
 
 
-def test_levels_and_what_the_system_says() -> None:
+def test_levels_that_contradict_the_topology() -> None:
     latency = {(0, 1): 40.0, (2, 3): 42.0, (0, 2): 180.0, (0, 3): 190.0}
     latency |= {(1, 2): 185.0, (1, 3): 188.0}
     found = levels(latency)
     assert [level.cycles for level in found] == [41, 186.5]
     honest = dict.fromkeys(latency, PACKAGE) | {(0, 1): CORE, (2, 3): CORE}
     assert disagreements(found, honest, [CORE, PACKAGE]) == []
-    # A virtual machine that makes all CPUs look alike, and one that mixes them up.
+    # A virtual machine with a flat topology, and one with a wrong topology.
     flat = dict.fromkeys(latency, PACKAGE)
     (words,) = disagreements(found, flat, [PACKAGE])
     assert "should have one latency, but take 41 and 186 cycles" in words
@@ -234,7 +234,7 @@ HWLOC = """<topology version="2.0">
 </topology>"""
 
 
-def test_hwloc_is_understood() -> None:
+def test_hwloc_output_is_parsed() -> None:
     topology = parse(HWLOC, [0, 1, 2, 3])
     assert topology.nodes == 2
     assert topology.relation(0, 1) == CORE
@@ -246,12 +246,12 @@ def test_hwloc_is_understood() -> None:
     assert cpus_of("0x1,0x00000001") == {0, 32}
 
 
-def test_who_plays_which_part() -> None:
+def test_roles_of_cpus() -> None:
     topology = parse(HWLOC, [0, 1, 2, 3])
     found = {cast.relation: cast for cast in plan.casts(topology)}
     far = found["other package, distance 21"]
     assert (far.cpu, far.holder, far.sharer) == (0, 2, 3)
-    # Threads of a core have one copy together: the sharer is of another core.
+    # Threads of a core share a copy, so the sharer is on another core.
     near = found[CORE]
     assert (near.cpu, near.holder, near.sharer) == (0, 1, 2)
     two = plan.casts(machine([0, 1], [0, 0]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hasp-machine: every measure gives samples, and what is asked wrongly is refused."""
+"""hasp-machine: every measurement returns samples; wrong arguments are refused."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_every_case_gives_samples(program: str) -> None:
     pair = f"--cpus={CPUS[0]},{CPUS[1]}"
     records = measure(program, "coherence", pair, "--samples=20")
     states = {record["state"] for record in records}
-    # A third CPU is absent, and so are its cases: not zero.
+    # Without a third CPU, its cases are absent rather than zero.
     assert {"modified", "exclusive", "invalid", "mine", "shared_mine"} < states
     assert states.isdisjoint({"owned", "shared"})
     for record in records:
@@ -76,8 +76,8 @@ def test_every_case_gives_samples(program: str) -> None:
 
 
 @needs_two
-def test_states_are_what_they_are_called(program: str) -> None:
-    """The holder has a copy of what it holds, and alone where it should be alone."""
+def test_states_match_their_names(program: str) -> None:
+    """The holder has a copy, and the only one if the state is exclusive."""
     pair = f"--cpus={CPUS[0]},{CPUS[1]}"
     costs: dict[tuple[str, str], list[float]] = {}
     for _ in range(5):
@@ -109,7 +109,7 @@ def test_several_lists_of_cpus(program: str) -> None:
     assert found == [(first, second), (second, first)]
 
 
-def test_a_batch_stands_for_several_operations(program: str) -> None:
+def test_a_batch_covers_several_operations(program: str) -> None:
     (one,) = measure(
         program, "coherence", f"--cpus={CPUS[0]}", "--cases=cas:mine", "--batch=1"
     )
@@ -122,8 +122,8 @@ def test_a_batch_stands_for_several_operations(program: str) -> None:
 
 
 @needs_two
-def test_no_prefetcher_knows_the_next_line(program: str) -> None:
-    """Lines of a batch, one after the other, cost what they cost one by one."""
+def test_no_prefetcher_predicts_the_next_line(program: str) -> None:
+    """Lines of a batch cost as much as single lines."""
     words = ("coherence", f"--cpus={CPUS[0]},{CPUS[1]}", "--cases=load:modified")
     one, many = (
         statistics.median(

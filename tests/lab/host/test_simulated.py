@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The same measuring code on the simulator: what it finds is what went in.
+"""Measuring a simulated machine reproduces its latencies.
 
-What went in is table 2 of SSYNC (David, Guerraoui and Trigonakis, SOSP 2013), in
-tests/lab/host/table2.csv: 173 latencies of four machines. The way from there to here is
-a machine file, the simulator's protocol, and the scripts that bring each state about,
-so a cell that comes out again shows that all three mean the same by it.
+The reference is table 2 of SSYNC (David, Guerraoui and Trigonakis, SOSP 2013), in
+tests/lab/host/table2.csv: 173 latencies of four machines. If the measurement reproduces
+a cell, the machine file, the simulator's protocol and the script that produces the
+state are consistent.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MACHINES = {
     "Niagara": "niagara-64",
     "Tilera": "tilera-36",
 }
-# The table's names of distances where the machine's are others.
+# Names of distances in the table that differ from the machine file.
 DISTANCES = {
     ("Tilera", "one hop"): "1_hops",
     ("Tilera", "max hops"): "10_hops",
@@ -58,8 +58,7 @@ def program(build_dir: Path, name: str) -> str:
 
 @pytest.fixture(scope="session")
 def flat_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Each machine flattened; homes are where memory is touched first, as SSYNC had
-    them, not spread over the tiles."""
+    """Flattened machines. As in SSYNC, homes are decided by first touch, not hashed."""
     folder = tmp_path_factory.mktemp("flat")
     files = {}
     for system, name in MACHINES.items():
@@ -110,7 +109,7 @@ def test_every_cell_of_table_2_is_measured_again(
 
 
 @pytest.mark.parametrize("system", MACHINES)
-def test_threads_that_only_look_at_the_clock_take_turns(
+def test_threads_that_only_read_the_clock_share_a_cpu(
     system: str, build_dir: Path, flat_files: dict[str, Path]
 ) -> None:
     simulated = machine.load(MACHINES[system])
@@ -121,11 +120,11 @@ def test_threads_that_only_look_at_the_clock_take_turns(
     assert row["cycles"] == pytest.approx([slice_] * len(row["cycles"]), rel=0.01)
 
 
-def test_the_table_is_whole() -> None:
+def test_the_table_is_complete() -> None:
     assert len(list(cells())) == 173
 
 
-def test_hasp_machine_simulates(hasp: Any, tmp_path: Path) -> None:
+def test_hasp_machine_measures_a_simulated_machine(hasp: Any, tmp_path: Path) -> None:
     path = tmp_path / "i-20.jsonl"
     words = ("machine", "--simulate", "i-20", "--json", path)
     done = hasp(*words, "--plot", tmp_path / "heat.png")
@@ -137,7 +136,7 @@ def test_hasp_machine_simulates(hasp: Any, tmp_path: Path) -> None:
     levels = [row for row in rows if row["kind"] == "level"]
     names = [name for row in levels for name in row["relations"]]
     assert names == ["same_die", "one_hop"]
-    # With three CPUs and more nothing is absent, and sharers make a store dearer.
+    # With three or more CPUs no case is absent, and sharers slow down a store.
     assert not any(row["absent"] for row in rows if row["kind"] == "line")
     stores = {
         row["sharers"]: row["cycles"]
@@ -145,7 +144,7 @@ def test_hasp_machine_simulates(hasp: Any, tmp_path: Path) -> None:
         if row["kind"] == "crowd" and row["operation"] == "store"
     }
     assert stores[max(stores)] > stores[2]
-    # One line saturates: many threads get no more done than a few.
+    # A single line saturates: throughput does not grow with the number of threads.
     fai = {
         row["threads"]: row["throughput_mops"]
         for row in rows

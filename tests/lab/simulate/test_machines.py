@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Machine files: those that come with Hasp, and what is refused and where."""
+"""Machine files: those that come with Hasp, and errors with their positions."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_mesh_is_expanded_hop_by_hop() -> None:
     assert tilera.topology.between_places[7][7] == 0
 
 
-def test_distances_are_those_that_were_published() -> None:
+def test_distances_are_the_published_ones() -> None:
     opteron, xeon = load("opteron-48").topology, load("xeon-80").topology
     for topology in (opteron, xeon):
         most = len(topology.distances) - 1
@@ -81,7 +81,7 @@ def test_distances_are_those_that_were_published() -> None:
     assert xeon.between_places[0].count(1) == 3
 
 
-def test_atomics_without_a_row_take_the_one_that_stands_in() -> None:
+def test_missing_rows_are_copied() -> None:
     machine = load("opteron-48")
     rows = machine.latencies
     assert rows["fetch_add", "exclusive"] == rows["fetch_add", "modified"]
@@ -98,7 +98,7 @@ def test_no_figure_of_the_published_tables_is_an_estimate(name: str) -> None:
 
 
 def variant(old: str, new: str, name: str = "opteron-48") -> Machine:
-    """What a file says after an edit."""
+    """The machine in an edited file."""
     text = find(name).read_text()
     assert text.count(old) >= 1, old
     return read(
@@ -179,7 +179,7 @@ def test_broken_toml_names_its_line() -> None:
         Document(Path("edited.toml"), "a = 1\n\nb = = 2\n")
 
 
-def test_an_unknown_machine_is_offered_its_neighbours() -> None:
+def test_similar_names_are_suggested_for_an_unknown_machine() -> None:
     with pytest.raises(HaspError, match="no machine called 'xeon'") as caught:
         load("xeon")
     assert "did you mean xeon-80" in caught.value.remedy

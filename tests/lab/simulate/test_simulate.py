@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp simulate` around an engine that is only played: plans, tables, refusals."""
+"""`hasp simulate` with a fake engine: plans, tables, refusals."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def simulate(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_counts_double_or_count_in_steps() -> None:
+def test_ranges_double_or_use_steps() -> None:
     assert parse_counts("1..80") == [1, 2, 4, 8, 16, 32, 64, 80]
     assert parse_counts("1..80:20") == [1, 21, 41, 61, 80]
     assert parse_counts("6,1..4,2") == [1, 2, 4, 6]
@@ -86,7 +86,7 @@ def test_counts_double_or_count_in_steps() -> None:
             parse_counts(wrong)
 
 
-def test_placement_fills_spreads_and_draws() -> None:
+def test_placements() -> None:
     opteron, niagara = load("opteron-48"), load("niagara-64")
     assert cpus(opteron, 7, "default", 1) == [0, 1, 2, 3, 4, 5, 6]
     assert cpus(opteron, 9, "spread", 1) == [0, 6, 12, 18, 24, 30, 36, 42, 1]
@@ -139,7 +139,7 @@ def test_tables_fit_and_show_ranges_over_seeds(folder: Path) -> None:
     assert "1.00-2.00" in done.stdout
 
 
-def test_a_deadlock_is_a_finding_that_says_who_waits(folder: Path) -> None:
+def test_a_deadlock_is_a_finding_with_details(folder: Path) -> None:
     done = simulate(
         folder, "--machine", "xeon-80", "--locks", "spinlock,mcs", "--threads", "2"
     )
@@ -183,7 +183,7 @@ def test_a_broken_machine_file_is_named_with_its_line(
     assert f"{broken}:{line}: local.llc: -44 is negative" in done.stderr
 
 
-def test_the_scheduler_places_threads_where_no_cpu_is_theirs(folder: Path) -> None:
+def test_the_scheduler_places_unpinned_threads(folder: Path) -> None:
     done = simulate(
         folder, "--machine", "xeon-80", "--locks", "mcs", "--workload", "free",
         "--threads", "320", "--json",
@@ -191,9 +191,7 @@ def test_the_scheduler_places_threads_where_no_cpu_is_theirs(folder: Path) -> No
     assert json.loads(done.stdout)["throughput_mops"] == 9, done.stderr
 
 
-def test_after_an_interrupt_the_results_so_far_are_there(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_an_interrupt_keeps_finished_results(folder: Path, tmp_path: Path) -> None:
     results = tmp_path / "results.jsonl"
     # With one job at a time, the second one starts when the first has finished.
     words = ["--machine", "xeon-80", "--locks", "mcs,clh", "--threads", "2"]

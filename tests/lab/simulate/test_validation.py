@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Claims: when one agrees, how levels are counted, and what data has to hold."""
+"""Claims: agreement, levels, and consistency of the data."""
 
 from __future__ import annotations
 
@@ -55,25 +55,25 @@ def test_a_range_has_the_tolerance_at_its_ends_unless_it_is_loose() -> None:
     ("larger", "smaller", "agrees"),
     [(110, 100, True), (104, 100, None), (96, 100, None), (90, 100, False)],
 )
-def test_close_orders_are_ties(
+def test_close_orderings_are_ties(
     larger: float, smaller: float, agrees: bool | None
 ) -> None:
     assert judge(numeric(0, 0), Order(larger, smaller)).agrees is agrees
 
 
-def test_an_order_may_ask_for_a_factor() -> None:
+def test_an_ordering_may_require_a_factor() -> None:
     assert judge(numeric(0, 0), Order(195, 100, factor=2)).agrees is None
     assert judge(numeric(0, 0), Order(150, 100, factor=2)).agrees is False
     assert judge(numeric(0, 0), Order(220, 100, factor=2)).agrees is True
 
 
-def test_what_varies_over_seeds_is_shown_as_a_range() -> None:
+def test_values_that_differ_by_seed_are_shown_as_a_range() -> None:
     shown = judge(numeric(100, 100), Measured(100, 60, 140)).simulated
     assert shown == "100 (60 to 140)"
     assert judge(numeric(100, 100), Measured(100, 99, 101)).simulated == "100"
 
 
-def test_levels_leave_ties_out_and_keep_kinds_apart() -> None:
+def test_levels_exclude_ties_and_separate_kinds() -> None:
     orders = [claim for claim in CLAIMS if claim.kind == claims.ORDERING][:4]
     answers: list[bool | None] = [True, True, False, None]
     verdicts = [
@@ -99,7 +99,7 @@ def test_each_claim_is_of_a_known_machine_lock_and_kind() -> None:
             assert 0 < claim.least <= claim.most, claim.id
 
 
-def test_every_claim_of_the_study_is_asked_or_said_not_to_be() -> None:
+def test_every_claim_is_tested_or_listed_with_a_reason() -> None:
     asked = {claim.id.partition("/")[0] for claim in CLAIMS} | set(OUT_OF_SCOPE)
     wanted = {f"S{number}" for number in range(14, 72)}
     assert wanted - asked == set()
@@ -114,7 +114,7 @@ def test_the_locks_of_the_study_exist_here() -> None:
     assert {*LIBSLOCK.values(), *PLAIN.values()} <= known
 
 
-def test_the_other_form_of_locks_is_counted_apart() -> None:
+def test_shipped_locks_are_counted_separately() -> None:
     locks = [claim for claim in CLAIMS if claim.of_locks and claim.kind == "ordering"]
     claim, other = locks[:2]
     verdicts = [
@@ -142,7 +142,7 @@ def machines_with_distances() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "known"), [*machines_with_distances()])
-def test_cpus_are_as_far_apart_as_their_distance_says(name: str, known: str) -> None:
+def test_cpus_at_a_given_distance(name: str, known: str) -> None:
     topology = load(name).topology
     measurer, holder, sharer = at_distance(topology, known)
     cells = {"one_hop": 1, "max_hops": 10} if topology.hops else {}
@@ -166,7 +166,7 @@ def test_a_verdict_survives_its_json() -> None:
     assert from_record(record(both)) == both
 
 
-def test_the_page_is_what_the_data_say() -> None:
+def test_the_page_matches_the_data() -> None:
     import subprocess
 
     if not (ROOT / "docs/data/validation.jsonl").is_file():
