@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A real browser, and what every page that Hasp writes has to be in it."""
+"""A real browser, and the requirements for every HTML page that Hasp writes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import numpy
 import pytest
 
 WIDE, TALL, PHONE = (1200, 1000), (1200, 8000), (390, 844)
-CELLS = (24, 36)  # lines and columns that a figure is averaged into for comparison
-# A font or a new Plotly moves letters within cells; a figure that lacks something
-# differs by more. Both of 0 to 1, for each of red, green and blue.
+CELLS = (24, 36)  # lines and columns into which a figure is averaged for comparison
+# Another font or version of Plotly moves letters within cells; a figure that lacks
+# something differs by more. Both limits are from 0 to 1, for each of red, green and
+# blue.
 MEAN_DIFFERENCE, CELL_DIFFERENCE, MOST_CELLS = 0.03, 0.25, 0.02
 
 
 def headless() -> Iterator[Any]:
-    """Chromium without a screen; skips where it is not installed."""
+    """Start Chromium without a screen; skip if it is not installed."""
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not chromium or not driver:
         pytest.skip("Chromium and its driver are not installed")
@@ -41,7 +42,7 @@ def headless() -> Iterator[Any]:
 
 
 def visit(browser: Any, page: Path, size: tuple[int, int] = WIDE) -> None:
-    """Open a page in a window, or on a phone, of so many pixels; without a network."""
+    """Open a page in a window or on a phone of this size, without a network."""
     width, height = size
     metrics = {"width": width, "height": height, "deviceScaleFactor": 1}
     browser.execute_cdp_cmd(
@@ -56,7 +57,7 @@ def visit(browser: Any, page: Path, size: tuple[int, int] = WIDE) -> None:
 
 
 def assert_fits_a_phone(browser: Any, page: Path) -> None:
-    """As wide as the screen, and no figure over another or over a heading."""
+    """The page is as wide as the screen, and figures overlap nothing."""
     visit(browser, page, PHONE)
     width = browser.execute_script("return document.documentElement.scrollWidth")
     assert width <= PHONE[0]
@@ -69,7 +70,7 @@ def assert_fits_a_phone(browser: Any, page: Path) -> None:
 
 
 def assert_can_be_heard(browser: Any) -> None:
-    """What a screen reader says, and what a keyboard reaches."""
+    """A screen reader and a keyboard reach everything."""
     nameless = browser.execute_script(
         """const named = (one) => one.ariaLabel || one.closest("label")
             || one.textContent.trim();
@@ -94,9 +95,9 @@ def assert_can_be_heard(browser: Any) -> None:
 
 
 def pictures(browser: Any, folder: Path, names: list[str]) -> dict[str, Any]:
-    """Figures as cells of mean colour, by the id of their element.
+    """Return figures as cells of mean colour, by the id of their element.
 
-    In a TALL window nothing is scrolled, so that nothing that sticks lies over them.
+    In a TALL window nothing is scrolled, so sticky elements cover nothing.
     """
     from matplotlib.image import imread
 
@@ -109,7 +110,7 @@ def pictures(browser: Any, folder: Path, names: list[str]) -> dict[str, Any]:
 
 
 def averaged(picture: Any) -> Any:
-    """A picture as CELLS of mean colour."""
+    """Return a picture as CELLS of mean colour."""
     lines, columns = (
         numpy.linspace(0, size, cells + 1).astype(int)
         for size, cells in zip(picture.shape, CELLS, strict=False)
@@ -123,7 +124,10 @@ def averaged(picture: Any) -> Any:
 
 
 def differences(one: Any, other: Any) -> str:
-    """Why two averaged pictures are not the same; empty if they are, within bounds."""
+    """Return how two averaged pictures differ beyond the limits.
+
+    Empty if they do not.
+    """
     apart = numpy.abs(one - other).max(axis=2)
     mean, far = apart.mean(), (apart > CELL_DIFFERENCE).mean()
     if mean <= MEAN_DIFFERENCE and far <= MOST_CELLS:
@@ -132,9 +136,9 @@ def differences(one: Any, other: Any) -> str:
 
 
 def assert_looks_as_before(found: dict[str, Any], reference: Path) -> None:
-    """The figures against a committed picture of their cells, one below the other.
+    """Compare the figures with a committed picture of their cells.
 
-    Without that file it is made, and the test fails: look at it, then commit it.
+    If the picture does not exist it is created and the test fails: check and commit it.
     """
     from matplotlib.image import imread, imsave
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Profiles made up in memory, for tests of what reads profiles.
+"""Synthetic profiles, for tests of code that reads profiles.
 
-One tick of their clock is one nanosecond. Durations are drawn at random, always the
-same ones.
+One tick is one nanosecond. Durations are random but reproducible.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ MAIN_OPERATION = {
 def distribution(
     durations: Iterable[float], number: int | None = None, total: int | None = None
 ) -> Distribution:
-    """The histogram of these durations in ns, perhaps a sample of `number`."""
+    """Return the histogram of these durations in ns, or of a sample of `number`."""
     timed = [int(duration) for duration in durations]
     counts = [0] * BUCKETS
     for duration in timed:
@@ -61,13 +60,16 @@ def distribution(
 
 
 def around(mean: float, number: int, seed: int = 1) -> Distribution:
-    """`number` durations of that mean, skewed as waits are; at most 2000 are drawn."""
+    """Return `number` durations of that mean, skewed like waits.
+
+    At most 2000 are drawn.
+    """
     drawn = np.random.default_rng(seed).gamma(1.5, mean / 1.5, min(number, 2000))
     return distribution(drawn, number, int(mean * number))
 
 
 def stack(*places: str, module: str = "server") -> Stack:
-    """Frames from "function file.c:line", the innermost first."""
+    """Return frames from "function file.c:line", the innermost first."""
     frames = []
     for depth, place in enumerate(places):
         function, _, position = place.partition(" ")
@@ -87,7 +89,7 @@ def stack(*places: str, module: str = "server") -> Stack:
 
 
 def use(acquisitions: int, contended: int, wait: float, hold: float) -> SiteStats:
-    """So many acquisitions, waits and holds of these means in ns."""
+    """Return statistics with these counts and mean times in ns."""
     return SiteStats(
         acquisitions,
         contended,
@@ -110,7 +112,7 @@ def site(
     threads: int = 4,
     waiters: tuple[float, float, int] | None = None,
 ) -> Site:
-    """A site whose locks shared what was done evenly; so did its threads."""
+    """Return a site whose operations are spread evenly over its locks and threads."""
     place, _, expression = name.partition(" ")
     mean, p95, most = waiters or (None, None, None)
     locks = tuple(
@@ -201,7 +203,7 @@ def process_samples() -> tuple[ProcessSample, ...]:
 
 
 def profile(sites: Sequence[Site], section_share: float, threads: int = 4) -> Profile:
-    """A program of ten seconds whose threads spent their time alike."""
+    """Return a program of ten seconds whose threads behave alike."""
     section = int(section_share * DURATION)
     total = sum_of(whole for each in sites if (whole := each.total))
     waited = total.wait.total_ns // threads if total else 0
@@ -235,7 +237,7 @@ def profile(sites: Sequence[Site], section_share: float, threads: int = 4) -> Pr
 
 
 def hot_lock() -> Profile:
-    """Four threads fight for one mutex; two others hardly matter."""
+    """Four threads contend for one mutex; two other locks hardly matter."""
     hot = site(
         *(1, "db.c:88 &db->mu", use(2_000_000, 900_000, 20_000, 4000), 0.62),
         waiters=(2.4, 3.0, 3),
@@ -262,7 +264,7 @@ def hot_lock() -> Profile:
 
 
 def many_locks() -> Profile:
-    """A hash table with 10,000 locks: nobody waits, all is overhead."""
+    """A hash table with 10,000 locks and no waits: all is overhead."""
     buckets = site(
         *(1, "table.c:31 &bucket->lock", use(30_000_000, 400, 800, 60), 0.21),
         instances=10_000,
@@ -309,7 +311,7 @@ def unlocked() -> Profile:
 
 
 def deadlock() -> Profile:
-    """Two threads that took two locks in opposite order, and hang."""
+    """Two threads that acquired two locks in opposite order, and hang."""
     first = site(1, "bank.c:10 &from->lock", use(1001, 1, 5, 80), 0.5, threads=2)
     second = site(2, "bank.c:10 &to->lock", use(1001, 1, 5, 80), 0.5, threads=2)
     a, b = first.locks[0].number, second.locks[0].number

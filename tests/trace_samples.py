@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Traces made up by tests, as the recorder would write them.
+"""Synthetic traces, as the recorder would write them.
 
 One tick is one nanosecond unless a test sets the header's clocks otherwise.
 """
@@ -20,7 +20,7 @@ BEGIN = 1_000_000  # ticks
 
 
 class Synthetic:
-    """Collects records, then writes a file."""
+    """Collects records and writes a trace."""
 
     def __init__(self, duration: int = SECOND) -> None:
         self.header = np.zeros(1, format.HEADER)[0]
@@ -56,7 +56,7 @@ class Synthetic:
             self.header[name] = value
 
     def add(self, chunk: ChunkKind, /, **fields: Any) -> int:
-        """One record; returns its number."""
+        """Add one record; return its number."""
         record = np.zeros(1, RECORDS[chunk])
         for name, value in fields.items():
             if isinstance(value, (list, tuple)):
@@ -67,7 +67,7 @@ class Synthetic:
         return sum(map(len, self.records[chunk]))
 
     def add_many(self, chunk: ChunkKind, number: int, /, **columns: Any) -> None:
-        """Many records at once, each column an array or one value for all."""
+        """Add many records; each column is an array or one value for all."""
         records = np.zeros(number, RECORDS[chunk])
         for name, column in columns.items():
             records[name] = column
@@ -85,7 +85,10 @@ class Synthetic:
         return self.add(ChunkKind.LOCKS, born=BEGIN, **fields)
 
     def use(self, histograms: dict[str, list[int]] | None = None, **fields: Any) -> int:
-        """A use; `histograms` are durations by name (wait, hold, handover)."""
+        """Add site statistics.
+
+        `histograms` are durations by name (wait, hold, handover).
+        """
         kinds = {
             "operation": format.Operation.LOCK,
             "lock_kind": format.LockKind.MUTEX,

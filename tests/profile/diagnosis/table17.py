@@ -25,12 +25,12 @@ PREEMPTION = {"threads": 300, "runnable_per_cpu": 4.7}
 
 
 def _waiting(share: float) -> dict[str, float]:
-    """So large a share of the threads waits."""
+    """Return a share of waiting threads."""
     return {"waiters": share * CPUS, "waiters_share": share * CPUS / (CPUS - 1)}
 
 
 def _made(locks: int, faults: float) -> dict[str, float]:
-    """So many locks, made at the start, whose pages take a share of the run."""
+    """Return many locks created at the start, with their share of page faults."""
     run_ns = 60e9
     return {
         "locks": locks,
@@ -40,7 +40,7 @@ def _made(locks: int, faults: float) -> dict[str, float]:
     }
 
 
-# application -> what its hottest site, or the program, shows.
+# application -> measures of its hottest site or of the program
 APPLICATIONS: dict[str, dict[str, Any]] = {
     "facesim": HANDOVER,  # 40k migrations against 4k
     "radiosity": {**_waiting(0.30), "locks": 4000},  # 60 % on two of 4k locks
@@ -90,7 +90,7 @@ APPLICATIONS: dict[str, dict[str, Any]] = {
 
 
 def features(application: str, nodes: int = 8, **more: Any) -> Features:
-    """The measures of one row."""
+    """Return the measures of one row."""
     shown = {**THREADS, **APPLICATIONS[application], **more}
     site = {
         "share": 0.5,

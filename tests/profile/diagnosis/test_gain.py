@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What another lock can gain at most, and that nothing is recommended below 5 %."""
+"""The bound of what another lock algorithm can gain; below 5 % none is recommended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hasp.profile.model.distribution import NOTHING
 from hasp.profile.model.profile import Profile, WaiterSample
 
 MS = 1_000_000
-# What no rule measures.
+# Measures that no rule uses.
 SITE_FACTS = {"site", "name", "kind"}
 PROGRAM_FACTS = {"nodes", "sites", "lock", "threads"}
 
@@ -67,16 +67,16 @@ def program(
 
 
 def filled(**more: int) -> Profile:
-    """The sections fill 98 % of the run: no lock makes them shorter."""
+    """Sections fill 98 % of the run: no algorithm makes them shorter."""
     shape = {"acquisitions": 10_000, "contended": 9900, "handover_ns": 2000}
     times = {"wait_ns": 2 * MS, "hold_ns": 980_000, "runnable": 1}
     return program(**{**shape, **times, **more})
 
 
 def slow(runnable: int, handover_ns: int = 2 * MS, *, unheld: bool = False) -> Profile:
-    """Handed over slowly: free for four of ten seconds though somebody waits.
+    """Slow handover: free for four of ten seconds while threads wait.
 
-    It is held for four as well.
+    It is held for four seconds as well.
     """
     return program(
         acquisitions=100_000,
@@ -90,7 +90,7 @@ def slow(runnable: int, handover_ns: int = 2 * MS, *, unheld: bool = False) -> P
 
 
 def first(profile: Profile) -> SiteFeatures:
-    """The measures of its only site."""
+    """Return the measures of the only site."""
     return features(profile, load()).sites[0]
 
 
@@ -104,7 +104,7 @@ def test_sections_that_fill_the_run_leave_nothing_to_gain() -> None:
     assert (site.recommendation, site.alternatives) == (None, ())
     assert site.keep == "keep glibc's lock: no other algorithm can gain more than 1 %"
     assert site.keep in verdict.sentence
-    assert site.avoid  # what would be worse is said all the same
+    assert site.avoid  # worse algorithms are named anyway
     assert any("gain" in line and "[E10.bound" in line for line in verdict.evidence)
 
 
@@ -125,7 +125,7 @@ def test_slow_handovers_cost_idle_cpus_only() -> None:
 
 
 def test_cpu_time_takes_longer_on_a_busy_machine() -> None:
-    """What acquisitions cost is a share of the CPU time that there was."""
+    """The cost of acquisitions is a share of the available CPU time."""
     often = program(
         acquisitions=80_000_000,
         contended=0,
@@ -148,7 +148,7 @@ def test_what_recording_costs_is_no_part_of_the_program() -> None:
 
 
 def test_idle_time_does_not_count() -> None:
-    """A server that nobody asks for half of the time has as much to gain meanwhile."""
+    """A server that is idle half of the time can gain as much while it is busy."""
     always = slow(2)
     half = [
         moment if at % 2 else replace(moment, runnable=None, waiting=0)
@@ -161,10 +161,11 @@ def test_idle_time_does_not_count() -> None:
 
 
 def test_a_lock_that_others_take_first_is_free_meanwhile() -> None:
-    """Barging: no release was followed by a waiter, yet nobody held it."""
+    """Barging: no release was followed by a waiter, but nobody held the lock."""
     unseen, seen = first(slow(2, 0)), first(slow(2, 0, unheld=True))
     assert unseen.free_share == 0.0
-    assert seen.free_share == pytest.approx(0.6)  # all the time that it was not held
+    # all the time during which it was not held
+    assert seen.free_share == pytest.approx(0.6)
     assert (seen.gain or 0) > (unseen.gain or 0)
 
 
@@ -218,7 +219,7 @@ def test_what_is_tried_begins_where_most_can_be_gained() -> None:
     assert both.recommendation == "clh"
     tried = candidates(both, load(), 3)
     assert tried[:2] == ["clh", site.recommendation]
-    # Nothing recommended: locks of different sorts; and what the program had.
+    # No recommendation: locks of different kinds, and the present algorithm.
     kept = replace(advise(filled()).features, lock="mcs-park")
     tried = candidates(replace(advise(filled()), features=kept), load(), 2)
     assert tried[0] == "mcs-park"
@@ -236,7 +237,7 @@ def test_each_rule_without_its_measure_is_named_with_a_reason() -> None:
 
 
 def test_delegation_asks_for_cache_misses() -> None:
-    """Between 20 % and 70 % of the time at a lock they decide (RCL 4.1)."""
+    """They decide between 20 % and 70 % of the time at a lock (RCL 4.1)."""
     profile = replace(samples.hot_lock(), cpus=8)
     counted = {
         operation: replace(use, cache_misses_counted=40_000, counted_sections=2000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From the measures of Table 17's rows to its advice, and that each rule is needed."""
+"""The measures of Table 17's rows give its advice, and every rule is needed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hasp.profile.diagnosis.rules import Rules, load
 from .table17 import APPLICATIONS, features
 
 TABLE = Path(__file__).with_name("table17.csv")
-# The study's words, and ours.
+# The study's terms, and ours.
 BOTTLENECKS = {
     "scheduling:lock-handover": {"lock-handover"},
     "scheduling:lock-holder-preemption": {"lock-holder-preemption"},
@@ -77,7 +77,7 @@ def test_advice_is_that_of_the_study(application: str) -> None:
     assert site.recommendation in verdict.sentence
 
 
-# The rules that Table 17 rests on: without any one of them a row goes wrong.
+# The rules that Table 17 needs: without any of them a row fails.
 NEEDED = (
     *("E1.threads", "E2.handover", "E3.start", "E3.throughout", "E4.trylock"),
     *("E5.memory", "E6.uncontended", "E6.high", "E6.extreme", "E6.band"),
@@ -129,7 +129,7 @@ def test_what_is_seldom_taken_is_not_handed_over_slowly() -> None:
 
 
 def test_a_lone_waiter_disturbs_nobody() -> None:
-    """Spinning on a line of one's own serves where several spin (E6.lone)."""
+    """Spinning on a private line matters only if several threads spin (E6.lone)."""
     for application in ("memcached-new", "upscaledb"):
         several = features(application, nodes=1, waiters_p95=2.0)
         alone = features(application, nodes=1, waiters_p95=1.0)
@@ -169,7 +169,7 @@ def test_one_answer_outside_of_the_band(share: float) -> None:
 
 
 def test_contention_level_gives_way_before_memory() -> None:
-    """Memory asks for malthusian or backoff, high contention for no light lock."""
+    """Memory needs malthusian or backoff, high contention excludes light algorithms."""
     locks = [lock for lock in native.locks() if lock.name in ("backoff", "mcs", "clh")]
     measured = features("memcached-new", memory_stalls=2.0)
     site = judge(measured, load(), locks).sites[0]
@@ -178,7 +178,7 @@ def test_contention_level_gives_way_before_memory() -> None:
 
 
 def test_firm_advice_stands() -> None:
-    """Latency prefers a FIFO lock, threads that block often must not have one."""
+    """Latency prefers FIFO algorithms; threads that block often exclude them."""
     measured = features("facesim", share=0.9)
     site = judge(measured, load(), native.locks(), "latency").sites[0]
     assert site.advice[0] == "exclude fifo"
@@ -208,7 +208,7 @@ def test_little_time_in_sections_is_no_bottleneck() -> None:
     verdict = judge(features("memcached-new", **quiet), load(), native.locks())
     assert not verdict.locks_matter
     assert verdict.sentence.startswith("locks are not your bottleneck")
-    # But many locks, trylocks and uncontended acquisitions matter all the same.
+    # But many locks, trylocks and uncontended acquisitions still matter.
     for application in ("dedup", "memcached-old", "fluidanimate"):
         verdict = judge(features(application, **quiet), load(), native.locks())
         assert verdict.locks_matter, application
@@ -223,7 +223,7 @@ def test_latency_prefers_fifo() -> None:
 
 
 def test_fewer_threads_without_growing_sections_mean_memory() -> None:
-    """The other sign of a memory bottleneck, which a sweep over threads shows (E5)."""
+    """The other sign of a memory bottleneck, visible in a sweep over threads (E5)."""
     unseen = {"memory_stalls": None, "interleave_gain": None}
     shown = {**unseen, "fewer_threads_gain": 0.2, "share_growth": 0.8}
     verdict = judge(features("pca", **shown), load(), native.locks())
@@ -235,7 +235,7 @@ def test_fewer_threads_without_growing_sections_mean_memory() -> None:
 
 
 def test_on_a_busy_machine_a_parking_lock_is_named_too() -> None:
-    """E1 counts the program's own threads; others' take CPUs from holders as well."""
+    """E1 counts the program's threads; other programs preempt holders as well."""
     calm = judge(features("memcached-new"), load(), native.locks()).sites[0]
     busy = judge(features("memcached-new", cpu_granted=0.5), load(), native.locks())
     site = busy.sites[0]

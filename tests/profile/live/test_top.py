@@ -55,12 +55,12 @@ def test_a_hold_that_goes_on_counts(tmp_path, timed, began, held):
 
 
 def test_a_hold_that_was_timed_is_not_counted_twice(tmp_path):
-    """At its end the sums get all of it."""
+    """When it ends, the sums contain all of it."""
     holds = {"holding_since": BEGIN + SECOND, "holding_timed": 1}
     before = take(server(2, tmp_path / "before", holds))
     after = take(server(4, tmp_path / "after"))
     hot, _ = sorted_sites(between(before, after, named), order_of("wait"))
-    # The sums grew by one second, which was told before.
+    # The sums grew by one second, which was reported before.
     assert hot.held == pytest.approx(0)
 
 
@@ -72,11 +72,11 @@ def test_an_interval_is_the_difference_of_two_looks(samples):
     assert (hot.name, cold.name) == ("hot.c:1 &hot", "cold.c:2 &cold")
     assert (hot.acquisitions, cold.acquisitions) == (1000, 5000)
     assert hot.contended == pytest.approx(0.1)
-    assert hot.waiting == pytest.approx(0.1)  # both looks saw 0.25 s under way
+    assert hot.waiting == pytest.approx(0.1)  # 0.25 s were pending in both snapshots
     assert hot.held == pytest.approx(0.5)
     assert (hot.waiters, hot.holders) == (1, ["holder"])
     assert found.section_share == pytest.approx(0.25)
-    # As the report has it.
+    # As in the report.
     assert after.own_share == load(samples[1]).overhead.share > 0
 
 

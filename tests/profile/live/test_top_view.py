@@ -19,7 +19,7 @@ from hasp.profile.record import files
 
 
 class Fake:
-    """A source whose program a test plays."""
+    """A source that a test controls."""
 
     def __init__(self, *paths: Path) -> None:
         self.title = "server"
@@ -45,7 +45,7 @@ Steps = Callable[[TopApp, Pilot[None]], Awaitable[None]]
 
 
 def drive(source: Fake, steps: Steps, size: tuple[int, int] = (80, 24)) -> TopApp:
-    """Run the view, and do `steps` once it has looked."""
+    """Run the view, and perform `steps` after its first poll."""
     app = TopApp(source, 60.0, order_of("wait"))
 
     async def go() -> None:
@@ -63,7 +63,7 @@ async def settle(app: TopApp, pilot: Pilot[None]) -> None:
 
 
 def screen(app: TopApp) -> str:
-    """What is seen, as text."""
+    """Return the screen as text."""
     return "\n".join(
         "".join(segment.text for segment in strip)
         for strip in app.screen._compositor.render_strips()
@@ -83,7 +83,7 @@ def test_the_view_at_80_columns(samples):
         assert max(map(len, lines)) <= 80
         for words in ("server --fast", "25% in sections", "holder", "0x1000"):
             assert words in text
-        # The keys are shown.
+        # The keys are visible.
         for key in "whactopq?":
             assert f" {key} " in lines[-1], key
         assert "waiters" in text
@@ -143,7 +143,7 @@ def test_help(samples):
 
 def test_the_cursor_stays_with_its_site(samples):
     async def steps(app, pilot):
-        await pilot.press("a")  # the other one is now the first
+        await pilot.press("a")  # the other site is now the first
         assert app.query_one("#sites", DataTable).cursor_row == 1
 
     drive(Fake(samples[1]), steps)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From a trace to a profile: every number against what was put into the trace."""
+"""Profiles built from synthetic traces have the expected figures."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_clock_without_a_scale_is_a_doubt(program: Program, path: Path) -> Non
 
 
 def test_locks_of_one_place_are_one_site(program: Program, path: Path) -> None:
-    """Two callers of the same place: two origins of the recorder, one site here."""
+    """Two callers of one location are two origins, but one site."""
     for caller in (0x900, 0x950):
         stack = program.place(0x123, caller)
         lock = program.lock(address=caller, created_stack=stack, site=stack)
@@ -104,7 +104,7 @@ def test_locks_of_one_place_are_one_site(program: Program, path: Path) -> None:
 def test_an_origin_has_all_frames_up_to_the_place_or_none(
     program: Program, path: Path
 ) -> None:
-    """Frames of several modules: a library's own, and more than a plan can hold."""
+    """Frames of several modules, and more frames than a plan can contain."""
     library = {"begin": BASE * 2, "end": BASE * 2 + 999, "bias": BASE * 2}
     program.add(ChunkKind.MODULES, **library, path=b"/lib/libstdc++.so.6")
     outside = program.stack(BASE * 2 + 5, BASE + 0x10, BASE + 0x900)
@@ -168,7 +168,7 @@ def test_uses_add_up_over_threads_and_by_operation(
 
 
 def test_shares_are_of_all_threads_lives(program: Program, path: Path) -> None:
-    """Two lives of a second, one of them in a record that another thread had too."""
+    """Two threads of one second; one shares a record with an earlier thread."""
     stack = program.place(0x10)
     program.lock(address=1, first_stack=stack, site=stack)
     program.use(
@@ -207,8 +207,8 @@ def test_lock_records_and_tables_add_up(program: Program, path: Path) -> None:
             hold_ticks=30,
             owner_changes=4,
         )
-    program.add(ChunkKind.LOCK_COUNTS, lock=0, acquisitions=999)  # an empty place
-    program.add(ChunkKind.LOCK_COUNTS, lock=77, acquisitions=999)  # of no lock
+    program.add(ChunkKind.LOCK_COUNTS, lock=0, acquisitions=999)  # an empty slot
+    program.add(ChunkKind.LOCK_COUNTS, lock=77, acquisitions=999)  # of an unknown lock
     (made,) = read(program, path).sites[0].locks
     assert (made.acquisitions, made.contended, made.wait_ns) == (27, 5, 270)
     assert (made.hold_ns, made.owner_changes, made.died_ns) == (60, 8, 500)
@@ -219,7 +219,10 @@ def test_lock_records_and_tables_add_up(program: Program, path: Path) -> None:
 def test_waiters_count_the_looks_at_which_nobody_waited(
     program: Program, path: Path
 ) -> None:
-    """100 looks: ten with 4 waiters, two of weight 5 with one, the rest with none."""
+    """100 samples:
+
+    ten with 4 waiters, two of weight 5 with one, the others with none.
+    """
     stack = program.place(0x10)
     busy, calm = (
         program.lock(address=a, first_stack=stack, site=stack) for a in (1, 2)
@@ -276,7 +279,7 @@ def test_threads_that_wait_say_for_what(program: Program, path: Path) -> None:
 
 
 def test_threads_that_shared_a_record_count_each(program: Program, path: Path) -> None:
-    """The recorder keeps 256 records, and then uses those of threads that ended."""
+    """The recorder keeps 256 records, and then reuses those of ended threads."""
     program.thread(tid=9, reused=7743)
     profile = read(program, path)
     assert profile.thread_count == 2 + 7744
@@ -329,7 +332,7 @@ def test_other_processes_of_the_run_are_named(program: Program, tmp_path: Path) 
 def test_locks_of_a_site_are_made_when_they_are_asked_for(
     program: Program, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There may be a million of them: an object for each would take minutes."""
+    """There may be a million locks: an object for each would take minutes."""
     number = 100_000
     stack = program.place(0x10)
     program.add_many(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names of locks: places in the program, and its own words."""
+"""Names of locks: source locations and expressions."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_without_source_and_symbol_the_type_and_field_are_taken() -> None:
 def test_a_globals_member_stays_in_the_programs_words() -> None:
     frames = stack("db_open db.c:88")
     assert name(frames, "db") == "db.c:88 &db->mu"
-    assert name(frames, "b") == "db.c:88 b"  # the text is of something else
+    assert name(frames, "b") == "db.c:88 b"  # the text belongs to another lock
 
 
 def test_a_global_made_before_main_has_its_module() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lock-order inversions: circles of edges, and nothing else."""
+"""Lock-order inversions are the cycles of edges, and nothing else."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def edges(*pairs: Edge, by_try: tuple[Edge, ...] = ()) -> format.Records:
 
 
 def found(*pairs: Edge, by_try: tuple[Edge, ...] = ()) -> list[list[Edge]]:
-    """The circles as lists of edges; each lock is a site of its own."""
+    """Return the cycles as lists of edges; each lock is a site of its own."""
     made = edges(*pairs, by_try=by_try)
     circles, all_of_them = cycles(made, 100, lambda lock: lock)
     assert all_of_them
@@ -55,7 +55,7 @@ def test_short_circles_come_first_and_each_pair_once() -> None:
 
 
 def test_a_circle_inside_a_circle() -> None:
-    """The search for the way back to 1 comes by 2, where it began, once more."""
+    """The search for a way back to 1 passes 2, where it started, again."""
     circles = found((1, 2), (2, 3), (3, 2), (3, 1))
     assert [(2, 3), (3, 2)] in circles
     assert [(1, 2), (2, 3), (3, 1)] in circles
@@ -68,7 +68,7 @@ def test_trylocks_cannot_deadlock() -> None:
 def circles_of(
     *ways: tuple[Edge, OrderMode], fair: tuple[int, ...] = ()
 ) -> list[list[Edge]]:
-    """The same with modes; `fair` are rwlocks whose readers queue up behind writers."""
+    """Return cycles with modes; readers of rwlocks in `fair` queue behind writers."""
     made = edges(*(pair for pair, _ in ways))
     made["modes"] = [mode for _, mode in ways]
     writers_first = np.isin(np.arange(100), fair) if fair else None
@@ -84,14 +84,14 @@ READ, OUTER, INNER, ALONE = (
 
 def test_readers_do_not_wait_for_readers() -> None:
     assert circles_of(((1, 2), READ), ((2, 1), READ)) == []
-    # 1 is only read by both, 2 is written by the first: 1 never makes anybody wait.
+    # Both only read 1, and the first writes 2: nobody waits for 1.
     assert circles_of(((1, 2), OUTER), ((2, 1), READ)) == []
 
 
 def test_one_who_writes_both_makes_a_circle() -> None:
     circle = [(1, 2), (2, 1)]
     assert circles_of(((1, 2), READ), ((2, 1), ALONE)) == [circle]
-    # Each lock is held to read by one, and wanted for writing by the other.
+    # Each lock is held by a reader and wanted by a writer.
     assert circles_of(((1, 2), OUTER), ((2, 1), OUTER)) == [circle]
     assert circles_of(((1, 2), INNER), ((2, 1), INNER)) == [circle]
     assert circles_of(((1, 2), READ | ALONE), ((2, 1), READ)) == [circle]
@@ -113,7 +113,7 @@ def test_locks_that_do_not_exist_are_left_out() -> None:
 
 
 def test_locks_of_one_site_are_one_finding() -> None:
-    """Accounts in both orders: a hundred pairs of instances, one bug."""
+    """Accounts locked in both orders: a hundred pairs of instances, one finding."""
     pairs = [(a, b) for a in range(1, 11) for b in range(1, 11) if a != b]
     circles, all_of_them = cycles(edges(*pairs), 100, lambda lock: 1)
     assert (len(circles), all_of_them) == (1, True)
@@ -128,7 +128,7 @@ def test_too_many_are_cut_and_told() -> None:
 def test_the_search_takes_each_edge_of_a_large_circle_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One circle through all locks is the worst case."""
+    """One cycle through all locks is the worst case."""
     locks = 50_000
     made = np.zeros(locks, format.LOCK_ORDER)
     made["outer"] = np.arange(1, locks + 1)

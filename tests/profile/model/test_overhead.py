@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What recording cost, and of what it is a share."""
+"""The cost of recording, and its share of the program's time."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ def test_the_tools_own_cost_is_a_share_of_the_time_that_threads_ran(
 def test_a_blocked_program_is_not_told_that_recording_took_its_time(
     program: Synthetic, path: Path
 ) -> None:
-    """Its threads used next to no CPU time, so any cost was nearly all of that."""
+    """Its threads used almost no CPU time, so recording was nearly all of it."""
     program.thread(overhead_ticks=9_000_000, cpu_ns=10_000_000)
     assert read(program, path).share == pytest.approx(0.009)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Waits and holds that never ended: a blocked program did wait for its locks."""
+"""Waits and holds that never end count up to the end of the trace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HELD, WAITED = 9 * SECOND // 10, SECOND // 2
 
 
 class Blocked(Synthetic):
-    """A thread that holds a lock, and others that wait for it, when the trace ends."""
+    """A thread that holds a lock, and waiters for it, at the end of the trace."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ def read(blocked: Blocked, path: Path) -> Profile:
 
 
 def test_a_program_that_ended_while_its_threads_were_blocked(path: Path) -> None:
-    """One lock operation of each thread never ended, so none is in the sums."""
+    """One operation of each thread never ended, so it is in no sum."""
     profile = read(Blocked(), path)
     (site,) = profile.sites
     use = site.stats[Operation.LOCK]
@@ -93,6 +93,23 @@ def test_a_wait_inside_of_a_section_is_part_of_it(path: Path) -> None:
     )
     waiter = read(blocked, path).threads[1]
     assert (waiter.wait_ns, waiter.section_ns) == (WAITED, HELD)
+
+
+def test_the_innermost_hold_counts_too(path: Path) -> None:
+    """It is part of the outermost section, but a hold of another lock."""
+    blocked = Blocked(0)
+    inner = blocked.lock(site=blocked.stack(0x9999), address=128)
+    blocked.thread(
+        ended=0,
+        depth=2,
+        held=[blocked.number, inner],
+        holding_since=HOLD_BEGINS,
+        inner_since=WAIT_BEGINS,
+    )
+    profile = read(blocked, path)
+    holds = [lock.hold_ns for site in profile.sites for lock in site.locks]
+    assert sorted(holds) == [WAITED, 2 * HELD]
+    assert profile.threads[1].section_ns == HELD
 
 
 def test_waits_for_signals_are_idleness(path: Path) -> None:
@@ -140,7 +157,7 @@ def test_a_wait_that_the_thread_takes_for_a_hold(path: Path) -> None:
 
 
 def test_waits_that_timed_out_are_part_of_the_time_in_sections(path: Path) -> None:
-    """Or the verdict speaks of waits, and the evidence of 0 % in critical sections."""
+    """The verdict reports waits; the evidence must not be 0 % in sections."""
     blocked = Blocked(0)
     blocked.thread(wait_ticks=SECOND // 2)
     profile = read(blocked, path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The profiles that other tests are built on agree with themselves."""
+"""The sample profiles of other tests are consistent."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who waits for whom: circles, chains, and what is said of them."""
+"""Who waits for whom: cycles, chains, and their descriptions."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_reader_that_wants_to_write_waits_for_itself() -> None:
 
 
 def test_who_waits_for_a_signal_waits_for_nobody() -> None:
-    """Its mutex is not held meanwhile, whatever the published list says."""
+    """Its mutex is not held while it waits, whatever the published list contains."""
     sleeper = replace(waits(1, LOCK, LOCK), waiting_to=Operation.WAIT)
     hang = waiting(program(sleeper))
     assert not hang.is_deadlock

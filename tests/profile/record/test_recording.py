@@ -28,17 +28,17 @@ def hangs() -> Path:
 
 
 def wait_for_trace(path: Path) -> files.Trace:
-    """The trace, as soon as the recorder has written its header."""
+    """Return the trace as soon as the recorder has written its header."""
     return wait_until(lambda: files.head(path))
 
 
 def acquisitions(path: Path) -> int:
-    """The acquisitions recorded so far."""
+    """Return the number of acquisitions recorded so far."""
     return sum(sums.acquisitions for sums in take(path).sites.values())
 
 
 def waiting(snapshot: Snapshot) -> int:
-    """The number of threads that are waiting for a lock."""
+    """Return the number of threads waiting for a lock."""
     return sum(1 for thread in snapshot.threads if thread.waiting_for)
 
 
@@ -85,7 +85,7 @@ def test_a_hang_is_explained_and_ended(hasp, hangs, tmp_path, how, words):
 
 @pytest.mark.slow
 def test_a_hang_that_ends_is_told_once_and_nothing_is_killed(hasp, hangs, tmp_path):
-    # Long enough to be asked about on a busy machine.
+    # Long enough to be polled on a busy machine.
     finished = hasp("profile", *HANG, "--", hangs, "sleeps", "8", cwd=tmp_path)
     assert finished.returncode == 0
     assert finished.stderr.count("nothing has moved") == 1
@@ -182,7 +182,7 @@ def test_top_in_plain_tables(hasp, hangs, tmp_path):
     assert "started" in finished.stderr
     trace = files.head(tmp_path / "hasp.trace")
     assert trace is not None
-    assert not trace.running  # leaving ends the program
+    assert not trace.running  # quitting ends the program
 
 
 @pytest.mark.slow

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp report` on profiles made up in memory, in place of traces."""
+"""`hasp report` on synthetic profiles instead of traces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hasp.profile.report import source
 
 @pytest.fixture
 def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """traces(name, profile): a file that is read as this profile."""
+    """traces(name, profile) creates a file that is read as this profile."""
     known: dict[Path, Profile] = {}
 
     def load(path: Path) -> Profile:
@@ -35,7 +35,7 @@ def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
 
 @pytest.fixture
 def report(traces, capsys, monkeypatch, tmp_path):
-    """report(sample or profile, *words): exit status, stdout and stderr."""
+    """report(sample or profile, *words) returns exit status, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(os.environ, "COLUMNS", "80")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A profile with everything that a page can show, and one that is large."""
+"""A profile with everything that a page can show, and a large one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hasp.profile.model.profile import (
 
 
 def everything() -> Profile:
-    """Hot locks, a name that is no markup, an inversion, idle time, many stacks."""
+    """Hot locks, a name like markup, an inversion, idle time, and many stacks."""
     base = samples.hot_lock()
     odd = site(7, "x.cc:7 </script><b>odd", use(1000, 40, 9000, 700), 0.01)
     wake = next(one for one in samples.readers().sites if one.kind is Kind.CONDITION)

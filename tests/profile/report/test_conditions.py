@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp report --fail-if`: what a build server asks."""
+"""`hasp report --fail-if`, as used on a build server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hasp.profile.report.conditions import condition
         ("acquisitions > 1.9M", True),
         ("acquisitions > 2M", False),
         ("wait > 17s", True),  # without a statistic: the total
-        ("waiters > 2", True),  # and the mean
+        ("waiters > 2", True),  # without a statistic: the mean
         ("waiters.max >= 3", True),
         ("handover.p999 < 1us", False),
         ("hold.p50 < 1us", True),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Do the intervals of counting hold what they promise? Runs are drawn to see."""
+"""Confidence intervals of counting have their nominal coverage for random runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DRAWS = 400
 
 
 def coverage(draw):
-    """How often the interval holds the true ratio."""
+    """Return how often the interval contains the true ratio."""
     source = numpy.random.default_rng(11)
     found = [draw(source) for _ in range(DRAWS)]
     return sum(one.low <= true <= one.high for true, one in found) / DRAWS
@@ -70,7 +70,7 @@ def test_a_quantile_of_few_is_less_sure():
         return counting.quantiles(drawn, range(1, 6), 0.99)
 
     many = counting.variance_by_bootstrap(counts, 1000, p99)
-    # The same histogram, each measured duration counted for ten.
+    # The same histogram, with a weight of ten for each measured duration.
     few = counting.variance_by_bootstrap(counts, 100, p99)
     assert many < few
 

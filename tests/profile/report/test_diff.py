@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp diff`: what it calls a change, and what it does not."""
+"""`hasp diff`: what counts as a change, and what does not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hasp.profile.model.profile import Operation
 def run_of(
     seed: int, wait: float = 20_000, name: str = "db.c:88 &db->mu", number: int = 10**6
 ):
-    """A profile with one hot lock whose waits have this mean; two others stay."""
+    """Return a profile with one hot lock of this mean wait; two others are constant."""
     hot = use(number, number // 3, wait, 4000)
     times = samples.around(wait, number // 3, seed)
     hot = replace(hot, wait=times, hold=samples.around(4000, number, seed + 100))
@@ -28,7 +28,10 @@ def run_of(
 
 @pytest.fixture
 def diff(traces, capsys, monkeypatch, tmp_path):
-    """diff(before, after, *words): exit status, stdout, stderr; lists are groups."""
+    """diff(before, after, *words) returns exit status, stdout, stderr.
+
+    Lists are groups.
+    """
     monkeypatch.chdir(tmp_path)
 
     def run(before, after, *words):
@@ -81,14 +84,14 @@ def test_a_change_that_leaves_the_share_alone_is_said(diff):
 
 
 def test_groups_know_more_than_single_runs(diff):
-    """Runs that differ by a quarter by themselves hide a change of a quarter."""
+    """Runs that vary by a quarter hide a change of a quarter."""
     waits = (16_000, 20_000, 25_000)
     before = [run_of(n, wait=wait) for n, wait in enumerate(waits)]
     after = [run_of(n + 10, wait=1.25 * wait) for n, wait in enumerate(waits)]
     _, out, _ = diff(before, after, "--json")
     assert measures(out)["wait.mean"] == "cannot tell"
     assert "Welch" in json.loads(out)["method"][0]
-    # One pair of them alone looks certain, and says that it may not be.
+    # A single pair of them seems certain, and comes with a caveat.
     _, out, _ = diff(before[0], after[0], "--json")
     assert measures(out)["wait.mean"] == "more"
     assert "only the noise of counting" in json.loads(out)["method"][0]
@@ -109,7 +112,7 @@ def test_a_lock_whose_line_moved_is_the_same_lock(diff):
     lock = json.loads(out)["locks"][0]
     assert (lock["name"], lock["name_before"]) == ("db.c:97 &db->mu", "db.c:88 &db->mu")
     assert lock["status"] == "both"
-    # Another expression, or another file, is another lock.
+    # Another expression or file is another lock.
     for other in ("db.c:97 &db->other", "other.c:97 &db->mu"):
         _, out, _ = diff(run_of(1), run_of(2, name=other), "--json")
         found = {one["name"]: one["status"] for one in json.loads(out)["locks"]}
@@ -132,7 +135,7 @@ def test_fail_if_names_the_lock_and_the_change(diff):
 
 
 def test_a_change_that_may_be_chance_does_not_fail(diff):
-    """Forty acquisitions cannot show a change of a tenth."""
+    """Forty acquisitions cannot show a change of ten percent."""
     before, after = run_of(1, number=40), run_of(2, number=44)
     status, _, _ = diff(before, after, "--fail-if", "rate > +1%")
     assert status == 0

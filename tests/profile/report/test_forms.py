@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The forms for other tools: JSON, CSV, Markdown, folded stacks, speedscope, traces."""
+"""The formats for other tools:
+
+JSON, CSV, Markdown, folded stacks, speedscope, pprof.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def test_json_follows_its_schema(name, report, validator):
     assert out.count("\n") == 1
     document = json.loads(out)
     validator.validate(document)
-    # Everything that is written is described.
+    # The schema describes every field that is written.
     assert set(document) == set(validator.schema["properties"])
     known = validator.schema["$defs"]
     for lock in document["locks"]:
@@ -171,7 +174,7 @@ def test_chrome_trace(report):
     held = slices(events)
     assert {one["name"] for one in held} >= {"thread 2 (worker-2)"}
     for before, after in pairwise(held):
-        # Slices of one track that overlap are drawn wrongly.
+        # Overlapping slices of a track are drawn wrongly.
         assert before["ts"] + before["dur"] <= after["ts"]
     times = [one[key] for one in events for key in ("ts", "dur") if key in one]
     assert all(isinstance(each, int) for each in times), "floating point may overlap"
@@ -220,7 +223,7 @@ def test_a_rare_waiter_is_not_drawn_until_the_next_one(report):
 
 
 def test_what_was_not_timed_is_null_not_zero(report):
-    """A few acquisitions of a sampled run: none of their holds was timed."""
+    """A sampled run with few acquisitions, none of which has a timed hold."""
     profile = hot_lock()
     first = profile.sites[0]
     blank = Distribution((0,) * 128, tuple(range(129)), 0, 0, 2_000_000)
@@ -274,7 +277,7 @@ def test_pprof_keeps_inlined_calls_with_their_address(report, tmp_path):
     assert names == ["inlined_one", "caller"]
 
 
-@pytest.mark.slow  # Go compiles its pprof tool when that is first used
+@pytest.mark.slow  # Go compiles its pprof tool on first use
 @pytest.mark.timeout(900)
 def test_go_reads_pprof(report, tmp_path):
     go = shutil.which("go")
@@ -288,11 +291,11 @@ def test_go_reads_pprof(report, tmp_path):
     assert "db_put" in done.stdout and "88.89%" in done.stdout
 
 
-EVIL = b"\x1b[31m<script><b>&\xff\"'\n"  # a name that Linux allows
+EVIL = b"\x1b[31m<script><b>&\xff\"'\n"  # a valid file name on Linux
 
 
 def test_control_characters_in_names_are_escaped_in_every_form(report, tmp_path):
-    """Names of programs, threads and files may hold anything but a zero."""
+    """Names of programs, threads and files may contain any byte except zero."""
     trace = Synthetic()
     trace.set_header(
         command=np.void((b"./" + EVIL + b"\0").ljust(4096, b"\0")),
@@ -325,7 +328,7 @@ def test_control_characters_in_names_are_escaped_in_every_form(report, tmp_path)
 
 
 def test_a_program_with_such_a_name_has_its_symbols(tmp_path):
-    """The file is opened by its bytes, not by what is shown of them."""
+    """The file is opened by its bytes, not by its printed name."""
     records = np.zeros(1, format.MODULE)
     records[0]["begin"], records[0]["end"] = 1, 2
     records[0]["path"] = os.fsencode(tmp_path) + b"/\x07\xff"

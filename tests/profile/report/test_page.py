@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp report --html`: the page by itself, and in a real browser."""
+"""`hasp report --html`: the page itself, and in a real browser."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def data_of(text):
 
 def test_the_page_needs_nothing_else(page):
     text = page.read_text()
-    # Plotly's own code knows addresses of maps; the page itself must load nothing.
+    # Plotly's code contains addresses of maps; the page must load nothing.
     assert not re.search(r"<(script|img)[^>]+src=|<link|@import|url\(http", text)
     assert "</script><b>odd" not in text
     assert len(data_of(text)["sites"]) == 5
@@ -104,7 +104,7 @@ def test_the_timeline_is_a_mean_over_looks():
     profile = hot_lock()
     number = profile.sites[0].locks[0].number
     ms = 1_000_000
-    # Two waiters at every look of the first half, held by 2, then nobody.
+    # Two waiters in every sample of the first half, held by 2, then nobody.
     samples = tuple(WaiterSample(at * 10 * ms, number, 2, 2, 1) for at in range(1, 501))
     profile = replace(profile, waiters=samples)
     found = timeline(profile, Names(profile))
@@ -116,7 +116,7 @@ def test_the_timeline_is_a_mean_over_looks():
 
 
 def test_rare_waits_and_thinned_samples_keep_their_length():
-    """One look in a hundred saw a waiter; each sample stands for two looks."""
+    """One sample in a hundred has a waiter; each sample represents two intervals."""
     profile = hot_lock()
     number = profile.sites[0].locks[0].number
     rare = tuple(WaiterSample(at * SECOND, number, 1, 2, 2) for at in range(1, 11))
@@ -126,7 +126,7 @@ def test_rare_waits_and_thinned_samples_keep_their_length():
 
 
 def test_a_late_sample_is_spread_over_the_time_it_represents():
-    """The sampler did not run for a second: all that while, two threads waited."""
+    """The sampler did not run for a second, during which two threads waited."""
     profile = hot_lock()
     late = WaiterSample(3 * SECOND, profile.sites[0].locks[0].number, 2, 2, 100)
     found = timeline(replace(profile, waiters=(late,), samples=1000), Names(profile))
@@ -152,7 +152,7 @@ def test_the_order_graph_goes_from_left_to_right():
 
 
 def test_tried_locks_may_go_round():
-    """By trylock alone a circle cannot deadlock, nor confuse the layers."""
+    """A cycle of trylocks cannot deadlock, and must not confuse the layers."""
     profile = deadlock()
     first, second = profile.edges
     profile = replace(profile, edges=(first, replace(second, by_try=True)))
@@ -162,7 +162,7 @@ def test_tried_locks_may_go_round():
 
 
 def test_a_lock_with_itself_is_drawn():
-    """Two locks of one site, nested."""
+    """Two nested locks of one site."""
     profile = hot_lock()
     pool = profile.sites[2].locks
     edge = Edge(pool[0].number, pool[1].number, 3, False, ())
@@ -170,7 +170,7 @@ def test_a_lock_with_itself_is_drawn():
     graph = order_graph(profile, Names(profile))
     assert len(graph.boxes) == len(graph.arrows) == 1
     assert not graph.arrows[0].circular
-    # The same two in the other order, too.
+    # The same two in the other order.
     event = Event("order-inversion", 2, edge.outer, edge.inner, 1, 0, ())
     back = replace(edge, outer=edge.inner, inner=edge.outer)
     profile = replace(profile, edges=(edge, back), events=(event,))
@@ -212,13 +212,13 @@ def text_of(browser, name):
 def test_the_page_in_a_browser(browser, page):
     visit(browser, page)
     assert column(browser, "sites", 0)[0] == "db.c:88 &db->mu"
-    # Sorting by name, then in the other direction.
+    # Sort by name, then in the other direction.
     click(browser, "#sites th button")
     names = column(browser, "sites", 0)
     assert names == sorted(names) and len(names) == 5
     click(browser, "#sites th button")
     assert column(browser, "sites", 0) == names[::-1]
-    # Filtering.
+    # Filter.
     filter_by(browser, 2, "> 3.5 %")
     assert len(column(browser, "sites", 0)) == 2
     filter_by(browser, 5, ">= 1ms")
@@ -239,7 +239,7 @@ def test_the_page_in_a_browser(browser, page):
     waiting = browser.execute_script(total)
     click(browser, "#flame-hold")
     assert browser.execute_script(total) != waiting
-    # The time line of another lock.
+    # The timeline of another lock.
     held = "return document.getElementById('timeline').data.map((one) => one.name)"
     assert len(browser.execute_script(held)) == 5
     browser.execute_script(
@@ -260,7 +260,7 @@ def test_dark_and_light(browser, page):
     click(browser, "#theme")
     dark = browser.execute_script(ink), browser.execute_script(drawn)
     assert light[0] == light[1] != dark[0] == dark[1]
-    # Paper is white.
+    # The printed page is white.
     browser.execute_script("window.onbeforeprint()")
     assert browser.execute_script(ink) == light[0]
     assert browser.get_log("browser") == []

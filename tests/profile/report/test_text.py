@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `hasp report` prints on a terminal of 80 columns."""
+"""The output of `hasp report` on a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_table_has_the_figures(report):
     _, out, _ = report("hot_lock")
     row = next(line for line in out.splitlines() if line.startswith("db.c:88 "))
     assert "2.00M" in row and "45%" in row and "18.0s" in row and "62%" in row
-    # p50, p99 and maximum of the waits, then of the holds.
+    # p50, p99 and maximum of waits, then p50 and p99 of holds.
     assert "16us  78us 150us 3.1us  15us" in row
 
 
@@ -89,7 +89,7 @@ def test_histograms_are_text(report):
     assert any("#" * 40 in bar for bar in bars)
     waits = [line for line in out.split("\n\n")[0].splitlines() if "|" in line]
     numbers = [int(line.split("|")[2].split()[0].replace(",", "")) for line in waits]
-    assert sum(numbers) == 2000  # what was timed
+    assert sum(numbers) == 2000  # timed waits
     assert numbers.index(max(numbers)) not in (0, len(numbers) - 1)
 
 
@@ -158,7 +158,7 @@ def test_arguments_of_functions_are_left_out(function, shown):
 
 
 def test_a_circle_is_not_shown_through_a_trylock(report):
-    """The shortest way back is only ever tried; the real one has two steps."""
+    """The shortest way back is a trylock; the real one has two steps."""
     profile = profile_samples.hot_lock()
     a, b, c = (one.locks[0].number for one in profile.sites)
     way = [
@@ -214,7 +214,7 @@ def test_a_long_name_has_a_line_of_its_own(report):
     at = lines.index(name)
     assert lines[at + 1].split()[0] == "10"
     assert max(map(len, lines)) <= 80
-    # Both ends of what does not even fit in two lines.
+    # Both ends of a name that does not fit in two lines.
     start = next(n for n, line in enumerate(lines) if line.startswith("librocksdb"))
     shown = "".join(lines[start : start + 2])
     assert shown.startswith("librocksdb.so.7+0x30062e in rocksdb::")
@@ -249,7 +249,7 @@ def test_other_processes_of_the_run(report, traces, capsys):
 
 
 def test_long_names_are_said_once(report):
-    """Then the place stands for them, so that evidence can be read."""
+    """After that, only the location is printed, so that the evidence is readable."""
     profile = hot_lock()
     name = "libstore.so+0x1234 in some::name::space::Cache::Shard::Shard"
     sites = tuple(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The whole way: a program, its trace, and what `hasp report` makes of it."""
+"""End to end: a program, its trace, and its report."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_first_screen_of_a_real_program(trace, capsys):
     out = capsys.readouterr().out
     assert "sums.c:11 &hot" in out
     assert "60.0k" in out  # exactly 60,000 acquisitions
-    assert "600" in out  # of the other one
+    assert "600" in out  # acquisitions of the other lock
     assert max(map(len, out.splitlines())) <= 80
     assert "Recording took" in out
 
@@ -95,7 +95,7 @@ def test_every_form_of_a_real_program(form, trace, tmp_path):
     content = target.read_bytes()
     if form == "pprof":
         content = gzip.decompress(content)
-    # The sampler may never have met a waiter of so short a program.
+    # The sampler may have missed the waiters of such a short program.
     assert (b'"sums"' if form == "chrome-trace" else b"sums.c") in content
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`type.field` of a lock, from what compilers say of a call's first argument."""
+"""`type.field` of a lock, from the DWARF description of a call's first argument."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ PLACE = re.compile(r"\s*([0-9a-f]+):")
 
 
 def fields(folder: Path, *command: str) -> dict[str, str | None]:
-    """By function, what is said of its call."""
+    """Return the answers by function."""
     if not shutil.which(command[0]):
         pytest.skip(f"{command[0]} is not installed")
     source = folder / ("store.cc" if "++" in command[0] else "store.c")
@@ -129,7 +129,7 @@ def test_without_debug_information_nothing_is_said(tmp_path: Path) -> None:
 
 
 def test_damaged_files(tmp_path: Path) -> None:
-    """Whatever the bytes are: an answer, or none."""
+    """Any bytes give an answer or none."""
     assert fields(tmp_path, "gcc", "-g") == EXPECTED
     program = tmp_path / "store"
     whole = program.read_bytes()

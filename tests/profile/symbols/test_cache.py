@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hasp.trace.symbols: what a trace's addresses are, where its program is not."""
+"""hasp.trace.symbols resolves a trace's addresses where its program does not exist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .test_symbolizer import build
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
-    """A lock in a global object, first taken at the call."""
+    """A lock in a global object, first acquired at the call."""
     built = build(tmp_path, "-gdwarf-5")
     made, module = Synthetic(), built.module
     identity = bytes.fromhex(module.build_id)
@@ -33,7 +33,7 @@ def trace(tmp_path: Path) -> Path:
         build_id=list(identity),
         path=module.path.encode(),
     )
-    later = 4_000_000_000 * 10**9  # than the source was written
+    later = 4_000_000_000 * 10**9  # later than the source was written
     made.header["begin"]["wall_ns"] = later
     stack = made.stack(module.bias + built.printed["call"])
     address = module.bias + built.printed["static"]
@@ -43,14 +43,15 @@ def trace(tmp_path: Path) -> Path:
 
 
 def test_nothing_is_left_when_it_cannot_be_written(trace: Path) -> None:
-    trace.with_name(f"{trace.name}.symbols").mkdir()  # in the way
+    # a folder of that name prevents writing
+    trace.with_name(f"{trace.name}.symbols").mkdir()
     before = set(trace.parent.iterdir())
     assert "cannot be written" in load_keeping_symbols(trace).warnings[-1]
     assert set(trace.parent.iterdir()) == before
 
 
 def move(trace: Path, tmp_path: Path) -> Path:
-    """Only the trace and what is beside it; the program is gone."""
+    """Move the trace and its symbols file; the program is gone."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     for path in tmp_path.glob("hasp.trace*"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Addresses of small programs, built in many ways, against their source."""
+"""Addresses of small programs, built in many ways, compared with their source."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ VARIANTS = {
 
 @dataclass(frozen=True)
 class Built:
-    """A program, its module as if it was mapped at `bias`, and what it printed."""
+    """A program, its module as if mapped at `bias`, and its output."""
 
     module: Module
     printed: dict[str, int]
@@ -105,7 +105,7 @@ def build(folder: Path, *options: str, plus: bool = True) -> Built:
 
 
 def separate(program: Path) -> None:
-    """Puts the debug information beside the program, as distributions do."""
+    """Move debug information into a file beside the program, as distributions do."""
     beside = program.parent / ".debug"
     beside.mkdir()
     debug = beside / "bank.debug"

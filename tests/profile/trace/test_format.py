@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The numpy types of a trace are what the C compiler makes of trace.h."""
+"""The numpy types of a trace match what the C compiler makes of trace.h."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ DURATIONS = [0, 31, 32, 39, 40, 63, 64, 1000, 4095, 4096, 1 << 20, 3 << 35, 1 <<
 
 
 def layout() -> Iterator[tuple[str, int]]:
-    """What must agree, as C expressions and the numbers that Python has for them."""
+    """Return C expressions with the numbers that Python has for them."""
     for name, dtype in STRUCTS.items():
         yield f"sizeof(struct trace_{name})", dtype.itemsize
         assert dtype.fields is not None
@@ -82,7 +82,7 @@ def test_the_layout_is_what_the_compiler_says(tmp_path: Path) -> None:
 
 
 def test_no_byte_of_a_struct_is_unnamed() -> None:
-    """A field added to trace.h without taking reserved space shows in the sizes."""
+    """A field added to trace.h without using reserved space changes the sizes."""
     for name, dtype in STRUCTS.items():
         assert dtype.fields is not None
         named = sum(kind.itemsize for kind, *_ in dtype.fields.values())

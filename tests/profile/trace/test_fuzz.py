@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Damaged traces: a clear error or a profile comes out, for little memory and time.
+"""Damaged traces give a clear error or a profile, with little memory and time.
 
-The damage is random but the same each time. HASP_FUZZ_SEED makes another one.
+The damage is random but reproducible. HASP_FUZZ_SEED selects another sequence.
 """
 
 from __future__ import annotations
@@ -30,9 +30,46 @@ BASE = 0x400000
 NASTY = (b"\0", b"\xff", b"\x01", b"\x7f", b"\x80")
 
 
+def add_locks(made: Synthetic, stacks: list[int]) -> None:
+    for number in range(200):
+        stack = stacks[number % 20]
+        kind = number % 5 + 1
+        made.lock(address=number * 64, kind=kind, first_stack=stack, site=stack)
+        made.add(ChunkKind.LOCK_COUNTS, lock=number + 1, site=stack, acquisitions=5)
+        made.add(
+            ChunkKind.LOCK_ORDER,
+            outer=number % 9 + 1,
+            inner=number * 7 % 9 + 1,
+            stack=stack,
+            count=1,
+        )
+        made.add(
+            ChunkKind.WAITER_SAMPLES,
+            ticks=BEGIN + number,
+            lock=number + 1,
+            waiters=2,
+            weight=1,
+        )
+
+
+def add_site_stats(made: Synthetic, stacks: list[int]) -> None:
+    for number in range(60):
+        made.use(
+            {"wait": [100, 1000], "hold": [50], "handover": [70]},
+            site=stacks[number % 20],
+            thread=number % 6,
+            operation=number % 6 + 1,
+            lock_kind=number % 5 + 1,
+            acquisitions=10,
+            contended=2,
+            wait_ticks=1100,
+            wait_most=1000,
+        )
+
+
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A trace with every kind of record, so that everything can break."""
+    """A trace with every kind of record, so that everything can be damaged."""
     made = Synthetic()
     for module in range(3):
         begin = BASE + module * 0x10000
@@ -58,37 +95,8 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
             stack=stacks[number],
             section_ticks=1000,
         )
-    for number in range(200):
-        stack = stacks[number % 20]
-        kind = number % 5 + 1
-        made.lock(address=number * 64, kind=kind, first_stack=stack, site=stack)
-        made.add(ChunkKind.LOCK_COUNTS, lock=number + 1, site=stack, acquisitions=5)
-        made.add(
-            ChunkKind.LOCK_ORDER,
-            outer=number % 9 + 1,
-            inner=number * 7 % 9 + 1,
-            stack=stack,
-            count=1,
-        )
-        made.add(
-            ChunkKind.WAITER_SAMPLES,
-            ticks=BEGIN + number,
-            lock=number + 1,
-            waiters=2,
-            weight=1,
-        )
-    for number in range(60):
-        made.use(
-            {"wait": [100, 1000], "hold": [50], "handover": [70]},
-            site=stacks[number % 20],
-            thread=number % 6,
-            operation=number % 6 + 1,
-            lock_kind=number % 5 + 1,
-            acquisitions=10,
-            contended=2,
-            wait_ticks=1100,
-            wait_most=1000,
-        )
+    add_locks(made, stacks)
+    add_site_stats(made, stacks)
     made.add_many(ChunkKind.PROCESS_SAMPLES, 50, ticks=np.arange(50) + BEGIN, threads=6)
     made.add_many(ChunkKind.STACK_PROFILE, 50, lock=3, stack=4, waits=1, wait_ticks=9)
     made.add_many(ChunkKind.EVENTS, 8, kind=np.arange(8) + 1, stack=2, count=1)
@@ -98,7 +106,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def damaged(good: bytes, chance: random.Random) -> bytes:
-    """One of the ways in which files break, and in which a malicious one is made."""
+    """Damage the trace in one of the ways in which files break or are forged."""
     data = bytearray(good)
     way = chance.randrange(5)
     if way == 0:
@@ -121,7 +129,7 @@ def damaged(good: bytes, chance: random.Random) -> bytes:
 
 
 def look_at(profile: Profile) -> None:
-    """Everything that a report would ask for, some of each."""
+    """Access some of everything that a report would."""
     for site in profile.sites[:LOOKED_AT]:
         list(site.locks[:LOOKED_AT])
         for thread in list(site.threads)[:LOOKED_AT]:
@@ -143,7 +151,7 @@ def look_at(profile: Profile) -> None:
 
 
 def check(data: bytes, path: Path) -> float:
-    """Seconds that it took."""
+    """Return the CPU seconds that reading took."""
     path.write_bytes(data)
     began = time.process_time()
     try:
@@ -174,7 +182,7 @@ def test_damaged_traces(good: bytes, tmp_path: Path) -> None:
 
 
 def test_damaged_traces_cost_little_memory(good: bytes, tmp_path: Path) -> None:
-    """Each structure may take a few times its bytes in the file, and no more."""
+    """Each structure may take a few times its size in the file."""
     tracemalloc.start()
     try:
         attack(good, tmp_path / "trace", 8)

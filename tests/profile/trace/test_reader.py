@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reader: what is complete is read; what is no trace is refused with a remedy."""
+"""The reader reads complete records, and refuses other files with a remedy."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def refused(path: Path) -> HaspError:
 def test_records_come_by_their_number(good: Path) -> None:
     trace = Trace(good)
     locks = trace.numbered(ChunkKind.LOCKS)
-    assert len(locks) == 2001  # in several chunks; 0 is none
+    assert len(locks) == 2001  # in several chunks; 0 is unused
     assert (locks["address"] == np.arange(2001)).all()
     assert len(trace.all(ChunkKind.LOCKS)) == 2000
     assert len(trace.all(ChunkKind.SITE_STATS)) == 0
@@ -141,7 +141,8 @@ def test_a_header_with_impossible_numbers_is_refused(
 def test_a_header_that_counts_too_few_chunks_is_a_doubt(good: Path) -> None:
     patch(good, "chunks", (1).to_bytes(4, "little"))
     assert "header" in Trace(good).doubts[0]
-    patch(good, "ended", bytes(4))  # a running program may have added them meanwhile
+    # a running program may have added chunks in the meantime
+    patch(good, "ended", bytes(4))
     assert Trace(good).doubts == []
 
 

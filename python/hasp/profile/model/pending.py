@@ -72,12 +72,14 @@ class _Collected:
         self._waited = self._held = 0
 
     def add(self, number: int) -> None:
-        """Add the wait and the outermost hold of one thread."""
+        """Add the wait and the known holds of one thread."""
         thread = self.threads[number].copy()
         lock, operation = int(thread["waiting_for"]), int(thread["waiting_to"])
         since, stack = int(thread["waiting_since"]), int(thread["stack"])
         depth = min(int(thread["depth"]), len(thread["held"]))
+        inner = int(thread["inner_since"]) if depth > 1 else 0
         if unseen := unseen_wait(thread):
+            inner = 0
             lock, operation = unseen, int(Operation.LOCK)
             since, stack, depth = int(thread["unseen_since"]), 0, depth - 1
         waited = self._ticks(thread, since) if lock and operation in WAITS else 0
@@ -88,6 +90,9 @@ class _Collected:
             self._add_wait(number, lock, Operation(operation), waited, stack)
         if held and outermost:
             self._add_hold(number, outermost, held)
+        if inner and int(thread["depth"]) == depth:
+            innermost = int(thread["held"][depth - 1])
+            self._add_hold(number, innermost, self._ticks(thread, inner))
         # A wait inside a section is part of it. Idle waits are not in sections.
         acquiring = waited if operation not in IDLE else 0
         self.threads[number]["section_ticks"] += np.uint64(held or acquiring)
