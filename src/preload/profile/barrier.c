@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_barrier_*, recorded. */
+/* Hooks of pthread_barrier_*. */
 #include "preload/profile/next.h"
 
 #include "profiler/record/misuse.h"
@@ -9,8 +9,8 @@
 static const struct record_as as_barrier = {TRACE_BARRIER_OBJECT, TRACE_BARRIER,
                                             sizeof(pthread_barrier_t), 0};
 
-/* Barriers are glibc's under every lock of Hasp's; since 2.25 its first word counts who
- * has come, and the second says how many of them have been let go. */
+/* Barriers are glibc's under every algorithm. Since 2.25, their first word counts the
+ * threads that have arrived, and the second those that have been released. */
 static bool is_waited_at(const pthread_barrier_t *barrier)
 {
     uint32_t words[2];

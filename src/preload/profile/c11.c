@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * C11's mtx_* and cnd_*, recorded as what they are: pthread objects, whose operations
- * they stand for (glibc's ABI, and libhasp.so's). The next library's mtx_* are not
- * called: libhasp.so's would come back to the hooked pthread functions.
+ * Hooks of C11's mtx_* and cnd_*. These objects are pthread objects in glibc's ABI and
+ * libhasp.so's, so they are recorded as such. The next library's mtx_* are not called,
+ * because those of libhasp.so would call the hooked pthread functions.
  */
 #include "preload/c11.h"
 #include "preload/profile/condition.h"

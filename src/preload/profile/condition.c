@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread_cond_*, recorded. A wait ends the hold of its mutex and begins another; it is
- * a cancellation point, and holds the mutex again then, too.
+ * Hooks of pthread_cond_*. A wait ends the hold of its mutex and begins another. It is
+ * a cancellation point, and a cancelled wait holds the mutex again, too.
  */
 #include "preload/profile/condition.h"
 
@@ -51,7 +51,7 @@ static void cancelled(void *wait)
     record_wait_end(wait, false);
 }
 
-/* The four ways of waiting, as one. */
+/* The kinds of wait. */
 enum manner { FOR_EVER, UNTIL, UNTIL_ON_CLOCK };
 
 static int wait_next(enum manner manner, pthread_cond_t *condition,
@@ -67,9 +67,8 @@ static int wait_next(enum manner manner, pthread_cond_t *condition,
     }
 }
 
-/* A thread that asked for asynchronous cancellation must be struck neither in the
- * recorder nor, as more of the time passes there, in glibc's own first steps: the wait
- * itself acts on a cancellation at the point where it can be undone. */
+/* Asynchronous cancellation must act neither in the recorder nor in the first steps of
+ * glibc's function: the wait itself acts on a cancellation where it can be undone. */
 static int wait_recorded(enum manner manner, pthread_cond_t *condition,
                          pthread_mutex_t *mutex, clockid_t clock,
                          const struct timespec *at, void *caller)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorded operations, for the functions that stand for them under other names. */
+/* The recorded operations, shared with the C11 functions. */
 #ifndef HASP_PRELOAD_PROFILE_CONDITION_H
 #define HASP_PRELOAD_PROFILE_CONDITION_H
 

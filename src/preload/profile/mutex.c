@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_mutex_*, recorded. */
+/* Hooks of pthread_mutex_*. */
 #include "preload/profile/mutex.h"
 
 #include "profiler/record/misuse.h"
@@ -9,7 +9,7 @@
 static const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK,
                                           sizeof(pthread_mutex_t), 0};
 
-/* Glibc's kinds: what their low bits say, and flags. */
+/* Glibc's kinds: the type in the low bits, and flags. */
 enum { KIND_TYPE = 3, KIND_ROBUST = 16, KIND_PRIORITY = 32 | 64, KIND_SHARED = 128 };
 
 static bool has_owner(const pthread_mutex_t *mutex)
@@ -17,27 +17,27 @@ static bool has_owner(const pthread_mutex_t *mutex)
     return __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) != 0;
 }
 
-/* The first word is 0 exactly while it is free, with glibc and all locks of Hasp's but
- * those that hand over: there both are 0 until the next holder has woken up. */
+/* The first word is 0 exactly while the mutex is free, with glibc and all algorithms
+ * except those with handover: there, word and owner are 0 until the next holder runs. */
 static bool is_taken(const pthread_mutex_t *mutex)
 {
     return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) != 0;
 }
 
-/* As far as can be seen without delay. (Some locks leave the last owner.) */
+/* The cheap check. Some algorithms leave the last owner in place. */
 static bool looks_free(const pthread_mutex_t *mutex)
 {
     record_prefetch(mutex);
     return likely(!has_owner(mutex) && !record_inspects_closely());
 }
 
-/* When it does not. */
+/* The full check, if the cheap one fails. */
 static bool is_busy(const pthread_mutex_t *mutex)
 {
     return is_taken(mutex) || record_handover_pending(mutex);
 }
 
-/* The caller has it and will not wait for it: another level, or an error. */
+/* Returns whether the caller holds it and will not wait: recursion, or an error. */
 static bool is_callers(const pthread_mutex_t *mutex)
 {
     int type = mutex->__data.__kind & KIND_TYPE;
@@ -50,7 +50,7 @@ static bool will_wait(const pthread_mutex_t *mutex)
     return is_taken(mutex) && !is_callers(mutex);
 }
 
-/* Locking it cannot fail while it has no owner. */
+/* Returns whether locking it cannot fail while it has no owner. */
 static bool is_usual(const pthread_mutex_t *mutex)
 {
     return (mutex->__data.__kind & ~KIND_TYPE) == 0;
@@ -176,11 +176,11 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
     return mutex_destroy(mutex, RECORD_CALLER);
 }
 
-/* A lock and an unlock outside of the sample run through a line of code each: between
- * two requests of a server, the kernel's code takes their place in the cache. */
+/* A lock and an unlock that are not sampled execute one cache line of code each,
+ * because between two requests of a server the kernel's code evicts it. */
 #define ONE_LINE __attribute__((aligned(64)))
 
-/* Behind both looks. */
+/* Locks after one of the checks. */
 static inline int lock(pthread_mutex_t *mutex, bool busy, void *caller)
 {
     if (record_skips(busy) || record_count_lock(mutex, busy || !is_usual(mutex)))

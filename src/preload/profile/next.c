@@ -19,7 +19,7 @@ struct next next = {
 };
 #undef NEXT
 
-/* A name that this C library lacks stays with a function that says so. */
+/* A function that this C library lacks is replaced by one that reports it. */
 static void *find(const char *name, void *missing)
 {
     void *found = dlsym(RTLD_NEXT, name);
@@ -32,7 +32,7 @@ static void lacks(void)
         "it must be the GNU C Library 2.34 or newer");
 }
 
-/* Whether both lie in the same library. */
+/* Returns whether both addresses are in the same library. */
 static bool together(const void *one, const void *other)
 {
     Dl_info first, second;
@@ -40,7 +40,7 @@ static bool together(const void *one, const void *other)
            first.dli_fbase == second.dli_fbase;
 }
 
-/* POSIX, not C, makes an object pointer a function pointer. */
+/* POSIX, unlike C, allows a conversion from object to function pointer. */
 void next_find(void)
 {
     union {

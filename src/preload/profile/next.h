@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The definitions behind the hooked ones: libhasp.so's or the C library's.
+ * The next definitions of the hooked functions: libhasp.so's or the C library's.
  *
- * Each pointer first names a function that finds them all and goes on, so that a hook
- * works before any constructor has run, and costs one indirect jump afterwards.
+ * Each pointer initially refers to a function that looks all of them up and then calls
+ * the right one. So a hook works before any constructor has run, and costs one indirect
+ * jump afterwards.
  */
 #ifndef HASP_PRELOAD_PROFILE_NEXT_H
 #define HASP_PRELOAD_PROFILE_NEXT_H
@@ -23,7 +24,7 @@
     __typeof__(name) own_##name                                                        \
         __attribute__((alias(#name), visibility("hidden"), nothrow, nonnull(1)))
 
-/* An old name that programs still bind. */
+/* An old name that programs are still linked to. */
 #define OLD_NAME(name)                                                                 \
     __typeof__(name) __##name                                                          \
         __attribute__((alias(#name), visibility("default"), nothrow, nonnull(1)))
@@ -35,7 +36,7 @@ struct next {
 #undef NEXT
 extern struct next next RECORD_HIDDEN;
 
-/* Finds them all; at start-up, and by whoever comes before. */
+/* Looks all of them up, at start-up or at the first call before that. */
 void next_find(void);
 
 #endif

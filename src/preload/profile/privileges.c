@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What takes away the right, or the way, to make the trace: it is made before. */
+/* Hooks of functions after which the trace could not be created any more. */
 #include "preload/profile/next.h"
 
 #include "profiler/session/session.h"

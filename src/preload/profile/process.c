@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process: its start, forks, and ends; replace.c has exec. */
+/* Hooks for the start, fork and end of the process. Those of exec are in replace.c. */
 #include "preload/profile/next.h"
 
 #include "profiler/session/session.h"
@@ -22,7 +22,7 @@ static void forked(void)
     session_forked();
 }
 
-/* Behind what the program registered for quick_exit, which runs no destructors. */
+/* For quick_exit, which runs no destructors. Runs after the program's handlers. */
 static void exits_quickly(void)
 {
     session_ends(TRACE_EXITED);
@@ -43,8 +43,7 @@ __attribute__((destructor)) static void destruct(void)
     session_ends(TRACE_EXITED);
 }
 
-/* The child's fork handlers, and what they lock, are not recorded: they run before it
- * can have a file of its own. */
+/* The child's fork handlers are not recorded: they run before the child has a file. */
 struct forking {
     struct recording *me;
     bool paused;
@@ -93,7 +92,7 @@ EXPORT pid_t _Fork(void)
     return fork_by(next._Fork);
 }
 
-/* The C library's forks, and its first process ends by names of its own. */
+/* The C library's daemon() calls fork and _exit by internal names. */
 EXPORT int daemon(int stay, int keep)
 {
     const pid_t first = getpid();
@@ -109,7 +108,7 @@ EXPORT int daemon(int stay, int keep)
     return result;
 }
 
-/* The same as the C library's; nothing is run that registered for the end. */
+/* As in the C library, no exit handlers run. */
 EXPORT void _exit(int status)
 {
     session_ends(TRACE_EXITED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What replaces the program; it is back when that has failed. */
+/* Hooks of exec, which returns only on failure. */
 #include "preload/profile/next.h"
 
 #include "profiler/session/session.h"
@@ -44,8 +44,8 @@ EXPORT int execveat(int folder, const char *path, char *const argv[],
     REPLACING(next.execveat(folder, path, argv, envp, flags));
 }
 
-/* The forms that take a list; the C library's would go on under names of its own. The
- * stack is the only memory that a child of vfork may use. */
+/* The variadic forms; the C library's would call execve by an internal name. The stack
+ * is the only memory that a vfork child may use. */
 static size_t length_of(const char *first, va_list *rest)
 {
     size_t length = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread_rwlock_*, recorded: reading and writing are counted apart.
+ * Hooks of pthread_rwlock_*. Readers and writers are counted separately.
  *
- * Rwlocks are glibc's under every lock of Hasp's; its state word has said the same
- * since 2.25: bit 0, writers' turn; bit 1, a writer has it or waits; from bit 3 on,
- * readers.
+ * Rwlocks are glibc's under every algorithm. The state word has been the same since
+ * 2.25: bit 0, the write phase; bit 1, a writer holds it or waits; from bit 3 on, the
+ * number of readers.
  */
 #include "preload/profile/next.h"
 
@@ -24,13 +24,13 @@ static bool held_by_writer(unsigned state)
     return (state & (WRITERS_TURN | WRITER)) == (WRITERS_TURN | WRITER);
 }
 
-/* Readers queue up behind writers that wait; of the kinds only one means it. */
+/* Returns whether readers queue behind waiting writers: only one kind does that. */
 static bool writers_first(const pthread_rwlock_t *lock)
 {
     return lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
 }
 
-/* The second of each pair: writers first. */
+/* Indexed by writers_first(). */
 static const struct record_as readers[] = {
     {TRACE_RWLOCK, TRACE_READ, sizeof(pthread_rwlock_t), 0},
     {TRACE_RWLOCK, TRACE_READ, sizeof(pthread_rwlock_t), TRACE_WRITERS_FIRST},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* prctl and syscall, hooked for one reason: the installation of a seccomp filter. */
+/* Hooks of prctl and syscall, to notice the installation of a seccomp filter. */
 #include "preload/profile/next.h"
 #include "preload/seccomp.h"
 
@@ -7,8 +7,8 @@
 
 #include <stdarg.h>
 
-/* Arguments that the caller did not pass are read as whatever the registers hold, and
- * go on, as in the C library's own functions. */
+/* Arguments that the caller did not pass are read from their registers and passed on,
+ * as the C library does. */
 EXPORT int prctl(int option, ...)
 {
     long rest[4];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_spin_*, recorded. They are glibc's, or the program's own words: a word that
- * was never initialised may be used as well where free is 0. */
+/* Hooks of pthread_spin_*, which are glibc's. A program may use an uninitialised word
+ * where a free spinlock is 0. */
 #include "preload/profile/next.h"
 
 #include "profiler/record/misuse.h"
@@ -8,7 +8,7 @@
 static const struct record_as as_spinlock = {TRACE_SPINLOCK, TRACE_LOCK,
                                              sizeof(pthread_spinlock_t), 0};
 
-/* What a free one looks like: 1 on x86, 0 elsewhere. */
+/* The word of a free spinlock: 1 on x86, 0 elsewhere; -1: not known yet. */
 static int free_word = -1;
 
 static __attribute__((noinline)) void find_free_word(void)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads: each is known from its begin. */
+/* Hooks of thread creation: a thread registers when it starts. */
 #include "preload/profile/next.h"
 
 #include "profiler/session/session.h"
 
-/* What a thread is to run, from its creator; without malloc, which the program may have
- * replaced. When all are under way, a thread starts without us. */
+/* The start functions of new threads. Not allocated by malloc, which the program may
+ * have replaced. When all are in use, a thread starts without being registered. */
 struct start {
     void *(*function)(void *);
     thrd_start_t c11_function;

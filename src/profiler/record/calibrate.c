@@ -9,15 +9,15 @@
 #include <sys/mman.h>
 
 enum {
-    BATCHES = 12, /* the quickest counts */
+    BATCHES = 12, /* the fastest is used */
     COUNTED = 200,
-    TIMED = 30, /* fewer than weights are kept back for */
+    TIMED = 30, /* fewer than are summed up before a write (stack_profile.c) */
     STACKS = 8,
 };
 
 static struct calibrate_operations operations;
 
-/* A thread's records that belong to no file. */
+/* Records of a thread that are not in the file. */
 struct scratch {
     struct recording me;
     struct trace_thread thread;
@@ -27,7 +27,7 @@ struct scratch {
     _Alignas(64) unsigned char counts[TRACE_CHUNK];
 };
 
-/* The quickest batch, in ticks of one lock and unlock. */
+/* The fastest batch, in ticks per lock and unlock. */
 struct quickest {
     uint64_t bare, counted, timed, overhead, hold, section, stack;
 };
@@ -47,7 +47,7 @@ static uint64_t lock_often(pthread_mutex_t *mutex, unsigned times,
         lock(mutex);
         unlock(mutex);
     }
-    return (ticks() - began) * 16 / times; /* sixteenths, for short ones */
+    return (ticks() - began) * 16 / times; /* sixteenths of a tick */
 }
 
 static void run_counted(struct scratch *s, const struct calibrate_operations *o,
@@ -69,7 +69,7 @@ static void run_timed(struct scratch *s, const struct calibrate_operations *o,
         s->me.period = s->me.drawn = s->me.until_timed = 1;
         s->me.skip = 0;
         s->me.window_timed = 0;
-        s->me.involuntary_read_at = ticks(); /* no system call in between */
+        s->me.involuntary_read_at = ticks(); /* avoids a system call */
         record_leave(&s->me);
         took += lock_often(&s->mutex, 1, o->lock, o->unlock);
         record_enter(&s->me);
@@ -111,7 +111,8 @@ static uint64_t more_than_bare(const struct quickest *q, uint64_t ticks)
     return ticks > q->bare ? ticks - q->bare : 0;
 }
 
-/* What the recorder sees of a timed operation (own.h) is not all that it takes. */
+/* Publishes the costs, and the part of a timed operation that the recorder does not
+ * measure itself (overhead.h). */
 static void publish_costs(const struct quickest *q)
 {
     const uint64_t counted = more_than_bare(q, q->counted);

@@ -6,13 +6,13 @@
 #include <sys/mman.h>
 
 struct waiters {
-    struct atomic_u32 inside; /* waits that have not returned */
+    struct atomic_u32 inside; /* waits that have not returned yet */
     struct atomic_u32 begun, woken;
 };
 
-enum { CONDITIONS_MOST = 1 << 18 }; /* those with higher numbers are not followed */
+enum { CONDITIONS_MOST = 1 << 18 }; /* higher numbers are not tracked */
 
-static struct atomic_u64 table; /* struct waiters *, by number */
+static struct atomic_u64 table; /* struct waiters *, indexed by number */
 
 static const size_t table_bytes = sizeof(struct waiters) * CONDITIONS_MOST;
 
@@ -33,7 +33,7 @@ static struct waiters *waiters_of(uint32_t condition)
     return (struct waiters *)(uintptr_t)known + condition;
 }
 
-/* Counts signals, but never beyond the waits. */
+/* Counts at most `most` waits as woken, and never more than have begun. */
 static void wake(struct waiters *waiters, uint32_t most)
 {
     uint32_t woken = load_relaxed(&waiters->woken), begun;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many threads wait on a condition variable and have not been woken.
+ * Counts the threads that wait on a condition variable and have not been woken.
  *
- * Whoever broadcasts may destroy it at once, while the woken are still on their way
- * out. So waits are numbered as they begin, and signals count up towards them; a wait
- * that ends without any passes for signalled. Errors are on the side of fewer waiters.
+ * A program may destroy it right after a broadcast, while the woken threads are still
+ * returning. So two counters are kept, of waits begun and of waits woken, and the
+ * second never exceeds the first. A wait that ends without a signal counts as woken.
+ * Errors are on the side of fewer waiters.
  */
 #ifndef HASP_PROFILER_RECORD_CONDITION_WAITERS_H
 #define HASP_PROFILER_RECORD_CONDITION_WAITERS_H

@@ -26,7 +26,7 @@ static void record_event(struct recording *me, enum trace_event_kind kind,
     event_add(me->thread, kind, lock, other, stack_take(me, caller));
 }
 
-/* The number of a thread, or 0. */
+/* Returns the number of the thread with this id, or 0. */
 static uint32_t thread_called(uint32_t tid)
 {
     for (const struct recording *one = recordings_first(); tid && one; one = one->next)
@@ -35,7 +35,7 @@ static uint32_t thread_called(uint32_t tid)
     return 0;
 }
 
-/* The same by what threads have published. */
+/* Returns the number of a thread that publishes the lock as held, or 0. */
 static uint32_t publishing_holder(uint32_t lock)
 {
     for (const struct recording *one = recordings_first(); one; one = one->next) {
@@ -63,7 +63,8 @@ static bool holds(const struct recording *me, uintptr_t key)
     return false;
 }
 
-/* A hold for reading stands in the way of writing only; see record_key. */
+/* Returns whether the caller would wait for itself. A read hold blocks only writing
+ * (record_key). */
 static bool stands_in_own_way(const struct recording *me, const void *object,
                               const struct record_as *as)
 {
@@ -74,7 +75,7 @@ static bool stands_in_own_way(const struct recording *me, const void *object,
         return is_mine(mutex) &&
                (mutex->__data.__kind & KIND_TYPE) != PTHREAD_MUTEX_RECURSIVE;
     }
-    case TRACE_RWLOCK: /* the writer itself is refused it (EDEADLK) */
+    case TRACE_RWLOCK: /* a writer is refused with EDEADLK instead */
         return as->operation == TRACE_WRITE &&
                holds(me, record_key(object, TRACE_READ));
     default:
@@ -105,8 +106,8 @@ void misuse_forget_handed_over(struct recording *me)
     me->shared->depth = me->depth = depth;
 }
 
-/* The thread that locked it will not see the end of its hold: such locks are not
- * followed as held any more. */
+/* Marks a lock as unlocked by another thread than its holder. The holder does not see
+ * the end of such a hold, so holds of these locks are no longer tracked. */
 static void hand_over(uint32_t lock)
 {
     if (!lock)
@@ -145,8 +146,8 @@ static void unlocked_by_other(struct recording *me, uint32_t lock, uint32_t hold
     record_leave(me);
 }
 
-/* Who has it is known by the holds that threads publish: not while most of them pass
- * unseen, and not where the caller has more than are followed. */
+/* The holder is known from published holds: not in sampled mode, where most are not
+ * published, and not when the caller holds more locks than are tracked. */
 static void unlocking_unseen(const void *object, bool free, void *caller)
 {
     struct recording *me = record_here.me;
@@ -193,7 +194,8 @@ void misuse_initialising(const void *object, bool held, void *caller)
     if (likely(!lock) || registry_locks[lock].dead)
         return;
     struct recording *me = record_me();
-    uint32_t holder = publishing_holder(lock); /* else it was memory of no meaning */
+    uint32_t holder =
+        publishing_holder(lock); /* otherwise it was uninitialised memory */
     if (!me || !holder)
         return;
     record_enter(me);
@@ -247,7 +249,7 @@ static void report_holds(struct recording *me, enum trace_event_kind kind)
     for (uint32_t i = 0; i < me->depth; i++) {
         const struct record_hold *hold = &me->hold[i];
         bool robust = hold->lock && registry_record(hold->lock)->flags & TRACE_ROBUST;
-        if (!robust) /* those are made for it */
+        if (!robust) /* robust mutexes are meant for this */
             event_add(me->thread, kind, hold->lock, me->thread, hold->stack);
     }
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is a bug whatever the program does next, seen at the moment.
+ * Detects misuse of locks when it happens: operations that are bugs whatever the
+ * program does next.
  *
- * A mutex says itself who holds it, with glibc and with all locks of Hasp's alike, so
- * that one who waits for itself is found in sampled mode as well. What is said about
- * other kinds, and about threads' ends, rests on the holds that were recorded; and most
- * unlocks pass unseen in sampled mode.
+ * A mutex contains its owner, with glibc and with every algorithm of Hasp, so a
+ * self-deadlock is also found in sampled mode. Checks of other kinds and of ending
+ * threads rely on recorded holds; sampled mode does not record most unlocks.
  */
 #ifndef HASP_PROFILER_RECORD_MISUSE_H
 #define HASP_PROFILER_RECORD_MISUSE_H
@@ -14,40 +14,44 @@
 
 #include <pthread.h>
 
-/* The lock is taken and the caller will wait for it. */
+/* Called before the caller waits for a taken lock. */
 void misuse_before_wait(struct recording *me, uint32_t lock, const void *object,
                         const struct record_as *as, void *caller);
 
-/* Holds of the caller that are recorded: a release that leaves as many was of none. */
+/* The number of recorded holds of the caller. A release that does not change it was of
+ * an unrecorded hold. */
 static inline uint32_t misuse_depth(void)
 {
     return record_here.me ? record_here.me->depth : 0;
 }
 
-/* An unlock of a mutex that the recorder did not see the thread lock. */
+/* Called before an unlock of a mutex without a recorded hold. */
 void misuse_unlocking(const pthread_mutex_t *mutex, void *caller);
 
-/* The same of a rwlock, and of a spinlock; `free`: it says that nobody has it. */
+/* The same for a rwlock and a spinlock. `free`: its state is that of a free one. */
 void misuse_unlocking_rwlock(const pthread_rwlock_t *lock, bool free, void *caller);
 void misuse_unlocking_spinlock(const void *lock, bool free, void *caller);
 
-/* The lock was refused to the caller, who has it (EDEADLK). */
+/* Called when the holder was refused a second lock (EDEADLK). */
 void misuse_relocking(const void *object, void *caller);
 
-/* Before the object's init and destroy; `held`: its state says that it is taken. */
+/* Called before init and destroy. `held`: the state of the object is that of a taken
+ * one. */
 void misuse_initialising(const void *object, bool held, void *caller);
 void misuse_destroying(const void *object, bool held, void *caller);
 
-/* A condition variable or barrier is about to be destroyed; `waited`: somebody is in
- * the middle of a barrier's round. */
+/* Called before a condition variable or barrier is destroyed. `waited`: threads wait at
+ * the barrier. */
 void misuse_destroying_condition(const void *condition, void *caller);
 void misuse_destroying_barrier(const void *barrier, bool waited, void *caller);
 
-/* Forgets the holds of locks that another thread unlocked at some time. */
-extern struct atomic_u32 misuse_handed_over RECORD_HIDDEN; /* are there any? */
+/* Nonzero once a thread has unlocked a lock that another thread holds. */
+extern struct atomic_u32 misuse_handed_over RECORD_HIDDEN;
+
+/* Drops the recorded holds of such locks. */
 void misuse_forget_handed_over(struct recording *me);
 
-/* The end of a thread, and of the process by this thread. */
+/* Reports the holds of a thread that ends, and of the thread that ends the process. */
 void misuse_thread_ends(struct recording *me);
 void misuse_process_ends(struct recording *me);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a hook tells the recorder. A hook of an acquisition looks like this:
+ * The interface between hooks and recorder. The hook of an acquisition:
  *
  *     if (record_skips(busy) || record_count_lock(mutex, busy || other))
  *         return next.pthread_mutex_lock(mutex);
@@ -11,22 +11,23 @@
  *     record_acquire_end(&a, result == 0 ? RECORD_GOT : RECORD_FAILED);
  *     return result;
  *
- * `busy` comes from one load of the lock's word: whoever finds it taken will have to
- * wait, and is always timed. The others are counted, and timed now and then. Between
- * begin and end the thread is "inside": whatever it calls passes unrecorded, so that
- * the library behind may use public names.
+ * `busy` comes from one load of the lock word: an acquisition of a taken lock will wait
+ * and is always timed. Others are counted, and sampled ones are timed. Between begin
+ * and end the thread is "inside": its calls are not recorded, so the library that
+ * implements the lock may use public names.
  *
- * That load comes just before the lock writes the same line. When another CPU had the
- * line last, it would be moved twice, to be read and to be written, so the hook calls
- * record_prefetch first: it is moved once, while the recorder looks at its own tables.
+ * That load comes just before the lock writes the same cache line. If another CPU had
+ * the line, it would be transferred twice, to be read and to be written. So the hook
+ * first calls record_prefetch, and the line is transferred once, while the recorder
+ * accesses its own tables.
  *
- * While the program's lock is held, nothing happens but one timestamp and stores to the
- * thread's own memory and, for timed ones, to one line of the lock's, and a reading of
- * the counter of cache misses where there is one; sums and histograms are written
- * behind the release.
+ * While the program's lock is held, the recorder takes one timestamp, stores to the
+ * thread's own memory, and for a timed hold writes one line of the lock's state and
+ * reads the cache miss counter if there is one. Sums and histograms are written after
+ * the release.
  *
- * An object is named by its key: its address, for readers of rwlocks plus 1, since
- * their counts are kept apart (record_key).
+ * An object is identified by its key: its address, plus 1 for readers of a rwlock,
+ * which are counted separately (record_key).
  */
 #ifndef HASP_PROFILER_RECORD_RECORD_H
 #define HASP_PROFILER_RECORD_RECORD_H
@@ -40,21 +41,22 @@
 
 enum {
     RECORD_CAREFUL = 512,
-    RECORD_AT_ONCE = 2000, /* ticks; a hand-over to a sleeper takes many times that */
+    RECORD_AT_ONCE =
+        2000, /* ticks; a handover to a sleeping thread takes much longer */
 };
 
-/* What was said of the lock's line above. */
+/* Prefetches the lock's cache line; see above. */
 static inline void record_prefetch(const void *object)
 {
     prefetch_for_write((const struct atomic_u32 *)object);
 }
 
 /*
- * Whether the thread has found a lock taken in its last RECORD_CAREFUL acquisitions.
- * Then the hook should look at all there is: the word, and record_handover_pending. As
- * long as nothing is contended, it may look at what costs least: a word that an atomic
- * operation has just written is slow to load, 2.5 ns in a loop of locking and
- * unlocking; the owner beside it is not.
+ * Returns whether one of the thread's last RECORD_CAREFUL acquisitions found a lock
+ * taken. Then the hook should check the lock word and record_handover_pending().
+ * Otherwise it may check only the owner field, which is cheaper: a word just written by
+ * an atomic operation is slow to load (2.5 ns in a loop of lock and unlock), the owner
+ * next to it is not.
  */
 static inline bool record_inspects_closely(void)
 {
@@ -64,14 +66,14 @@ static inline bool record_inspects_closely(void)
     return true;
 }
 
-/* Whether a lock that looks free may be on its way to somebody. */
+/* Returns whether a lock that looks free may be in a handover to a waiter. */
 static inline bool record_handover_pending(const void *object)
 {
     return unlikely(record_hands_over) && record_is_waited_for(object);
 }
 
-/* True when the acquisition is none of the recorder's business: it is off, or this one
- * is not in the sample. In full mode `skip` is 0. */
+/* Returns true when the acquisition is not to be recorded: recording is off, or this
+ * acquisition is not sampled. In full mode `skip` is 0. */
 static inline bool record_skips(bool busy)
 {
     int32_t skip = record_here.skip;
@@ -81,7 +83,8 @@ static inline bool record_skips(bool busy)
     return true;
 }
 
-/* The entry of a lock, fetched; and its number. NULL: it is not in its first place. */
+/* Returns the entry of a lock, prefetched, and sets `*lock` to its number. NULL: the
+ * entry is not in its first slot. */
 static inline struct trace_lock_count *record_fetch(const struct recording *me,
                                                     uintptr_t key, uint32_t *lock)
 {
@@ -103,9 +106,10 @@ static inline void record_set_pending(struct recording *me,
 }
 
 /*
- * Counts an outermost acquisition that nothing is to be said about, before it is made:
- * the caller may end in a tail call. `special`: it is busy, or may fail. If another
- * thread slips in, the wait goes unseen.
+ * Counts an outermost acquisition that needs no more than that, before it is made, so
+ * that the caller can end in a tail call. Returns false otherwise. `special`: the lock
+ * is busy, or locking may fail. If another thread takes the lock in between, the wait
+ * is not seen.
  */
 static inline bool record_count_lock(const void *object, bool special)
 {
@@ -119,7 +123,7 @@ static inline bool record_count_lock(const void *object, bool special)
         return false;
     me->until_timed--;
     record_set_pending(me, count, false);
-    me->depth = 1; /* first, for a signal's handler that locks, too */
+    me->depth = 1; /* first, because a signal handler may lock too */
     light_barrier();
     me->hold[0].key = key;
     me->hold[0].timed = false;
@@ -129,17 +133,18 @@ static inline bool record_count_lock(const void *object, bool special)
     return true;
 }
 
-/* The same for one that is made while others are held, in known order. */
+/* The same for an acquisition while other locks are held, in a known order. */
 bool record_count_nested_lock(const void *object, void *caller) RECORD_HIDDEN;
 bool record_count_nested_unlock(const void *object) RECORD_HIDDEN;
 
-/* Nothing to be done at this release (sampled mode: most; full mode: never). */
+/* Returns true when this release needs nothing: most in sampled mode, none in full. */
 static inline bool record_release_skips(void)
 {
     return !record_here.watching;
 }
 
-/* The release of what record_count_lock counted, before it is made. */
+/* Ends the hold that record_count_lock began, before the release is made. Returns false
+ * when the innermost hold is another one. */
 static inline bool record_count_unlock(const void *object)
 {
     struct recording *me = record_here.me;
@@ -153,22 +158,22 @@ static inline bool record_count_unlock(const void *object)
 
 enum record_result {
     RECORD_FAILED,    /* an error */
-    RECORD_GOT,       /* it is held now (EOWNERDEAD, too) */
+    RECORD_GOT,       /* acquired, EOWNERDEAD included */
     RECORD_TIMED_OUT, /* of a timed operation */
 };
 
-/* One acquisition on its way, on the stack of the hook. */
+/* An acquisition in progress, on the stack of the hook. */
 struct record_acquisition {
     struct recording *me;
     struct record_hold hold;
     bool waits;   /* published */
-    bool perhaps; /* it looked free, but had waiters: how long it takes will tell */
-    bool tries;
+    bool perhaps; /* it looked free but had waiters: its duration will decide */
+    bool tries;   /* trylock */
     uint32_t operation;
     void *caller;
 };
 
-/* False: pass it through, nothing more to be called. */
+/* Returns false when the acquisition is not recorded; do not call _end then. */
 bool record_acquire_begin(struct record_acquisition *a, const void *object,
                           const struct record_as *as, bool busy,
                           void *caller) RECORD_HIDDEN;
@@ -181,29 +186,31 @@ void record_count_trylock_result(struct trace_lock_count *count, const void *obj
                                  const struct record_as *as, bool got,
                                  void *caller) RECORD_HIDDEN;
 
-/* A trylock; ended by record_trylock_end. */
+/* A trylock, as above. */
 bool record_trylock_begin(struct record_acquisition *a, const void *object,
                           const struct record_as *as, void *caller) RECORD_HIDDEN;
 void record_trylock_end(struct record_acquisition *a, bool got) RECORD_HIDDEN;
 
-/* A release. False: pass it through (not held, as far as is known, or only counted). */
+/* A release. _begin returns false when there is no recorded hold, or one that is only
+ * counted; do not call _end then. */
 struct record_release {
     struct recording *me;
     struct record_hold hold;
-    uint64_t released; /* ticks, just before */
+    uint64_t released; /* ticks, just before the release */
     bool outermost, owner_changed, node_changed;
 };
 bool record_release_begin(struct record_release *r, uintptr_t key) RECORD_HIDDEN;
 void record_release_end(struct record_release *r) RECORD_HIDDEN;
 
 /*
- * A wait on a condition variable or barrier: `as` says which. With a mutex, its hold
- * ends at the begin and a new one (TRACE_RELOCK) starts at the end. Call
- * record_wait_end on every way out, cancellation included; the mutex is held then.
+ * A wait on a condition variable or barrier, depending on `as`. With a mutex, its hold
+ * ends at _begin, and a new hold (TRACE_RELOCK) starts at _end. Call record_wait_end on
+ * every exit, also on cancellation, when the mutex is held again.
  */
 struct record_wait {
     struct recording *me;
-    struct record_hold hold; /* of the object waited on: its count and use */
+    struct record_hold
+        hold; /* of the object waited on: its lock count and site statistics */
     const void *mutex;
     void *caller;
     bool mutex_was_held;
@@ -213,21 +220,22 @@ bool record_wait_begin(struct record_wait *w, const void *object,
                        void *caller) RECORD_HIDDEN;
 void record_wait_end(struct record_wait *w, bool timed_out) RECORD_HIDDEN;
 
-/* A signal (or broadcast) to a condition variable. */
+/* A signal or broadcast to a condition variable. */
 void record_signal(const void *object, const struct record_as *as, bool broadcast,
                    void *caller) RECORD_HIDDEN;
 
-/* An init or destroy that succeeded; `flags` of enum trace_lock_flags. */
+/* A successful init or destroy; `flags` of enum trace_lock_flags. */
 void record_created(const void *object, const struct record_as *as, uint32_t flags,
                     void *caller) RECORD_HIDDEN;
 void record_destroyed(const void *object) RECORD_HIDDEN;
 
-/* A thread without a recording does something: registers it, or makes the process
- * active when it is time. NULL: not recorded. The session's (session/session.c), which
- * is above. */
+/* Called for the first operation of a thread without a recording: starts recording when
+ * it is time and registers the thread. Returns NULL when it is not recorded. Defined in
+ * session/session.c: the only call from this layer to a higher one. */
 struct recording *session_first_operation(void) RECORD_HIDDEN;
 
-/* The calling thread's memory, or NULL: off, inside, or ended. May register it. */
+/* Returns the calling thread's recording, registering it if necessary. NULL: recording
+ * is off, or the thread is inside or has ended. */
 static inline struct recording *record_me(void)
 {
     struct recording *me = record_here.me;
@@ -238,13 +246,13 @@ static inline struct recording *record_me(void)
     return session_first_operation();
 }
 
-/* From here to record_leave everything that the thread calls passes unrecorded. */
+/* From here to record_leave, no operation of the thread is recorded. */
 static inline void record_enter(struct recording *me)
 {
     record_flush_pending(me);
     me->skip = record_here.skip;
     record_here.inside++;
-    light_barrier(); /* a signal's handler finds it inside, or with its memory */
+    light_barrier(); /* a signal handler finds it either inside or complete */
     record_here.me = NULL;
     record_here.skip = RECORD_NEVER;
     record_here.watching = 0;
@@ -259,7 +267,7 @@ static inline void record_leave(struct recording *me)
     record_here.inside--;
 }
 
-/* The number of a lock by its address, or 0. */
+/* Returns the number of the lock at an address, or 0. */
 uint32_t record_lock_number(const void *object) RECORD_HIDDEN;
 
 #endif

@@ -35,7 +35,7 @@ static void see_migration(struct recording *me)
     me->cpu = cpu;
 }
 
-/* It looks free, but somebody waits for it: it is on its way to them. */
+/* Returns whether a lock that looks free is in a handover to a waiter. */
 static bool is_handed_over(const struct recording *me, const void *object,
                            const struct record_as *as)
 {
@@ -46,7 +46,7 @@ static bool is_handed_over(const struct recording *me, const void *object,
         return false;
     for (uint32_t i = 0; i < me->depth; i++)
         if (me->hold[i].key == (uintptr_t)object)
-            return false; /* once more by the one who has it */
+            return false; /* the holder locks it again */
     return true;
 }
 
@@ -59,7 +59,7 @@ bool record_acquire_begin(struct record_acquisition *a, const void *object,
     bool perhaps = !busy && is_handed_over(me, object, as);
     busy = busy || perhaps;
     bool due = !busy && sampling_is_due(me);
-    if (sampling.sampled_mode && !busy && !due) { /* it only looked closer */
+    if (sampling.sampled_mode && !busy && !due) { /* it was only inspected */
         record_here.skip--;
         return false;
     }
@@ -97,7 +97,7 @@ bool record_acquire_begin(struct record_acquisition *a, const void *object,
 void acquire_push(struct recording *me, const struct record_hold *hold)
 {
     uint32_t depth = me->depth;
-    if (hold->timed) /* what the release will write */
+    if (hold->timed) /* the release will write it */
         prefetch_for_write(&registry_locks[hold->lock].address);
     if (depth == RECORD_HOLDS)
         return;
@@ -131,7 +131,7 @@ void record_acquire_end(struct record_acquisition *a, enum record_result result)
             perf_counters_section_begins(me, hold);
         hold->got = ticks();
     }
-    /* Others slept, but it was free for whoever came first. */
+    /* There were waiters, but it was free for any thread. */
     if (a->perhaps && hold->got - hold->asked < RECORD_AT_ONCE)
         hold->contended = false;
     if (a->waits)

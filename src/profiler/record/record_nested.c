@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks that are only counted, acquired while others are held. */
+/* Acquisitions that are only counted, made while other locks are held. */
 #include "profiler/record/misuse.h"
 #include "profiler/threads/lock_counts.h"
 #include "profiler/threads/order_cache.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Releases, and what is written behind them. */
+/* Releases, and the sums written after them. */
 #include "profiler/threads/perf_counters.h"
 #include "profiler/threads/sampling_rate.h"
 #include "profiler/store/lock_registry.h"
 #include "profiler/record/sums.h"
 #include "profiler/threads/preemption.h"
 
-/* Takes the hold out of the thread's; the innermost of that key. */
+/* Removes the innermost hold of a key from the thread's holds. */
 static bool take_out(struct recording *me, uintptr_t key, struct record_hold *hold)
 {
     uint32_t index = me->depth;
@@ -21,20 +21,21 @@ static bool take_out(struct recording *me, uintptr_t key, struct record_hold *ho
         if (i < TRACE_HELD)
             me->shared->held[i] = me->hold[i].lock;
     }
-    light_barrier(); /* a signal's handler that locks takes the place behind */
+    light_barrier(); /* a signal handler that locks uses the next element */
     me->depth = depth;
     me->shared->depth = depth;
     return true;
 }
 
-/* The release that was waited for, if it was timed. */
+/* Measures the handover since the release that was waited for, if that was timed. */
 static void see_handover(struct record_hold *hold, uint64_t released)
 {
     if (hold->lock && hold->contended && released > hold->asked && released < hold->got)
         hold->handover = hold->got - released;
 }
 
-/* From the holder before, and for the next one; the lock is still held. */
+/* Reads the previous holder's data and leaves the next holder's. Called while the lock
+ * is held. */
 static void leave_word(struct recording *me, struct record_release *r)
 {
     struct registry_lock *lock = &registry_locks[r->hold.lock];
@@ -65,8 +66,8 @@ bool record_release_begin(struct record_release *r, uintptr_t key)
     return true;
 }
 
-/* The holds that this one stands for were since the last that was timed: one that was
- * interrupted does not stand for as many as have no room there. */
+/* The holds that this one represents were made since the last timed one. If it was
+ * interrupted, they would not all fit into that time, so its weight is reduced. */
 static void limit_weight(const struct recording *me, struct record_release *r)
 {
     uint64_t held = hold_duration(r), since = sum_since_sampled(me, &r->hold);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trylocks. */
+/* Trylock. */
 #include "profiler/record/record_acquire.h"
 #include "profiler/threads/lock_counts.h"
 #include "profiler/threads/order_cache.h"
@@ -7,7 +7,7 @@
 #include "profiler/threads/stack_cache.h"
 #include "profiler/threads/preemption.h"
 
-/* How often in a row the thread's tries on locks of this site have failed. */
+/* Counts a trylock and the thread's run of failures on locks of this site. */
 static void count_try(struct recording *me, struct trace_site_stats *use, uint32_t more,
                       bool got)
 {
@@ -37,7 +37,7 @@ struct trace_lock_count *record_count_trylock(const void *object)
     return count;
 }
 
-/* A signal's handler may have needed the place meanwhile. */
+/* Finds the entry again if a signal handler has evicted it. */
 static struct trace_lock_count *still(struct recording *me,
                                       struct trace_lock_count *count,
                                       const void *object, const struct record_as *as,

@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-/* The mutex is about to be released by the wait: its hold ends here. */
+/* Ends the hold of the mutex that the wait is about to release. */
 static void end_hold(struct record_wait *w, struct recording *me)
 {
     struct record_release r;
@@ -39,7 +39,7 @@ bool record_wait_begin(struct record_wait *w, const void *object,
     w->hold.use = site_stats_of(w->hold.count);
     w->hold.lock = w->hold.count->lock;
     w->hold.stack = stack_take(me, caller);
-    if (me->depth && mutex) /* it will be taken again */
+    if (me->depth && mutex) /* the wait will acquire it again */
         order_acquiring(me, registry_find((uintptr_t)mutex), false, caller);
     if (mutex)
         condition_waiters_begin(w->hold.lock);
@@ -48,7 +48,7 @@ bool record_wait_begin(struct record_wait *w, const void *object,
     return true;
 }
 
-/* The wait has taken the mutex again. */
+/* Begins a hold of the mutex that the wait has acquired again. */
 static void begin_hold(struct record_wait *w, uint64_t now)
 {
     static const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK,
@@ -87,7 +87,7 @@ void record_wait_end(struct record_wait *w, bool timed_out)
     me->shared->idle_ticks += waited;
     if (w->hold.count)
         w->hold.count->acquisitions++;
-    /* In sampled mode, too: waits are never passed over. */
+    /* In sampled mode too: waits are never skipped. */
     if (w->mutex_was_held || (w->mutex && sampling.sampled_mode))
         begin_hold(w, now);
     record_leave(me);

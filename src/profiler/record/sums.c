@@ -3,7 +3,7 @@
 
 #include "profiler/threads/overhead.h"
 
-/* One in so many: with many locks each goes to another place in the file. */
+/* One hold in so many: with many locks, each touches another line of the file. */
 enum { HOLDS_WEIGHED = 8 };
 
 static void most(uint64_t *seen, uint64_t value)
@@ -38,9 +38,10 @@ uint64_t hold_duration(const struct record_release *release)
                             calibrated.hold_ticks);
 }
 
-/* It looked free, and yet it took long to get: somebody was quicker, or it was on its
- * way to a waiter, as it may be every time; so the next are looked at more closely.
- * Those it stands for were since the last that was timed. */
+/* Handles an acquisition that looked free but took long: another thread was faster, or
+ * the lock was in a handover. That may recur, so the next acquisitions are inspected
+ * more closely. The acquisitions that it represents were made since the last timed
+ * one. */
 static void sum_unseen(struct recording *me, const struct record_hold *hold)
 {
     const uint64_t waited = hold->got - hold->asked;
@@ -48,8 +49,7 @@ static void sum_unseen(struct recording *me, const struct record_hold *hold)
         return;
     record_here.careful = RECORD_CAREFUL;
     const uint64_t others = waited * (hold->weight - 1);
-    const uint64_t since =
-        hold->asked > me->timed_until ? hold->asked - me->timed_until : 0;
+    const uint64_t since = sum_since_sampled(me, hold);
     const bool fits = others <= since;
     hold->use->unseen_waits += fits ? hold->weight : 1 + since / waited;
     hold->use->unseen_wait_ticks += waited + (fits ? others : since);
@@ -85,8 +85,8 @@ uint64_t sum_since_sampled(const struct recording *me, const struct record_hold 
     return hold->asked > me->timed_until ? hold->asked - me->timed_until : 0;
 }
 
-/* Sections that overlap, hand over hand, count once; and all that this one stands for
- * were since the last that was timed. */
+/* Overlapping sections, as in hand-over-hand locking, count once. The sections that
+ * this one represents were made since the last timed one. */
 void sum_section(struct recording *me, const struct record_hold *hold, uint64_t now)
 {
     uint64_t from = hold->asked;

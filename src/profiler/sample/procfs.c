@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/sample/procfs.h"
 
+#include "platform/native/small_file.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
-/* Reads /proc/self/task/TID/NAME; the length, 0 if that is not to be had. */
+/* Reads /proc/self/task/TID/NAME. Returns the length, or 0 on error. */
 static size_t read_of(uint32_t tid, const char *name, char *text, size_t bytes)
 {
     char path[64] = "/proc/self/task/", digits[12], *at = digits + sizeof digits - 1;
@@ -16,17 +18,11 @@ static size_t read_of(uint32_t tid, const char *name, char *text, size_t bytes)
         *--at = (char)('0' + tid % 10);
     while (tid /= 10);
     strcat(strcat(path, at), name);
-    long opened =
-        raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    if (opened < 0)
-        return 0;
-    long length = raw_syscall(SYS_read, opened, (long)text, (long)bytes - 1, 0, 0, 0);
-    raw_syscall(SYS_close, opened, 0, 0, 0, 0, 0);
-    text[length > 0 ? length : 0] = '\0';
+    const long length = small_file_read(path, text, bytes);
     return length > 0 ? (size_t)length : 0;
 }
 
-/* The fields behind the name, which may hold anything. */
+/* Returns the fields after the name, which may contain any character. */
 static char *read_stat(uint32_t tid, char *text, size_t bytes)
 {
     if (!read_of(tid, "/stat", text, bytes))

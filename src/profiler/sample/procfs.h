@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel tells about the threads of this process. */
+/* The kernel's data on the threads of this process, from /proc. */
 #ifndef HASP_PROFILER_SAMPLE_PROCFS_H
 #define HASP_PROFILER_SAMPLE_PROCFS_H
 
 #include "platform/platform.h"
 
-/* 'R' running or ready, 'S' asleep ...; 0: there is no such thread. */
+/* Returns 'R' for running or ready, 'S' for asleep and so on, or 0: no such thread. */
 char procfs_state(uint32_t tid);
 
 struct procfs_thread {
@@ -15,10 +15,10 @@ struct procfs_thread {
 };
 bool procfs_thread(uint32_t tid, struct procfs_thread *thread);
 
-/* Whether a seccomp filter is in place. */
+/* Returns whether the process has a seccomp filter. */
 bool procfs_is_filtered(void);
 
-/* Threads of this process that have not ended, or more than `enough`. */
+/* Returns the number of live threads; it may stop counting above `enough`. */
 uint32_t procfs_threads(uint32_t enough);
 
 #endif

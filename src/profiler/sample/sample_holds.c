@@ -8,18 +8,17 @@
 #include <fcntl.h>
 
 enum {
-    ASKED_MOST = 64, /* mutexes of one look */
+    ASKED_MOST = 64, /* mutexes per sample */
 };
 
-/* What a mutex says of itself: the beginning of pthread_mutex_t, with the C library's
- * locks and with Hasp's. */
+/* The beginning of pthread_mutex_t, with the C library's mutexes and all algorithms. */
 struct mutex_state {
     uint32_t word; /* 0: free */
     uint32_t count;
     uint32_t owner;
 };
 
-/* By the kernel: the memory may be gone. */
+/* Reads through the kernel, because the memory may have been unmapped. */
 static bool read_mutex(const struct trace_lock *lock, struct mutex_state *state)
 {
     long memory = raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/mem",
@@ -32,8 +31,8 @@ static bool read_mutex(const struct trace_lock *lock, struct mutex_state *state)
     return length == (long)sizeof *state;
 }
 
-/* Since when it is in the hold that it is in now, at least. The thread goes on
- * meanwhile: what is torn is put right by the next look. */
+/* Returns a lower bound of when the thread's current hold began. The thread runs
+ * meanwhile; the next sample corrects a torn result. */
 static uint64_t since(struct recording *thread, struct record_seen *seen,
                       uint32_t depth, uint64_t now)
 {
@@ -47,7 +46,7 @@ static uint64_t since(struct recording *thread, struct record_seen *seen,
     return seen->since;
 }
 
-/* Somebody else has it. */
+/* Returns whether another thread holds the mutex. */
 static bool waits_for(const struct recording *thread, uint32_t number)
 {
     struct mutex_state state;
@@ -63,7 +62,7 @@ static void withdraw(struct trace_thread *shared)
         shared->unseen_for = 0;
 }
 
-/* The innermost hold, if it has lasted. */
+/* Checks the innermost hold if it is as old as the previous check. */
 static void check_for_wait(struct recording *thread, uint32_t depth, uint64_t now,
                            uint32_t *asked)
 {

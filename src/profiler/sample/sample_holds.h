@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holds that last: what the sampler knows of them before they end.
+ * Samples of holds in progress.
  *
- * A thread publishes which locks it holds, but not since when, unless the hold is
- * timed. When the thread's own count of a lock has not moved between two looks, it is
- * still in the same hold.
+ * A thread publishes which locks it holds but, unless the hold is timed, not since
+ * when. If its own count of a lock has not changed between two samples, it is still in
+ * the same hold.
  *
- * On the counted path a thread publishes a mutex as held before it takes it. If another
- * thread was quicker, it waits unseen. A mutex says itself who has it; so when a hold
- * lasts the mutex is asked, and the trace says that the thread waits.
+ * On the counted path a thread publishes a mutex as held before it acquires it. If
+ * another thread is faster, the first one waits without publishing that. A mutex
+ * contains its owner, so the sampler reads the mutex of a long hold and publishes the
+ * wait if the owner is another thread.
  */
 #ifndef HASP_PROFILER_SAMPLE_SAMPLE_HOLDS_H
 #define HASP_PROFILER_SAMPLE_SAMPLE_HOLDS_H
 
 #include "platform/platform.h"
 
-/* One look of the sampler; `ask`: at mutexes, too. */
+/* Takes one sample of all threads. `ask`: also reads the mutexes. */
 void sample_holds(bool ask);
 
 #endif

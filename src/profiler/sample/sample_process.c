@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 
 enum {
-    STATES = 32,         /* threads that are asked for their state; the rest by share */
-    RECORDS_MOST = 6000, /* ten minutes, then every second one, and so on */
+    STATES = 32,         /* threads whose state is read; the rest is extrapolated */
+    RECORDS_MOST = 6000, /* ten minutes; then every second sample, and so on */
 };
 
 SERIES(process_records, TRACE_PROCESS_SAMPLES, struct trace_process_sample,
@@ -33,7 +33,7 @@ static uint64_t ns(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000;
 }
 
-/* All but what the sampler itself, the caller, used. */
+/* Reads the usage of the process without that of the sampler, which calls this. */
 static void read_usage(struct trace_process_sample *sample)
 {
     struct rusage all, own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The time line of the process: threads, CPU time, faults, switches. */
+/* Samples of the process: threads, CPU time, page faults, context switches. */
 #ifndef HASP_PROFILER_SAMPLE_SAMPLE_PROCESS_H
 #define HASP_PROFILER_SAMPLE_SAMPLE_PROCESS_H
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 enum {
-    LOCKS = 64,           /* locks of one look at most; the others are left out */
-    STATES = 16,          /* threads whose state is asked for */
-    RECORDS_MOST = 43000, /* of the time line, 1 MB */
+    LOCKS = 64,           /* locks per sample; others are left out */
+    STATES = 16,          /* threads whose state is read */
+    RECORDS_MOST = 43000, /* of the timeline, 1 MB */
 };
 
 SERIES(waiters_records, TRACE_WAITER_SAMPLES, struct trace_waiter_sample, RECORDS_MOST);
@@ -24,7 +24,7 @@ static void double_weight(void *record)
 
 static struct timeline line = {&waiters_records, double_weight, 1, 0};
 
-/* The look under way. */
+/* The current sample. */
 static struct trace_waiter_sample seen[LOCKS];
 static uint32_t seen_count;
 
@@ -34,7 +34,7 @@ void sample_waiters_forget(void)
     line.stride = 1;
 }
 
-/* The lock that it waits for, or 0; waits for events are none. */
+/* Returns the lock that a thread waits for, or 0. Waits for events do not count. */
 static uint32_t lock_waited_for(struct recording *thread)
 {
     struct trace_thread *shared = thread->shared;
@@ -54,13 +54,13 @@ static struct trace_waiter_sample *entry_of(uint32_t lock)
     return &seen[seen_count++];
 }
 
-/* Spinning or parked, as the kernel says, for one lock and one thread's sums. */
+/* Adds the thread's state, spinning or parked, to the lock's sample and to its site. */
 static void inspect_state(struct recording *thread, struct trace_waiter_sample *entry)
 {
     struct trace_site_stats *use = thread->waiting_use;
     char state = procfs_state(thread->shared->tid);
     if (!state || lock_waited_for(thread) != entry->lock)
-        return; /* it has gone on */
+        return; /* the wait has ended */
     entry->inspected++;
     entry->spinning += state == 'R';
     if (use && state == 'R')
@@ -69,7 +69,7 @@ static void inspect_state(struct recording *thread, struct trace_waiter_sample *
         use->samples_parked++;
 }
 
-/* Who holds them: as far as published. */
+/* Finds the holders from published holds. */
 static void find_holders(void)
 {
     for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
@@ -86,7 +86,7 @@ static void find_holders(void)
 
 bool sample_waiters(uint32_t sampler_ticks)
 {
-    static uint32_t skipped; /* so that all waiters have their turn to be looked at */
+    static uint32_t skipped; /* so that every waiter is inspected eventually */
     uint32_t states = 0, waiters = 0;
     const uint64_t now = ticks();
     seen_count = 0;

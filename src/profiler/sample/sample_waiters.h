@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A look at all threads: the locks that somebody waits for, and whether by spinning. */
+/* Samples of the threads that wait for locks, and whether they spin. */
 #ifndef HASP_PROFILER_SAMPLE_SAMPLE_WAITERS_H
 #define HASP_PROFILER_SAMPLE_SAMPLE_WAITERS_H
 
 #include "platform/platform.h"
 
-/* Stands for so many looks; true: somebody waited. */
+/* Takes a sample that represents so many ticks of the sampler. Returns whether any
+ * thread was waiting. */
 bool sample_waiters(uint32_t ticks);
 void sample_waiters_forget(void);
 

@@ -16,13 +16,13 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* To be woken up is most of what the sampler costs, so it sleeps longer while nobody
- * waits for a lock. */
+/* Waking up is most of the sampler's cost, so it sleeps longer while no thread waits
+ * for a lock. */
 enum {
     STACK_BYTES = 1 << 18,
     TICK_NS = 1000000000 / SAMPLER_HZ,
-    QUIET_SAMPLES = SAMPLER_HZ / 4, /* in a row, without a waiter */
-    QUIET_TICKS = SAMPLER_HZ / 20,  /* between two looks then */
+    QUIET_SAMPLES = SAMPLER_HZ / 4, /* consecutive samples without a waiter */
+    QUIET_TICKS = SAMPLER_HZ / 20,  /* between samples after that */
 };
 
 static struct atomic_u32 started;
@@ -43,7 +43,7 @@ static void account(const struct recording *thread)
     shared->major_faults = base->major_faults + now.major_faults;
 }
 
-/* One acquisition of so many was looked at, until now. */
+/* Publishes the mean sampling rate so far. */
 static void publish_rate(void)
 {
     uint64_t counted = 0, timed = 0;
@@ -62,7 +62,7 @@ void sampler_account_all(void)
     publish_rate();
 }
 
-/* One thread a tick, each at most once a second. */
+/* Accounts one thread per tick, each at most once per second. */
 static struct recording *next_to_account;
 static uint32_t round_began; /* tick, 0: never */
 
@@ -78,7 +78,7 @@ static void account_next(uint32_t tick)
     next_to_account = next_to_account->next;
 }
 
-/* The sampler's own. */
+/* CPU time of the sampler. */
 static uint64_t cpu_ns(void)
 {
     struct timespec time;
@@ -86,7 +86,8 @@ static uint64_t cpu_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* True: somebody waited. The tick is `ticks` after that of the look before. */
+/* Takes all samples that are due. `ticks`: since the previous call. Returns whether any
+ * thread was waiting. */
 static bool sample(uint32_t tick, uint32_t ticks)
 {
     clock_read(&trace->latest);
@@ -126,14 +127,14 @@ static void sleep_until(struct timespec *next, uint32_t ticks)
 static void *run(void *argument)
 {
     struct timespec next;
-    uint32_t quiet = 0; /* looks without a waiter */
+    uint32_t quiet = 0; /* samples without a waiter */
     (void)argument;
     prctl(PR_SET_NAME, "hasp-sampler");
     record_here = (struct record_here){.skip = RECORD_NEVER, .inside = 1};
     calibrate_again();
     clock_gettime(CLOCK_MONOTONIC, &next);
     for (uint32_t tick = 0;;) {
-        /* Never past a tick at which something else is due. */
+        /* Never past a tick at which another sample is due. */
         uint32_t ticks = quiet < QUIET_SAMPLES ? 1 : QUIET_TICKS - tick % QUIET_TICKS;
         sleep_until(&next, ticks);
         tick += ticks;
@@ -162,7 +163,7 @@ void sampler_start(sampler_create *create)
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int result = create(&thread, &attributes, run, NULL);
-    if (result == EINVAL) { /* all threads need more, for the program's thread locals */
+    if (result == EINVAL) { /* large thread-local storage needs a larger stack */
         pthread_attr_destroy(&attributes);
         pthread_attr_init(&attributes);
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -176,7 +177,7 @@ void sampler_start(sampler_create *create)
     pthread_attr_destroy(&attributes);
 }
 
-/* nanosleep() is a cancellation point, which the program's call is not. */
+/* Not nanosleep(), a cancellation point: the program's call is not one. */
 static void pause_quarter(void)
 {
     const struct timespec quarter = {0, TICK_NS / 4};
@@ -188,7 +189,7 @@ void sampler_stop(void)
     store_relaxed(&stopping, 1);
     for (int i = 0; i < 40 && trace->sampler_hz && !load_acquire(&stopped); i++)
         pause_quarter();
-    pause_quarter(); /* it is on its way out */
+    pause_quarter(); /* it is about to exit */
 }
 
 bool sampler_pause(void)

@@ -15,7 +15,7 @@ struct prestart_lock {
     uint32_t stack;
 };
 
-/* The same call from the same place need not be unwound again. */
+/* A known stack, so that repeated calls need not be unwound. */
 struct prestart_stack {
     uintptr_t stack_pointer;
     uint64_t depth;
@@ -25,10 +25,10 @@ struct prestart_stack {
 
 static struct prestart_lock *list;
 static struct prestart_stack *stacks;
-static struct atomic_u32 count; /* may go beyond MOST */
+static struct atomic_u32 count; /* may exceed MOST */
 static uint32_t stack_count;
 
-/* The index of the stack; when there are too many, of the last. */
+/* Returns the index of the stack, or of the last one when there are too many. */
 static uint32_t stack_of(void *caller)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -73,7 +73,7 @@ void prestart_destroyed(const void *object)
     uint32_t known = load_relaxed(&count), inspected = 0;
     if (known > MOST)
         known = MOST;
-    /* Most that are destroyed so early were made just before. */
+    /* Most locks destroyed this early were created just before. */
     for (uint32_t i = known; i > 0 && inspected < 64; i--, inspected++) {
         if (list[i - 1].address != (uintptr_t)object)
             continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks that are made before anything is recorded: programs make most of theirs while
- * they have one thread. Kept in memory with the innermost frames, and made known when
- * recording begins.
+ * Locks created before recording starts: programs create most of their locks while they
+ * have one thread. They are kept in memory with their innermost frames and registered
+ * when recording starts.
  */
 #ifndef HASP_PROFILER_SESSION_PRESTART_LOCKS_H
 #define HASP_PROFILER_SESSION_PRESTART_LOCKS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inits and destroys. */
+/* Init and destroy. */
 #include "profiler/threads/lock_counts.h"
 #include "profiler/session/prestart_locks.h"
 #include "profiler/session/session.h"

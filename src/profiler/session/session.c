@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/session/session.h"
 
+#include "platform/native/small_file.h"
 #include "profiler/record/misuse.h"
 #include "profiler/sample/procfs.h"
 #include "profiler/sample/sample_holds.h"
@@ -29,7 +30,7 @@
 enum state { UNKNOWN, OFF, WAITING, STARTING, ACTIVE };
 
 static struct atomic_u32 state;
-static struct atomic_u32 patient; /* the first operation was seen */
+static struct atomic_u32 patient; /* an operation has been seen */
 
 static uint32_t process_id(void)
 {
@@ -39,16 +40,6 @@ static uint32_t process_id(void)
 bool session_is_active(void)
 {
     return load_acquire(&state) == ACTIVE;
-}
-
-static void read_file(const char *path, char *text, size_t bytes)
-{
-    int opened = (int)raw_syscall(SYS_openat, AT_FDCWD, (long)path,
-                                  O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    if (opened < 0)
-        return;
-    raw_syscall(SYS_read, opened, (long)text, (long)bytes - 1, 0, 0, 0);
-    raw_syscall(SYS_close, opened, 0, 0, 0, 0, 0);
 }
 
 static void fill_header(void)
@@ -64,14 +55,14 @@ static void fill_header(void)
     trace->nodes = node_count();
     trace->mode = settings.sampled ? TRACE_SAMPLED : TRACE_FULL;
     strncpy(trace->lock, settings.lock, sizeof trace->lock - 1);
-    read_file("/proc/self/cmdline", trace->command, sizeof trace->command);
+    small_file_read("/proc/self/cmdline", trace->command, sizeof trace->command);
     raw_syscall(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe",
                 (long)trace->executable, sizeof trace->executable - 1, 0, 0);
     clock_read(&trace->begin);
     trace->latest = trace->begin;
 }
 
-/* The calling thread is inside. */
+/* Creates the file and starts recording. Called inside. */
 static bool activate(void)
 {
     if (!trace_file_create(settings.path, settings.bytes_limit))
@@ -94,7 +85,7 @@ static bool activate(void)
     return true;
 }
 
-/* One thread does it; others that come meanwhile are not recorded yet. */
+/* Activates once. Operations of other threads meanwhile are not recorded. */
 static void try_to_activate(void)
 {
     uint32_t waiting = WAITING;
@@ -104,7 +95,7 @@ static void try_to_activate(void)
     }
     if (!compare_exchange_acquire(&state, &waiting, STARTING))
         return;
-    const int error = errno; /* the program's: functions that lock leave it alone */
+    const int error = errno; /* lock functions must not change it */
     record_here.inside++;
     bool active = activate();
     record_here.inside--;
@@ -132,7 +123,7 @@ bool session_is_waiting(void)
     return load_relaxed(&state) == WAITING;
 }
 
-/* Operations pass unseen for a while; the end of that is the end of the patience. */
+/* Returns true at the second call: in between, SESSION_PATIENCE operations pass. */
 static bool is_time(void)
 {
     if (record_here.skip > 0)
@@ -178,7 +169,7 @@ void session_creates_thread(void)
         try_to_activate();
     if (load_acquire(&state) != ACTIVE)
         return;
-    record_me(); /* so that the creator is known, too */
+    record_me(); /* so that the creator is registered too */
     const int error = errno;
     record_here.inside++;
     sampler_start(session_calls().create);
@@ -188,7 +179,7 @@ void session_creates_thread(void)
 
 void session_forked(void)
 {
-    thread_id_cached = 0; /* that of the parent's thread */
+    thread_id_cached = 0; /* it is the parent's */
     uint32_t before = load_relaxed(&state);
     if (before != ACTIVE && before != STARTING)
         return;
@@ -218,18 +209,18 @@ void session_needs_file(void)
         try_to_activate();
 }
 
-/* What is not in the file yet. */
+/* Writes what is not in the file yet. */
 static void write_all(void)
 {
     for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
-        record_flush_pending(
-            thread); /* others may be at it: a few get lost, or doubled */
+        /* Races with the thread: a few acquisitions may be lost or doubled. */
+        record_flush_pending(thread);
         stack_profile_flush(thread->weight);
         lock_counts_publish(thread);
         order_flush(thread);
     }
     if (!load_relaxed(&system_calls_forbidden)) {
-        sample_holds(true); /* what is held now counts up to the end */
+        sample_holds(true); /* current holds count up to now */
         sampler_account_all();
     }
     modules_scan();
@@ -250,7 +241,7 @@ bool session_ends(enum trace_end how)
     if (!session_is_active() || trace->pid != process_id() || trace->ended)
         return false;
     if (!record_here.inside++)
-        write_all(); /* else in a signal's handler, which may hold what that takes */
+        write_all(); /* otherwise in a signal handler that may have interrupted it */
     clock_read(&trace->latest);
     trace->ended = how;
     record_here.inside--;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder in the life of its process.
+ * Start and end of recording in a process.
  *
- * Off, where HASP_TRACE names no file. Else waiting, until the process creates a thread
- * or has made SESSION_PATIENCE lock operations; then active: the file is there. A
- * forked child waits anew, for a file of its own.
+ * The recorder is off if HASP_TRACE names no file. Otherwise it waits until the process
+ * creates a thread or has made SESSION_PATIENCE lock operations; then it creates the
+ * file and is active. A forked child waits again, for a file of its own.
  */
 #ifndef HASP_PROFILER_SESSION_SESSION_H
 #define HASP_PROFILER_SESSION_SESSION_H
@@ -15,13 +15,13 @@
 
 enum { SESSION_PATIENCE = 4096 };
 
-/* The process is about to have a second thread. */
+/* Called before the program creates a thread. */
 void session_creates_thread(void);
 
-/* Soon it may not be able to make a file. */
+/* Called before the process may lose the ability to create a file. */
 void session_needs_file(void);
 
-/* What the recorder itself calls of the hooks, and behind them; the hooks' to say. */
+/* The functions that the recorder itself calls; defined by the hooks. */
 struct session_calls {
     sampler_create *create;
     struct calibrate_operations mutex;
@@ -31,17 +31,18 @@ struct session_calls session_calls(void);
 bool session_is_waiting(void);
 bool session_is_active(void);
 
-/* In a forked child. */
+/* Called in a forked child. */
 void session_forked(void);
 
-/* What the calling thread holds when the process ends in order is held for ever. (By
- * _exit it may well end so.) */
+/* Reports the locks that the calling thread holds at a regular exit of the process. Not
+ * called for _exit, where holding locks is common. */
 void session_ends_holding(void);
 
-/* The process ends or is replaced; false: this is a child in its parent's memory. */
+/* Called when the process ends or is replaced. Returns false in a vfork child, which
+ * runs in its parent's memory. */
 bool session_ends(enum trace_end how);
 
-/* That has failed: it goes on. */
+/* Called when replacing the process failed. */
 void session_goes_on(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include "platform/platform.h"
 #include "profiler/trace.h"
 
-/* All clocks, now. */
+/* Reads all clocks. */
 static inline void clock_read(struct trace_clock *clock)
 {
     struct timespec wall;

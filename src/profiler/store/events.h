@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TRACE_EVENTS: each kind once for a lock and a stack, then counted. */
+/* Misuse events: one record for each kind, lock and stack, with a count. */
 #ifndef HASP_PROFILER_STORE_EVENTS_H
 #define HASP_PROFILER_STORE_EVENTS_H
 

@@ -5,7 +5,7 @@
 
 enum { PAIRS_MOST = 1 << 16, SLOTS = 2 * PAIRS_MOST };
 
-static struct atomic_u64 slots; /* struct atomic_u32 *: numbers, by the pair's hash */
+static struct atomic_u64 slots; /* struct atomic_u32 *: numbers of pairs by hash */
 static struct atomic_u32 adding;
 
 SERIES(pair_records, TRACE_LOCK_ORDER, struct trace_lock_order, PAIRS_MOST);
@@ -26,7 +26,7 @@ void lock_order_forget(void)
     series_forget(&pair_records);
 }
 
-/* The record of a pair, or NULL and the empty slot where it would be. */
+/* Returns the record of a pair, or NULL; *slot is its slot or the empty one for it. */
 static struct trace_lock_order *look_up(uint32_t outer, uint32_t inner,
                                         struct atomic_u32 **slot)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of locks: which were acquired while which others were held. A pair is a
- * record of its own in the trace, made the first time, with the stack of that time.
+ * Lock order: the pairs of locks of which the inner one was acquired while the outer
+ * one was held. Each pair has one record, with the stack of its first occurrence.
  */
 #ifndef HASP_PROFILER_STORE_LOCK_ORDER_H
 #define HASP_PROFILER_STORE_LOCK_ORDER_H
@@ -13,13 +13,13 @@ static inline uint64_t lock_order_hash(uint32_t outer, uint32_t inner)
     return ((uint64_t)outer << 32 | inner) * 0x9e3779b97f4a7c15u;
 }
 
-/* The record of a pair, or NULL. */
+/* Returns the record of a pair, or NULL. */
 struct trace_lock_order *lock_order_find(uint32_t outer, uint32_t inner);
 
-/* Whether one more pair may be had. */
+/* Returns whether another pair fits. */
 bool lock_order_has_space(void);
 
-/* The record of its pair, which is this one where there was none; NULL: no space. */
+/* Adds a pair unless it exists. Returns its record, or NULL when there is no space. */
 struct trace_lock_order *lock_order_add(const struct trace_lock_order *record);
 
 void lock_order_forget(void);

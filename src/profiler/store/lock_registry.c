@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 
 enum {
-    INDEX_BITS = 21, /* slots; at most half of them are used */
+    INDEX_BITS = 21, /* of slots; at most half of them are used */
     LOCKS_MOST = 1 << (INDEX_BITS - 1),
 };
 
@@ -12,7 +12,7 @@ struct registry_lock *registry_locks;
 
 static struct atomic_u32 *index_slots;
 static struct atomic_u32 adding;
-static uint32_t addresses; /* slots used */
+static uint32_t addresses; /* slots in use */
 
 SERIES(lock_records, TRACE_LOCKS, struct trace_lock, LOCKS_MOST);
 
@@ -28,7 +28,7 @@ bool registry_map(void)
 
 void registry_forget(void)
 {
-    if (index_slots) /* not yet, where a fork came in the middle of the beginning */
+    if (index_slots) /* unless the fork interrupted the start of recording */
         munmap(index_slots, index_bytes);
     if (registry_locks)
         munmap(registry_locks, locks_bytes);
@@ -39,7 +39,7 @@ void registry_forget(void)
     series_forget(&lock_records);
 }
 
-/* The place of the address, or the empty one where it would be. */
+/* Returns the slot of the address, or the empty slot for it, with *number 0. */
 static struct atomic_u32 *slot_of(uintptr_t address, uint32_t *number)
 {
     uint64_t at = address * 0x9e3779b97f4a7c15u >> (64 - INDEX_BITS);
@@ -62,7 +62,7 @@ struct trace_lock *registry_record(uint32_t number)
     return series_at(&lock_records, number);
 }
 
-/* A lock that is made again where one of the same origin was keeps its record. */
+/* Reuses the record when a lock of the same origin is created at the same address. */
 static bool revive(uint32_t number, const struct registry_origin *origin)
 {
     struct registry_lock *lock = &registry_locks[number];

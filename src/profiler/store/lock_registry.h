@@ -1,60 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All locks of the process: from an address to the lock's number, and what is shared
- * about a lock.
+ * All locks of the process: maps an address to the lock's number, and keeps the state
+ * that threads share about a lock.
  *
- * An open-addressed table of numbers, without deletions: an address that has once held
- * a lock keeps its place, and gets another number when a lock of another origin is made
- * there. Look-ups take no lock. A lock that has no place in the tables or the file has
- * number 0: it is counted under its site only.
+ * The map is an open-addressed table of numbers without deletions. An address that once
+ * held a lock keeps its slot and gets a new number when a lock of another origin is
+ * created there. Look-ups take no lock. A lock that does not fit into the tables or the
+ * file has number 0 and is counted under its site only.
  */
 #ifndef HASP_PROFILER_STORE_LOCK_REGISTRY_H
 #define HASP_PROFILER_STORE_LOCK_REGISTRY_H
 
 #include "profiler/store/series.h"
 
-/* Kind and operation of an acquisition, as one constant of the hook. */
+/* Kind and operation of an acquisition, a constant in each hook. */
 struct record_as {
     uint32_t lock_kind; /* enum trace_lock_kind */
     uint32_t operation; /* enum trace_operation */
-    uint32_t bytes;     /* of the object */
-    uint32_t flags;     /* of enum trace_lock_flags, that it has without an init */
+    uint32_t bytes;     /* size of the object */
+    uint32_t flags;     /* enum trace_lock_flags of an object without an init */
 };
 
-/* Written by whoever holds the lock, for the next holder; plain stores. */
+/* Written by the holder for the next holder, with plain stores. */
 struct registry_lock {
-    struct atomic_u64 address; /* 0: another has taken its place */
+    struct atomic_u64 address; /* 0: another lock has replaced it */
     uint64_t released;         /* ticks of the last timed release, or 0 */
     uint32_t site;
-    uint32_t owner; /* thread that released it last, as far as was seen */
-    uint32_t node;  /* of NUMA, of that */
+    uint32_t owner; /* the thread of the last timed release */
+    uint32_t node;  /* NUMA node of that thread, plus 1 */
     uint16_t dead;
-    uint16_t handed_over;      /* seen unlocked by another thread than locked it */
-    struct atomic_u32 waiting; /* threads, where that matters (record_hands_over) */
+    uint16_t handed_over;      /* has been unlocked by a thread that did not hold it */
+    struct atomic_u32 waiting; /* threads; only counted if record_hands_over */
 };
 
-extern struct registry_lock *registry_locks RECORD_HIDDEN; /* by number; [0] spare */
+extern struct registry_lock *registry_locks
+    RECORD_HIDDEN; /* by number; [0] is unused */
 
-/* Maps the tables; false: no memory. */
+/* Maps the tables. Returns false when there is no memory. */
 bool registry_map(void);
 void registry_forget(void);
 
-/* The lock's number, or 0 if it is not known. */
+/* Returns the lock's number, or 0 if it is not known. */
 uint32_t registry_find(uintptr_t address);
 
-/* The same for a lock in use, which is made known (TRACE_STATIC) when it is not.
- * `stack` and `site` are called upon then. */
+/* Where a lock comes from. */
 struct registry_origin {
     const struct record_as *as;
     uint32_t flags;
     uint32_t stack, site;
     uint32_t thread;
     uint64_t born; /* ticks */
-    bool created;  /* by init */
+    bool created;  /* by an init; otherwise first used */
 };
+/* Adds a lock, or finds it if it was only used again. Returns its number, or 0. */
 uint32_t registry_add(uintptr_t address, const struct registry_origin *origin);
 
-/* True when the lock had not been destroyed before. */
+/* Returns true unless the lock had been destroyed before. */
 bool registry_destroy(uint32_t number);
 
 static inline bool registry_still(uint32_t number, uintptr_t address)

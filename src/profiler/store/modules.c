@@ -10,7 +10,7 @@ enum { MODULES_MOST = 1 << 14 };
 SERIES(module_records, TRACE_MODULES, struct trace_module, MODULES_MOST);
 
 static struct atomic_u32 looking;
-static unsigned long long loads_seen; /* the loader's count */
+static unsigned long long loads_seen; /* the loader's counter of loads */
 
 void modules_forget(void)
 {
@@ -19,7 +19,7 @@ void modules_forget(void)
     series_forget(&module_records);
 }
 
-/* Whether a part of the file is in memory: notes need not be. */
+/* Returns whether a segment is mapped; notes may not be. */
 static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -56,7 +56,7 @@ static void find_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) * he
 static void set_path(struct trace_module *module, const char *path)
 {
     if (!*path)
-        path = trace->executable; /* the program itself */
+        path = trace->executable; /* the main program */
     size_t length = strlen(path), space = sizeof module->path - 1;
     memcpy(module->path, length > space ? path + length - space : path,
            length > space ? space : length);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The program and its libraries: where they are mapped, and which builds they are. */
+/* The mappings and build-ids of the program and its libraries. */
 #ifndef HASP_PROFILER_STORE_MODULES_H
 #define HASP_PROFILER_STORE_MODULES_H
 
 #include "profiler/store/series.h"
 
-/* Adds those that are new. Cheap when nothing was loaded since. */
+/* Adds new modules. Cheap when nothing was loaded since the last call. */
 void modules_scan(void);
 void modules_forget(void);
 

@@ -11,7 +11,7 @@ static unsigned char *record_at(const struct series *series, uint32_t index)
            (size_t)(index % per_chunk) * series->record_bytes;
 }
 
-/* The chunk for record `index`, made if need be. */
+/* Returns the chunk of record `index`, which is added if necessary. */
 static struct trace_chunk *chunk_for(struct series *series, uint32_t index)
 {
     uint32_t per_chunk = series_per_chunk(series);

@@ -5,8 +5,8 @@
 #include "profiler/store/sharing.h"
 #include "profiler/store/trace_file.h"
 
-/* Records of one kind, numbered from 1. Appended under `busy`, complete before they
- * count, changed in place afterwards. */
+/* The records of one kind, numbered from 1. Records are appended under `busy` and
+ * counted when they are complete; after that they change in place. */
 struct series {
     enum trace_kind kind;
     uint32_t record_bytes;
@@ -14,17 +14,18 @@ struct series {
     struct atomic_u32 busy;
     struct atomic_u32 count;
     uint32_t made;    /* chunks */
-    uint32_t *chunks; /* their numbers; room for TRACE_FILE_CHUNKS */
+    uint32_t *chunks; /* their numbers; TRACE_FILE_CHUNKS elements */
 };
 
-/* A copy of the record in the file, or NULL when there is no space. */
+/* Appends a copy of the record and sets `*number`. Returns the copy, or NULL when there
+ * is no space. */
 void *series_append(struct series *, const void *record, uint32_t *number);
 void *series_at(const struct series *, uint32_t number);
 
-/* Only the first `count` stay. */
+/* Removes all records after the first `count`. */
 void series_cut(struct series *, uint32_t count);
 
-/* In a forked child, whose file is another: none. */
+/* Empties the series in a forked child, which has another file. */
 void series_forget(struct series *);
 
 static inline uint32_t series_per_chunk(const struct series *series)

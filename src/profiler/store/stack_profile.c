@@ -6,10 +6,10 @@
 enum {
     WEIGHTS_MOST = 1 << 16,
     SLOTS = 2 * WEIGHTS_MOST,
-    OPERATIONS = 64, /* of a pair, that a thread keeps to itself */
+    OPERATIONS = 64, /* of a pair, summed up before a write */
 };
 
-static struct atomic_u32 *slots; /* numbers of weights, by lock and stack */
+static struct atomic_u32 *slots; /* numbers of records by lock and stack */
 static struct atomic_u32 adding;
 
 SERIES(weight_records, TRACE_STACK_PROFILE, struct trace_stack_weight, WEIGHTS_MOST);
@@ -35,7 +35,7 @@ static uint32_t hash_of(uint32_t lock, uint32_t stack)
     return (uint32_t)(both * 0x9e3779b97f4a7c15u >> 40);
 }
 
-/* The place of the pair, or the empty one where it would be. */
+/* Returns the slot of the pair, or the empty slot for it, with *found NULL. */
 static struct atomic_u32 *slot_of(uint32_t lock, uint32_t stack,
                                   struct trace_stack_weight **found)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where time went: waits and holds by lock and stack (TRACE_STACK_PROFILE). */
+/* The stack profile: waits and holds by lock and stack. */
 #ifndef HASP_PROFILER_STORE_STACK_PROFILE_H
 #define HASP_PROFILER_STORE_STACK_PROFILE_H
 
@@ -7,14 +7,14 @@
 
 enum { STACK_PROFILE_OWN = 16 };
 
-/* Summed up in the thread's own memory, and written now and then. */
+/* Adds to sums in the thread's own memory, which are written from time to time. */
 void stack_profile_add_wait(struct trace_stack_weight own[STACK_PROFILE_OWN],
                             uint32_t lock, uint32_t stack, uint64_t waited);
 void stack_profile_add_hold(struct trace_stack_weight own[STACK_PROFILE_OWN],
                             uint32_t lock, uint32_t stack, uint64_t weight,
                             uint64_t held);
 
-/* Writes what is left. */
+/* Writes the remaining sums. */
 void stack_profile_flush(struct trace_stack_weight own[STACK_PROFILE_OWN]);
 
 bool stack_profile_map(void);

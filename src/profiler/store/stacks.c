@@ -8,7 +8,7 @@
 
 enum { STACKS_MOST = 1 << 15, SLOTS = 2 * STACKS_MOST };
 
-static struct atomic_u32 *slots; /* numbers of stacks, by their hash */
+static struct atomic_u32 *slots; /* numbers of stacks by hash */
 static struct atomic_u32 *sites; /* by stack */
 static struct atomic_u32 adding;
 
@@ -43,7 +43,7 @@ static uint32_t hash_of(const uintptr_t *frames, uint32_t depth)
     return (uint32_t)(hash >> 32);
 }
 
-/* The place of the stack, or the empty one where it would be. */
+/* Returns the slot of the stack, or the empty slot for it, with *number 0. */
 static struct atomic_u32 *slot_of(const uintptr_t *frames, uint32_t depth,
                                   uint32_t hash, uint32_t *number)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks, kept once each. */
+/* The stacks of the trace, each stored once. */
 #ifndef HASP_PROFILER_STORE_STACKS_H
 #define HASP_PROFILER_STORE_STACKS_H
 
 #include "profiler/store/series.h"
 
-/* The number of a stack by its frames. */
+/* Returns the number of the stack with these frames, added if new; 0: no space. */
 uint32_t stack_intern(const uintptr_t *frames, uint32_t depth);
 
-/* The stack that stands for those with the same innermost frames. */
+/* Returns the site of a stack: the stack of its innermost frames only. */
 uint32_t stack_site(uint32_t stack);
 
 bool stacks_map(void);

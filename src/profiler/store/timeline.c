@@ -15,7 +15,7 @@ static void thin(struct timeline *line)
     struct series *series = line->series;
     uint32_t count = load_relaxed(&series->count), kept = 0;
     uint64_t time = 0;
-    bool keep = false; /* the first one goes first */
+    bool keep = false; /* the first one is dropped */
     for (uint32_t number = 1; number <= count; number++) {
         char *record = series_at(series, number);
         uint64_t at;

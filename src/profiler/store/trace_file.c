@@ -16,20 +16,20 @@ enum {
     MOST_FILES = 9999,
     PATH_BYTES = 4096,
     HOARD = 64,
-    RESERVE = 4, /* chunks kept back for what matters most when there is no more */
+    RESERVE = 4, /* chunks kept for essential records when the file is full */
 };
 
 struct trace_header *trace;
 
 static char file_path[PATH_BYTES + 8];
 static int descriptor = -1;
-static dev_t device; /* of the file, to know it again */
+static dev_t device; /* identify the file */
 static ino_t inode;
 static size_t mapped;
 static struct atomic_u32 growing;
 static uint32_t reserve_first, reserve_left; /* chunks */
 
-/* The file's name with .2, .3 ... behind it. */
+/* Sets the file's name, with .2, .3 ... appended from the second on. */
 static void name_file(const char *path, unsigned number)
 {
     size_t length = strlen(path);
@@ -58,10 +58,10 @@ static bool still_ours(int candidate)
            status.st_dev == device && status.st_ino == inode;
 }
 
-/* The program may have closed the descriptor, or made it another file. */
+/* Opens the file again if the program has closed or replaced the descriptor. */
 static bool have_descriptor(void)
 {
-    const int error = errno; /* the program's: functions that lock leave it alone */
+    const int error = errno; /* lock functions must not change it */
     if (!still_ours(descriptor)) {
         int opened = open_file(0);
         descriptor = still_ours(opened) ? descriptor_move_up(opened) : -1;
@@ -72,7 +72,7 @@ static bool have_descriptor(void)
     return descriptor >= 0;
 }
 
-/* File systems that cannot allocate ahead get zeros written. */
+/* For file systems without fallocate. */
 static bool write_zeros(off_t offset, size_t bytes)
 {
     static const char zeros[4096];
@@ -94,7 +94,7 @@ static bool allocate(off_t offset, size_t bytes)
     return result == 0;
 }
 
-/* A file longer than the process may write kills it (SIGXFSZ). */
+/* Limits the size to RLIMIT_FSIZE, beyond which SIGXFSZ would kill the process. */
 static uint64_t within_limits(uint64_t bytes)
 {
     struct rlimit limit;
@@ -128,7 +128,7 @@ static bool create(const char *path)
     return false;
 }
 
-/* All of the limit, or half of it and so on where address space is short. */
+/* Maps the whole limit, or half of it and so on if there is no address space. */
 static bool map(uint64_t bytes)
 {
     for (; bytes >= 16 * TRACE_CHUNK; bytes = bytes / 2 / TRACE_CHUNK * TRACE_CHUNK) {
@@ -184,15 +184,18 @@ void trace_file_forget(void)
     store_relaxed(&growing, 0);
 }
 
-/* Says so once; recording goes on in what exists. */
+/* Reports it once. Recording continues in the existing chunks. */
 static void report_full(uint32_t reason)
 {
     if (trace->full)
         return;
     trace->full = reason;
-    complain(reason == 2 ? "the trace has reached its limit; recording goes on in it: "
-                         : "no space for more of the trace; recording goes on in it: ",
-             file_path);
+    complain(
+        reason == 2
+            ? "the trace has reached its limit; recording continues in existing space: "
+            : "the disk is full; recording continues in the existing part of the "
+              "trace: ",
+        file_path);
 }
 
 bool trace_file_is_nearly_full(void)
@@ -208,7 +211,7 @@ bool trace_file_is_half_full(void)
     return trace->full || trace->chunks > mapped / TRACE_CHUNK / 2;
 }
 
-/* Chunks behind the last one, or 0. */
+/* Allocates chunks after the last one. Returns the first number, or 0. */
 static uint32_t grow(uint32_t count)
 {
     uint32_t number = trace->chunks;
@@ -219,7 +222,7 @@ static uint32_t grow(uint32_t count)
     }
     if (load_relaxed(&system_calls_forbidden))
         return 0;
-    if (within_limits(offset + bytes) < offset + bytes) { /* lowered since */
+    if (within_limits(offset + bytes) < offset + bytes) { /* lowered since the start */
         report_full(2);
         return 0;
     }
@@ -235,7 +238,7 @@ void trace_file_reserve(void)
     if (!brief_lock(&growing))
         return;
     uint32_t number = grow(HOARD);
-    if (number) { /* instead of what is left of the reserve */
+    if (number) { /* replaces the rest of the reserve */
         reserve_first = number;
         reserve_left = HOARD;
         store_release((struct atomic_u32 *)(void *)&trace->chunks, number + HOARD);
@@ -243,7 +246,7 @@ void trace_file_reserve(void)
     brief_unlock(&growing);
 }
 
-/* Locks and tables of counts can be done without. */
+/* Locks and lock counts are not essential. */
 static uint32_t take_reserve(enum trace_kind kind)
 {
     bool spare = kind == TRACE_LOCKS || kind == TRACE_LOCK_COUNTS || kind == TRACE_FREE;

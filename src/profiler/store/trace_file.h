@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace file: claimed, mapped, and grown chunk by chunk.
+ * The trace file: created, mapped, and extended chunk by chunk.
  *
- * The whole of `bytes_limit` is mapped at once, beyond the file's end; a chunk's disk
- * space is allocated before anything touches it, so that a full disk is an answer and
- * not a SIGBUS.
+ * All `bytes_limit` bytes are mapped at once, beyond the end of the file. The disk
+ * space of a chunk is allocated before it is touched, so a full disk causes an error
+ * and not a SIGBUS.
  */
 #ifndef HASP_PROFILER_STORE_TRACE_FILE_H
 #define HASP_PROFILER_STORE_TRACE_FILE_H
@@ -15,22 +15,23 @@
 
 #include <stddef.h>
 
-enum { TRACE_FILE_CHUNKS = 1 << 16 }; /* at most: 4 GiB */
+enum { TRACE_FILE_CHUNKS = 1 << 16 }; /* the maximum, 4 GiB */
 
-/* The file's begin, or NULL while nothing is recorded. */
+/* The mapped file, or NULL while nothing is recorded. */
 extern struct trace_header *trace RECORD_HIDDEN;
 
-/* Makes path, or path.2, path.3 ... if that is taken, and maps it. Chunk 0 is there and
- * zeroed, but for limit and session. */
+/* Creates and maps `path`, or path.2, path.3 ... if it exists. Chunk 0 is zeroed except
+ * for bytes_limit and chunks. Returns false after a message when that fails. */
 bool trace_file_create(const char *path, uint64_t bytes_limit);
 
-/* The header is valid from here on. */
+/* Writes the magic number that marks the header as valid. */
 void trace_file_publish_header(void);
 
-/* In a forked child: the parent's file is not ours. */
+/* Unmaps and closes the parent's file in a forked child. */
 void trace_file_forget(void);
 
-/* `count` chunks in a row, the first with a struct trace_chunk; NULL: no space. */
+/* Adds `count` consecutive chunks, the first with a header. Returns NULL when there is
+ * no space. */
 struct trace_chunk *trace_file_add_chunks(enum trace_kind kind, uint32_t record_bytes,
                                           uint32_t count);
 static inline void *trace_file_chunk(uint32_t chunk)
@@ -39,14 +40,15 @@ static inline void *trace_file_chunk(uint32_t chunk)
 }
 uint32_t trace_file_chunk_number(const struct trace_chunk *chunk);
 
-/* Takes chunks ahead, for when no more can be allocated. */
+/* Allocates chunks in advance, before system calls are forbidden. */
 void trace_file_reserve(void);
 
-/* True when less than an eighth of the limit is left: what can do without a place in
- * the file should. */
+/* Returns true when less than an eighth of the limit is left: only essential records
+ * should be added. */
 bool trace_file_is_nearly_full(void);
 
-/* True when half of the limit is used: what only saves time should not grow. */
+/* Returns true when half of the limit is used: tables that only save time should not
+ * grow. */
 bool trace_file_is_half_full(void);
 
 #endif

@@ -7,23 +7,23 @@
 #include <unwind.h>
 
 struct walk {
-    uintptr_t from; /* frames inside of this one are the recorder's */
+    uintptr_t from; /* inner frames belong to the recorder */
     uintptr_t *frames;
     uint32_t depth, most, skipped;
     bool begun;
-    uintptr_t inner; /* the stack pointer in the frame before */
+    uintptr_t inner; /* the stack pointer of the previous frame */
     struct stack_proof *proof;
 };
 
-/* A frame's return address lies at the end of the frame that returns to it, or, on some
- * processors, a few words further in. */
+/* Finds the return address on the stack: at the end of the called function's frame or,
+ * on some processors, a few words before it. */
 static void prove(struct walk *walk, uintptr_t outer, uintptr_t address)
 {
     enum { WORDS = 32, LARGEST_FRAME = 1 << 20 };
     struct stack_proof *proof = walk->proof;
     if (!proof || proof->count == STACKS_PROVEN || proof->count + 1 != walk->depth)
         return;
-    /* Below a signal's handler another stack may begin, which may be gone next time. */
+    /* A signal handler may run on another stack, which may not exist next time. */
     if (outer - walk->inner > LARGEST_FRAME)
         return;
     const uintptr_t *slot = (const uintptr_t *)outer - 1;
@@ -70,10 +70,10 @@ uint32_t stack_unwind_proven(void *caller, uintptr_t *frames, uint32_t most,
         proof->count = 0;
     _Unwind_Backtrace(visit, &walk);
     if (proof && proof->count < walk.depth && proof->count < STACKS_SITE_FRAMES)
-        proof->count = 0; /* it would prove too little */
+        proof->count = 0; /* not enough to identify the site */
     if (walk.depth)
         return walk.depth;
-    frames[0] = (uintptr_t)caller; /* no unwind information, as in generated code */
+    frames[0] = (uintptr_t)caller; /* no unwind information, as in JIT-compiled code */
     return 1;
 }
 

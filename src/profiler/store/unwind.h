@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What stands for all locks of one origin: the innermost frames. */
+/* The innermost frames that identify a site. */
 enum { STACKS_SITE_FRAMES = 4 };
 
-/* Where return addresses lie on the calling thread's stack, and which. */
+/* The innermost return addresses and their locations on the stack. */
 enum { STACKS_PROVEN = 6 };
 struct stack_proof {
     uint32_t count;
@@ -16,8 +16,8 @@ struct stack_proof {
     uintptr_t value[STACKS_PROVEN];
 };
 
-/* Whether they are still there. Only for the stack pointer of then: what lies above it
- * need not be a stack otherwise. */
+/* Returns whether they are still there. The stack pointer must be the same as then:
+ * otherwise the memory above it may not be a stack. */
 static inline bool stack_proof_holds(const struct stack_proof *proof)
 {
     for (uint32_t i = 0; i < proof->count; i++)
@@ -26,12 +26,12 @@ static inline bool stack_proof_holds(const struct stack_proof *proof)
     return proof->count != 0;
 }
 
-/* Return addresses from `caller` on; how many. */
+/* Stores the return addresses from `caller` on. Returns their number, at least 1. */
 uint32_t stack_unwind(void *caller, uintptr_t *frames, uint32_t most);
 uint32_t stack_unwind_proven(void *caller, uintptr_t *frames, uint32_t most,
                              struct stack_proof *proof);
 
-/* Before anything is locked: the unwinder's own first steps. */
+/* Lets the unwinder initialise itself before any lock is held. */
 void stacks_warm_up(void);
 
 #endif

@@ -11,28 +11,28 @@
 enum {
     SLOT_BYTES = sizeof(struct trace_lock_count),
     WAYS = 4,
-    SMALL_BYTES = 1 << 12, /* of a thread's first table */
-    GROWTH = 4,            /* times as large */
-    MOST_CHUNKS = 64,      /* of one table */
-    MOST_RENEWED = 64,     /* threads */
-    STALE = 2, /* a bit of the address, which locks do not have: of an earlier lock */
+    SMALL_BYTES = 1 << 12, /* a thread's first table */
+    GROWTH = 4,            /* factor */
+    MOST_CHUNKS = 64,      /* in one table */
+    MOST_RENEWED = 64,     /* threads visited */
+    STALE = 2, /* set in the address of an earlier lock; a lock is aligned */
 };
 
 /*
- * A key's place is a product's bits from 32 on. Usually the factor is the golden ratio:
- * locks that lie side by side, of 40 bytes and more, have slots of 64 bytes side by
- * side, so that a program with an array of thousands does not miss a page's translation
- * at each of them; what lies at equal distances elsewhere is spread out evenly, as in
- * Knuth's multiplicative hashing (The Art of Computer Programming, 6.4). Smaller locks
- * may be too dense for that; then the factor scatters them.
+ * The slot of a key is taken from bits 32 and up of its product with a factor. The
+ * usual factor is the golden ratio in fixed point: adjacent locks of 40 bytes or more
+ * get adjacent slots of 64 bytes, so a program with an array of thousands of locks does
+ * not miss the TLB at each of them; other equidistant keys are spread as in Knuth's
+ * multiplicative hashing (The Art of Computer Programming, 6.4). Smaller locks may be
+ * too dense for that; then the other factor scatters them.
  */
 static const uint64_t LOCAL = 0x19e3779b9, SCATTERING = 0x9e3779b97f4a7c15;
 
 _Static_assert(SLOT_BYTES == 64 && sizeof(struct trace_chunk) == 64,
                "the header of a chunk is one slot of its table");
 
-/* Small tables are parts of one chunk. They are not given back: a thread's record, and
- * with it the table, is used again. */
+/* Small tables share a chunk. They are never freed: a later thread takes over the
+ * record together with its table. */
 static struct atomic_u32 dividing;
 static struct trace_chunk *divided;
 static uint32_t parts_used;
@@ -43,7 +43,7 @@ void lock_counts_forget(void)
     divided = NULL;
 }
 
-/* A table in the file; free for now, so that no reader counts what is being moved. */
+/* Adds a table to the file, marked free so that readers ignore it for now. */
 static struct trace_chunk *make_table(const struct recording *me, uint32_t chunks)
 {
     struct trace_chunk *table = trace_file_add_chunks(TRACE_FREE, SLOT_BYTES, chunks);
@@ -74,15 +74,15 @@ static unsigned char *make_small_table(const struct recording *me)
     return table;
 }
 
-/* The top place bit of a local factor is set for odd keys only (readers of rwlocks). */
+/* The local factor sets the top slot bit only for odd keys (readers of rwlocks). */
 static void set_slots(struct recording *me, uint64_t bytes)
 {
-    /* Whoever sees the larger mask sees the larger table, too. */
+    /* Pairs with the acquire in slot_of: the larger mask implies the larger table. */
     store_release((struct atomic_u64 *)(void *)&me->counts_mask, bytes - SLOT_BYTES);
     me->counts_factor = me->scattered ? SCATTERING : LOCAL + (bytes << 31);
 }
 
-/* After the entry in that place has changed. */
+/* Updates the tag after the entry in its slot has changed. */
 static void tag(const struct recording *me, const struct trace_lock_count *count)
 {
     const uint64_t slot = (uint64_t)((const unsigned char *)count - me->counts);
@@ -92,7 +92,7 @@ static void tag(const struct recording *me, const struct trace_lock_count *count
     me->tags[slot / SLOT_BYTES] = tag;
 }
 
-/* Smaller ones are left behind: other threads may be about to write there. */
+/* The old tags stay mapped: other threads may be about to write to them. */
 static bool make_tags(struct recording *me, uint64_t bytes)
 {
     struct record_tag *tags = map_pages(bytes / SLOT_BYTES * sizeof *tags);
@@ -169,7 +169,7 @@ void lock_counts_merge(struct recording *me)
     memset(me->tags, 0, (me->counts_mask / SLOT_BYTES + 1) * sizeof *me->tags);
 }
 
-/* The key's entry if it has one, else the place where it shall be. */
+/* Returns the entry of a key, or the slot to use for it. */
 static struct trace_lock_count *find_entry(const struct recording *me, uintptr_t key)
 {
     uint64_t first = record_slot(me, key);
@@ -189,7 +189,7 @@ static struct trace_lock_count *find_entry(const struct recording *me, uintptr_t
     return free ? free : least;
 }
 
-/* A hold under way keeps a pointer to its entry. */
+/* Clears the pointers of current holds to an entry. */
 static void detach_holds(struct recording *me, const struct trace_lock_count *count)
 {
     for (uint32_t i = 0; i < me->depth; i++)
@@ -206,7 +206,7 @@ static uint64_t used_slots(const struct recording *me)
     return used;
 }
 
-/* A larger table in the file, or NULL. */
+/* Returns a larger table in the file, or NULL. */
 static struct trace_chunk *make_larger_table(struct recording *me, uint32_t chunks)
 {
     if (!me->shared->lock_counts || chunks > MOST_CHUNKS || trace_file_is_half_full())
@@ -232,7 +232,7 @@ static void move_entries(struct recording *me, unsigned char *old, uint64_t mask
     }
 }
 
-/* A larger table with the same entries. Holds find theirs again. */
+/* Moves the entries to a larger table and updates current holds. */
 static bool grow(struct recording *me)
 {
     unsigned char *old = me->counts;
@@ -256,7 +256,7 @@ static bool grow(struct recording *me)
     return true;
 }
 
-/* Many that had to go: the table is too small for what the thread works with. */
+/* Returns true after many evictions: the thread uses more locks than fit. */
 static bool is_small(const struct recording *me)
 {
     return me->evictions > me->counts_mask / SLOT_BYTES / 2;
@@ -312,7 +312,7 @@ struct trace_lock_count *lock_counts_find(struct recording *me, uintptr_t key,
     return count;
 }
 
-/* In the table that the thread has, or had a moment ago, which is still there. */
+/* The slot in the thread's current table, or in its previous one, still mapped. */
 static uint64_t slot_of(const struct recording *thread, uintptr_t key)
 {
     uint64_t mask =
@@ -341,7 +341,7 @@ static void make_stale(const struct recording *thread, uintptr_t key)
         store_relaxed(tag, (uint32_t)key | STALE);
 }
 
-/* The counted path looks at no more than the tag of a key's first place. */
+/* The counted path checks only the tag of a key's first slot. */
 void lock_counts_renew(struct recording *me, uintptr_t key)
 {
     uint32_t left = MOST_RENEWED;

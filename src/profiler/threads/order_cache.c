@@ -6,15 +6,15 @@
 
 enum {
     CACHED = 256,       /* pairs known to one thread */
-    OUTER_MOST = 8,     /* held locks that are looked at, from the innermost on */
-    COUNTED_APART = 64, /* by one thread, before it adds them to the record */
+    OUTER_MOST = 8,     /* held locks that are paired, from the innermost outwards */
+    COUNTED_APART = 64, /* by one thread before it adds them to the record */
     CALLERS = 64,       /* known to one thread */
-    MANY = 1024,        /* pairs that were not known, by one caller */
-    SELDOM = 64,        /* from then on it is looked at once in so many times */
+    MANY = 1024,        /* new pairs by one caller */
+    SELDOM = 64,        /* after that, one in so many of its acquisitions is checked */
 };
 
-/* A place of the program that locks while it holds. Where it meets ever new pairs, such
- * as those of two arrays of locks, most are as good as known. */
+/* A code location that nests locks. Where it keeps producing new pairs, as with two
+ * arrays of locks, most are treated as known. */
 struct pairing {
     uintptr_t caller;
     uint32_t unknown, seen;
@@ -25,9 +25,9 @@ struct order_cache {
     struct known {
         struct trace_lock_order *edge; /* NULL: free */
         uint32_t outer, inner;
-        uint32_t count; /* not in the record yet */
+        uint32_t count; /* not added to the record yet */
         bool often;
-        uint8_t modes; /* of this thread, in the record */
+        uint8_t modes; /* that this thread has added to the record */
     } known[CACHED];
 };
 
@@ -78,7 +78,7 @@ static void count_one(struct known *known)
     }
 }
 
-/* What is acquired, and how. */
+/* The lock that is acquired, and how. */
 struct acquired {
     uint32_t lock;
     bool reading, by_try;
@@ -135,7 +135,7 @@ static struct pairing *pairing_of(struct recording *me, void *caller)
     return pairing;
 }
 
-/* Not to be looked at this time; then its turn has passed. */
+/* Returns whether to skip the pairs of this acquisition. */
 static bool as_good_as_known(struct recording *me, void *caller)
 {
     struct pairing *pairing = pairing_of(me, caller);
@@ -159,7 +159,7 @@ bool order_is_known(struct recording *me, uint32_t inner, bool by_try, void *cal
         found[pairs] = slot_in(me->order, outer, inner);
         if (!is_pair(found[pairs], outer, inner))
             return as_good_as_known(me, caller);
-        /* What was only tried has no mode yet. */
+        /* A pair seen only by trylock has no mode yet. */
         if (!by_try && !(found[pairs]->modes & mode_of(hold, false)))
             return false;
         pairs++;

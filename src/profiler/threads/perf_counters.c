@@ -13,8 +13,8 @@
 
 enum {
     PAGE = 4096,
-    UNDER_WAY = 8,          /* sections of a thread whose begin is kept */
-    CONTENDED_BY_PAGE = 16, /* one contended section of so many is counted */
+    UNDER_WAY = 8,          /* sections of a thread in progress */
+    CONTENDED_BY_PAGE = 16, /* one contended section in so many is counted */
     CONTENDED_BY_FILE = 64,
     TRIALS = 8,
 };
@@ -22,14 +22,14 @@ enum {
 struct thread_counter {
     const struct perf_event_mmap_page *page; /* or NULL */
     int file;                                /* or -1 */
-    uint64_t id;                             /* the kernel's, to know the file again */
+    uint64_t id;                             /* the kernel's, identifies the file */
     uint32_t random;
-    uint32_t last; /* section that began, of `from`; 0 is for none */
+    uint32_t last; /* index of the latest section in `from`; 0 is unused */
     uint64_t from[UNDER_WAY + 1];
 };
 
 static const struct event {
-    const char *name; /* HASP_TRACE_COUNTER; the first two are tried without it */
+    const char *name; /* HASP_TRACE_COUNTER; without it, the first two are tried */
     uint32_t type;
     uint64_t config;
     enum trace_counter counter;
@@ -44,7 +44,7 @@ static const struct event {
 
 static const struct event *chosen; /* NULL: none */
 static bool by_page;
-static uint64_t reading_ticks; /* what one reading takes */
+static uint64_t reading_ticks; /* cost of one reading */
 
 static long open_event(const struct event *event)
 {
@@ -53,12 +53,13 @@ static long open_event(const struct event *event)
     attributes.size = sizeof attributes;
     attributes.type = event->type;
     attributes.config = event->config;
-    attributes.exclude_kernel = attributes.exclude_hv = 1; /* which anybody may count */
+    attributes.exclude_kernel = attributes.exclude_hv =
+        1; /* user mode needs no privilege */
     return raw_syscall(SYS_perf_event_open, (long)&attributes, 0, -1, -1,
                        PERF_FLAG_FD_CLOEXEC, 0);
 }
 
-/* The program may have closed the file, and its number be another's by now. */
+/* Returns false if the program has closed or replaced the descriptor. */
 static bool is_ours(const struct thread_counter *counter)
 {
     uint64_t id = 0;
@@ -77,8 +78,8 @@ static bool value_of(const struct thread_counter *counter, uint64_t *value)
                (long)sizeof *value;
 }
 
-/* A page without a way to read it serves nobody, and a page that is read needs no file:
- * it keeps the event alive. */
+/* Maps the event's page, and closes the file if the page is readable: the mapping keeps
+ * the event alive. */
 static bool attach(struct thread_counter *counter, int file)
 {
     uint64_t value;
@@ -107,7 +108,7 @@ static void detach(struct thread_counter *counter)
     counter->file = -1;
 }
 
-/* The quickest of some. */
+/* Returns the cost of the fastest of some readings. */
 static uint64_t measure(const struct thread_counter *counter)
 {
     uint64_t least = UINT64_MAX, value;
@@ -121,7 +122,7 @@ static uint64_t measure(const struct thread_counter *counter)
     return least;
 }
 
-/* The first event that opens; its file, or -errno. */
+/* Opens the first event that is available. Returns its file, or -errno. */
 static long choose(const char *wanted)
 {
     long opened = -ECANCELED;
@@ -183,7 +184,7 @@ void perf_counters_thread_ends(struct recording *me)
     me->counter = NULL;
 }
 
-/* Pages are not inherited, files are. */
+/* A child inherits the files, but not the pages. */
 void perf_counters_forget(void)
 {
     for (struct recording *one = recordings_first(); one; one = one->next)

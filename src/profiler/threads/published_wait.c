@@ -7,7 +7,7 @@
 
 bool record_hands_over;
 
-/* Waiters by a hash of the lock's address: most look-ups end here, in the cache. */
+/* Waiters by a hash of the lock's address. Most look-ups end here, in the cache. */
 enum { SLOTS = 1024 };
 static struct atomic_u32 waiting_at[SLOTS];
 

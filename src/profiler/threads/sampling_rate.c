@@ -19,7 +19,7 @@ static uint64_t cpu_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* At the end of a window. */
+/* Adjusts the period at the end of a window. */
 static void judge(struct recording *me)
 {
     const uint64_t began = ticks(), now = cpu_ns();
@@ -31,7 +31,7 @@ static void judge(struct recording *me)
         me->period /= 2;
     me->window_began = now;
     me->window_timed = 0;
-    if (!trace->sampler_hz) /* nobody else renews it */
+    if (!trace->sampler_hz) /* otherwise the sampler renews it */
         clock_read(&trace->latest);
     me->window_ticks = overhead_part(ticks() - began);
     me->shared->overhead_ticks += me->window_ticks;
@@ -53,7 +53,7 @@ uint32_t sampling_take(struct recording *me)
     me->random ^= me->random << 13; /* xorshift (Marsaglia 2003) */
     me->random ^= me->random >> 17;
     me->random ^= me->random << 5;
-    uint32_t interval = 1 + me->random % (2 * me->period - 1); /* `period` on average */
+    uint32_t interval = 1 + me->random % (2 * me->period - 1); /* mean: `period` */
     if (sampling.sampled_mode)
         me->skip = (int32_t)interval - 1;
     else

@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Open-addressed by site, operation and kind; grown by mapping the next size. Thread
- * 0's table is under `merging`. A merged use keeps its record in the file, which the
- * next that the thread needs takes over.
+ * An open-addressed table by site, operation and kind, which grows by mapping a larger
+ * one. The table of thread 0 is protected by `merging`. A merged record stays in the
+ * file as a spare for the next that is needed.
  */
 struct site_stats_table {
     uint32_t slots; /* a power of two */
@@ -20,16 +20,17 @@ SERIES(site_stats_records, TRACE_SITE_STATS, struct trace_site_stats, SITE_STATS
 
 static struct atomic_u32 merging;
 static struct site_stats_table *merged; /* thread 0's */
-static struct trace_site_stats nowhere; /* what is written here is lost */
+static struct trace_site_stats
+    nowhere; /* shared when there is no memory; not reported */
 
-/* Records whose thread was merged, under `sparing`. */
+/* Empty records, protected by `sparing`. */
 static struct trace_site_stats *spare[1024];
 static uint32_t spares;
 static struct atomic_u32 sparing;
 
 void site_stats_forget(void)
 {
-    merged = NULL; /* a few pages, left behind */
+    merged = NULL; /* a few pages stay mapped */
     spares = 0;
     store_relaxed(&merging, 0);
     store_relaxed(&sparing, 0);
@@ -57,7 +58,7 @@ static struct trace_site_stats **slot_of(struct site_stats_table *table, uint32_
     }
 }
 
-/* Twice the slots, or false. The smaller table is left behind. */
+/* Doubles the table. The old one stays mapped. Returns false without memory. */
 static bool grow(struct site_stats_table **table)
 {
     struct site_stats_table *next = make_table(2 * (*table)->slots);
@@ -183,7 +184,7 @@ static void add_use(struct trace_site_stats *to, const struct trace_site_stats *
     add_histogram(&to->handover, &from->handover);
 }
 
-/* Empties a record, so that its sums are in the file once. */
+/* Empties a merged record, so that its sums are in the file only once. */
 static void retire(struct trace_site_stats *use)
 {
     memset(&use->acquisitions, 0,

@@ -8,9 +8,9 @@
 
 enum {
     CACHED = 256,         /* of one thread */
-    FREE_TICKS = 1 << 22, /* that every thread may spend, about a millisecond */
-    SHARE = 32,           /* and one part in so many of its time */
-    MOST_TICKS = 1 << 15, /* of one stack; what takes longer was interrupted */
+    FREE_TICKS = 1 << 22, /* allowed to every thread, about a millisecond */
+    SHARE = 32,           /* plus 1/SHARE of its time */
+    MOST_TICKS = 1 << 15, /* of one stack; anything longer was interrupted */
 };
 
 struct stack_cache {
@@ -61,7 +61,7 @@ static uint32_t take(struct recording *me, void *caller, bool exactly)
     uint32_t depth = stack_unwind_proven(caller, frames, TRACE_FRAMES, &proof);
     uint32_t stack = stack_intern(frames, depth);
     similar->stack = stack;
-    exact = slot_in(me->stacks, (uintptr_t)caller, here); /* both may share a place */
+    exact = slot_in(me->stacks, (uintptr_t)caller, here); /* both may share a slot */
     exact->stack = stack;
     exact->proof = proof;
     uint64_t took = ticks() - began;

@@ -24,11 +24,11 @@ static pthread_key_t at_end;
 static bool have_key;
 static void (*before_end)(struct recording *me);
 
-/* Those that ended, the first to go first, under `ending`. */
+/* A queue of ended threads, protected by `ending`. */
 static struct atomic_u32 ending;
 static struct recording *gone_first, *gone_last;
 
-/* Destructors of others may still use locks; ours goes last, as far as one can. */
+/* Other destructors may still use locks, so this one runs in the last rounds. */
 static void destructor(void *argument)
 {
     struct recording *me = argument;
@@ -82,7 +82,7 @@ static struct recording *take_gone(void)
     return me;
 }
 
-/* The record of a thread that ended, for the calling one. */
+/* Prepares the record of an ended thread for the calling one. */
 static void reuse(struct recording *me)
 {
     struct trace_thread *shared = me->shared;
@@ -128,7 +128,7 @@ static struct recording *make(void)
 
 struct recording *thread_register(void)
 {
-    record_here.skip = RECORD_NEVER; /* also while nothing is recorded yet */
+    record_here.skip = RECORD_NEVER; /* until it is registered */
     struct recording *me = take_gone();
     if (me)
         reuse(me);
@@ -184,7 +184,7 @@ void thread_end(struct recording *me)
     perf_counters_thread_ends(me);
     stack_profile_flush(me->weight);
     lock_counts_publish(me);
-    if (me->waits_at) /* cancelled */
+    if (me->waits_at) /* cancelled while it waited */
         wait_for_lock_ends(me);
     me->ended = true;
     me->shared->waiting_for = 0;
