@@ -18,7 +18,7 @@ static bool has_owner(const pthread_mutex_t *mutex)
 }
 
 /* The first word is 0 exactly while the mutex is free, with glibc and all algorithms
- * except those with handover: there, word and owner are 0 until the next holder runs. */
+ * except those with handover, where both fields are 0 until the next holder runs. */
 static bool is_taken(const pthread_mutex_t *mutex)
 {
     return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) != 0;
