@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp advise` on made-up profiles: what it prints, the plan, JSON and refusals."""
+"""`hasp advise` on synthetic profiles: its text, plan, JSON and refusals."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_oversubscription_asks_for_parking() -> None:
     assert verdict.bottlenecks == ("lock-holder-preemption", "contention:high")
     assert verdict.sites[0].recommendation == "malthusian-park"
     assert "holder preemption" in verdict.sentence
-    # But glibc's lock parks as well, and leaves no CPU idle.
+    # glibc's lock parks as well, and leaves no CPU idle.
     for settings, why in (
         (["worthwhile=0"], "its waiters sleep"),
         (["few-cpus=2"], "no other algorithm can gain more than 1 %"),
@@ -134,7 +134,7 @@ def test_a_plan_is_written_and_can_be_read(
     ]
     assert [place.first for place in plan.entries[0].frames] == [0x1234, 0x1300]
     assert plan.default == "futex"
-    # Nothing to recommend must not wipe out what was planned.
+    # An empty plan must not overwrite an existing one.
     assert judged(profile_samples.idle(), "--write") == 2
     assert load_plan(tmp_path / "hasp.plan.toml") == plan
 
@@ -225,7 +225,7 @@ def test_the_page_of_rules_is_up_to_date() -> None:
 def test_a_command_is_recorded_judged_and_tried(
     hasp: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    """Many uncontended acquisitions: the one bottleneck that no neighbour can hide.
+    """Many uncontended acquisitions, the one bottleneck that other load cannot hide.
 
     A busy machine may add others, and slow the program; so the threshold is low.
     """
@@ -246,7 +246,7 @@ def test_a_command_is_recorded_judged_and_tried(
     assert (done.returncode == 1) == (record["proof"]["agreement"] == "disagree")
     entry = load_plan(tmp_path / "the.plan.toml").entries[0]
     assert entry.lock == site["recommendation"]
-    # What was recorded stays, and can be judged again.
+    # The trace remains, and can be judged again.
     again = advise(load(tmp_path / "hasp.trace"), rules().set(["light-share=0.0001"]))
     assert again.sentence == record["verdict"]
 
@@ -275,7 +275,7 @@ def test_locks_that_only_appear_late_are_not_made_late() -> None:
 
 
 def test_idle_moments_want_no_cpu() -> None:
-    """0 ready threads come as None; they must not count as disturbed."""
+    """Zero ready threads are None, which must not count as a disturbance."""
     sample = profile_samples.hot_lock()
     half = tuple(
         ProcessSample(**{**vars(moment), "runnable": 2 if number < 5 else None})
@@ -294,7 +294,7 @@ def test_idle_moments_want_no_cpu() -> None:
 
 
 def test_a_mutex_is_no_answer_where_nobody_waits() -> None:
-    """A reader-writer lock that is mostly written costs little without contention."""
+    """Without contention, a mostly written reader-writer lock costs little."""
     sample = profile_samples.readers()
     for contended, said in ((9000, True), (10, False)):
         writes = replace(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Memory spread over the nodes: tried where there are several, and only if it works."""
+"""Interleaved memory: tried if there are several nodes and numactl works."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hasp.advise.interleave import interleave_gain
 from hasp.compare.settings import Settings
 
-# A program that depends on where memory is, and a numactl that tells it.
+# A program that depends on the placement of memory, and a numactl that changes it.
 PROGRAM = ("/bin/sh", "-c", "sleep ${PAUSE:-0.05}")
 NUMACTL = '#!/bin/sh\nshift\nPAUSE=%s exec "$@"\n'
 
@@ -22,7 +22,7 @@ def plan(runs: int = 6) -> Settings:
 
 @pytest.fixture
 def numactl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The path at which a numactl of one's own is found first."""
+    """The path of a fake numactl, which is found first."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     return tmp_path / "numactl"
 

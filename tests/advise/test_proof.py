@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a comparison says of the advice: agreement, harm, and fewer threads."""
+"""The result of a comparison for the advice: agreement, harm, and fewer threads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hasp.compare.store import Comparison
 from hasp.profile.diagnosis.rules import load
 
 BLOCKS = 8
-# What the machine does to a whole block, and to single runs.
+# Noise that affects whole rounds, and single runs.
 DRIFT = (1.0, 1.1, 0.9, 1.3, 1.0, 1.2, 0.8, 1.0)
 JITTER = (1.00, 1.01, 0.99, 1.005, 0.995, 1.0, 1.01, 0.99)
 
@@ -24,7 +24,7 @@ def study(
     failing: tuple[str, ...] = (),
     blocks: int = BLOCKS,
 ) -> Comparison:
-    """Eight blocks of runs that take about so long each, or print so high a rate."""
+    """Eight rounds of runs with about these wall times, or these rates."""
     locks = tuple(dict.fromkeys(lock for lock, _ in seconds))
     counts = tuple(dict.fromkeys(threads for _, threads in seconds))
     plan = Settings(
@@ -129,7 +129,7 @@ def test_fewer_threads(two: float, said: str) -> None:
     }
     proof = prove(study(times), "mcs", load())
     assert any(said in words for words in proof.words)
-    assert proof.agreement == "agree"  # at the most threads
+    assert proof.agreement == "agree"  # with the most threads
 
 
 def test_limits_can_be_set() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What all verbs share: help, errors, colour, 80 columns; and `hasp list`."""
+"""Features of all verbs: help, errors, colour, 80 columns; and `hasp list`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_reader_that_goes_away(environment):
 
 
 def test_a_full_disk_below_the_output(environment):
-    """Nothing of it is said twice, and not by Python."""
+    """The error is reported once, and not by Python."""
     finished = subprocess.run(
         ["bash", "-c", f"{sys.executable} -c '{RUN_HASP}' list --json > /dev/full"],
         env=environment,
@@ -83,7 +83,7 @@ def test_a_full_disk_below_the_output(environment):
 
 
 def on_terminal(environment, *words, **extra):
-    """What `hasp` prints on a terminal of 80 columns."""
+    """The output of `hasp` on a terminal of 80 columns."""
     ours, theirs = pty.openpty()
     settings = {"TERM": "xterm-256color", "COLUMNS": "80", **extra}
     process = subprocess.Popen(

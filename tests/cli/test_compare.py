@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`hasp compare`: what runs, in which order, and what becomes of runs that go wrong.
+"""`hasp compare`: the runs, their order, and their failures.
 
-The order is told by a log that the commands append to.
+The programs append to a log, which shows the order.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 from hasp.compare.settings import Settings
 
 LOCKS = ["glibc", "ttas", "ticket", "mcs", "mcs-park", "futex"]
-# Prints a figure that depends on the lock, as a program would that it suits or not.
+# Prints a figure that depends on the lock.
 FIGURE = 'case "$HASP_LOCK" in mcs) echo "rate: 50";; *) echo "rate: 100";; esac'
 
 
@@ -54,7 +54,7 @@ def test_blocks_are_complete_interleaved_and_shuffled(cli, script, tmp_path):
     assert all(sorted(block) == sorted(LOCKS) for block in blocks)
     assert blocks[0][0] == "glibc", "the reference shows first whether it works at all"
     assert len({tuple(block) for block in blocks}) > 3, "each block has its own order"
-    # The plan alone decides: the same seed gives the same order, another one another.
+    # The settings determine the order: another seed gives another order.
     plan = Settings((str(program),), tuple(LOCKS), runs=4, warmup=2, seed=5)
     assert [cell.lock for _, block in plan.blocks() for cell in block] == order
     other = dataclasses.replace(plan, seed=6)
@@ -197,7 +197,7 @@ def test_a_lock_that_prints_no_figure(cli, script):
 
 
 def alive(marker: str) -> list[str]:
-    """The processes whose command line holds `marker`."""
+    """The command lines of processes that contain `marker`."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -224,7 +224,7 @@ def alive(marker: str) -> list[str]:
         "sh -c 'setsid sh -c \"sleep {time} & sleep {time}\" & sleep {time}'",
     ],
 )
-def test_a_hang_is_ended_with_all_grandchildren(cli, script, child):
+def test_a_hung_program_is_ended_with_its_descendants(cli, script, child):
     time = f"77.{os.getpid()}{len(child)}"
     hang = child.replace("{time}", time)
     program = script(f'[ "$HASP_LOCK" = mcs ] && {{ {hang} & {hang}; }}; true')
@@ -237,7 +237,7 @@ def test_a_hang_is_ended_with_all_grandchildren(cli, script, child):
     assert alive(time) == []
 
 
-def test_what_a_program_leaves_running_is_ended_and_counted(cli, script):
+def test_leftover_processes_are_ended_and_counted(cli, script):
     time = f"76.{os.getpid()}"
     program = script(f"setsid sleep {time} & sleep {time} & sleep 0.1")
     records(cli, "--locks", "mcs", "--runs", 1, "--warmup", 0, "--", program)
@@ -341,7 +341,7 @@ def test_a_prepare_that_fails(cli, script):
     assert "exit status 4: why" in finished.stderr
 
 
-def test_what_was_measured_before_an_error_is_shown(cli, script, tmp_path):
+def test_runs_before_an_error_are_shown(cli, script, tmp_path):
     prepare = "echo x >> count; [ $(wc -l < count) -lt 6 ] || { echo full; exit 9; }"
     finished = cli(
         *("compare", "--locks", "mcs", "--warmup", 0, "--prepare", prepare),

@@ -18,7 +18,7 @@ from .test_compare import alive
 
 
 def started(environment, folder, program, errors=subprocess.PIPE):
-    """A comparison whose program has made a file `hanging`."""
+    """A comparison whose program has created the file `hanging`."""
     options = ("--locks", "mcs", "--runs", "9", "--warmup", "0", "--json", "out.jsonl")
     process = subprocess.Popen(
         [sys.executable, "-c", RUN_HASP, "compare", *options, "--", str(program)],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `hasp compare` prints and writes, and its warnings."""
+"""The output of `hasp compare`, its files and its warnings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HOST = {
 
 
 def comparison_of(times, *, settings=None, host=None, **changes) -> Comparison:
-    """A compared with the given wall times: {lock: [seconds of block 1, 2, ...]}."""
+    """A comparison with the given wall times: {lock: [seconds of round 1, 2, ...]}."""
     names = list(times)
     settings = settings or Settings(
         ("./program",), tuple(names), runs=len(times["glibc"])
@@ -124,7 +124,7 @@ def test_oversubscribed_spinning_locks_are_warned_of():
         {"glibc": STEADY, "mcs": STEADY, "futex": STEADY}, settings=two
     )
     assert warned(compared) == {}
-    # Without a number of threads the result tells.
+    # Without a number of threads, the result suggests it.
     slow = comparison_of({"glibc": STEADY, "mcs": [9 * t for t in STEADY]})
     assert warned(slow)["oversubscribed"].startswith("mcs")
     hung = comparison_of({"glibc": STEADY, "ticket": [None, None]})
@@ -150,7 +150,7 @@ def test_verdicts():
 
 
 def noisy(lock: int, spread: float, runs: int = 7) -> list[float]:
-    """Wall times around one second, of which no two locks have the same."""
+    """Random wall times around one second, different for each number."""
     source = random.Random(lock)
     return [math.exp(source.gauss(0, spread)) for _ in range(runs)]
 
@@ -290,7 +290,7 @@ def test_json_schema(files):
     assert set(header["machine"]) == set(HOST)
     assert header["settings"]["seed"] == 1
     runs = [line for line in lines if line["kind"] == "run"]
-    # Four blocks of six locks and two numbers of threads, but two tries of ticket.
+    # Four rounds of six locks and two numbers of threads, but only two runs of ticket.
     assert len(runs) == 4 * 2 * 5 + 2 * 2
     assert set(runs[0]) == {
         *("schema", "kind", "block", "warmup", "lock", "threads", "outcome", "detail"),
@@ -391,7 +391,7 @@ def test_a_plot_over_threads_has_curves(cli, script, tmp_path):
     assert "threads" in text
 
 
-def test_a_file_that_holds_no_results(cli, tmp_path):
+def test_a_file_without_results(cli, tmp_path):
     half = (
         '{"schema":"hasp.compare/2","kind":"comparison","settings":{"command":["x"]}}\n'
     )
@@ -404,7 +404,7 @@ def test_a_file_that_holds_no_results(cli, tmp_path):
     assert cli("compare", "--from", "none.jsonl").returncode == 2
 
 
-def test_what_the_figures_look_like():
+def test_the_format_of_figures():
     shown = [
         comparison.quantity(v, u)
         for v, u in ((1234567, ""), (0.5, "s"), (3e6, "bytes"))

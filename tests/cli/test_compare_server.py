@@ -38,7 +38,7 @@ while True:
     connection.close()
 """
 
-# The end of a server in shell that is ready when there is a file called "up".
+# The end of a shell script for a server that is ready when the file "up" exists.
 UP = 'trap "rm up; exit" TERM; touch up; sleep 30 & wait'
 
 LOAD = """
@@ -115,7 +115,7 @@ def test_a_server_that_never_gets_ready_and_ignores_requests_to_end(cli, parts):
     assert time.monotonic() - started < 40
 
 
-def test_a_server_that_daemonises_is_told_not_to(cli, parts, script):
+def test_a_server_that_daemonises_is_refused(cli, parts, script):
     _, load, port, _ = parts
     finished = cli(
         *("compare", "--server", str(script("exit 0")), "--ready", f"tcp:{port}"),

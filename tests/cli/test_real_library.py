@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line with the native parts that the build made."""
+"""The command line with the native programs and libraries of the build."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from .conftest import compile_c
 
-# Two threads count under one mutex; a lock that excludes nobody would lose counts.
+# Two threads count under one mutex; without mutual exclusion, counts would be lost.
 COUNTING = r"""
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `hasp run` refuses, each time with status 2, a reason and a remedy."""
+"""Programs that `hasp run` refuses, with status 2, a reason and a remedy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAIN = "int main(void) { return 0; }"
 
 
 def refused(cli, *words, **extra):
-    """The message of a refusal; nothing may have run."""
+    """The message of a refusal, after checking that nothing has run."""
     finished = cli("run", "--lock", "mcs", *words, **extra)
     assert finished.returncode == 2, finished.stderr
     assert finished.stdout == ""
@@ -40,7 +40,7 @@ def patched(path: Path, place: int, data: bytes) -> Path:
 
 
 def with_loader(path: Path, loader: bytes) -> Path:
-    """The same program, asking for another loader."""
+    """The program with another loader."""
     content = path.read_bytes()
     place = content.index(b"/ld-linux") - len(b"/lib64")
     end = content.index(b"\0", place)
@@ -196,7 +196,7 @@ def test_a_script_that_drops_the_environment(cli, tmp_path):
 
 
 def test_a_library_that_the_loader_does_not_take(cli, stand_in, tmp_path):
-    # One that needs a symbol version which this C library lacks.
+    # A program that needs a symbol version that this C library lacks.
     broken = tmp_path / "native"
     shutil.copytree(stand_in, broken)
     library = broken / "libhasp.so"

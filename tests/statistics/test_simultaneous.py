@@ -54,7 +54,7 @@ def drifting(source, shape):
 
 
 def of_different_noise(source, shape):
-    """Standard deviations of the locks that scatter over a factor of ten and more."""
+    """The locks' standard deviations differ by a factor of ten and more."""
     deviations = numpy.exp(source.normal(0, 1, (shape[0], 1, shape[2])))
     return 0.05 * deviations * source.normal(0, 1, shape)
 
@@ -90,7 +90,7 @@ def wrong_share(runs, truth=0.0):
 
 
 def assert_level(share, trials):
-    """At most 5 % are wrong, but for three standard errors of the simulation."""
+    """At most 5 % are wrong, with a tolerance of three standard errors."""
     assert share <= LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / trials)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ratios, intervals and outliers of samples whose answers are known."""
+"""Ratios, intervals and outliers of samples with known answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hasp.statistics.narrow import half_width, half_widths
 
 @pytest.fixture(autouse=True)
 def no_warnings():
-    """Degenerate samples are a matter of course, and must not print warnings."""
+    """Degenerate samples are common, and must not print warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
@@ -48,7 +48,7 @@ def test_what_strikes_a_whole_block_does_not_widen_the_interval():
     ratio = ratio_of_medians([1.2 * speed for speed in blocks], blocks)
     assert ratio.low == pytest.approx(1.2)
     assert ratio.high == pytest.approx(1.2)
-    # The same samples in another order are not such pairs, and say much less.
+    # The same samples paired differently have a wide interval.
     shuffled = ratio_of_medians(
         [1.2 * speed for speed in blocks[3:] + blocks[:3]], blocks
     )
@@ -101,14 +101,14 @@ def test_outliers():
     assert outliers([1.0, 1.01, 0.99, 1.0, 1.02, 9.0]) == [5]
     assert outliers([1.0, 1.0, 1.0, 1.0, 5.0]) == [4]
     assert outliers([1.0, 1.1, 0.9, 1.05, 0.95]) == []
-    # Neither too few samples nor scatter below 5 % are worth a word.
+    # Too few samples and scatter below 5 % have no outliers.
     assert outliers([1.0, 1.0, 5.0]) == []
     assert outliers([1.0, 1.0, 1.0, 1.0, 1.04]) == []
     assert outliers([]) == []
 
 
 def test_the_interval_of_a_mean():
-    """Against scipy's own, and many samples at once."""
+    """Compared with scipy, for single samples and many at once."""
     source = numpy.random.default_rng(2)
     samples = [source.normal(50, 4, size) for size in (2, 5, 30)]
     many = half_widths(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A plan small enough for tests, and what came of carrying it out."""
+"""A small campaign for tests, and access to its journal."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The tables that the lock study printed, and what counts as agreement with them.
+"""The tables that the lock study printed, and the rules for agreement with them.
 
-The released runs of memcached are not the ones that were printed (the data's own
-README says so). A cell that counts programs may therefore differ by what memcached's
-programs add: up to MEMCACHED of them in the denominator, any of these in the numerator.
-Everything else must be equal, but for cells listed as exceptions: misread ones, and
-those that differ from the authors' own data.
+The published runs of memcached differ from the printed ones (see the README of the
+data). So a cell that counts programs may differ by memcached's contribution: up to
+MEMCACHED programs in the denominator, and any of these in the numerator. All other
+cells must be equal, except for listed ones that were misread or differ from the
+authors' data.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MEMCACHED = 2
 
 
 def reference(*parts: str) -> Path:
-    """A file of the reference data; the test is skipped where there is none."""
+    """A file of the reference data; skips the test if it is missing."""
     path = REFERENCE.joinpath(*parts)
     if not path.exists():
         pytest.skip(f"the published data {'/'.join(parts)} are not beside this tree")
@@ -35,12 +35,12 @@ def printed(name: str) -> list[dict[str, str]]:
 
 
 def is_memcached(program: str) -> bool:
-    """Whether its released runs are others than the printed ones."""
+    """Whether the published runs of a program differ from the printed ones."""
     return program.startswith("memcached")
 
 
 def possible(counted: int, total: int) -> set[int]:
-    """The percentages that counted of total may have become with memcached's own."""
+    """The percentages that counted / total may have with memcached's programs added."""
     return {
         round(100 * (counted + extra) / (total + more))
         for more in range(MEMCACHED + 1)
@@ -50,7 +50,7 @@ def possible(counted: int, total: int) -> set[int]:
 
 
 class Agreement:
-    """Counts the cells that agree and says which do not."""
+    """Counts the cells that agree, and lists the others."""
 
     def __init__(self, table: str) -> None:
         self.table = table
@@ -59,11 +59,11 @@ class Agreement:
         self.wrong: list[str] = []
 
     def compare(self, where: str, want: str, got: int | str | None) -> None:
-        """A cell that must be equal."""
+        """Check a cell that must be equal."""
         self.allow(where, want, {str(got)})
 
     def allow(self, where: str, want: str, got: set[str]) -> None:
-        """A cell that must be one of these."""
+        """Check a cell that must have one of these values."""
         self.cells += 1
         if want in got:
             self.equal += 1
@@ -71,7 +71,7 @@ class Agreement:
             self.wrong.append(f"{where}: printed {want}, computed {sorted(got)}")
 
     def finish(self, cells: int, exceptions: int = 0) -> None:
-        """All of `cells` agree but for so many known exceptions."""
+        """Assert the number of cells, and that all but known exceptions agree."""
         print(f"table {self.table}: {self.equal} of {self.cells} cells agree")
         for line in self.wrong:
             print(f"  {line}")
@@ -80,5 +80,5 @@ class Agreement:
 
 
 def count(flags: numpy.ndarray) -> int:
-    """How many are set."""
+    """The number of set flags."""
     return int(flags.sum())

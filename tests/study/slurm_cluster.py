@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A Slurm cluster of this machine alone, for tests and for trying things out.
+"""A Slurm cluster on a single host, for tests and experiments.
 
     python tests/study/slurm_cluster.py [COMMAND...]   # without one: a shell
 
-Debian's munged, slurmctld and one slurmd for each node (`slurmd -N`), with ports of
-their own and all files below one folder, as the present user; they end when the command
-does. No control groups and no accounting: what a container without systemd can do.
+It runs Debian's munged, slurmctld and one slurmd for each node (`slurmd -N`) as the
+current user, on unused ports and with all files in one folder, until the command ends.
+There are no control groups and no accounting, so that it works in a container without
+systemd.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from pathlib import Path
 DAEMONS = ("munged", "slurmctld", "slurmd")
 CLIENTS = ("sbatch", "squeue", "scancel", "srun", "sinfo", "scontrol")
 NODES = ("n1", "n2")
-BLIND = "n3"  # starts when asked for; sees nothing in the folder `hidden`
-PATIENCE = 30.0  # seconds for the nodes to be idle
+BLIND = "n3"  # a node that starts on request, and sees nothing in the folder `hidden`
+PATIENCE = 30.0  # seconds to wait for idle nodes
 ADMIN_PATH = "/usr/sbin:/sbin"
 
 CONFIGURATION = """\
@@ -65,7 +66,7 @@ PartitionName=one Nodes=n1 MaxTime=INFINITE State=UP
 
 
 def lacking() -> str:
-    """What a cluster needs and this machine has not, or ""."""
+    """What this host lacks for a cluster, or ""."""
     path = f"{os.environ.get('PATH', '')}:{ADMIN_PATH}"
     missing = [
         name for name in (*DAEMONS, *CLIENTS) if not shutil.which(name, path=path)
@@ -76,7 +77,7 @@ def lacking() -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on now."""
+    """Unused ports."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
@@ -85,7 +86,7 @@ def free_ports(count: int) -> list[int]:
 
 
 class Cluster:
-    """Running daemons; `environment` makes Slurm's commands talk to them."""
+    """Running daemons; `environment` connects Slurm's commands to them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -97,8 +98,8 @@ class Cluster:
         self._daemons: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> None:
-        """Start everything, and wait until the nodes can take jobs."""
-        self.folder.chmod(0o755)  # munged refuses folders that others may write
+        """Start the daemons, and wait until the nodes are idle."""
+        self.folder.chmod(0o755)  # munged refuses folders that others can write to
         (self.folder / "state").mkdir()
         (self.folder / "munge.key").write_bytes(os.urandom(128))
         (self.folder / "munge.key").chmod(0o600)
@@ -132,7 +133,7 @@ class Cluster:
         self._wait(lambda: self._idle(*NODES))
 
     def start_blind_node(self) -> None:
-        """A node that has other files below `hidden` than everybody else: none."""
+        """Start a node on which the folder `hidden` is empty."""
         (self.folder / "hidden").mkdir()
         script = (
             f"mount -t tmpfs none {self.folder}/hidden && exec slurmd -D -N {BLIND}"
@@ -153,7 +154,7 @@ class Cluster:
         return answer.stdout
 
     def stop(self) -> None:
-        """End the jobs and the daemons, whatever state they are in."""
+        """Kill all jobs and daemons."""
         self.run("scancel", f"--user={os.getuid()}", "--signal=KILL", "--full")
         for daemon in reversed(self._daemons):
             daemon.terminate()
@@ -168,7 +169,7 @@ class Cluster:
                 os.kill(pid, signal.SIGKILL)
 
     def _family(self) -> Iterator[int]:
-        """What the daemons started and detached: steps, and the jobs in them."""
+        """Processes that the daemons detached: job steps and their programs."""
         ours = f"SLURM_CONF={self.environment['SLURM_CONF']}".encode()
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -206,7 +207,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def cluster() -> Iterator[Cluster]:
-    """A running cluster, ended with the block."""
+    """A running cluster, which ends with the block."""
     with tempfile.TemporaryDirectory(prefix="hasp-slurm-") as name:
         made = Cluster(Path(name))
         made.start()
@@ -217,7 +218,7 @@ def cluster() -> Iterator[Cluster]:
 
 
 def main() -> int:
-    """Run a command, or a shell, with a cluster."""
+    """Run a command or a shell with a cluster."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     words = sys.argv[1:] or [os.environ.get("SHELL", "/bin/sh")]
     if lacking():

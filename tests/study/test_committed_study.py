@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The study in docs/studies is what its store says, and tells nothing of its host."""
+"""The report in docs/studies matches its store, which does not identify its host."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hasp.cli.main import main
 STUDY = Path(__file__).parents[2] / "docs/studies/two-cpus"
 
 
-def test_its_report_is_made_from_its_store(tmp_path):
-    """README.md there has the command that makes it anew."""
+def test_the_report_matches_the_store(tmp_path):
+    """The command that regenerates it is in README.md there."""
     path = tmp_path / "report.md"
     title = "Real programs under every lock, on two CPUs"
     words = ["--metric", "throughput,cpu_s_per_op", "--title", title]
@@ -27,11 +27,11 @@ def test_its_report_is_made_from_its_store(tmp_path):
 
 
 def said(text):
-    """All but the links to figures, which that test does not draw."""
+    """The lines without links to figures, which the test does not draw."""
     return [line for line in text.splitlines() if line and not line.startswith("!")]
 
 
-def test_it_names_no_host():
+def test_the_provenance_names_no_host():
     (provenance,) = (STUDY / "store/samples").glob("*.json")
     facts = json.loads(provenance.read_text())
     assert facts["machine"] == "two-cpus"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Verdicts, corrections, collapse and the cost of interposing on known samples."""
+"""Verdicts, corrections, collapse and the cost of interposition on known samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hasp.statistics.grid import Grid
 from hasp.statistics.interposition import cost_of_interposing
 
 
-def test_welch_is_that_of_scipy():
+def test_welch_agrees_with_scipy():
     one, other = [10.0, 11.0, 12.5, 9.0], [14.0, 13.0, 15.5]
     reference = stats.ttest_ind(one, other, equal_var=False).pvalue
     assert welch(one, other) == pytest.approx(reference)
@@ -37,7 +37,7 @@ def test_hedges_g_by_hand():
     assert math.isnan(hedges_g([1], [2, 3]))
 
 
-def test_a_clear_field_gets_verdicts():
+def test_clear_differences_get_verdicts():
     found = contest(
         {
             "mcs": [100.0, 101.0, 99.0, 100.0],
@@ -53,21 +53,21 @@ def test_a_clear_field_gets_verdicts():
     assert found["tas"].ratio == pytest.approx(0.5)
 
 
-def test_noisy_runs_cannot_tell():
+def test_noisy_runs_are_inconclusive():
     found = contest({"mcs": [100.0, 20.0, 190.0], "tas": [70.0, 150.0, 10.0]})
     assert found["tas"].verdict == "cannot tell"
     assert contest({"mcs": [2.0], "tas": [1.0]})["tas"].verdict == "cannot tell"
     assert contest({}) == {}
 
 
-def test_equal_locks_are_seldom_told_apart():
-    """With 27 equal locks, one or more is called worse in about 5 of 100 studies."""
+def test_equal_locks_seldom_get_a_verdict():
+    """Of 100 studies of 28 equal locks, about 5 contain a "worse"."""
     source = numpy.random.default_rng(7)
     wrong = 0
     for _ in range(200):
         runs = {str(lock): source.normal(100, 8, 5).tolist() for lock in range(28)}
         wrong += any(one.verdict == "worse" for one in contest(runs).values())
-    # The best of 28 is no random member, which costs a little above the 5 %.
+    # Slightly more than 5 %, because the best of 28 is not a random one.
     assert wrong < 60
 
 
@@ -77,7 +77,7 @@ def test_a_lock_collapses_below_half_of_its_peak():
     assert collapsed(grid).tolist() == [[False, True, False]]
 
 
-def test_the_cost_of_interposing():
+def test_the_cost_of_interposition():
     cost = cost_of_interposing([1.0, 10.0, 100.0], [1.1, 11.0, 110.0])
     assert cost.ratio == pytest.approx(1.1)
     cost = cost_of_interposing([1, 2, 4, 8, 16], [1.02, 1.97, 4.01, 8.1, 15.9])

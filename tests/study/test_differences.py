@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study diff`: what changed between two stores, and what cannot be told."""
+"""`hasp study diff`: changes between two stores, and inconclusive configurations."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def records(capsys, *words):
     return {(one["metric"], one["lock"]): one for one in map(json.loads, lines)}
 
 
-def test_what_changed_is_told_apart_from_what_did_not(tmp_path, capsys):
+def test_changes_are_distinguished_from_noise(tmp_path, capsys):
     before = make(tmp_path / "a", {"mcs": 1.2})
     after = make(tmp_path / "b", {"mcs": 0.9, "ttas": 1.5}, seed=2)
     found = records(capsys, before, after)
-    for metric in ("throughput", "latency"):  # of which less is better
+    for metric in ("throughput", "latency"):  # lower is better
         assert found[metric, "mcs"]["verdict"] == "worse"
         assert found[metric, "mcs"]["gain"] == pytest.approx(0.75, rel=0.02)
         assert found[metric, "ttas"]["verdict"] == "better"
@@ -54,7 +54,7 @@ def test_what_changed_is_told_apart_from_what_did_not(tmp_path, capsys):
     assert "db at 4: the best lock was mcs and is now ttas." in text
 
 
-def test_noise_is_no_difference(tmp_path, capsys):
+def test_noise_is_not_a_difference(tmp_path, capsys):
     before = make(tmp_path / "a", {}, spread=0.3)
     after = make(tmp_path / "b", {}, spread=0.3, seed=2)
     verdicts = {one["verdict"] for one in records(capsys, before, after).values()}
@@ -62,7 +62,7 @@ def test_noise_is_no_difference(tmp_path, capsys):
     assert diff(before, after, "--fail-if-worse") == 0
 
 
-def test_single_runs_cannot_tell(tmp_path, capsys):
+def test_single_runs_are_inconclusive(tmp_path, capsys):
     before = make(tmp_path / "a", {}, runs=1)
     after = make(tmp_path / "b", {"mcs": 2}, runs=1)
     assert records(capsys, before, after)["throughput", "mcs"]["verdict"] == (
@@ -70,7 +70,7 @@ def test_single_runs_cannot_tell(tmp_path, capsys):
     )
 
 
-def test_worse_is_a_finding_where_that_is_asked(tmp_path):
+def test_fail_if_worse_sets_the_exit_status(tmp_path):
     before = make(tmp_path / "a", {})
     after = make(tmp_path / "b", {"futex": 0.5}, seed=2)
     assert diff(before, after) == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Energy from made-up counters, and as a metric; absent where there is none."""
+"""Energy from simulated counters, and as a metric; absent without a counter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def zone(root, name, kind, energy_uj, limit=262_143_328_850):
 
 @pytest.fixture
 def tree(tmp_path):
-    """Two packages, and beside them what must not be counted with them."""
+    """Two packages, and counters that must not be added to them."""
     first = zone(tmp_path, "intel-rapl:0", "package-0", 1_000_000)
     second = zone(tmp_path, "intel-rapl:1", "package-1", 262_143_000_000)
     others = [
@@ -36,11 +36,11 @@ def tree(tmp_path):
     return tmp_path, first, second, others
 
 
-def test_packages_are_summed_and_counters_go_round(tree):
+def test_packages_are_summed_and_counters_wrap(tree):
     root, first, second, others = tree
     count = powercap.find(root).begin()
     first.write_text("3500000\n")
-    second.write_text("671150\n")  # behind the end of its range
+    second.write_text("671150\n")  # past the end of its range
     for other in others:
         other.write_text("99000000\n")
     assert count.joules() == pytest.approx(2.5 + 1.0)
@@ -48,14 +48,14 @@ def test_packages_are_summed_and_counters_go_round(tree):
     assert count.joules() == pytest.approx(4.5)
 
 
-def test_what_is_not_there_is_absent_never_zero(tree, tmp_path):
+def test_missing_counters_are_absent_not_zero(tree, tmp_path):
     assert powercap.find(tmp_path / "none") is None
     root, first, second, _ = tree
     count = powercap.find(root).begin()
-    assert count.joules() is None  # counters that stand still count nothing
+    assert count.joules() is None  # counters that do not change add nothing
     first.write_text("2000000\n")
     assert count.joules() == pytest.approx(1.0)
-    second.unlink()  # one package alone is not the machine
+    second.unlink()  # one package is not the whole host
     assert count.joules() is None
     assert powercap.find(root) is None
     assert powercap.packages(root), "the host has them, only not for us"
@@ -63,7 +63,7 @@ def test_what_is_not_there_is_absent_never_zero(tree, tmp_path):
     assert powercap.find(root) is None
 
 
-def test_a_counter_of_unknown_range_that_goes_round_tells_nothing():
+def test_a_wrapping_counter_of_unknown_range_is_ignored():
     readings = iter([100, 50])
     meter = Meter("made up", (Counter(lambda: next(readings), 1.0, None),))
     assert meter.begin().joules() is None
@@ -98,7 +98,7 @@ def test_perf_counts_each_package_on_its_cpu(events):
     assert count.joules() == pytest.approx(3.0)  # 2^32 steps are a joule
 
 
-def test_perf_that_is_refused(events, tmp_path):
+def test_perf_without_permission(events, tmp_path):
     opened = []
 
     def refuse_the_second(kind, config, cpu):
@@ -116,7 +116,7 @@ def test_perf_that_is_refused(events, tmp_path):
 
 
 def test_a_real_event_counts(events):
-    """The kernel's clock of a CPU, as if it were energy: the call is the same."""
+    """A CPU clock event in place of energy, because the system call is the same."""
     for name, text in (("type", "1"), ("cpumask", str(min(os.sched_getaffinity(0))))):
         (events / name).write_text(text)
     (events / "events/energy-pkg").write_text("event=0x0")
@@ -143,8 +143,8 @@ def test_throughput_per_power():
     assert not {"tpp", "energy_j"} & {*per_work()}
 
 
-def test_cpu_time_is_compared_by_work():
-    """Of two programs that run for 2 s, the slower one is not the thriftier one."""
+def test_cpu_time_is_compared_per_unit_of_work():
+    """Of two programs that run for 2 s, the slower one is not more efficient."""
     fast, slow = (per_work(figures={"throughput": rate}) for rate in (1000.0, 500.0))
     assert fast["cpu_s"] == slow["cpu_s"] == 3.0
     assert slow["cpu_s_per_op"] == pytest.approx(2 * fast["cpu_s_per_op"])

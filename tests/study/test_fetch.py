@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study fetch`, from a server on this machine and from folders."""
+"""`hasp study fetch`, from a local server and from folders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def files(tmp_path):
-    """A folder with one data set, and what is known of it."""
+    """A folder with one data set, and its description."""
     folder = tmp_path / "datasets"
     folder.mkdir()
     (folder / "A64.csv").write_text(RUNS)
@@ -38,7 +38,7 @@ def files(tmp_path):
 
 @contextlib.contextmanager
 def serving(folder):
-    """The address of a server for a folder."""
+    """The address of a server of a folder."""
     handler = functools.partial(Quiet, directory=folder)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -67,14 +67,14 @@ def test_from_local_files(files, tmp_path, place):
     assert [one["machine"] for one in fetch(store, wanted, str(source))] == ["A-64"]
 
 
-def test_what_the_store_has_is_not_downloaded_again(files, tmp_path):
+def test_files_in_the_store_are_not_downloaded_again(files, tmp_path):
     folder, wanted = files
     store = create_or_open(tmp_path / "store")
     fetch(store, wanted, str(folder))
     assert fetch(store, wanted, str(tmp_path / "gone")) == []
 
 
-def test_another_file_is_refused(files, tmp_path):
+def test_a_file_with_another_checksum_is_refused(files, tmp_path):
     folder, wanted = files
     (folder / "A64.csv").write_text(RUNS + "radix,4,mcs,9.0\n")
     store = create_or_open(tmp_path / "store")
@@ -83,7 +83,7 @@ def test_another_file_is_refused(files, tmp_path):
     assert store.batches() == []
 
 
-def test_without_a_network_there_is_another_way(files, tmp_path):
+def test_without_a_network_the_error_offers_another_way(files, tmp_path):
     folder, wanted = files
     with serving(folder) as address:
         pass

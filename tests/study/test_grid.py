@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The statistics of a study on a grid small enough to do by hand."""
+"""The statistics of a study on a grid that is small enough to check by hand."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_gain_and_deviation():
     assert sensitivity.sensitive_programs(GRID) == ["db", "web"]
 
 
-def test_programs_that_no_lock_moves_are_not_sensitive():
+def test_programs_that_do_not_vary_are_not_sensitive():
     grid = Grid(("x",), ("a", "b"), (1,), numpy.array([[[100.0], [101.0]]]))
     assert sensitivity.sensitive_programs(grid) == []
 
@@ -60,7 +60,7 @@ def test_coverage_and_harm_count_only_what_was_measured():
     assert standing.harmful(nearly).tolist() == [0, 0, 100]
 
 
-def test_a_lock_beats_another_from_five_percent_on():
+def test_a_lock_beats_another_by_more_than_five_percent():
     means = numpy.array([[105.0, 100.0], [106.0, 100.0], [NAN, 1.0]])
     shares = superiority.superiority(means)
     assert shares[0, 1] == 50

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The page of a study of 200 programs under every lock stays a page."""
+"""The page of a study of 200 programs under every lock has a reasonable size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hasp.study.report.summary import Summary
 PROGRAMS, LOCKS, SIZES = 200, 43, (1, 2, 4, 8, 16, 32, 64, 80)
 
 
-def test_its_data_grow_with_the_means_alone():
+def test_page_size_depends_only_on_the_number_of_means():
     source = numpy.random.default_rng(1)
     shape = (PROGRAMS, LOCKS, len(SIZES))
     grid = Grid(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The library of programs: what it lists, the plans it writes, workloads here."""
+"""The library of programs: its list, the campaigns it writes, workloads on the host."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def plan(tmp_path):
     return path
 
 
-def test_all_of_it_makes_a_plan(tmp_path, capsys):
+def test_the_whole_library_makes_a_campaign(tmp_path, capsys):
     path = tmp_path / "plan.toml"
     assert study("library", "--write", path, "--programs", "all") == 0
     programs = {program.name: program for program in load(path).programs}
@@ -51,7 +51,7 @@ def test_all_of_it_makes_a_plan(tmp_path, capsys):
     assert programs["rocksdb"].settings.metrics[0].name == "throughput"
     assert programs["task-queue"].knobs["queues"] == 1
     assert min(programs["pipeline"].settings.threads) >= 2
-    assert study("library", "--write", path) == 2  # it may have been edited
+    assert study("library", "--write", path) == 2  # it may be edited
     assert "exists" in capsys.readouterr().err
 
 
@@ -71,7 +71,7 @@ def test_the_list(capsys):
     assert "allocator" in shown and "db_bench" not in shown
 
 
-def test_choosing():
+def test_selection_by_name_and_group():
     every = library.entries()
     shapes = library.chosen(every, ["shape"])
     assert {one.kind for one in shapes} == {"shape"}
@@ -84,14 +84,14 @@ def test_choosing():
     assert library.install_line([lacking]).endswith(" ".join(lacking.packages))
 
 
-def test_a_program_that_is_not_in_it(capsys):
+def test_an_unknown_program(capsys):
     assert study("library", "--programs", "page-cash") == 2
     assert "did you mean page-cache" in capsys.readouterr().err
     assert study("library", "--programs", ",") == 2
     assert "no program is selected" in capsys.readouterr().err
 
 
-def test_a_workload_runs_here(plan, tmp_path):
+def test_a_workload_runs_on_this_host(plan, tmp_path):
     store = tmp_path / "s"
     assert study("run", plan, "--store", store, "--machine", "here") == 0
     assert study("run", plan, "--store", store, "--machine", "here") == 0
@@ -115,7 +115,7 @@ def test_a_workload_runs_here(plan, tmp_path):
         ("[2]", "[8192]", "1 to 4096 threads, not 8192"),
     ],
 )
-def test_what_a_workload_does_not_have(plan, capsys, tmp_path, old, new, complaint):
+def test_unknown_knobs_of_a_workload(plan, capsys, tmp_path, old, new, complaint):
     plan.write_text(PLAN.replace(old, new))
     assert study("plan", plan, "--store", tmp_path / "s") == 2
     error = capsys.readouterr().err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a study measures beside throughput, and how: pinning, plans, locks, energy."""
+"""Pinning, plans, lock statistics and energy in a study."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def plan(tmp_path):
 
 
 def test_programs_are_bound_to_as_many_cpus_as_threads(tmp_path):
-    """nproc prints how many CPUs it may use."""
+    """nproc prints the number of CPUs that it may use."""
     path = tmp_path / "plan.toml"
     bound = PLAN.replace("{threads}00", "$(nproc)").replace(
         "noisy_runs = 0", 'noisy_runs = 0\npinning = "core"'
@@ -40,7 +40,7 @@ def test_programs_are_bound_to_as_many_cpus_as_threads(tmp_path):
 
 
 def test_sizes_may_be_nodes(tmp_path, monkeypatch, capsys):
-    """Of a machine that has two nodes, whose CPUs are those of this one."""
+    """On a simulated host with two nodes, which share this host's CPUs."""
     every = sorted(os.sched_getaffinity(0))
     nodes = [every[:1], every]
     monkeypatch.setattr(carry_out, "node_cpus", lambda: nodes)
@@ -69,14 +69,14 @@ def test_sizes_may_be_nodes(tmp_path, monkeypatch, capsys):
         ("nodes = [1]", "18: program second has `nodes`, but speed has `threads`"),
     ],
 )
-def test_nodes_that_do_not_fit(tmp_path, capsys, own, complaint):
+def test_bad_node_counts_are_refused(tmp_path, capsys, own, complaint):
     path = tmp_path / "plan.toml"
     path.write_text(PLAN + SECOND.replace("threads = [1]", own))
     assert study("plan", path, "--store", tmp_path / "s") == 2
     assert f"plan.toml:{complaint}" in capsys.readouterr().err
 
 
-def test_the_environment_is_the_programs_own(tmp_path):
+def test_the_environment_reaches_the_programs(tmp_path):
     path = tmp_path / "plan.toml"
     path.write_text(
         PLAN.replace("speed {threads}00", "speed $SPEED")
@@ -119,7 +119,7 @@ def test_a_plan_by_site_is_measured_like_a_lock(plan, tmp_path):
 
 
 def test_lock_statistics_are_runs_of_their_own(plan, tmp_path, capsys):
-    """Two threads that fight for one lock, under the recorder in one run of each."""
+    """Two threads contend for one lock, and one run of each lock is recorded."""
     program = native_program("bottleneck")
     command = f"{program} --threads {{threads}} --seconds 0.05 hot:hold=20000"
     plan.write_text(
@@ -154,7 +154,7 @@ def test_lock_statistics_are_runs_of_their_own(plan, tmp_path, capsys):
     assert "lock_contended_share" not in capsys.readouterr().out
 
 
-def test_energy_of_a_host_that_tells_it(plan, tmp_path, monkeypatch):
+def test_energy_on_a_host_with_a_meter(plan, tmp_path, monkeypatch):
     zone = tmp_path / "powercap" / "intel-rapl:0"
     zone.mkdir(parents=True)
     for name, text in (("name", "package-0"), ("max_energy_range_uj", "9000000")):
@@ -173,7 +173,7 @@ def test_energy_of_a_host_that_tells_it(plan, tmp_path, monkeypatch):
     plan.write_text(text.replace("'X'", f"'echo 8000000 > {counter}'"))
     assert study("run", plan, "--store", tmp_path / "s", "--machine", "here") == 0
     for run in entries(tmp_path / "s"):
-        if run["program"] == "idle":  # the counter stands still: absent, not 0
+        if run["program"] == "idle":  # the counter does not change: absent, not 0
             assert not {"energy_j", "tpp"} & {*run["values"]}
         else:
             assert run["values"]["energy_j"] == pytest.approx(4.0)
@@ -182,7 +182,7 @@ def test_energy_of_a_host_that_tells_it(plan, tmp_path, monkeypatch):
             assert work["tpp"] == pytest.approx(100 / watts)
 
 
-def test_a_host_without_meter_has_no_energy(plan, tmp_path, monkeypatch):
+def test_energy_is_absent_on_a_host_without_a_meter(plan, tmp_path, monkeypatch):
     monkeypatch.setattr(run_module, "find_meter", lambda: None)
     assert study("run", plan, "--store", tmp_path / "s", "--machine", "here") == 0
     for run in entries(tmp_path / "s"):

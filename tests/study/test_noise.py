@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Noise: what counts as such, that noisy runs are made again, and that studies rest."""
+"""Detection of noise, repetition of noisy runs, and pauses between runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ cooldown = "90s"
         ({"throttled": 1}, "quota"),
         ({"heated": 1}, "heat"),
         ({"other_load": 0.11, "other_s": 0.2}, "other load"),
-        # A tick or two in a short run are chance.
+        # A tick or two in a short run may be chance.
         ({"other_load": 0.50, "other_s": 0.02}, None),
     ],
 )
@@ -71,7 +71,7 @@ NOISY = dataclasses.replace(QUIET, steal=0.5)
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """study(*runs, plan=...): carries a plan out with these runs; journal and naps."""
+    """study(*runs, plan=...): journal and pauses of a campaign with scripted runs."""
 
     def carried_out(*runs, plan=PLAN):
         naps = []
@@ -93,33 +93,33 @@ def study(tmp_path, monkeypatch):
     return carried_out
 
 
-def test_noisy_runs_are_made_again_but_not_for_ever(study):
+def test_noisy_runs_are_repeated_a_limited_number_of_times(study):
     entries, _ = study(QUIET, NOISY, NOISY, NOISY, NOISY)
     assert [entry.counts for entry in entries] == [True, False, False, False, True]
     assert [bool(entry.noise) for entry in entries] == [False, True, True, True, False]
-    # The last one counts in spite of it, and says so.
+    # The last one counts although it is noisy, and is marked.
     assert [entry.doubt for entry in entries] == ["", "", "", "", "steal"]
 
 
-def test_a_plan_may_put_up_with_noise_at_once(study):
+def test_a_campaign_may_tolerate_noise_at_once(study):
     entries, _ = study(NOISY, NOISY, plan=PLAN + "noisy_runs = 0\n")
     assert [(entry.counts, entry.doubt) for entry in entries] == [(True, "steal")] * 2
 
 
-def test_the_machine_rests_between_runs(study):
+def test_there_is_a_pause_between_runs(study):
     _, naps = study(QUIET, QUIET)
-    assert naps[0] == 0  # before the first there was nothing
+    assert naps[0] == 0  # no pause before the first run
     assert 80 < naps[1] <= 90
 
 
-def test_after_noise_a_study_waits_for_better_times(study, monkeypatch):
+def test_there_is_a_pause_after_a_noisy_run(study, monkeypatch):
     plan = PLAN.replace('cooldown = "90s"\n', "")
     monkeypatch.setattr(carry_out, "NOISE_PAUSE", 5.0)
     _, naps = study(NOISY, QUIET, QUIET, plan=plan)
-    assert naps == [0, 4.0, 0]  # the clock went on by one
+    assert naps == [0, 4.0, 0]  # the clock advanced by one
 
 
-def test_rest_is_in_the_time_that_a_plan_takes(tmp_path, capsys):
+def test_pauses_are_included_in_the_estimate(tmp_path, capsys):
     path = tmp_path / "plan.toml"
     path.write_text(PLAN + "seconds = 10\n")
     assert main(["study", "plan", str(path), "--store", str(tmp_path / "s")]) == 0
@@ -128,7 +128,7 @@ def test_rest_is_in_the_time_that_a_plan_takes(tmp_path, capsys):
     )
 
 
-def test_what_counts_in_spite_of_noise_is_said(tmp_path, monkeypatch, capsys):
+def test_noisy_runs_that_count_are_reported(tmp_path, monkeypatch, capsys):
     path = tmp_path / "plan.toml"
     path.write_text(PLAN.replace('"90s"', '"0s"') + "noisy_runs = 0\n")
     runner = Scripted(NOISY, QUIET)
@@ -142,7 +142,7 @@ def test_what_counts_in_spite_of_noise_is_said(tmp_path, monkeypatch, capsys):
     assert json.loads(batch.read_text())["doubts"] == {"steal": 1}
 
 
-def test_configurations_know_nothing_of_the_recorder_unless_asked(tmp_path):
+def test_nothing_is_recorded_without_lock_statistics(tmp_path):
     path = tmp_path / "plan.toml"
     path.write_text(PLAN)
     campaign = load(path)
@@ -153,14 +153,14 @@ def test_configurations_know_nothing_of_the_recorder_unless_asked(tmp_path):
     assert [one.recorded for one in carry_out.to_record(campaign)] == [True]
 
 
-def test_what_does_not_work_is_not_recorded_either(study):
+def test_failing_configurations_are_not_recorded(study):
     failed = dataclasses.replace(QUIET, outcome=FAILED)
     entries, _ = study(failed, failed, plan=PLAN + "lock_statistics = 2\n")
     assert [entry.recorded for entry in entries] == [False, False]
 
 
-def test_noise_that_is_usual_is_not_waited_out(study):
-    """Else a study on a shared machine would take four times as long."""
+def test_persistent_noise_is_tolerated(study):
+    """Otherwise a study on a shared host would take four times as long."""
     plan = PLAN.replace("least_runs = 2", "least_runs = 30").replace(
         "most_runs = 2", "most_runs = 30\nnoisy_runs = 100"
     )
@@ -168,13 +168,13 @@ def test_noise_that_is_usual_is_not_waited_out(study):
         *[NOISY] * 45, *[QUIET] * 20, NOISY, QUIET, *[QUIET] * 5, plan=plan
     )
     waited = [bool(entry.noise) for entry in entries]
-    # Twenty runs show that it is usual; the next ones count, ...
+    # After twenty noisy runs, the next ones count, ...
     assert waited[:20] == [True] * 20
     assert not any(waited[20:50])
     assert sum(entry.counts for entry in entries) == 30
 
 
-def test_noise_after_quiet_times_is_waited_out_again(study):
+def test_noise_after_a_quiet_period_is_not_tolerated(study):
     plan = PLAN.replace("least_runs = 2", "least_runs = 40").replace(
         "most_runs = 2", "most_runs = 40\nnoisy_runs = 100"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From the authors' runs, the tables that the lock study printed (ACM TOCS 2019)."""
+"""The printed tables of the lock study (ACM TOCS 2019), from the authors' runs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_sensitive_programs(grids):
 
 
 def counted(flags, known, programs):
-    """Of each lock: counted programs and all, memcached's left out."""
+    """For each lock, the counted programs and all programs, without memcached's."""
     rows = [place for place, name in enumerate(programs) if not is_memcached(name)]
     return [
         (count(flags[rows, lock] & known[rows, lock]), count(known[rows, lock]))
@@ -156,7 +156,7 @@ def test_pairwise(grids, machine, point, number, name, cells, misread):
     agreement.finish(cells, misread)
 
 
-def test_the_pairwise_table_is_made_of_the_same_comparisons(grids):
+def test_the_pairwise_table_agrees_with_the_comparisons(grids):
     ours = {
         (row["lock_a"], row["lock_b"]): row["a_better_than_b_pct"]
         for row in rows_of("pairwise", grids["A-48"])
@@ -165,7 +165,7 @@ def test_the_pairwise_table_is_made_of_the_same_comparisons(grids):
         ours[row["lock_a"], row["lock_b"]] == int(row["a_better_than_b_pct"])
         for row in printed("table39-pairwise-opt-A48.csv")
     ]
-    assert sum(same) >= 718  # of 784; the others hang on memcached
+    assert sum(same) >= 718  # of 784; the others depend on memcached
 
 
 # One cell (fmm from 1 to 2 nodes) is 36.24 computed and 37 printed.
@@ -211,7 +211,7 @@ def test_best_vs_lock(grids, point, number, name, cells, exceptions):
 
 @pytest.mark.parametrize("machine", ["A-64", "A-48"])
 def test_breakdown(grids, machine):
-    """Within a point: memcached's pairs cannot be told apart in the printed shares."""
+    """Within one point, because the printed shares include memcached's pairs."""
     agreement = Agreement(f"10, {machine}")
     ours = {row["nodes"]: row for row in rows_of("breakdown", grids[machine])}
     for row in printed("table10-opt-node-breakdown.csv"):
@@ -243,8 +243,8 @@ def test_the_coverage_summary_is_that_of_the_printed_coverages(machine, name):
     agreement.finish(12)
 
 
-def test_energy_has_its_tables(samples):
-    """As many sensitive programs on the Intel machines as printed (table 75)."""
+def test_tables_for_energy(samples):
+    """The numbers of sensitive programs on the Intel machines are those of table 75."""
     agreement = Agreement("75")
     for row in printed("table75-sensitive-apps-energy.csv"):
         grid = grid_of(samples, row["machine"], "tpp")
@@ -254,8 +254,8 @@ def test_energy_has_its_tables(samples):
     agreement.finish(4, exceptions=1)  # 36 tested printed for I-20, 37 in the file
 
 
-def test_energy_goes_with_throughput(samples):
-    """Section 6.2 and table 16: Pearson's r is 0.55 for MySQL, else from 0.87 on."""
+def test_energy_correlates_with_throughput(samples):
+    """Section 6.2 and table 16: Pearson's r is 0.55 for MySQL, else at least 0.87."""
     found = {}
     for machine in ("I-48", "I-20"):
         grid, power = (grid_of(samples, machine, m) for m in ("throughput", "tpp"))
@@ -308,7 +308,7 @@ def test_other_data_sets_have_all_tables(
     assert told > fewest * programs
 
 
-def test_interposing_hardly_changes_the_manual_locks(tmp_path):
+def test_interposition_hardly_changes_the_manual_locks(tmp_path):
     """Section 3.3: 4 programs under 28 locks, built in and interposed on A-64.
 
     The released runs are not those of table 6, but they say the same: nothing near the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report of a store: its sentences, its page, and the page in a real browser."""
+"""The report on a store: its sentences, and its page in a real browser."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIGURES = ["curves", "heat", "coverage", "superiority", "against"]
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """Two machines; `web` does not care for locks, the others do at 4 threads.
+    """Two machines; `web` does not depend on locks, the others do at 4 threads.
 
     Of `latency`, less is better: it is 1000 over the throughput.
     """
@@ -65,7 +65,7 @@ def page(store, tmp_path_factory):
     return path
 
 
-def test_the_sentences_say_what_the_data_say(store, capsys):
+def test_the_sentences_match_the_data(store, capsys):
     assert report(store, "--machine", "big") == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "matters to 2 of 3 programs on big (throughput)" in text
@@ -73,12 +73,12 @@ def test_the_sentences_say_what_the_data_say(store, capsys):
     assert "clh, mcs are within 5 % of the best for all of them" in text
     assert "Avoid ttas (100 %)" in text
     assert "0 % of the comparisons with the best lock are inconclusive" in text
-    # Less is better: ttas takes 1 / 0.4 of what the best one takes.
+    # Lower is better: ttas takes 1 / 0.4 of the time of the best.
     assert "(latency): with up to 4 threads, the worst lock takes a median of" in text
 
 
-def test_what_falls_under_every_lock_is_no_collapse(tmp_path, capsys):
-    """`fixed` has as much work for each thread; `weak` falls under one lock alone."""
+def test_a_decline_under_every_lock_is_not_a_collapse(tmp_path, capsys):
+    """`fixed` has constant work per thread; `weak` collapses under one lock only."""
     lines = ["program,lock,threads,throughput"]
     for lock, factor in (("pthread", 1.0), ("ttas", 0.1)):
         for run in range(3):
@@ -97,7 +97,7 @@ def test_what_falls_under_every_lock_is_no_collapse(tmp_path, capsys):
 
 
 def test_the_first_screen_is_short(store, capsys):
-    """All of the first metric, the two sentences that matter of the others."""
+    """The first metric is shown in full, the others in two sentences."""
     assert report(store, "--machine", "big") == 0
     lines = capsys.readouterr().out.splitlines()
     heads = [line for line in lines if line.startswith("big, ")]
@@ -107,13 +107,13 @@ def test_the_first_screen_is_short(store, capsys):
     assert sum(line.startswith("- ") for line in latency) == 2
 
 
-def test_json_has_the_same(store, capsys):
+def test_json_matches_the_text(store, capsys):
     assert report(store, "--machine", "small", "--json") == 0
     first, second, _ = map(json.loads, capsys.readouterr().out.splitlines())
     assert first["sensitive"] == [True, True, False]  # "</script>..." comes first
     assert first["best"][1] == ["mcs", "clh"]
     assert first["correlation"]["tpp"][1] == 1
-    # As it was measured, although the statistics take it inverted.
+    # As measured, although the statistics invert it.
     assert second["metric"] == "latency" and second["lower_is_better"]
     ttas = second["values"][1][second["locks"].index("ttas")]
     assert ttas == pytest.approx([1.0, 0.625], rel=0.01)
@@ -121,9 +121,9 @@ def test_json_has_the_same(store, capsys):
     assert second["best"][1] == first["best"][1]
 
 
-def test_the_page_needs_nothing_else(page):
+def test_the_page_is_self_contained(page):
     text = page.read_text()
-    # Plotly's own code knows addresses of maps; the page itself must load nothing.
+    # Plotly's code contains URLs of maps, but the page must not load anything.
     assert not re.search(r"<(script|img)[^>]+src=|<link|@import|url\(http", text)
     assert "</script><b>odd" not in text
 
@@ -153,12 +153,12 @@ def test_markdown_latex_and_figures(store, tmp_path):
             assert content.startswith(head)
 
 
-def test_files_that_cannot_be_written(store, tmp_path, capsys):
+def test_unwritable_files_are_refused(store, tmp_path, capsys):
     assert report(store, "--html", tmp_path / "none/report.html") == 2
     assert "cannot be written" in capsys.readouterr().err
 
 
-def test_where_runs_come_from_is_said():
+def test_the_origin_of_the_runs_is_reported():
     batch = {
         "machine": "m",
         "runs": 5160,
@@ -293,7 +293,7 @@ def test_another_metric_is_drawn_as_measured(browser, page):
             [one.name, one.y[1]])"""
     )
     assert dict(curves)["ttas"] == pytest.approx(0.625, rel=0.01)
-    assert "</script><b>odd" in text_of(browser, "heat")  # no markup to Plotly
+    assert "</script><b>odd" in text_of(browser, "heat")  # not markup
     heat = browser.execute_script("return document.getElementById('heat').data[0].z[0]")
     assert heat == pytest.approx([98, 100, 40], rel=0.02)
     choose(browser, "other", "throughput")
@@ -307,7 +307,7 @@ def test_the_page_on_a_phone(browser, page):
 
 
 @pytest.mark.slow
-def test_the_page_without_eyes_or_a_mouse(browser, page):
+def test_the_page_is_accessible(browser, page):
     visit(browser, page)
     assert_can_be_heard(browser)
     body = browser.find_element("css selector", "#programs tbody tr:last-child")
@@ -319,8 +319,8 @@ def test_the_page_without_eyes_or_a_mouse(browser, page):
 
 
 @pytest.mark.slow
-def test_the_figures_look_as_before(browser, page, tmp_path):
-    """Filtering shows in the pictures, and what is unfiltered looks as it did."""
+def test_the_figures_look_unchanged(browser, page, tmp_path):
+    """Filters affect the pictures, and without filters these look as before."""
     visit(browser, page, TALL)
     before = pictures(browser, tmp_path, FIGURES)
     filter_by(browser, "locks", 0, "mcs")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plans of studies: what they refuse, and that runs are neither lost nor repeated."""
+"""Campaigns: bad files are refused, and runs are neither lost nor repeated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def plan(tmp_path):
     return path
 
 
-def test_a_plan_is_shown_and_carried_out(plan, tmp_path, capsys):
+def test_a_campaign_is_shown_and_run(plan, tmp_path, capsys):
     store = tmp_path / "s"
     assert study("plan", plan, "--store", store) == 0
     assert "4 configurations; at least 8 runs are left" in capsys.readouterr().out
@@ -51,7 +51,7 @@ def test_a_plan_is_shown_and_carried_out(plan, tmp_path, capsys):
     assert facts["host"]["cpus_online"] >= 1
 
 
-def test_what_is_done_is_not_done_again(plan, tmp_path):
+def test_completed_runs_are_not_repeated(plan, tmp_path):
     store = tmp_path / "s"
     assert study("run", plan, "--store", store, "--machine", "here") == 0
     (path,) = (store / "journals").glob("*.jsonl")
@@ -65,7 +65,7 @@ def test_what_is_done_is_not_done_again(plan, tmp_path):
     assert len(keys) == len(set(keys)) == 8
 
 
-def test_interrupting_leaves_a_store_to_go_on_with(tmp_path):
+def test_an_interrupted_campaign_can_be_resumed(tmp_path):
     path = tmp_path / "plan.toml"
     path.write_text(PLAN.replace("echo speed", "sleep 0.3; echo speed"))
     store = tmp_path / "s"
@@ -88,7 +88,7 @@ def test_interrupting_leaves_a_store_to_go_on_with(tmp_path):
     assert len(entries(store)) == 8
 
 
-def test_what_fails_does_not_stop_the_rest(plan, tmp_path, capsys):
+def test_failures_do_not_stop_the_other_programs(plan, tmp_path, capsys):
     plan.write_text(
         PLAN
         + """
@@ -143,7 +143,7 @@ metrics = { throughput = "never ([0-9]+)" }
         ('title = "small"', "environment = 3", "2: environment: is not a table"),
     ],
 )
-def test_bad_plans_are_refused(plan, tmp_path, capsys, before, after, complaint):
+def test_bad_campaigns_are_refused(plan, tmp_path, capsys, before, after, complaint):
     assert before in PLAN
     plan.write_text(PLAN.replace(before, after, 1))
     assert study("run", plan, "--store", tmp_path / "s") == 2
@@ -159,7 +159,7 @@ def entry(number, value=1.0, noise="", outcome="ok"):
     return JournalEntry("speed", "futex", 1, number, outcome, "", values, 1.0, noise)
 
 
-def test_runs_go_on_until_the_interval_is_narrow(plan):
+def test_runs_continue_until_the_interval_is_narrow(plan):
     plan.write_text(PLAN.replace("most_runs = 2", "most_runs = 4\nuntil = 0.05"))
     one = next(one for one in configurations(load(plan)) if one.key == KEY)
 
@@ -174,7 +174,7 @@ def test_runs_go_on_until_the_interval_is_narrow(plan):
     assert not wants(1.0, 1.2, 0.8, 1.4)
 
 
-def test_noisy_runs_do_not_count_but_not_for_ever(plan, tmp_path):
+def test_noisy_runs_count_after_enough_repetitions(plan, tmp_path):
     plan.write_text(PLAN.replace("noisy_runs = 0", "noisy_runs = 3"))
     campaign = load(plan)
     one = next(one for one in configurations(campaign) if one.key == KEY)
@@ -193,7 +193,7 @@ def test_noisy_runs_do_not_count_but_not_for_ever(plan, tmp_path):
         Journal(tmp_path / "j.jsonl")
 
 
-def test_the_order_is_random_but_the_plan_s_own(plan, tmp_path):
+def test_the_order_is_random_but_reproducible(plan, tmp_path):
     def order():
         campaign = load(plan)
         journal = Journal(tmp_path / "order.jsonl")
@@ -239,8 +239,8 @@ def test_pinning_takes_as_many_cpus_as_threads():
         ),
     ],
 )
-def test_the_line_is_that_of_the_program(plan, tmp_path, capsys, wrong, complaint):
-    """Not the first that begins so: both have threads, and the defaults as well."""
+def test_errors_name_the_line_of_the_program(plan, tmp_path, capsys, wrong, complaint):
+    """Not the first line with that key: both programs and the defaults have threads."""
     head = SECOND.replace('locks = "glibc"\n', "")
     plan.write_text(PLAN + (head if "locks" in wrong else SECOND.rstrip()) + "\n")
     text = plan.read_text().rstrip().splitlines()
@@ -250,7 +250,7 @@ def test_the_line_is_that_of_the_program(plan, tmp_path, capsys, wrong, complain
     assert f"plan.toml:{complaint.replace('22', str(at), 1)}" in capsys.readouterr().err
 
 
-def test_a_metric_that_never_matches_names_its_place(plan, tmp_path, capsys):
+def test_a_metric_that_never_matches_names_its_line(plan, tmp_path, capsys):
     plan.write_text(PLAN + SECOND + "metrics = { throughput = 'never ([0-9]+)' }\n")
     line = PLAN.count("\n") + 2
     assert study("run", plan, "--store", tmp_path / "s", "--machine", "here") == 1
@@ -263,8 +263,8 @@ def test_a_metric_that_never_matches_names_its_place(plan, tmp_path, capsys):
     assert failure["outcome"] == "no figure"
 
 
-def test_a_plan_without_new_keys_asks_for_what_it_always_did(plan):
-    """The digest names the journal: another one would make all runs again."""
+def test_the_digest_of_an_old_campaign_is_unchanged(plan):
+    """The digest names the journal, so another digest would repeat all runs."""
     plan.write_text(PLAN.replace("noisy_runs = 0\n", ""))
     assert load(plan).digest == "379c6bb7be26"
     plan.write_text(PLAN)
@@ -282,7 +282,7 @@ def test_a_program_that_cannot_be_prepared_does_not_stop_the_rest(
     assert len([run for run in entries(tmp_path / "s") if run["outcome"] == "ok"]) == 8
 
 
-def test_a_metric_of_a_plan_has_one_meaning(plan, tmp_path):
+def test_a_metric_of_a_campaign_is_not_ambiguous(plan, tmp_path):
     """On a command line, speed=([0-9]+) could be a name and a pattern, or a pattern."""
     text = PLAN.replace("echo speed {threads}00", "echo throughput=7; echo 8")
     plan.write_text(text.replace('"speed ([0-9]+)"', '"([0-9]+)"'))

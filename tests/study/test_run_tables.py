@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables of single runs: intervals, verdicts, collapse, and what interposing costs."""
+"""Tables from single runs: intervals, verdicts, collapse, cost of interposition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def rows(name, question):
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
-def test_the_interval_is_that_of_scipy():
+def test_the_interval_agrees_with_scipy():
     source = numpy.random.default_rng(5)
     one, other = source.normal(12, 2, 30), source.normal(10, 1, 20)
     found = ratio_of_means(one, other)
@@ -54,8 +54,8 @@ def test_intervals_of_single_runs_and_of_none():
 
 
 @pytest.mark.parametrize(("runs", "low", "high"), [(5, 0.85, 0.91), (10, 0.89, 0.95)])
-def test_how_often_the_interval_covers_the_truth(runs, low, high):
-    """The shares that the module owns up to."""
+def test_coverage_of_the_interval(runs, low, high):
+    """The coverage that the docstring of the module states."""
     source = numpy.random.default_rng(11)
     inside = 0
     for seed in range(600):
@@ -129,7 +129,7 @@ def test_verdicts_at_a_point_of_view():
     }  # fmt: skip
 
 
-def test_verdicts_where_less_is_better():
+def test_verdicts_if_lower_is_better():
     found = {
         (row["application"], row["lock"]): row
         for row in rows("verdicts", question(inverted=True))
@@ -138,7 +138,7 @@ def test_verdicts_where_less_is_better():
     assert found["db", "a"]["ratio_to_best"] == pytest.approx(0.5, rel=0.01)
 
 
-def test_collapse_names_what_is_lost():
+def test_collapse_lists_the_loss():
     values = [[[10, 40, 15], [10, 30, 29]], [[5, 4, 2], [NAN, NAN, NAN]]]
     found = rows("collapse", Question({"M": grid(values, sizes=(1, 2, 4))}))
     assert found == [
@@ -152,7 +152,7 @@ def test_collapse_names_what_is_lost():
 
 
 def test_native_against_interposed_is_a_paired_t_test():
-    """Of logarithms, which scipy does too."""
+    """On logarithms, compared with scipy."""
     source = numpy.random.default_rng(2)
     native = source.uniform(1, 100, (2, 2, 2))
     interposed = native * source.normal(0.97, 0.01, (2, 2, 2))
@@ -220,7 +220,7 @@ def test_the_command_prints_them(tmp_path, capsys):
     assert table("collapse") == []
     best = table("verdicts", "--metric", "p99", "--at", "max")[0]
     assert (best["application"], best["lock"]) == ("db", "glibc")
-    # To a latency of 0 nothing has a ratio: that one is left out.
+    # A latency of 0 has no ratios, so it is left out.
     web = [r for r in table("verdicts", "--metric", "p99") if r["application"] == "web"]
     assert [row["lock"] for row in web] == ["futex"]
     gains = {r["application"]: r for r in table("sensitivity", "--metric", "p99")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A study on a simulated machine: the store it fills, and that it goes on."""
+"""Campaigns on a simulated machine: their store, and resuming them."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ def entries(store):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_a_simulated_machine_is_one_like_any_other(plan, tmp_path, capsys):
+def test_a_campaign_on_a_simulated_machine(plan, tmp_path, capsys):
     store = tmp_path / "s"
     words = ("run", plan, "--store", store, "--on", "simulated:opteron-48")
     assert study(*words) == 0
     assert "real is skipped" in capsys.readouterr().err
     done = entries(store)
-    assert len(done) == 8  # two locks, two sizes, two seeds; glibc is no simulated lock
+    assert len(done) == 8  # two locks, two sizes, two seeds; glibc is not simulated
     assert {entry["lock"] for entry in done} == {"mcs", "ttas"}
     assert study(*words) == 0
-    assert len(entries(store)) == 8  # nothing twice
+    assert len(entries(store)) == 8  # no run twice
 
     machine = "opteron-48 (simulated)"
     assert study("table", "sensitivity", "--store", store, "--machine", machine) == 0
@@ -95,19 +95,19 @@ def test_a_simulated_machine_is_one_like_any_other(plan, tmp_path, capsys):
         ("moon", "no such place"),
     ],
 )
-def test_places_that_are_none(plan, tmp_path, capsys, place, complaint):
+def test_unknown_places_are_refused(plan, tmp_path, capsys, place, complaint):
     assert study("run", plan, "--store", tmp_path / "s", "--on", place) == 2
     assert complaint in capsys.readouterr().err
 
 
-def test_here_a_workload_without_a_lock_is_left_out(plan, tmp_path, capsys):
+def test_a_workload_without_a_lock_is_skipped_on_the_host(plan, tmp_path, capsys):
     knobs = "knobs = { think_cycles = 300 }"
     plan.write_text(PLAN.replace('"one-lock"', '"atomics"').replace(knobs, ""))
     assert study("plan", plan, "--store", tmp_path / "s") == 0
     assert "--on simulated:NAME" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_workload_beside_a_command(plan, tmp_path, capsys):
+def test_a_workload_excludes_a_command(plan, tmp_path, capsys):
     plan.write_text(PLAN.replace('command = "true"', 'command="true"\nworkload="x"'))
     assert study("plan", plan, "--store", tmp_path / "s") == 2
     assert "delete one of the two" in capsys.readouterr().err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A study on a real Slurm cluster: two nodes that are this machine."""
+"""Campaigns on a real Slurm cluster with two nodes on one host."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def cluster():
 
 @pytest.fixture(autouse=True)
 def on_the_cluster(cluster, monkeypatch):
-    """Each test begins on a cluster without jobs."""
+    """Each test begins without jobs on the cluster."""
     for name in ("PATH", "SLURM_CONF"):
         monkeypatch.setenv(name, cluster.environment[name])
     yield
@@ -111,13 +111,13 @@ def wait_for_runs(store, count):
 
 
 def complete(store, configurations=4):
-    """Whether each configuration has two runs, none of them twice, and none failed."""
+    """Whether each configuration has two different runs, without failures."""
     assert {run["outcome"] for run in entries(store)} == {"ok"}
     assert set(keys(store).values()) == {1}
     return len(keys(store)) == 2 * configurations
 
 
-def test_a_plan_is_carried_out_and_collected(plan, store, capsys):
+def test_a_campaign_is_run_and_collected(plan, store, capsys):
     plan.write_text(plan.read_text() + '[[program]]\nname = "b"\ncommand = "true"\n')
     assert run(plan, store, "--jobs", "2") == 0
     said = capsys.readouterr().err
@@ -138,7 +138,7 @@ def test_a_plan_is_carried_out_and_collected(plan, store, capsys):
 
 
 @pytest.mark.slow
-def test_an_interruption_leaves_the_jobs_and_finds_them(long_plan, store, capsys):
+def test_jobs_survive_an_interruption_and_are_found_again(long_plan, store, capsys):
     words = words_for(long_plan, store)
     child = subprocess.Popen(
         [sys.executable, "-c", RUN_HASP, *words], stderr=subprocess.PIPE, text=True
@@ -171,7 +171,7 @@ def test_two_calls_at_once_submit_one_job(long_plan, store, cluster):
 
 
 @pytest.mark.slow
-def test_jobs_are_cancelled_and_what_they_did_is_kept(long_plan, store, capsys):
+def test_cancelled_jobs_keep_their_runs(long_plan, store, capsys):
     assert run(long_plan, store, "--cancel") == 0
     assert "no job of this study" in capsys.readouterr().err
     assert run(long_plan, store, "--no-wait") == 0
@@ -180,7 +180,7 @@ def test_jobs_are_cancelled_and_what_they_did_is_kept(long_plan, store, capsys):
     assert "cancelled; its runs are kept" in capsys.readouterr().err
     kept = entries(store)
     assert 2 <= len(kept) < 8
-    assert {run["outcome"] for run in kept} == {"ok"}  # SIGTERM ended one; no failure
+    assert {run["outcome"] for run in kept} == {"ok"}  # none after SIGTERM
     assert list((store / "samples").glob("*.parquet"))
     assert run(long_plan, store) == 0
     assert entries(store)[: len(kept)] == kept
@@ -188,7 +188,7 @@ def test_jobs_are_cancelled_and_what_they_did_is_kept(long_plan, store, capsys):
 
 
 @pytest.mark.slow
-def test_a_job_that_is_killed_costs_one_run_at_most(long_plan, store, cluster):
+def test_a_killed_job_loses_at_most_one_run(long_plan, store, cluster):
     assert run(long_plan, store, "--no-wait") == 0
     wait_for_runs(store, 2)
     (array,) = arrays(store)
@@ -202,7 +202,7 @@ def test_a_job_that_is_killed_costs_one_run_at_most(long_plan, store, cluster):
 
 
 @pytest.mark.slow
-def test_a_time_limit_is_gone_on_after(long_plan, store, capsys):
+def test_work_continues_after_a_time_limit(long_plan, store, capsys):
     assert run(long_plan, store, "--time", "4s") == 0
     assert "ended before all was done: going on" in capsys.readouterr().err
     assert complete(store)
@@ -210,7 +210,7 @@ def test_a_time_limit_is_gone_on_after(long_plan, store, capsys):
 
 
 @pytest.mark.slow
-def test_a_time_limit_that_is_too_short_is_said(plan, store, capsys):
+def test_a_time_limit_that_is_too_short_is_reported(plan, store, capsys):
     plan.write_text(PLAN.replace("SECONDS", "20"))
     assert run(plan, store, "--time", "2s") == 2
     assert "not one run came of them" in capsys.readouterr().err
@@ -218,7 +218,7 @@ def test_a_time_limit_that_is_too_short_is_said(plan, store, capsys):
 
 
 @pytest.mark.slow
-def test_each_node_is_a_machine_where_that_is_wanted(long_plan, store):
+def test_each_node_can_be_a_machine(long_plan, store):
     assert run(long_plan, store, "--jobs", "2", "--machine-per", "node") == 0
     machines = {
         json.loads(path.read_text())["machine"]: json.loads(path.read_text())["runs"]
@@ -240,7 +240,7 @@ def test_each_node_is_a_machine_where_that_is_wanted(long_plan, store):
         (("--sbatch=--no-such-option",), ("sbatch refuses the job",)),
     ],
 )
-def test_what_goes_wrong_is_passed_on(plan, store, capsys, words, complaints):
+def test_errors_of_sbatch_are_reported(plan, store, capsys, words, complaints):
     assert run(plan, store, *words) == 2
     said = capsys.readouterr().err
     for complaint in complaints:
@@ -249,7 +249,7 @@ def test_what_goes_wrong_is_passed_on(plan, store, capsys, words, complaints):
 
 
 @pytest.mark.slow
-def test_a_pending_job_says_why(long_plan, store, capsys, cluster):
+def test_the_reason_of_a_pending_job_is_shown(long_plan, store, capsys, cluster):
     assert run(long_plan, store, "--no-wait", "--sbatch=--hold") == 0
     capsys.readouterr()
     child = subprocess.Popen(
@@ -270,7 +270,7 @@ def test_a_pending_job_says_why(long_plan, store, capsys, cluster):
 
 @pytest.fixture(scope="module")
 def hidden(cluster):
-    """A folder that the node of the partition `blind` does not see."""
+    """A folder that is invisible on the node of the partition `blind`."""
     if os.getuid():
         pytest.skip("only root may give a node other mounts")
     cluster.start_blind_node()
@@ -278,7 +278,7 @@ def hidden(cluster):
 
 
 @pytest.mark.slow
-def test_a_store_that_the_node_does_not_see_is_said(plan, hidden, capsys):
+def test_a_store_that_is_invisible_on_the_node_is_reported(plan, hidden, capsys):
     assert run(plan, hidden / "s", "--partition", "blind") == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "on n3 ended as FAILED and left no log in" in said
@@ -289,7 +289,7 @@ def test_a_store_that_the_node_does_not_see_is_said(plan, hidden, capsys):
 
 
 @pytest.mark.slow
-def test_a_node_without_hasp_is_said(plan, store, hidden):
+def test_a_node_without_hasp_is_reported(plan, store, hidden):
     python = hidden / "python"
     python.symlink_to(sys.executable)
     finished = subprocess.run(

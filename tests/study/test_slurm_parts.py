@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of a study on Slurm that need no Slurm: settings, tasks, errors."""
+"""Parts of the Slurm support that work without Slurm: settings, tasks, errors."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def study(*words):
     return main(["study", *map(str, words)])
 
 
-def test_settings_come_from_the_plan_and_not_into_its_digest(plan):
+def test_cluster_settings_do_not_change_the_digest(plan):
     campaign = load(plan)
     assert campaign.slurm.partition == "main"
     assert campaign.slurm.time_s == 7200
@@ -140,7 +140,7 @@ def test_a_wrong_table_is_refused(plan, tmp_path, capsys, before, after, complai
         (("--on", "slurm"), "`sbatch` is not installed"),
     ],
 )
-def test_options_that_cannot_be(plan, tmp_path, capsys, monkeypatch, words, complaint):
+def test_bad_options_are_refused(plan, tmp_path, capsys, monkeypatch, words, complaint):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert study("run", plan, "--store", tmp_path / "t", *words) == 2
     assert complaint in capsys.readouterr().err
@@ -170,7 +170,7 @@ def test_nodes_are_named_by_their_kind():
     assert len(kinds) == 4
 
 
-def test_a_task_does_all_that_is_left_and_no_more(on_node, store):
+def test_a_task_does_exactly_the_work_that_is_left(on_node, store):
     outcome, said = on_node("7_0")
     assert outcome == said.outcome == files.DONE
     assert said.machine == naming.name_of_kind(host.facts())
@@ -181,7 +181,7 @@ def test_a_task_does_all_that_is_left_and_no_more(on_node, store):
     assert entries(store) == done
 
 
-def test_a_claimed_program_is_left_to_who_claimed_it(on_node, store, plan):
+def test_claimed_programs_are_skipped(on_node, store, plan):
     made = files.Files(store, load(plan).digest)
     made.make()
     machine = naming.name_of_kind(host.facts())
@@ -189,34 +189,34 @@ def test_a_claimed_program_is_left_to_who_claimed_it(on_node, store, plan):
     assert not made.claim("7", machine, 1, "7_2")
     on_node("7_0")
     assert {program for program, *_ in entries(store)} == {"short"}
-    on_node("8_0")  # claims of another array mean nothing
+    on_node("8_0")  # claims of another array are ignored
     done = entries(store)
     assert len(done) == len(set(done)) == 8
 
 
-def test_what_an_earlier_task_did_is_not_done_again(on_node, store):
+def test_runs_of_earlier_tasks_are_not_repeated(on_node, store):
     on_node("7_0")
     (part,) = (store / "journals").glob("*.parts/*.jsonl")
     lines = part.read_text().splitlines(keepends=True)
-    part.write_text("".join(lines[:3]) + lines[3][:20])  # killed in the midst of a line
+    part.write_text("".join(lines[:3]) + lines[3][:20])  # killed while it wrote a line
     on_node("8_0", node="n2")
-    assert part.read_text().endswith(lines[3][:20])  # another's file is not touched
+    assert part.read_text().endswith(lines[3][:20])  # unchanged
     part.write_text("".join(lines[:3]))
     done = entries(store)
     assert len(done) == len(set(done)) == 8
 
 
-def test_unlike_nodes_are_not_one_machine(on_node, store, monkeypatch):
+def test_different_nodes_are_not_one_machine(on_node, store, monkeypatch):
     assert on_node("7_0", machine="m")[0] == files.DONE
     monkeypatch.setattr(host, "facts", node)
     outcome, said = on_node("7_1", node="n2", machine="m")
     assert outcome == files.REFUSED
     assert "the machine m is" in said.message and "EPYC" in said.message
-    assert on_node("7_2", node="n2")[0] == files.DONE  # by kinds they are two
+    assert on_node("7_2", node="n2")[0] == files.DONE  # by kind, there are two
     assert on_node("7_3", node="n2", machine_per="node")[1].machine == "n2"
 
 
-def test_programs_that_a_node_lacks(on_node, plan, store):
+def test_programs_missing_on_a_node(on_node, plan, store):
     plan.write_text(PLAN.replace('command = "true"', 'command = "no-such-program"', 1))
     outcome, said = on_node("7_0")
     assert outcome == files.DONE
@@ -238,7 +238,7 @@ def test_a_task_ends_in_order_before_its_time_limit(on_node, plan, store):
     assert len(done) == len(set(done)) == 8
 
 
-def test_a_failure_that_is_the_end_of_the_job_is_not_written_down(store):
+def test_failures_caused_by_the_end_of_the_job_are_not_written(store):
     journal = task.PatientJournal(store / "journals" / "x.jsonl")
     killed = JournalEntry(
         "long", "mcs", 1, 1, "failed", "killed by SIGTERM", {}, 1.0, ""
@@ -273,11 +273,11 @@ def said(outcome):
         ("OUT_OF_MEMORY", files.RUNNING, False),
     ],
 )
-def test_which_ends_are_passing(state, outcome, well):
+def test_job_states_that_are_not_failures(state, outcome, well):
     assert failure.went_well(job(state), outcome and said(outcome)) is well
 
 
-def test_failures_are_told_with_the_end_of_the_log(store):
+def test_failures_are_reported_with_the_end_of_the_log(store):
     made = files.Files(store, "d")
     made.make()
     error, output = made.log_of("7_0")

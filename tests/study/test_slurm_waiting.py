@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Waiting for a cluster's jobs, and what the store says of them, without a cluster."""
+"""Waiting for a cluster's jobs and their state in the store, without a cluster."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def job(number, condition, reason=""):
     return SlurmJob(f"7_{number}", condition, "n1", reason)
 
 
-def test_what_is_left_is_told_from_all_tasks(campaign, store, made, capsys):
+def test_remaining_runs_are_computed_from_all_tasks(campaign, store, made, capsys):
     made.write(task("7_0"))
     made.write(task("7_1"))
-    made.write(task("7_2", machine=""))  # still on its way
+    made.write(task("7_2", machine=""))  # not visible yet
     write_runs(made, "7_0", entry("a", "glibc", 1), entry("a", "glibc", 2))
     write_runs(made, "7_1", entry("a", "futex", 1), entry("b", "futex", 1))
     now = state.look(campaign, store, made)
@@ -89,16 +89,16 @@ def test_what_is_left_is_told_from_all_tasks(campaign, store, made, capsys):
     assert "at least 4 runs are left" in capsys.readouterr().out
 
 
-def test_a_program_is_left_out_if_every_node_lacks_it(campaign, store, made):
+def test_a_program_is_skipped_if_every_node_lacks_it(campaign, store, made):
     lacks = {"a": "no program called 'a'"}
     made.write(task("7_0", left_out=lacks))
     made.write(task("7_1"))
     assert state.look(campaign, store, made).left("m") == {"a": 4, "b": 4}
-    made.write(task("10_0", left_out=lacks))  # a later array: the nodes differ
+    made.write(task("10_0", left_out=lacks))  # a later array, on other nodes
     assert state.look(campaign, store, made).left("m") == {"b": 4}
 
 
-def test_a_controller_that_is_away_is_waited_for(
+def test_an_unreachable_controller_is_tried_again(
     campaign, store, made, monkeypatch, capsys
 ):
     monkeypatch.setattr(watching, "FIRST_PAUSE", 0.01)

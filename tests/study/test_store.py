@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study` as its users meet it: import, tables, and what it refuses."""
+"""`hasp study` from the user's view: import, tables, and refused input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ web,1,ttas,7,1
 
 @pytest.fixture
 def hasp(capsys):
-    """The command in this process: starting one for each case would take too long."""
+    """The command in this process, because a process for each case would be slow."""
 
     def run(*words):
         status = main([str(word) for word in words])
@@ -67,11 +67,11 @@ def test_a_table_of_imported_runs(hasp, store):
     assert rows[1]["gain_max_pct"] == "0"
 
 
-def test_what_was_not_measured_is_absent(hasp, store):
+def test_unmeasured_metrics_are_absent(hasp, store):
     rows = table(
         hasp, store, "best-vs-lock", "--machine", "M", "--metric", "tpp", "--at", "one"
     )
-    # The other lock has no energy there.
+    # The other lock has no energy values.
     assert [(row["application"], row["lock"]) for row in rows] == [("db", "mcs")]
 
 
@@ -82,21 +82,21 @@ def test_the_store_is_plain_parquet_with_provenance(store):
     assert samples.columns == [
         "machine", "program", "lock", "size", "run", "metric", "value",
     ]  # fmt: skip
-    assert len(samples) == 13  # seven runs of two metrics, one of them not measured
+    assert len(samples) == 13  # seven runs of two metrics, with one value missing
     (path,) = (store / "samples").glob("*.json")
     batch = json.loads(path.read_text())
     assert (batch["source"], batch["runs"]) == ("runs.csv", 7)
     assert batch["size_unit"] == "nodes"
 
 
-def test_list_says_what_is_there(hasp, store):
+def test_list_shows_the_batches(hasp, store):
     result = hasp("study", "list", "--store", store)
     assert "runs.csv" in result.stdout
     lines = hasp("study", "list", "--store", store, "--json").stdout.splitlines()
     assert json.loads(lines[0])["runs"] == 7
 
 
-def test_the_same_file_is_not_taken_twice(hasp, store, runs):
+def test_the_same_file_is_not_imported_twice(hasp, store, runs):
     again = hasp(
         "study",
         "add",
@@ -126,7 +126,9 @@ def test_the_same_file_is_not_taken_twice(hasp, store, runs):
         (RUNS[RUNS.index("db") :], "", "has no runs"),
     ],
 )
-def test_bad_files_are_refused_whole(hasp, tmp_path, runs, before, after, complaint):
+def test_bad_files_are_refused_completely(
+    hasp, tmp_path, runs, before, after, complaint
+):
     assert before in RUNS
     runs.write_text(RUNS.replace(before, after))
     store = tmp_path / "s"
@@ -165,7 +167,7 @@ def test_unknown_names(hasp, store, words, complaint):
     assert complaint in result.stderr
 
 
-def test_other_folders_are_no_stores(hasp, tmp_path, runs):
+def test_other_folders_are_not_stores(hasp, tmp_path, runs):
     words = ("--machine", "M")
     result = hasp(
         "study",
@@ -206,8 +208,8 @@ def test_a_damaged_batch_is_named(hasp, store):
         assert f"{path} is damaged" in result.stderr
 
 
-def test_adding_a_file_does_not_wait_for_the_statistics(tmp_path, runs):
-    """SciPy takes longer to import than the largest data set takes to add."""
+def test_adding_a_file_does_not_import_the_statistics(tmp_path, runs):
+    """Importing SciPy takes longer than adding the largest data set."""
     code = (
         "import sys; from hasp.cli.main import main; status = main(sys.argv[1:]);"
         "sys.exit(status or 'scipy' in sys.modules)"
@@ -218,7 +220,7 @@ def test_adding_a_file_does_not_wait_for_the_statistics(tmp_path, runs):
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_the_help_of_each_action(capsys, action):
-    """It fits 80 columns, and its usage is its own."""
+    """The help fits 80 columns, and its usage line names the action."""
     assert main(["study", action, "--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"usage: hasp study {action} ")
