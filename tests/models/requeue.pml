@@ -2,7 +2,7 @@
 /*
  * A holder moves a thread from a condition variable to the sleepers of its lock:
  * end_condition_stay() and move_to_sleepers() of policies.h, the default lock's adopt
- * and relock, and the wait around them (preload/condition.c).
+ * and relock, and the wait around them (condition/wait.h).
  *
  * waiter(lock) acquires its lock, queues itself with a waiter from the pool, releases,
  * sleeps until signalled, acquires again and releases. signaller(lock) starts once a
@@ -16,8 +16,9 @@
  *
  * Models: src/locks/waiting/policies.h end_condition_stay=06346720 move_to_sleepers=bd235c91
  * Models: src/locks/algorithms/futex.h futex_adopt=3a8e69a0 futex_relock=bd7b078b
- * Models: src/preload/condition.c hand_over=1eb56bea take_again=f0f2b514
- * Models: src/preload/condition.c sleep_in_condition=29b1d996 wait_on=07b62cf0
+ * Models: src/condition/wait.h condition_begin=c7cab032 condition_hand_over=3de3d0b3
+ * Models: src/condition/wait.h condition_sleep=a0b4b635 condition_outcome=406cc016
+ * Models: src/condition/wait.h condition_reacquire=ddb6074d
  *
  * Run: two locks, one waiter in turn -DTHREADS=4 -DNODES=1 -DTWO_LOCKS
  * Run: others lock meanwhile -DTHREADS=3 -DNODES=1 -DLOCKER
