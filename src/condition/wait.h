@@ -15,7 +15,7 @@
 #include "locks/list/descriptor.h"
 #include "locks/waiting/policies.h"
 
-#define CONDITION_INLINE static inline __attribute__((always_inline))
+#define CONDITION_INLINE static inline __attribute__((always_inline, unused))
 
 struct condition_wait {
     const void *condition;
