@@ -162,6 +162,14 @@ def without_name(facts: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if name != "hostname"}
 
 
+def _failures(campaign: Campaign, journal: Journal) -> list[dict[str, Any]]:
+    names = ("program", "lock", "threads", "outcome", "detail")
+    return [
+        {name: getattr(failure, name) for name in names}
+        for failure in failures(campaign, Tally(journal.entries))
+    ]
+
+
 def publish(
     store: Store,
     campaign: Campaign,
@@ -199,13 +207,7 @@ def publish(
         "title": campaign.title,
         "hasp_version": version(),
         "host": without_name(host.facts().as_json()),
-        "failures": [
-            {
-                name: getattr(failure, name)
-                for name in ("program", "lock", "threads", "outcome", "detail")
-            }
-            for failure in failures(campaign, Tally(journal.entries))
-        ],
+        "failures": _failures(campaign, journal),
         "doubts": Counter(entry.doubt for entry in journal.entries if entry.doubt),
         "environment": campaign.environment,
         "programs": {
