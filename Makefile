@@ -41,7 +41,7 @@ RUN_TESTS = $(BIN)/meson test -C $(BUILD) --no-rebuild --print-errorlogs $(MESON
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-all lint format bench build check-python clean \
+.PHONY: help setup demo test test-all lint format bench build dist clean \
   packages-build packages-demo packages-test packages-test-all docs mutants
 
 help: ## Show this list
@@ -79,6 +79,9 @@ build: setup ## Build the native parts and the tests in build/
 	@[ -d $(BUILD)/tests ] || $(WITH_TOOLS) meson configure $(BUILD) -Dtests=true
 	$(WITH_TOOLS) ninja -C $(BUILD) -j $(JOBS)
 
+dist: setup ## Build wheels that install without a compiler, in dist/
+	$(BIN)/python tools/make_wheel.py dist
+
 docs: build ## Regenerate the lock catalogue, docs/locks.md and pages
 	$(BIN)/python tools/make_lock_catalogue.py \
 	  $(BUILD)/src/locks/list/hasp-locks --write
@@ -88,7 +91,7 @@ mutants: setup build ## Weaken every memory order in turn, and write docs/mutati
 	$(BIN)/python tools/mutate_locks.py --table
 
 clean: ## Remove what was built, .venv included
-	rm -rf $(BUILD) $(BUILD)-* $(VENV)
+	rm -rf $(BUILD) $(BUILD)-* $(VENV) dist
 
 # Debian packages: nothing happens when all are there.
 packages-build:
@@ -125,5 +128,6 @@ $(BUILD)/build.ninja: $(wildcard /var/lib/dpkg/status) | $(VENV)/requirements.st
 # compiling everything twice would take half a minute.
 $(VENV)/hasp.stamp: $(SOURCES) $(VENV)/requirements.stamp | $(BUILD)/build.ninja
 	$(WITH_TOOLS) pip install -q --no-build-isolation --no-deps --force-reinstall \
-	  --config-settings=build-dir=$(BUILD) --config-settings=setup-args=-Dtests=$(TESTS) .
+	  --config-settings=build-dir=$(BUILD) --config-settings=setup-args=-Dtests=$(TESTS) \
+	  --config-settings=setup-args=-Ddeveloper_tools=true .
 	@touch $@

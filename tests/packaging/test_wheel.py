@@ -1,37 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""The package as a user gets it: a wheel, installed where nothing else is."""
+"""The wheel, installed in an environment where nothing else is."""
 
 from __future__ import annotations
 
 import json
-import os
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
+from lock_list import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bin folder of an environment that holds the wheel and what it requires."""
-    folder = tmp_path_factory.mktemp("wheel")
-    tools = Path(
-        sys.executable
-    ).parent  # meson and ninja, for a build without isolation
-    build = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-    pip = [sys.executable, "-m", "pip"]
-    subprocess.run(
-        [*pip, "wheel", "-q", "--no-build-isolation", "--no-deps", "-w", folder, ROOT],
-        check=True,
-        env=build,
-    )
-    (wheel,) = folder.glob("hasp-*.whl")
-    environment = folder / "environment"
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bin folder of an environment with the wheel and what it requires."""
+    environment = tmp_path_factory.mktemp("installed") / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     subprocess.run([environment / "bin/pip", "install", "-q", wheel], check=True)
     return environment / "bin"
@@ -63,3 +51,37 @@ def test_version_is_the_one_of_the_build(installed: Path) -> None:
     done = run(installed / "python", "-c", code)
     declared = (ROOT / "meson.build").read_text().split("version: '")[1].split("'")[0]
     assert done.stdout.strip() == declared
+
+
+def test_the_wheel_is_small_and_for_every_python(wheel: Path) -> None:
+    assert "-py3-none-manylinux_2_" in wheel.name
+    assert wheel.stat().st_size < 5_000_000
+    names = zipfile.ZipFile(wheel).namelist()
+    assert not [name for name in names if "/demo/" in name or "/validation/" in name]
+    for file in ("man/man1/hasp.1", "bash-completion/completions/hasp"):
+        assert any(name.endswith(f"share/{file}") for name in names)
+
+
+def test_the_core_is_less_than_60_megabytes(wheel: Path, tmp_path: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--only-binary", ":all:"]
+    subprocess.run([*pip, "-d", tmp_path, wheel], check=True)
+    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    assert sum(sizes.values()) < 60_000_000, sizes
+
+
+def test_a_verb_of_an_extra_names_it(installed: Path) -> None:
+    done = run(installed / "hasp", "compare", "--", "/bin/true")
+    assert done.returncode == 2
+    assert "pip install 'hasp[study]'" in done.stderr
+
+
+def test_the_programs_for_aarch64_run(wheels: Path, tmp_path: Path) -> None:
+    found = list(wheels.glob("hasp-*aarch64.whl"))
+    if not found or not shutil.which("qemu-aarch64"):
+        pytest.skip("no cross compiler or no qemu-aarch64")
+    with zipfile.ZipFile(found[0]) as packed:
+        program = Path(packed.extract("hasp/_native/hasp-locks", tmp_path))
+    program.chmod(0o755)
+    command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert '"name": "futex"' in done.stdout or '"name":"futex"' in done.stdout

@@ -27,20 +27,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script."""
-    print(script(arguments.shell))
+    from hasp.locks.native import locks
+
+    print(script(arguments.shell, [lock.name for lock in locks()]))
     return 0
 
 
-def script(shell: str) -> str:
-    """Return the completion script for one of SHELLS."""
+def script(shell: str, locks: list[str]) -> str:
+    """Return the completion script for one of SHELLS; `locks` are names to complete."""
     import shtab
 
     from hasp.cli.main import whole_parser
-    from hasp.locks.native import locks
 
-    names = [lock.name for lock in locks()]
     parser = whole_parser()
-    _complete_values(parser, names)
+    _complete_values(parser, locks)
     return str(shtab.complete(parser, shell=shell))
 
 

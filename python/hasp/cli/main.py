@@ -90,7 +90,9 @@ def whole_parser() -> argparse.ArgumentParser:
     """Return one parser for all verbs: the source of completions and manual pages."""
     parser = Parser(prog="hasp", usage=USAGE, description=ABOUT)
     parser.add_argument("--version", action="version", help="print the version")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    verbs = parser.add_subparsers(
+        title="verbs", dest="verb", metavar="VERB", required=True
+    )
     for name in VERBS:
         verb = load(name)
         verb.configure(verbs.add_parser(name, help=verb.HELP, **_appearance(verb)))

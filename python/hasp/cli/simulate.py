@@ -148,7 +148,13 @@ def run(arguments: argparse.Namespace) -> int:
 
         return scenario.check(arguments.scenario, arguments.update, arguments.jobs)
     if arguments.validate:
-        from hasp.lab.simulate.validation.run import validate
+        try:
+            from hasp.lab.simulate.validation.run import validate
+        except ModuleNotFoundError:
+            raise HaspError(
+                "--validate is a tool for developers and not part of this installation",
+                "run it from the source tree, after `make setup`",
+            ) from None
 
         return validate(arguments.machine, arguments.jobs, arguments.json)
     if not arguments.machine:

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""The wheels of `make dist`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lock_list import ROOT
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheels."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run([sys.executable, ROOT / "tools/make_wheel.py", folder], check=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(wheels: Path) -> Path:
+    """The wheel for this machine."""
+    (found,) = wheels.glob("hasp-*x86_64.whl")
+    return found

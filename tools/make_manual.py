@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Write the manual page and the completion scripts from the parsers of the verbs.
+
+make_manual.py VERSION FOLDER [LOCKS]: LOCKS is the program hasp-locks of this build; it
+lists the lock algorithms that the scripts complete.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = {"bash": "hasp", "zsh": "_hasp", "fish": "hasp.fish"}
+
+
+def manual_page(version: str) -> str:
+    """Return hasp(1) in troff."""
+    from argparse_manpage.manpage import Manpage
+
+    from hasp.cli.main import EXAMPLES, whole_parser
+
+    facts = {
+        "project_name": "hasp",
+        "prog": "hasp",
+        "version": version,
+        "description": "find the lock that slows down a pthread program",
+        "manual_title": "Hasp",
+        "manual_section": "1",
+    }
+    page = Manpage(whole_parser(), facts)
+    page.add_section("examples", ">", EXAMPLES.partition(":")[2].strip("\n"))
+    return str(page)
+
+
+def lock_names(program: str) -> list[str]:
+    """Return the names of the lock algorithms, without their variants."""
+    lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    return [json.loads(line)["name"] for line in lines.splitlines()]
+
+
+def main() -> int:
+    sys.path.insert(0, str(ROOT / "python"))
+    sys.dont_write_bytecode = True
+    from hasp.cli.completion import script
+
+    version, folder, *locks = sys.argv[1:]
+    names = lock_names(locks[0]) if locks else []
+    target = Path(folder)
+    (target / "hasp.1").write_text(manual_page(version))
+    for shell, file in FILES.items():
+        (target / file).write_text(script(shell, names))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
