@@ -210,18 +210,20 @@ def publish(
         "failures": _failures(campaign, journal),
         "doubts": Counter(entry.doubt for entry in journal.entries if entry.doubt),
         "environment": campaign.environment,
-        "programs": {
-            program.name: {
-                "command": list(program.settings.command),
-                "workload": program.workload,
-                "knobs": program.knobs,
-                "server": program.settings.server,
-                "pinning": program.pinning,
-                "plans": {file.name: file.digest for file in program.plan_files},
-                "recorded_runs": program.recorded_runs,
-            }
-            for program in campaign.programs
-        },
+        "programs": {one.name: _facts(one) for one in campaign.programs},
         **(more or {}),
     }
     store.add(samples.select(COLUMNS), provenance, replace=True)
+
+
+def _facts(program: StudyProgram) -> dict[str, Any]:
+    """The description of a program in the provenance."""
+    return {
+        "command": list(program.settings.command),
+        "workload": program.workload,
+        "knobs": program.knobs,
+        "server": program.settings.server,
+        "pinning": program.pinning,
+        "plans": {file.name: file.digest for file in program.plan_files},
+        "recorded_runs": program.recorded_runs,
+    }
