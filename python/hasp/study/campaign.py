@@ -26,7 +26,7 @@ from hasp.locks.site_plan import apply
 from hasp.study import shapes
 from hasp.study import slurm_settings as cluster
 from hasp.study.program import PlanFile, Repetition, StudyProgram
-from hasp.study.said import Said
+from hasp.study.program_table import ProgramTable
 
 SCHEMA = 1
 PINNINGS = ("none", "core", "node")
@@ -118,7 +118,7 @@ def load(path: Path) -> Campaign:
     parsed = []
     for number, own in enumerate(programs):
         _refuse_unknown(document, ("program",), own, ("name", *TYPES), number)
-        parsed.append(_program(Said(document, number, own, defaults)))
+        parsed.append(_program(ProgramTable(document, number, own, defaults)))
     names = [program.name for program in parsed]
     for name in names:
         if names.count(name) > 1:
@@ -164,136 +164,136 @@ def _refuse_unknown(
             )
 
 
-def _program(said: Said) -> StudyProgram:
-    if "workload" in said and "command" in said:
-        said.fail("workload", "excludes `command`", "delete one of the two")
-    for key in ("name", "workload" if "workload" in said else "command"):
-        if not isinstance(said.get(key), str) or not said.get(key).strip():
-            said.fail(key, "is missing", f'write `{key} = "..."`')
+def _program(table: ProgramTable) -> StudyProgram:
+    if "workload" in table and "command" in table:
+        table.fail("workload", "excludes `command`", "delete one of the two")
+    for key in ("name", "workload" if "workload" in table else "command"):
+        if not isinstance(table.get(key), str) or not table.get(key).strip():
+            table.fail(key, "is missing", f'write `{key} = "..."`')
     for key, kinds in TYPES.items():
-        value = said.get(key)
+        value = table.get(key)
         if value is not None and (
             not isinstance(value, kinds) or isinstance(value, bool)
         ):
             words = {"str": "text", "dict": "a table", "list": "a list"}
             kind = words.get(kinds[0].__name__, "a number")
-            said.fail(key, f"{value!r} is not {kind}", f"make it {kind}")
-    if said.get("pinning", "none") not in PINNINGS:
-        said.fail("pinning", "is unknown", f"it may be {', '.join(PINNINGS)}")
-    plan_files = _plan_files(said)
-    plan = _plan(said, plan_files)
-    if "workload" in said:
-        check = partial(_check_workload, said)
-        said.made("workload", check, said.get("workload"))
+            table.fail(key, f"{value!r} is not {kind}", f"make it {kind}")
+    if table.get("pinning", "none") not in PINNINGS:
+        table.fail("pinning", "is unknown", f"it may be {', '.join(PINNINGS)}")
+    plan_files = _plan_files(table)
+    settings = _settings(table, plan_files)
+    if "workload" in table:
+        check = partial(_check_workload, table)
+        table.convert("workload", check, table.get("workload"))
     return StudyProgram(
-        said.get("name"),
-        plan,
-        "node" if plan.unit == "nodes" else said.get("pinning", "none"),
-        _repetition(said),
-        float(said.get("seconds", shapes.SECONDS if "workload" in said else 5.0)),
-        said.get("workload"),
-        said.get("knobs", {}),
+        table.get("name"),
+        settings,
+        "node" if settings.unit == "nodes" else table.get("pinning", "none"),
+        _repetition(table),
+        float(table.get("seconds", shapes.SECONDS if "workload" in table else 5.0)),
+        table.get("workload"),
+        table.get("knobs", {}),
         plan_files,
-        said.made("cooldown", parse_duration, said.get("cooldown", "0s")),
-        _count(said, "noisy_runs", StudyProgram.noisy_runs),
-        _count(said, "lock_statistics", StudyProgram.recorded_runs),
-        said.line,
+        table.convert("cooldown", parse_duration, table.get("cooldown", "0s")),
+        _count(table, "noisy_runs", StudyProgram.noisy_runs),
+        _count(table, "lock_statistics", StudyProgram.recorded_runs),
+        table.line,
     )
 
 
-def _check_workload(said: Said, workload: str) -> None:
+def _check_workload(table: ProgramTable, workload: str) -> None:
     """Check a workload, its knobs, and the numbers of threads if they are known."""
-    counts = said.get("threads", [1]) if said.unit == "threads" else []
-    shapes.check(workload, said.get("knobs", {}), counts)
+    counts = table.get("threads", [1]) if table.unit == "threads" else []
+    shapes.check(workload, table.get("knobs", {}), counts)
 
 
-def _plan(said: Said, plan_files: tuple[PlanFile, ...]) -> Settings:
+def _settings(table: ProgramTable, plan_files: tuple[PlanFile, ...]) -> Settings:
     """The settings of a program: its commands, locks and sizes."""
-    unit = said.unit
-    sizes = said.get(unit, [1])
+    unit = table.unit
+    sizes = table.get(unit, [1])
     if not sizes or not all(isinstance(n, int) and n > 0 for n in sizes):
-        said.fail(unit, f"{sizes!r} is not a list of numbers", "e.g. [1, 2]")
-    if (said.get("server") is None) != (said.get("ready") is None):
-        key = "server" if "server" in said else "ready"
-        said.fail(key, "`server` and `ready` belong together", "add the other")
-    chosen = _locks(said)
+        table.fail(unit, f"{sizes!r} is not a list of numbers", "e.g. [1, 2]")
+    if (table.get("server") is None) != (table.get("ready") is None):
+        key = "server" if "server" in table else "ready"
+        table.fail(key, "`server` and `ready` belong together", "add the other")
+    chosen = _locks(table)
     chosen.sort(key=lambda lock: lock != REFERENCE)
     for key in ("command", "server"):
-        if key in said:
-            said.made(key, shell_words, said.get(key))
+        if key in table:
+            table.convert(key, shell_words, table.get(key))
     return Settings(
-        command=tuple(shell_words(said.get("command"))) if "command" in said else (),
+        command=tuple(shell_words(table.get("command"))) if "command" in table else (),
         locks=(*chosen, *(file.name for file in plan_files)),
         threads=tuple(sizes),
-        timeout_s=said.made("timeout", parse_duration, said.get("timeout", "60s")),
+        timeout_s=table.convert("timeout", parse_duration, table.get("timeout", "60s")),
         metrics=(
-            *(shapes.METRICS if "workload" in said else ()),
+            *(shapes.METRICS if "workload" in table else ()),
             *(
-                _metric(name, metric, said)
-                for name, metric in said.get("metrics", {}).items()
+                _metric(name, metric, table)
+                for name, metric in table.get("metrics", {}).items()
             ),
         ),
-        prepare=said.get("prepare"),
-        check=said.get("check"),
-        server=said.get("server"),
-        ready=said.made("ready", parse_ready, said.get("ready"))
-        if "ready" in said
+        prepare=table.get("prepare"),
+        check=table.get("check"),
+        server=table.get("server"),
+        ready=table.convert("ready", parse_ready, table.get("ready"))
+        if "ready" in table
         else None,
         unit=unit,
     )
 
 
-def _locks(said: Said) -> list[str]:
+def _locks(table: ProgramTable) -> list[str]:
     """The names of its locks: text as for --locks, or a list of such words."""
-    words = said.get("locks", "all")
+    words = table.get("locks", "all")
     if isinstance(words, list):
         if not all(isinstance(word, str) for word in words):
-            said.fail("locks", f"{words!r} is not a list of names", 'e.g. ["mcs"]')
+            table.fail("locks", f"{words!r} is not a list of names", 'e.g. ["mcs"]')
         words = ",".join(words)
-    return [lock.name for lock in said.made("locks", select, words)]
+    return [lock.name for lock in table.convert("locks", select, words)]
 
 
-def _repetition(said: Said) -> Repetition:
-    least = said.get("least_runs", Repetition.least)
+def _repetition(table: ProgramTable) -> Repetition:
+    least = table.get("least_runs", Repetition.least)
     if least < 1:
-        said.fail("least_runs", f"{least} is not 1 or more", "make it 1 or more")
+        table.fail("least_runs", f"{least} is not 1 or more", "make it 1 or more")
     return Repetition(
         least,
-        max(said.get("most_runs", Repetition.most), least),
-        float(said.get("until", Repetition.until)),
+        max(table.get("most_runs", Repetition.most), least),
+        float(table.get("until", Repetition.until)),
     )
 
 
-def _count(said: Said, key: str, usual: int) -> int:
-    count: int = said.get(key, usual)
+def _count(table: ProgramTable, key: str, usual: int) -> int:
+    count: int = table.get(key, usual)
     if count < 0:
-        said.fail(key, f"{count} is negative", "make it 0 or more")
+        table.fail(key, f"{count} is negative", "make it 0 or more")
     return count
 
 
-def _plan_files(said: Said) -> tuple[PlanFile, ...]:
+def _plan_files(table: ProgramTable) -> tuple[PlanFile, ...]:
     """The plans measured like locks; paths are relative to the campaign's folder."""
-    names = said.get("plans", [])
+    names = table.get("plans", [])
     found = []
     for name in names:
         if not isinstance(name, str):
-            said.fail(
+            table.fail(
                 "plans", f"{name!r} is not a file name", 'e.g. ["hasp.plan.toml"]'
             )
-        path = (said.folder / name).absolute()
-        said.made("plans", apply.load, PLAN + str(path))
+        path = (table.folder / name).absolute()
+        table.convert("plans", apply.load, PLAN + str(path))
         digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
         found.append(PlanFile(PLAN + name, str(path), digest))
     return tuple(dict.fromkeys(found))
 
 
-def _metric(name: str, said: Any, program: Said) -> Metric:
+def _metric(name: str, value: Any, program: ProgramTable) -> Metric:
     """Parse `NAME = "pattern"`, or a table with pattern, unit and lower_is_better."""
 
     def fail(message: str, remedy: str) -> NoReturn:
         program.fail("metrics", f"{name}: {message}", remedy)
 
-    table = {"pattern": said} if isinstance(said, str) else said
+    table = {"pattern": value} if isinstance(value, str) else value
     if not isinstance(table, dict) or not isinstance(table.get("pattern"), str):
         fail("has no pattern", 'write `NAME = "ops: ([0-9.]+)"`')
     for key in table:

@@ -12,7 +12,7 @@ from hasp.base.errors import HaspError
 Made = TypeVar("Made")
 
 
-class Said:
+class ProgramTable:
     """The keys of one [[program]], with the defaults; errors name the line."""
 
     def __init__(
@@ -58,7 +58,7 @@ class Said:
             f"{document.path}:{line}: program {name}: {key}: {message}", remedy
         )
 
-    def made(self, key: str, make: Callable[[Any], Made], value: Any) -> Made:
+    def convert(self, key: str, make: Callable[[Any], Made], value: Any) -> Made:
         """Convert a value; an error names its key."""
         try:
             return make(value)
