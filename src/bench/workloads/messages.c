@@ -26,7 +26,7 @@ struct channel {
 /* The lines of one sender. */
 struct pair {
     struct channel there, back;
-    uint64_t served __attribute__((aligned(CACHE_LINE))); /* the server's own */
+    uint64_t served __attribute__((aligned(CACHE_LINE))); /* private to the server */
 };
 
 static struct pair *pair_of(const struct run *run, uint64_t sender)
