@@ -124,10 +124,10 @@ def test_figures_are_plausible(program: str) -> None:
     assert alone["jain_fairness"] == 1
     assert alone["longest_run"] >= alone["operations"]
     assert alone["handover_ns"] is None
-    assert 1 < alone["acquire_p50_ns"] < 1000
+    assert 0 < alone["acquire_p50_ns"] <= alone["operation_p50_ns"]
     held = run(program, "one-lock", "--threads=1", "cs_ns=1000")
     assert 0 < held["throughput_mops"] < 1
-    assert held["operation_p50_ns"] > 1000 > held["acquire_p50_ns"]
+    assert held["operation_p50_ns"] > max(1000, held["acquire_p50_ns"])
 
 
 ATTEMPTS = 50  # on a busy machine, two threads may not meet in a section for long
