@@ -26,8 +26,8 @@ COMMENT = """\
  *
  * The bits of the word:
  *
- *   HELD       somebody
- *              has it | or not
+ *   HELD       held
+ *              by a thread | or not
  *   bits 1..   how many wait
  *
  * A waiter, fields:
@@ -36,7 +36,7 @@ COMMENT = """\
  *
  * I1. HELD is set by one thread,
  *     the holder.
- * I2. Nobody waits for ever.
+ * I2. No thread waits for ever.
  * The store pairs with the load.
  *
  * Timed lock: a waiter that gives up says so.
@@ -123,10 +123,10 @@ def test_a_page_has_the_contents_of_the_comment(tree: Path, make: Make) -> None:
     for words in (
         "Wait for one's turn.",
         "The bits of the word:",
-        "| `HELD` | somebody has it \\| or not |",
+        "| `HELD` | held by a thread \\| or not |",
         "| `bits 1..` | how many wait |",
         "A waiter, fields: | cell | meaning | |---|---| | `next` | the one behind it |",
-        "- **I1** HELD is set by one thread, the holder. - **I2** Nobody",
+        "- **I1** HELD is set by one thread, the holder. - **I2** No thread",
         "The store pairs with the load.",
         "**Timed lock.** A waiter that gives up says so.",
         "**Proof.** By I2.",
@@ -207,9 +207,9 @@ def test_data_of_the_lock_is_shown(tree: Path, make: Make) -> None:
     ("wrong", "right", "complaint"),
     [
         (" * Idea: wait for\n", " * Wait for\n", "lacks the paragraph `Idea: ...`"),
-        ("   HELD       somebody\n", " HELD: somebody\n", "the state table"),
+        ("   HELD       held\n", " HELD: held\n", "the state table"),
         (" * I1. HELD", " * First, HELD", "the invariants are I2"),
-        (" * I2. Nobody", " * I3. Nobody", "the invariants are I1, I3"),
+        (" * I2. No thread", " * I3. No thread", "the invariants are I1, I3"),
         ("/*\n * Sample", "#if 0\n * Sample", "no head comment"),
     ],
 )

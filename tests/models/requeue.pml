@@ -147,7 +147,7 @@ inline hold_and_unlock(lock)
 }
 byte holders[2];
 
-inline sleep_in_condition(n)
+inline condition_sleep(n)
 {
 #ifndef BUG_LATE_ASLEEP
     plain_store(ASLEEP(n), 1);
@@ -173,7 +173,7 @@ inline sleep_in_condition(n)
     od
 }
 
-inline take_again(lock, n)
+inline condition_reacquire(lock, n)
 {
     old = WOKEN;
     if
@@ -204,8 +204,8 @@ proctype waiter(byte self; byte lock; bool timed)
     d_step { drain(self); queue[lock]!n; signals[lock]++ };
     futex_unlock(lock);
     acquired = false;
-    sleep_in_condition(n);
-    take_again(lock, n);
+    condition_sleep(n);
+    condition_reacquire(lock, n);
     hold_and_unlock(lock)
 }
 

@@ -90,10 +90,10 @@ static inline __attribute__((always_inline)) bool finish_timedlock(struct lock *
     return acquired;
 }
 
-/* The fast path calls functions in tail position only, so it needs no stack frame. It
- * is inlined however long the list becomes; otherwise the compiler's budget would
- * decide. Its calls of the algorithm are spelled out in the macro: through a table of
- * functions, GCC would not inline all of them. */
+/* The fast path calls functions in tail position only, so it needs no stack frame. The
+ * attribute inlines the rest even if a long list exhausts the compiler's budget. The
+ * calls of the algorithm are spelled out in the macro, because GCC does not inline all
+ * of them through a table of functions. */
 #define FAST __attribute__((flatten))
 
 #define DEFINE_OPERATIONS(name, prefix, word, adoption, ...)                           \

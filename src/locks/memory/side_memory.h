@@ -88,8 +88,7 @@ static inline void side_memory_free(struct atomic_u32 *directory)
 /* Blocks created so far, for tests. */
 uint32_t side_block_count(void);
 
-/* Returns true when so many blocks are in use that a lock should do without if it
- * can. */
+/* Returns true if too many blocks are in use to create optional ones. */
 bool side_memory_scarce(void);
 
 #endif
