@@ -103,6 +103,12 @@ def groups(words: list[str]) -> tuple[list[Path], list[Path]]:
             "one side has one run, the other has several",
             "profile both sides several times, or name one trace of each",
         )
+    for side in (before, after):
+        if len(set(side)) < len(side):
+            raise HaspError(
+                f"{','.join(map(str, side))}: a trace is named twice on one side",
+                "name a trace for each run: one run counted twice is not two",
+            )
     return before, after
 
 
@@ -134,6 +140,9 @@ def run(arguments: argparse.Namespace) -> int:
         write_json([document(found)], arguments.json)
     if arguments.json != STDOUT:
         print_difference(found, arguments.top)
+    for one in conditions:
+        if one.unmatched(found):
+            note(f"--fail-if {one.text!r} checked nothing: no lock matches")
     failures = [said for one in conditions for said in one.fails(found)]
     for sentence in failures:
         note(sentence)

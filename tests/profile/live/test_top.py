@@ -77,7 +77,7 @@ def test_an_interval_is_the_difference_of_two_looks(samples):
     assert (hot.waiters, hot.holders) == (1, ["holder"])
     assert found.section_share == pytest.approx(0.25)
     # As in the report.
-    assert after.own_share == load(samples[1]).overhead.share > 0
+    assert after.overhead_share == load(samples[1]).overhead.share > 0
 
 
 def test_a_wait_that_goes_on_counts_up_to_now(tmp_path):

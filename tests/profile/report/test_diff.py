@@ -134,6 +134,21 @@ def test_fail_if_names_the_lock_and_the_change(diff):
     assert status == 1
 
 
+def test_a_new_hot_lock_is_growth_of_its_share(diff):
+    """Its change in percent is infinite, and there is no result to test."""
+    words = ("--fail-if", "share > +10%")
+    status, _, err = diff(samples.unlocked(), run_of(1), *words)
+    assert status == 1
+    assert "db.c:88 &db->mu: this lock is new" in err
+    assert diff(run_of(1), samples.unlocked(), *words)[0] == 0
+
+
+def test_a_condition_that_matches_no_lock_is_noted(diff):
+    status, _, err = diff(run_of(1), run_of(2), "--fail-if", "zzz*: share > +1%")
+    assert status == 0
+    assert "checked nothing: no lock matches" in err
+
+
 def test_a_change_that_may_be_chance_does_not_fail(diff):
     """Forty acquisitions cannot show a change of ten percent."""
     before, after = run_of(1, number=40), run_of(2, number=44)
@@ -170,6 +185,7 @@ def test_the_table_fits_and_says_what_differs(diff):
         (["a0.trace,a0.trace", ","], "one side has no trace"),
         (["--fail-if", "wait.p98 > 3%", "a0.trace", "b0.trace"], "measures: share"),
         (["--fail-if", "share > 3", "a0.trace", "b0.trace"], "is in percent"),
+        (["a0.trace,a0.trace", "b0.trace,b0.trace"], "named twice"),
         (["--fail-if", "share", "a0.trace", "b0.trace"], "is not a condition"),
     ],
 )

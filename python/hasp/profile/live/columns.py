@@ -108,7 +108,7 @@ def headline(snapshot: Snapshot, interval: Interval) -> str:
     facts = (
         f" ({snapshot.pid}), {snapshot.lock}: {plural(len(snapshot.threads), 'thread')}"
         f", {share(interval.section_share)} in sections, "
-        f"recording {share(snapshot.own_share)}"
+        f"recording {share(snapshot.overhead_share)}"
     )
     program, _, words = snapshot.command.partition(" ")
     command = f"{Path(program).name} {words}".strip()

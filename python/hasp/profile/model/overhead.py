@@ -13,7 +13,7 @@ from hasp.profile.trace.format import Records
 COSTS = {"counted": "counted", "timed": "timed", "stacks": "stack"}
 
 
-def own_ns(header: np.void, threads: Records, ns_per_tick: float) -> float:
+def overhead_ns(header: np.void, threads: Records, ns_per_tick: float) -> float:
     """Return the CPU time of recording in ns, in the threads and in the sampler.
 
     Older traces have no measurement: operation counts are multiplied with calibrated
@@ -38,7 +38,7 @@ def overhead_of(
     recording while a program sleeps does not delay it. Without CPU times the base is
     the sum of the threads' lifetimes.
     """
-    spent = own_ns(header, threads, ns_per_tick)
+    spent = overhead_ns(header, threads, ns_per_tick)
     ran = threads["cpu_ns"].sum(dtype=float) + float(header["sampler_ns"])
     run = int(header["latest"]["ticks"]) - int(header["begin"]["ticks"])
     whole = max(ran, run * ns_per_tick) if threads["cpu_ns"].any() else lifetime_ns

@@ -100,7 +100,7 @@ class Snapshot:
     place_of: Mapping[int, Place]
     lifetime: float  # total lifetime of all threads so far, in ticks
     section: int  # ticks in critical sections
-    own_share: float  # the recorder's share of the program's time so far
+    overhead_share: float  # the recorder's share of the program's time so far
 
 
 def take(path: Path) -> Snapshot:
@@ -140,7 +140,7 @@ def take(path: Path) -> Snapshot:
         place_of=place_of,
         lifetime=lifetime,
         section=int(records["section_ticks"].sum(dtype=np.uint64)),
-        own_share=overhead_of(
+        overhead_share=overhead_of(
             header, records, ns_per_tick, lifetime * ns_per_tick
         ).share,
     )

@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""`hasp diff --fail-if`:
-
-conditions on significant changes, such as `wait.p99 > +20%`.
-"""
+"""`hasp diff --fail-if`: conditions on significant changes, as `wait.p99 > +20%`."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from hasp.base.errors import HaspError
 from hasp.profile.report.conditions import OPERATORS, parse
-from hasp.profile.report.difference import LESS, MORE, Difference
+from hasp.profile.report.difference import (
+    LESS,
+    MORE,
+    NEW,
+    TESTED_FROM,
+    Difference,
+    SiteChange,
+)
 from hasp.profile.report.difference_text import describe
 from hasp.profile.report.measures import MEASURES
+from hasp.profile.report.words import share
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,13 @@ class ChangeCondition:
         compare, words = OPERATORS[self.operator]
         said = []
         for site in found.sites:
+            if self._is_new(site):
+                value = share(site.share_after, " ")
+                said.append(
+                    f"{site.name}: this lock is new, with {value} of the threads' time "
+                    f"({self.text.strip()})"
+                )
+                continue
             result = site.results[self.measure]
             if result.change is None or result.verdict not in (MORE, LESS):
                 continue
@@ -42,6 +55,17 @@ class ChangeCondition:
                     f"({self.text.strip()})"
                 )
         return said
+
+    def _is_new(self, site: SiteChange) -> bool:
+        """Whether a new lock meets a condition on growth of the share (from 0)."""
+        compare, _ = OPERATORS[self.operator]
+        grows = self.measure == "share" and compare(math.inf, self.percent)
+        notable = site.status == NEW and site.share_after >= TESTED_FROM
+        return grows and notable and self.concerns(site.name)
+
+    def unmatched(self, found: Difference) -> bool:
+        """Whether the condition applies to no site, and so checks nothing."""
+        return not any(self.concerns(site.name) for site in found.sites)
 
     def concerns(self, name: str) -> bool:
         """Whether the condition applies to the site."""
