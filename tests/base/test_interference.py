@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What disturbs a measurement, from made-up counters of the kernel."""
+"""Disturbances of a measurement, with synthetic kernel counters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def stat(path, **cpus):
-    """user nice system idle iowait irq softirq steal, in seconds, by CPU."""
+    """Write /proc/stat: user nice system idle iowait irq softirq steal, by CPU."""
     lines = [f"cpu  {'9999999 ' * 10}"]
     for name, seconds in cpus.items():
         ticks = " ".join(str(round(second * TICKS)) for second in seconds)

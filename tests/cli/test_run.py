@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp run`: the program takes Hasp's place, with the lock in its environment."""
+"""`hasp run`: the program replaces Hasp, with the lock in its environment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def library(path: Path, *options: str) -> Path:
 
 
 def show(cli, *words, **extra):
-    """What the program sees of LD_PRELOAD, HASP_LOCK and HASP_PARK_NS."""
+    """Return LD_PRELOAD, HASP_LOCK and HASP_PARK_NS as seen by the program."""
     line = "echo ${LD_PRELOAD-unset}/${HASP_LOCK-unset}/${HASP_PARK_NS-unset}"
     finished = cli("run", *words, "--", "sh", "-c", line, **extra)
     assert finished.returncode == 0, finished.stderr
@@ -132,7 +132,7 @@ def test_signal_dispositions_are_as_usual(cli):
 
 
 def test_the_environment_is_not_touched_otherwise(environment, tmp_path):
-    # In the C locale Python sets LC_CTYPE; the program must not see that.
+    # In the C locale, Python sets LC_CTYPE, which the program must not inherit.
     plain = {name: environment[name] for name in ("HASP_NATIVE_DIR", "XDG_CACHE_HOME")}
     plain |= {"PATH": os.environ["PATH"], "LC_ALL": ""}
     plain |= {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}

@@ -31,7 +31,7 @@ STYLES = {"fine": None, "note": None, "lack": "yellow"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp doctor`."""
+    """Add the options of `hasp doctor`."""
     parser.usage = "hasp doctor [--json [FILE]] [--] [PROGRAM]"
     parser.epilog = EPILOG
     add_json_option(parser)

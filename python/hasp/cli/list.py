@@ -46,7 +46,7 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp list`."""
+    """Add the options of `hasp list`."""
     parser.usage = "hasp list [NAME...] [options]"
     parser.epilog = EXAMPLES
     parser.add_argument(

@@ -26,7 +26,7 @@ linked, set-user-ID, 32-bit, musl) are refused with status 2 and a reason.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of `hasp run`."""
+    """Add the options of `hasp run`."""
     parser.usage = "hasp run [--lock LOCK | --plan FILE] [--] COMMAND..."
     parser.epilog = EXAMPLES
     which = parser.add_mutually_exclusive_group()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `hasp profile` will find here, and whether it can name a program's locks."""
+"""Checks of what `hasp profile` needs, and of the debug information of a program."""
 
 from __future__ import annotations
 

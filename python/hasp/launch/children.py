@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Measured programs: started through the launcher, limited in time, stopped for good.
+"""Starts measured programs through the launcher, with time limits, and stops them.
 
-"For good" means the program, its process group, and whatever it started that left the
-group: nothing may run on into the next measurement.
+Stopping includes the process group of the program and all descendants that left the
+group, so that nothing continues to run during the next measurement.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GRACE = 2.0  # seconds between asking a program to end and killing it
 
 @dataclass(frozen=True)
 class Usage:
-    """How a program ended, and what it and the children it waited for used."""
+    """The exit code of a program, and the resources that it and its children used."""
 
     exit_code: int  # negative: the signal that killed it
     wall_s: float
@@ -44,7 +44,7 @@ class Usage:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants that lose theirs, so that they can be ended."""
+    """Become the parent of orphaned descendants, so that they can be killed."""
     ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -57,7 +57,7 @@ class Launcher:
         It is deleted after the last program has ended if this process was killed.
         """
         self._child: Child | None = None
-        self._ended: Usage | None = None  # how the last child ended, once it has
+        self._ended: Usage | None = None  # of the last child, once it has ended
         request_reader, self._requests = os.pipe()
         self._replies, reply_writer = os.pipe()
         with uninterrupted():
@@ -77,7 +77,7 @@ class Launcher:
             self.floor_bytes = int(self._receive()["floor_kib"]) * 1024
 
     def close(self) -> None:
-        """End the launcher, and the program that it started if that still runs."""
+        """End the launcher and its program, if that is still running."""
         with uninterrupted():
             if self._child is not None and self._ended is None:
                 self._child.stop()
@@ -94,9 +94,9 @@ class Launcher:
         output: tuple[Path, Path],
         cpus: Collection[int] = (),
     ) -> Child:
-        """Start a program with stdout and stderr in files and nothing on stdin.
+        """Start a program with stdout and stderr in files and stdin empty.
 
-        It is bound to `cpus`, if any are named.
+        Its affinity mask is set to `cpus` unless that is empty.
         """
         request = {
             "path": path,
@@ -110,8 +110,8 @@ class Launcher:
         data = marshal.dumps(request)
         with uninterrupted():
             os.write(self._requests, len(data).to_bytes(4, "little"))
-            for place in range(0, len(data), 65536):
-                os.write(self._requests, data[place : place + 65536])
+            for begin in range(0, len(data), 65536):
+                os.write(self._requests, data[begin : begin + 65536])
             self._ended = None
             reply = self._receive()
             if "error" in reply:
@@ -119,12 +119,12 @@ class Launcher:
                     f"{path} cannot be started: {reply['error']}",
                     "see whether it runs without Hasp",
                 )
-            # An interruption can arrive before the caller has it, so it is kept here.
+            # Kept here in case Ctrl-C arrives before the caller has it.
             self._child = Child(self, int(reply["pid"]))
             return self._child
 
     def _receive(self) -> dict[str, Any]:
-        """The next message, however long it takes."""
+        """Wait for the next message and return it."""
         size = int.from_bytes(self._exactly(4), "little")
         message: dict[str, Any] = marshal.loads(self._exactly(size))
         return message
@@ -142,13 +142,13 @@ class Launcher:
         return data
 
     def usage(self, timeout: float | None) -> Usage | None:
-        """What the program used, once it has ended; None when it has not in time."""
+        """Return the usage of the program; None if it does not end in time."""
         if self._ended is None:
             poller = select.poll()
             poller.register(self._replies, select.POLLIN)
             if not poller.poll(None if timeout is None else max(0.0, timeout) * 1000):
                 return None
-            # An interruption must not lose what can be read only once.
+            # Ctrl-C must not lose the message, which can be read only once.
             with uninterrupted():
                 reply = self._receive()
                 self._ended = Usage(
@@ -164,7 +164,7 @@ class Launcher:
 
 
 class Child:
-    """A program that runs, or has run."""
+    """A program that is running or has ended."""
 
     def __init__(self, launcher: Launcher, pid: int) -> None:
         self._launcher = launcher
@@ -172,13 +172,13 @@ class Child:
         self._usage: Usage | None = None
 
     def wait(self, timeout: float) -> Usage | None:
-        """Its usage when it ends within `timeout` seconds."""
+        """Return its usage; None if it does not end within `timeout` seconds."""
         if self._usage is None:
             self._usage = self._launcher.usage(timeout)
         return self._usage
 
     def stop(self, grace: float = GRACE) -> Usage:
-        """Ask it and all that it started to end; kill what remains after `grace`."""
+        """Terminate it and its descendants; kill those that remain after `grace`."""
         with uninterrupted():
             family = self._family()
             if self._usage is None:
@@ -192,15 +192,15 @@ class Child:
             return self._usage
 
     def _family(self) -> set[psutil.Process]:
-        """Its living descendants, also those that left its process group."""
+        """Return its live descendants, including those that left its process group."""
         try:
             return set(psutil.Process(self.pid).children(recursive=True))
         except psutil.Error:
             return set()
 
     def _signal(self, number: int, family: set[psutil.Process]) -> None:
-        # Its process id is free for others once it has been waited for, but its group's
-        # is not while the group has members; an empty group cannot be signalled.
+        # Its process id may be reused once it has been reaped, but not the id of its
+        # group while the group has members. An empty group cannot be signalled.
         with contextlib.suppress(OSError):
             os.killpg(self.pid, number)
         for member in family:
@@ -209,9 +209,9 @@ class Child:
 
 
 class Strays:
-    """The orphans that appear while it is in use: ended, and what they used counted.
+    """Kills the orphans that appear while it is in use, and adds up their usage.
 
-    Daemons that stood before (of a `--prepare`, say) are left alone.
+    Orphans that existed before, such as daemons started by `--prepare`, are not killed.
     """
 
     def __init__(self) -> None:
@@ -219,7 +219,7 @@ class Strays:
 
     @staticmethod
     def _children() -> list[int]:
-        # The kernel's own list, where it keeps one: psutil looks at every process.
+        # The kernel's list, if it has one, because psutil reads all processes.
         lists = list(Path("/proc/self/task").glob("*/children"))
         if not lists:
             return [child.pid for child in psutil.Process().children()]
@@ -230,18 +230,18 @@ class Strays:
         return found
 
     def end(self) -> tuple[float, float, int]:
-        """Kill the new ones; seconds of user and system time, and the largest peak."""
+        """Kill new orphans; return their user and system seconds and largest peak."""
         with uninterrupted():
             return self._end()
 
     def _end(self) -> tuple[float, float, int]:
         user = system = 0.0
         peak = 0
-        # Killing one may orphan others, which come to us in their turn.
+        # Killing one may orphan others, which this process then adopts.
         deadline = time.monotonic() + GRACE
         empty = 0
-        # The kernel's list may lack some while others leave it: look until it is empty
-        # twice.
+        # The kernel's list may omit some while others are removed: read it until it is
+        # empty twice.
         while empty < 2 and time.monotonic() < deadline:
             strays = [pid for pid in self._children() if pid not in self._before]
             empty = 0 if strays else empty + 1

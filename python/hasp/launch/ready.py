@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The --ready option: how to find out that a server is ready."""
+"""The --ready option: the condition that shows that a server is ready."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hasp.base.errors import HaspError
 
 @dataclass(frozen=True)
 class Ready:
-    """The condition for a server to be ready: an open port, a file, or a delay."""
+    """A condition: an open port, a file that exists, or a delay."""
 
     kind: str  # tcp, file or delay
     host: str = ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Waiting until a server can serve, and seeing that nobody else serves already."""
+"""Waits until a server is ready, and checks that no other server is running."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def _answers(ready: Ready) -> bool:
 
 
 def _occupied(ready: Ready) -> bool:
-    """Whether something listens on the port, even if it has stopped answering.
+    """Whether a process listens on the port, even if it does not accept connections.
 
-    A listening socket forbids the address to others, also with SO_REUSEADDR, while what
-    is left of closed connections does not.
+    A listening socket prevents others from binding its address, even with SO_REUSEADDR,
+    while closed connections in TIME_WAIT do not.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -39,12 +39,12 @@ def _occupied(ready: Ready) -> bool:
             probe.bind(address)
         return False
     except OSError as problem:
-        # Otherwise the address is not ours to try: another host's, or privileged.
+        # Otherwise this process cannot bind the address: another host's, or privileged.
         return problem.errno == errno.EADDRINUSE or _answers(ready)
 
 
 def refuse_if_occupied(ready: Ready) -> None:
-    """Make sure that what becomes ready will be our server, not another one."""
+    """Check that the condition is not already true because of another server."""
     if ready.kind == "tcp":
         deadline = time.monotonic() + RELEASE_TIME
         while _occupied(ready):
@@ -52,7 +52,7 @@ def refuse_if_occupied(ready: Ready) -> None:
                 raise HaspError(
                     f"port {ready.port} of {ready.host} is in use before the server "
                     "is started",
-                    "stop what listens there (`ss -ltnp` names it), or use another "
+                    "stop the process (`ss -ltnp` shows it), or use another "
                     "port in --server, --ready and the command",
                 )
             time.sleep(POLL_INTERVAL)
@@ -64,7 +64,7 @@ def refuse_if_occupied(ready: Ready) -> None:
 
 
 def wait_until_ready(server: Child, ready: Ready, timeout: float) -> str:
-    """Empty when the server is ready; else why it is not, in words."""
+    """Wait until the server is ready; return "" or the reason why it is not."""
     deadline = time.monotonic() + timeout
     if ready.kind == "delay":
         deadline = time.monotonic() + ready.seconds
@@ -85,7 +85,7 @@ def wait_until_ready(server: Child, ready: Ready, timeout: float) -> str:
 
 
 def ended(exit_code: int) -> str:
-    """How a program ended, in words."""
+    """Describe how a program ended."""
     if exit_code >= 0:
         return f"exit status {exit_code}"
     import signal

@@ -183,7 +183,7 @@ def default_lock() -> LockInfo:
 
 
 def unknown_lock(name: str, other_words: Iterable[str]) -> HaspError:
-    """The error for a name that is no lock, offering the nearest ones."""
+    """Return the error for an unknown lock, which suggests similar names."""
     import difflib
 
     words = {lock.name: lock.name for lock in locks()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plan files: what is written is read again, and what is wrong is named."""
+"""Plan files: they can be written and read, and errors are located."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From a profile to a plan to the program: each site finds its locks again."""
+"""A plan made from a profile selects the locks of each site in the program."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def slot(name: str) -> int:
 
 
 def planned(program: Path, lock: str | None, wanted: dict[str, str]) -> Path:
-    """Profile the program; a plan of `wanted` locks by words of their sites."""
+    """Profile the program; return a plan with `wanted` locks by words of the site."""
     trace = program.parent / "hasp.trace"
     env = environment(lock, trace)
     subprocess.run([program], env=env, check=True, capture_output=True)
@@ -42,7 +42,7 @@ def planned(program: Path, lock: str | None, wanted: dict[str, str]) -> Path:
 
 
 def run(hasp: Any, plan: Path, program: Path) -> list[int]:
-    """The slots that the program prints; nothing of the plan may be without effect."""
+    """Return the slots that the program prints; every entry of the plan must match."""
     done = hasp("run", "--plan", str(plan), "--", str(program))
     assert (done.returncode, done.stderr) == (0, "")
     return [int(word) for word in done.stdout.split() if word.isdecimal()]
@@ -81,7 +81,7 @@ def test_cpp(hasp: Any, tmp_path: Path, lock: str | None, options: str) -> None:
 
 @pytest.mark.slow
 def test_while_profiled(hasp: Any, tmp_path: Path) -> None:
-    """The recorder's own frames are none of the program's."""
+    """Frames of the recorder do not count as the program's."""
     program = tmp_path / "program"
     words = ["cc", "-g", "-O2", "-o", program, HERE / "program.c", "-pthread"]
     subprocess.run(words, check=True)

@@ -37,7 +37,7 @@ def planned(program: Path) -> Path:
     ranges = code_of_line(program, "program.c", SITE_LINE, "&db->mu")
     address = variable(program, "cache_lock")
     assert ranges and address and module.build_id
-    # The call ends one of the line's pieces of code; which, the disassembly tells.
+    # The call ends one of the address ranges of the line; find it by disassembly.
     dump = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", program], capture_output=True, text=True
     ).stdout.splitlines()
@@ -165,13 +165,13 @@ def test_a_wrong_plan_is_refused(hasp: Any, tmp_path: Path) -> None:
 
 
 def test_damaged_programs_are_not_known(tmp_path: Path) -> None:
-    """Whatever their tables say; the same damage each time."""
+    """Damaged tables do not cause a crash; the damage is the same in each run."""
     program = build(tmp_path)
     whole = program.read_bytes()
     chance = random.Random(3)
     for _ in range(30):
         data = bytearray(whole)
-        # The table of sections is at the end, and most can go wrong there.
+        # Damages the section table, at the end of the file, most often.
         begin = chance.choice((0, len(data) - 40 * 64))
         for _ in range(chance.choice((1, 10, 100))):
             data[chance.randrange(begin, len(data))] = chance.randrange(256)
