@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp check`: model-check the locks under weak memory, as the code that ships."""
+"""`hasp check`: model-check the shipped lock code under weak memory."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ HELP = "model-check the locks: all schedules, weak memory, lost wake-ups"
 EXAMPLES = """\
 examples:
   hasp check                                every lock, some minutes
-  hasp check --quick                        every lock, under a minute on two CPUs
+  hasp check --quick                        every lock, in a minute or two on two CPUs
   hasp check --locks mcs,futex --time-limit 60s
   hasp check --locks clh --client timeout --preemptions 3
-  hasp check --list-clients                 what is checked of a lock
+  hasp check --list-clients                 the programs that each lock is checked with
   hasp check --json results.jsonl
 
 Each client is a program of two to four threads. Its schedules are searched in the order
-of how often a thread that could go on is interrupted, until all are done, or the bound
-or the time is reached; the table says how far that was. A finding is shown as the steps
-that lead to it. What the model assumes is in docs/checking.md.
+of their preemptions, until all are done or the bound or time limit is reached; the
+table shows how far the search went. A finding is shown as the steps that lead to it.
+docs/checking.md describes the assumptions of the model.
 
-exit status: 0 nothing found; 1 a lock is wrong; 2 usage; 130 after Ctrl-C, with what
-was found so far.
+exit status: 0 no finding; 1 a lock is wrong; 2 usage; 130 after Ctrl-C, with the results
+so far.
 """
 
 QUICK_PREEMPTIONS, QUICK_SECONDS, SECONDS = 1, 0.5, 4.0
@@ -43,7 +43,7 @@ def _bound(text: str) -> int | None:
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 1000")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1000")
     return int(text)
 
 
@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=_bound,
         default=None,
-        help="stop at schedules with so many preemptions, or `all` (default)",
+        help="explore schedules with at most N preemptions, or `all` (default)",
     )
     add(
         "--time-limit",
@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add("--quick", action="store_true", help="one preemption, half a second each")
     add("--jobs", metavar="N", type=_positive, help="locks at a time (default: CPUs)")
-    add("--list-clients", action="store_true", help="what is checked of a lock")
+    add("--list-clients", action="store_true", help="list the clients")
     add_json_option(parser)
 
 

@@ -11,6 +11,7 @@
     X(NONE)                                                                            \
     X(TAIL_RELAXED)                                                                    \
     X(WAIT_RELAXED)                                                                    \
+    X(LINK_RELAXED)                                                                    \
     X(LAST_RELAXED)                                                                    \
     X(GRANT_RELAXED)                                                                   \
     X(GRANT_FORGOTTEN)
