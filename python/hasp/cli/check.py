@@ -26,8 +26,8 @@ of their preemptions, until all are done or the bound or time limit is reached; 
 table shows how far the search went. A finding is shown as the steps that lead to it.
 docs/checking.md describes the assumptions of the model.
 
-exit status: 0 no finding; 1 a lock is wrong; 2 usage; 130 after Ctrl-C, with the results
-so far.
+exit status: 0 no finding; 1 a lock is wrong; 2 usage; 130 after Ctrl-C, with the
+results so far.
 """
 
 QUICK_PREEMPTIONS, QUICK_SECONDS, SECONDS = 1, 0.5, 4.0
