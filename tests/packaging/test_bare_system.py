@@ -91,5 +91,6 @@ def test_install_profile_and_uninstall(shell: Shell, wheel: Path) -> None:
 
     assert shell("pipx uninstall hasp").returncode == 0
     left = shell("find / -xdev -iname '*hasp*' -not -path '/proc/*'").stdout.split()
-    own = (f"/root/{wheel.name}", "/root/hasp.trace", "/root/.cache/hasp")
+    home = Path("/root")
+    own = tuple(str(home / name) for name in (wheel.name, "hasp.trace", ".cache/hasp"))
     assert [path for path in left if not path.startswith(own)] == []

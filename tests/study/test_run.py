@@ -232,7 +232,7 @@ def test_pinning_takes_as_many_cpus_as_threads():
         ("thread = [1]", "22: program.thread: unknown key"),
         ('locks = "moon"', "22: program second: locks: there is no lock called 'moon'"),
         ('ready = "soon"', "22: program second: ready: `server` and"),
-        ('timeout = "soon"', "22: program second: timeout: 'soon' is no duration"),
+        ('timeout = "soon"', "22: program second: timeout: 'soon' is not a duration"),
         (
             'metrics = { rate = "(" }',
             "22: program second: metrics: rate: is not a regular",

@@ -12,26 +12,31 @@ _PATTERN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-zµ]*)\s*")
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of `500us`, `10s`, `1.5m`; a bare number is seconds."""
+    """Return the seconds in `500us`, `10s` or `1.5m`; a number without unit is seconds.
+
+    Raises ValueError for anything else.
+    """
     match = _PATTERN.fullmatch(text)
     if not match or match.group(2) not in _SECONDS:
-        raise ValueError(f"{text!r} is no duration: write 10s, 500us, 200ms, 2m or 1h")
+        raise ValueError(
+            f"{text!r} is not a duration: write 10s, 500us, 200ms, 2m or 1h"
+        )
     return float(match.group(1)) * _SECONDS[match.group(2)]
 
 
 def duration_argument(text: str) -> float:
-    """parse_duration for argparse: positive, and the error says how to write it."""
+    """Parse a positive duration for argparse; the error shows the format."""
     try:
         seconds = parse_duration(text)
     except ValueError as problem:
         raise argparse.ArgumentTypeError(str(problem)) from None
     if seconds <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} must be longer than nothing")
+        raise argparse.ArgumentTypeError(f"{text!r} must be longer than zero")
     return seconds
 
 
 def format_duration(seconds: float) -> str:
-    """A figure of three digits with its unit: 12.3 ms, 4.56 s, 2 min 05 s."""
+    """Return the duration with three digits and a unit: 12.3 ms, 4.56 s, 2 min 05 s."""
     if seconds != seconds:
         return "-"
     if seconds >= 3600:
@@ -47,7 +52,7 @@ def format_duration(seconds: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """`value` with three significant digits and no exponent: 0.123, 12.3, 1230."""
+    """Return `value` with three significant digits, no exponent: 0.123, 12.3, 1230."""
     if value == 0 or value != value:
         return "0" if value == 0 else "-"
     for limit, decimals in ((0.09995, 4), (0.9995, 3), (9.995, 2), (99.95, 1)):

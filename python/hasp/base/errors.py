@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The one kind of error that users are meant to see."""
+"""The errors that users see, and the exit statuses of Hasp."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ EXIT_INTERRUPTED = 130
 
 
 class HaspError(Exception):
-    """Something that the user can put right: what is wrong, and what to do about it.
+    """An error that the user can correct: a message, and a remedy.
 
-    The command line prints both on stderr and ends with EXIT_REFUSED.
+    The command line prints both on stderr and exits with EXIT_REFUSED.
     """
 
     def __init__(self, message: str, remedy: str = "") -> None:
@@ -22,9 +22,9 @@ class HaspError(Exception):
 
 
 class Interrupted(BaseException):
-    """Ctrl-C, or a request to end, arrived; what was measured so far stays usable.
+    """SIGINT or SIGTERM arrived; the measurements made so far remain usable.
 
-    Not an Exception, so that no handler for failures swallows it.
+    It is not an Exception, because handlers of failures must not catch it.
     """
 
     def __init__(self, signal_number: int) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What all verbs print with: tables of 80 columns, JSON lines, and the colour rules.
+"""Output shared by all verbs: tables in 80 columns, JSON lines and colours.
 
 Colour appears on a terminal only, and never when NO_COLOR is set. `rich` is imported
-when a table is printed, because `hasp run` must not pay for it.
+only when a table is printed, because `hasp run` must start quickly.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ STDOUT = "-"
 
 
 def colour_wanted(stream: IO[str]) -> bool:
-    """Whether to colour what goes to `stream`."""
+    """Return true if output to `stream` should be coloured."""
     if os.environ.get("NO_COLOR"):
         return False
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def console(stream: IO[str] | None = None) -> Console:
-    """A rich console: as wide as the terminal but at most 100, else 80 columns."""
+    """Return a console as wide as the terminal, at most 100 columns, or else 80."""
     target = stream or sys.stdout
     colour = colour_wanted(target)
     result = _console_class()(
@@ -60,7 +60,7 @@ def _console_class() -> type[Console]:
     from rich.console import Console
 
     class SafeConsole(Console):
-        """A console that shows control characters, and leaves a broken pipe to main."""
+        """A console that escapes control characters and raises BrokenPipeError."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
@@ -72,7 +72,7 @@ def _console_class() -> type[Console]:
 
 
 def table(*, title: str = "", caption: str = "") -> Table:
-    """An empty table in Hasp's style: no frame, a rule below the headings."""
+    """Return an empty table without a frame, with a rule below the headings."""
     from rich import box
     from rich.table import Table
 
@@ -92,20 +92,20 @@ def table(*, title: str = "", caption: str = "") -> Table:
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """The `--json [FILE]` that every verb has."""
+    """Add the option `--json [FILE]`."""
     parser.add_argument(
         "--json",
         nargs="?",
         const=STDOUT,
         metavar="FILE",
-        help="one JSON object a line, to FILE, or to stdout when FILE is absent or -",
+        help="write JSON, one object a line, to FILE; to stdout without FILE or for -",
     )
 
 
 def json_line(record: Mapping[str, Any]) -> str:
-    """One record as one line; what JSON cannot say (infinite, not a number) is null."""
+    """Return a record as one line of JSON; infinity and NaN become null."""
     text = json.dumps(_finite(record), ensure_ascii=False, separators=(",", ":"))
-    # Words of a command line may be any bytes; JSON is UTF-8.
+    # Command lines may contain any bytes, but JSON is UTF-8.
     return text.encode(errors="replace").decode()
 
 
@@ -120,7 +120,7 @@ def _finite(value: Any) -> Any:
 
 
 def write_json(records: Iterable[Mapping[str, Any]], destination: str) -> None:
-    """Write records as lines to a file, or to stdout for `-`."""
+    """Write records as JSON lines to a file, or to stdout for `-`."""
     text = "".join(f"{json_line(record)}\n" for record in records)
     if destination == STDOUT:
         sys.stdout.write(text)
@@ -131,10 +131,10 @@ def write_json(records: Iterable[Mapping[str, Any]], destination: str) -> None:
 
 
 def check_writable(destination: str) -> None:
-    """Refuse an output file that cannot be written, before any work is done for it.
+    """Raise HaspError if an output file cannot be written, before any work is done.
 
-    Also refuses to replace an executable file: in `--json ./program` the name is far
-    more likely the program that was meant to be run.
+    Executable files are not replaced either: in `--json ./program` the name is most
+    likely the program to run.
     """
     path = Path(destination)
     if destination == STDOUT:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small helper programs, run and read without the weight of `subprocess`.
+"""Run small helper programs and read their output, without importing `subprocess`.
 
 `hasp run` starts one or two of them before every program, and importing subprocess
 costs more than running them.
@@ -14,19 +14,19 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-# Python ignores these two; a child must not inherit that.
+# Python ignores these two signals; children must not inherit that.
 PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class Captured(NamedTuple):
-    """How a helper ended and what it wrote on stdout."""
+    """The exit status of a helper and its standard output."""
 
-    status: int  # as the shell counts: 128 + the number of a deadly signal
-    stdout: str  # with stderr among it when that was asked for
+    status: int  # as in a shell: 128 + the number of a fatal signal
+    stdout: str  # and stderr, if requested
 
 
 def exit_status(wait_status: int) -> int:
-    """The exit status as a shell reports it."""
+    """Return the exit status as a shell reports it."""
     code = os.waitstatus_to_exitcode(wait_status)
     return code if code >= 0 else 128 - code
 
@@ -38,9 +38,9 @@ def capture(
     *,
     with_stderr: bool = False,
 ) -> Captured | None:
-    """Run `argv` (its first word is a path) and read its stdout, perhaps with stderr.
+    """Run `argv`, whose first word is a path, and read its stdout, perhaps stderr.
 
-    None when it cannot be started or does not end in time.
+    Returns None if it cannot be started or does not end within `timeout` seconds.
     """
     reader, writer = os.pipe()
     stderr = (

@@ -11,15 +11,18 @@ _PATTERN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(?:i?b)?\s*", re.IGNOREC
 
 
 def parse_size(text: str) -> int:
-    """Bytes of `64k`, `256M`, `1.5 GiB`; a bare number is bytes."""
+    """Return the bytes in `64k`, `256M` or `1.5 GiB`; a number without unit is bytes.
+
+    Raises ValueError for anything else.
+    """
     match = _PATTERN.fullmatch(text)
     if not match:
-        raise ValueError(f"{text!r} is no size: write 64M, 256MiB or 1G")
+        raise ValueError(f"{text!r} is not a size: write 64M, 256MiB or 1G")
     return int(float(match.group(1)) * _UNITS[match.group(2).lower()])
 
 
 def size_argument(text: str) -> int:
-    """parse_size for argparse, where the error says how to write it."""
+    """Parse a size for argparse; the error shows the format."""
     try:
         return parse_size(text)
     except ValueError as problem:
@@ -27,7 +30,7 @@ def size_argument(text: str) -> int:
 
 
 def format_size(size: float) -> str:
-    """Three digits and a binary unit: 512 bytes, 64 KiB, 1.5 GiB."""
+    """Return the size with three digits and a unit: 512 bytes, 64 KiB, 1.5 GiB."""
     for unit, limit in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if size >= limit:
             return f"{size / limit:.3g} {unit}"

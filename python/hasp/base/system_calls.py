@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether this process may use the system calls that Hasp's parts use: tried, not read.
+"""Finds out which system calls this process may use, by trying them.
 
 A permission file tells what the kernel would allow; a sandbox may still refuse.
 """
@@ -28,7 +28,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _call(name: str, *arguments: object) -> int:
-    """The result of a system call, or a negative errno."""
+    """Return the result of a system call, or a negative errno."""
     number = NUMBERS.get(platform.machine(), {}).get(name)
     if number is None:
         return -errno.ENOSYS
@@ -38,7 +38,7 @@ def _call(name: str, *arguments: object) -> int:
 
 
 def membarrier() -> str:
-    """Empty when the private expedited kind can be used; else why not."""
+    """Return why the private expedited membarrier fails; empty if it works."""
     commands = _call("membarrier", ctypes.c_int(MEMBARRIER_QUERY), ctypes.c_uint(0))
     if commands < 0:
         return os.strerror(-commands)
@@ -50,9 +50,9 @@ def membarrier() -> str:
 def perf_event(
     kind: int, config: int, *, process: int = 0, cpu: int = -1, flags: int = 0
 ) -> int:
-    """A descriptor of a counting event, or a negative errno.
+    """Open a counting event; return its descriptor, or a negative errno.
 
-    `process` 0 is this one; -1 stands for all of them, or for every CPU.
+    `process` 0 is this process and -1 all processes; `cpu` -1 means every CPU.
     """
     # type, size, config, sample period, sample type, read format, flags, then zeroes
     head = struct.pack("<IIQQQQQ", kind, PERF_ATTRIBUTE_SIZE, config, 0, 0, 0, flags)
@@ -76,17 +76,17 @@ def _trouble_with(kind: int, config: int) -> str:
 
 
 def hardware_events() -> str:
-    """Empty when this process can count CPU cycles of its own; else why not."""
+    """Return why this process cannot count its CPU cycles; empty if it can."""
     return _trouble_with(PERF_HARDWARE, PERF_CYCLES)
 
 
 def software_events() -> str:
-    """Empty when this process can count its own CPU time with perf; else why not."""
+    """Return why perf cannot count the CPU time of this process; empty if it can."""
     return _trouble_with(PERF_SOFTWARE, PERF_TASK_CLOCK)
 
 
 def rseq_registered() -> bool:
-    """Whether glibc registered restartable sequences for its threads."""
+    """Return true if glibc has registered restartable sequences for its threads."""
     try:
         return ctypes.c_uint.in_dll(_libc, "__rseq_size").value > 0
     except ValueError:
