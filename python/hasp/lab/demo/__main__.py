@@ -172,7 +172,9 @@ def conclude(options: Options, status: int) -> None:
     command = shown(Path(sys.executable).with_name("hasp"))
     reading = textwrap.fill(
         "How to read it: a ratio above 1 is better than glibc for throughput and worse "
-        "for P99; an interval that contains 1 shows no difference. Locks that "
+        "for P99. The intervals hold for all locks together; one that contains 1 "
+        "means `cannot tell`, and the line `power` says which difference these runs "
+        "find. Locks that "
         f"only spin ({names(collapsing)}) may collapse when threads outnumber CPUs, as "
         "published: waiters use the CPU time that the holder needs. Strict queues "
         f"that park ({names(queues)}) pay a context switch for every handover. These "
