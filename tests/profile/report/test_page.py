@@ -69,7 +69,7 @@ def test_the_page_says_what_the_first_screen_says(page):
     assert text.index('id="said"') < text.index('id="sites"')
     for words in (
         "db.c:88 &amp;db-&gt;mu",
-        "taken in both orders",
+        "acquired in both orders",
         "12 stacks were lost",
     ):
         assert words in text

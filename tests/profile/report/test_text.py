@@ -93,7 +93,7 @@ def test_histograms_are_text(report):
     assert numbers.index(max(numbers)) not in (0, len(numbers) - 1)
 
 
-def test_bugs_in_words_with_stacks(report):
+def test_misuse_in_words_with_stacks(report):
     _, out, _ = report("deadlock")
     assert "bank.c:10 &to->lock was still held by thread 3 (worker-3)" in words(out)
     assert "refund at bank.c:44" in out

@@ -22,22 +22,22 @@ from hasp.profile.report.findings import stack_words
 from hasp.profile.report.words import count, plural, share, time
 
 HELP = """\
-Each line is a site: all locks that one place of the program made.
+Each line is a site: all locks created by one source location.
 
-  waiting   threads that waited for its locks, on average over the interval
-  held      share of the interval in which a lock of it was held (2 locks: up to 200 %)
-  acq/s     acquisitions each second
-  cont      share of them that had to wait
-  now       threads that wait at this moment
-  holder    who holds one at this moment
-  waiters   the last intervals, the most that waited being a full bar
+  waiting   mean number of threads waiting for its locks in the interval
+  held      share of the interval in which a lock was held (2 locks: up to 200 %)
+  acq/s     acquisitions per second
+  cont      share of acquisitions that had to wait
+  now       threads waiting at this moment
+  holder    holder at this moment
+  waiters   history of the last intervals; a full bar is the maximum
 
   w h a c   sort by wait, hold, acquisitions, contended share
-  enter     all about the site under the cursor: stacks, times, histograms
-  t         the threads: what each one waits for and holds
-  o         what the program wrote
-  p         the next process, where several are recorded
-  q         quit; a program that was started for this view ends, too
+  enter     details of the site under the cursor: stacks, times, histograms
+  t         threads: what each one waits for and holds
+  o         output of the program
+  p         next process, if several are recorded
+  q         quit; a program started for this view ends too
 
 Escape goes back."""
 
@@ -108,7 +108,7 @@ def _describe(site: Site) -> Iterator[str]:
             f"{plural(len(site.locks), 'lock')}; "
             f"{share(site.share)} of all threads' time"
         )
-    for words, stack in (("created", site.created), ("first used", site.first)):
+    for words, stack in (("created", site.created), ("first acquired", site.first)):
         if stack:
             yield f"\n{words}:"
             yield from (f"  {line}" for line in stack_words(stack))

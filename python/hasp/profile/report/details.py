@@ -56,7 +56,7 @@ def print_site(profile: Profile, text: str, top: int | None) -> None:
 
 def _print_site(site: Site, profile: Profile, top: int | None, out: Console) -> None:
     say(out, f"{site.name} (site {site.number}, {site.kind.value})", style="bold")
-    for words, stack in (("created", site.created), ("first used", site.first)):
+    for words, stack in (("created", site.created), ("first acquired", site.first)):
         if stack:
             out.print(f"  {words}:")
             for line in stack_words(stack):

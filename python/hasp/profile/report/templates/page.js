@@ -4,7 +4,7 @@ let weight = "wait";
 
 const siteColumns = [["lock", "words"], ["kind", "words"],
   ...data.columns.map(({ heading, unit }) => [heading, unit])];
-const sites = new Table("sites", siteColumns, { caption: "Locks by place", sortBy: 3,
+const sites = new Table("sites", siteColumns, { caption: "Locks by site", sortBy: 3,
   chosen: () => chosen, changed: () => countSites(),
   choose: (number) => { chosen = number; drawSites(); drawSite(); } });
 const threads = new Table("threads", [["thread", "words"], ...data.thread_columns],
@@ -61,10 +61,10 @@ function drawSite() {
     xaxis: { type: "category", categoryorder: "array",
       categoryarray: [...bounds].sort((a, b) => a[1] - b[1]).map(([words]) => words),
       title: { text: narrow() ? "" : "from" } },
-    yaxis: { title: { text: "% of those timed" }, rangemode: "tozero" } },
+    yaxis: { title: { text: "% of timed" }, rangemode: "tozero" } },
   `How long waits, holds and handovers of ${data.names[chosen]} took`);
   element("stacks").append(...listing("created", details.created),
-    ...listing("first used", details.first));
+    ...listing("first acquired", details.first));
   drawMembers(details);
 }
 function drawMembers({ instances, locks }) {
@@ -72,7 +72,7 @@ function drawMembers({ instances, locks }) {
   const table = document.createElement("table");
   head.className = "note";
   head.textContent = `${instances.toLocaleString("en")} lock${instances === 1 ? "" : "s"}`
-    + (instances > locks.length ? ", those that were waited for longest" : "");
+    + (instances > locks.length ? ", those with the longest waits" : "");
   box.className = "scroll";
   box.append(table);
   element("members").append(head, box);
