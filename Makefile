@@ -119,7 +119,7 @@ $(VENV)/requirements.stamp: pyproject.toml tools/requirements.py | $(BIN)/python
 # compiler or a library that is not there. Once the folder has the tests, it keeps them.
 test test-all build docs mutants: TESTS := true
 TESTS = $(if $(wildcard $(BUILD)/tests),true,false)
-$(BUILD)/build.ninja: $(wildcard /var/lib/dpkg/status) | $(VENV)/requirements.stamp
+$(BUILD)/build.ninja: meson.options $(wildcard /var/lib/dpkg/status) | $(VENV)/requirements.stamp
 	$(WITH_TOOLS) meson setup --reconfigure $(BUILD) \
 	  -Dtests=$(TESTS) $(MESON_OPTIONS)
 	@touch $@

@@ -7,7 +7,7 @@
 //   relacy-checked LOCK CLIENT full|bound|random ITERATIONS
 //
 // Prints the verdict; status 1 if there is a finding.
-#include <relacy/relacy.hpp>
+#include "relacy/atomics.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +15,7 @@
 #include <string>
 
 extern "C" {
-#include "platform/checked/operations.h"
+#include "relacy/plain_accesses.h"
 #include "relacy/pool.h"
 #include "relacy/subjects.h"
 
@@ -63,18 +63,6 @@ bool is_shared(const void *address)
     return address >= &__data_start && address < &_end;
 }
 
-rl::debug_info here(const char *function)
-{
-    return rl::debug_info(function ? function : "", "", 0);
-}
-
-rl::memory_order order_of(int order)
-{
-    static const rl::memory_order orders[] = {rl::mo_relaxed, rl::mo_acquire,
-                                              rl::mo_release, rl::mo_acq_rel};
-    return orders[order & 3];
-}
-
 // In the middle of an execution there is no way back but a failure.
 void abandon()
 {
@@ -113,45 +101,6 @@ uint64_t value_at(const void *address, unsigned size)
     uint64_t value = 0;
     std::memcpy(&value, address, size);
     return value;
-}
-
-template <typename T>
-T change(rl::atomic<T> &cell, int kind, T operand, int order, const char *function)
-{
-    switch (kind) {
-    case CHECKED_EXCHANGE:
-        return cell.exchange(operand, order_of(order), here(function));
-    case CHECKED_ADD:
-        return cell.fetch_add(operand, order_of(order), here(function));
-    case CHECKED_OR:
-        return cell.fetch_or(operand, order_of(order), here(function));
-    default:
-        return cell.fetch_and(operand, order_of(order), here(function));
-    }
-}
-
-template <typename T>
-T compare(rl::atomic<T> &cell, T expected, T desired, int order, const char *function)
-{
-    cell.compare_exchange_strong(expected, desired, order_of(order), here(function),
-                                 rl::mo_relaxed, here(function));
-    return expected;
-}
-
-void access_plain(const void *address, unsigned size, bool write)
-{
-    if (!is_shared(address) || !current)
-        return;
-    const char *at = static_cast<const char *>(address);
-    for (unsigned done = 0; done < size; done += 4) {
-        unsigned granule = size - done < 4 ? size - done : 4;
-        unsigned index = number_of(plains, PLAINS, at + done, granule);
-        rl::var_proxy<uint32_t> plain(current->plains[index], here("plain access"));
-        if (write)
-            plain.store(0);
-        else
-            plain.load();
-    }
 }
 
 template <unsigned COUNT>
@@ -230,6 +179,22 @@ int check(const rl::test_params &params)
 } // namespace
 
 extern "C" {
+
+void access_plain(const void *address, unsigned size, bool write)
+{
+    if (!is_shared(address) || !current)
+        return;
+    const char *at = static_cast<const char *>(address);
+    for (unsigned done = 0; done < size; done += 4) {
+        unsigned granule = size - done < 4 ? size - done : 4;
+        unsigned index = number_of(plains, PLAINS, at + done, granule);
+        rl::var_proxy<uint32_t> plain(current->plains[index], here("plain access"));
+        if (write)
+            plain.store(0);
+        else
+            plain.load();
+    }
+}
 
 uint64_t checked_load(const void *cell, unsigned size, enum checked_order order,
                       const char *function)
@@ -398,39 +363,6 @@ void watch_waiters(void)
 }
 
 void lock_is_destroyed(void)
-{
-}
-
-#define ACCESS(name, size, write)                                                      \
-    void __tsan_##name(const void *address)                                            \
-    {                                                                                  \
-        access_plain(address, size, write);                                            \
-    }
-ACCESS(read1, 1, false)
-ACCESS(read2, 2, false)
-ACCESS(read4, 4, false)
-ACCESS(read8, 8, false)
-ACCESS(read16, 16, false)
-ACCESS(write1, 1, true)
-ACCESS(write2, 2, true)
-ACCESS(write4, 4, true)
-ACCESS(write8, 8, true)
-ACCESS(write16, 16, true)
-void __tsan_read_range(const void *address, unsigned long size)
-{
-    access_plain(address, static_cast<unsigned>(size), false);
-}
-void __tsan_write_range(const void *address, unsigned long size)
-{
-    access_plain(address, static_cast<unsigned>(size), true);
-}
-void __tsan_init(void)
-{
-}
-void __tsan_func_entry(void *)
-{
-}
-void __tsan_func_exit(void)
 {
 }
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls that -fsanitize=thread inserts before every access to a plain variable. */
+#include "relacy/plain_accesses.h"
+
+#define ACCESS(name, size, write)                                                      \
+    void __tsan_##name(const void *address)                                            \
+    {                                                                                  \
+        access_plain(address, size, write);                                            \
+    }
+ACCESS(read1, 1, false)
+ACCESS(read2, 2, false)
+ACCESS(read4, 4, false)
+ACCESS(read8, 8, false)
+ACCESS(read16, 16, false)
+ACCESS(write1, 1, true)
+ACCESS(write2, 2, true)
+ACCESS(write4, 4, true)
+ACCESS(write8, 8, true)
+ACCESS(write16, 16, true)
+void __tsan_read_range(const void *address, unsigned long size)
+{
+    access_plain(address, (unsigned)size, false);
+}
+void __tsan_write_range(const void *address, unsigned long size)
+{
+    access_plain(address, (unsigned)size, true);
+}
+void __tsan_init(void)
+{
+}
+void __tsan_func_entry(void *caller)
+{
+    (void)caller;
+}
+void __tsan_func_exit(void)
+{
+}
