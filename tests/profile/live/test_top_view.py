@@ -134,9 +134,9 @@ def test_enter_shows_all_about_a_site(samples):
 def test_help(samples):
     async def steps(app, pilot):
         await pilot.press("question_mark")
-        assert "threads that waited for its locks" in screen(app)
+        assert "threads waiting for its locks" in screen(app)
         await pilot.press("escape")
-        assert "threads that waited for its locks" not in screen(app)
+        assert "threads waiting for its locks" not in screen(app)
 
     drive(Fake(samples[1]), steps)
 
