@@ -9,6 +9,7 @@
  * C library's locks.
  */
 #include "condition/queue.h"
+#include "platform/number_text.h"
 #include "preload/dispatch.h"
 #include "preload/plan.h"
 #include "preload/real.h"
@@ -85,13 +86,8 @@ static void announce(unsigned lock, bool biased)
     char text[96] = "lock=";
     strcat(text, lock_at(lock).name);
     strcat(text, biased ? " bias=on pid=" : " bias=off pid=");
-    char digits[12], *at = digits + sizeof digits - 1;
-    *at = '\0';
-    unsigned long pid = (unsigned long)getpid();
-    do
-        *--at = (char)('0' + pid % 10);
-    while (pid /= 10);
-    complain(text, at);
+    struct number_text pid;
+    complain(text, number_text((uint32_t)getpid(), &pid));
 }
 
 void startup(void)

@@ -9,6 +9,8 @@
 #ifndef HASP_BENCH_MACHINE_MEASURE_H
 #define HASP_BENCH_MACHINE_MEASURE_H
 
+#include "platform/xorshift.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -63,13 +65,10 @@ void list_coherence(void);
 /* Reports an error of the caller and exits with status 2. Call it outside workers. */
 void refuse(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
-/* Returns a random number below `limit`; *state must not be 0. xorshift64: Marsaglia,
- * "Xorshift RNGs" (2003). */
+/* Returns a random number below `limit`; *state must not be 0. */
 static inline uint32_t random_below(uint64_t *state, uint32_t limit)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
+    *state = xorshift64(*state);
     return (uint32_t)((*state >> 32) * limit >> 32);
 }
 

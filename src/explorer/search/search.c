@@ -9,6 +9,7 @@
 #include "explorer/memory/locations.h"
 #include "explorer/search/deadlock.h"
 #include "explorer/search/visited.h"
+#include "platform/xorshift.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,9 +162,7 @@ static void probe_once(void)
         unsigned count = next_choices(choices);
         if (!count)
             return;
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
+        random = xorshift64(random);
         run_advance(choices[(random >> 32) % count]);
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "platform/platform.h"
+#include "platform/xorshift.h"
 
 #include <sys/syscall.h>
 
@@ -15,14 +16,12 @@ enum {
 __thread uint32_t perturb_left;
 static __thread uint32_t seed __attribute__((tls_model("initial-exec")));
 
-/* G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software, 2003. */
+/* Returns a random number below `below`. */
 static uint32_t any(uint32_t below)
 {
     if (!seed)
         seed = ((uint32_t)ticks() ^ current_thread() * 2654435761u) | 1;
-    seed ^= seed << 13;
-    seed ^= seed >> 17;
-    seed ^= seed << 5;
+    seed = xorshift32(seed);
     return (seed >> 8) % below;
 }
 

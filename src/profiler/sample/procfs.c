@@ -2,6 +2,7 @@
 #include "profiler/sample/procfs.h"
 
 #include "platform/native/small_file.h"
+#include "platform/number_text.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,12 +13,9 @@
 /* Reads /proc/self/task/TID/NAME. Returns the length, or 0 on error. */
 static size_t read_of(uint32_t tid, const char *name, char *text, size_t bytes)
 {
-    char path[64] = "/proc/self/task/", digits[12], *at = digits + sizeof digits - 1;
-    *at = '\0';
-    do
-        *--at = (char)('0' + tid % 10);
-    while (tid /= 10);
-    strcat(strcat(path, at), name);
+    char path[64] = "/proc/self/task/";
+    struct number_text digits;
+    strcat(strcat(path, number_text(tid, &digits)), name);
     const long length = small_file_read(path, text, bytes);
     return length > 0 ? (size_t)length : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/store/trace_file.h"
 
+#include "platform/number_text.h"
 #include "profiler/store/descriptors.h"
 #include "profiler/store/sharing.h"
 
@@ -36,12 +37,9 @@ static void name_file(const char *path, unsigned number)
     memcpy(file_path, path, length + 1);
     if (number == 1)
         return;
-    char digits[8], *at = digits + sizeof digits - 1;
-    *at = '\0';
-    for (; number; number /= 10)
-        *--at = (char)('0' + number % 10);
-    *--at = '.';
-    strcpy(file_path + length, at);
+    struct number_text digits;
+    file_path[length] = '.';
+    strcpy(file_path + length + 1, number_text(number, &digits));
 }
 
 static int open_file(int flags)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/threads/sampling_rate.h"
 
+#include "platform/xorshift.h"
 #include "profiler/store/clock.h"
 
 struct calibrated calibrated;
@@ -50,9 +51,7 @@ uint32_t sampling_take(struct recording *me)
     me->shared->counted += weight - 1;
     me->shared->overhead_ticks += (weight - 1) * sampling.counted_sixteenths / 16;
     me->drawn = me->period;
-    me->random ^= me->random << 13; /* xorshift (Marsaglia 2003) */
-    me->random ^= me->random >> 17;
-    me->random ^= me->random << 5;
+    me->random = xorshift32(me->random);
     uint32_t interval = 1 + me->random % (2 * me->period - 1); /* mean: `period` */
     if (sampling.sampled_mode)
         me->skip = (int32_t)interval - 1;
