@@ -241,7 +241,7 @@ def test_sizes(text, size):
 
 
 def test_a_size_in_words_is_refused():
-    with pytest.raises(ValueError, match="no size"):
+    with pytest.raises(ValueError, match="not a size"):
         parse_size("a lot")
 
 
