@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import tomli
 from lock_list import BUILD
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 if TYPE_CHECKING:
     from hasp.profile.diagnosis.verdict import Verdict
@@ -92,7 +97,7 @@ def _row(record: dict[str, Any]) -> Row:
 
 @cache
 def _file() -> dict[str, Any]:
-    return tomli.loads((FOLDER / "corpus.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((FOLDER / "corpus.toml").read_text(encoding="utf-8"))
 
 
 @cache
