@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check that files stay small enough to be read in one go.
+"""Check that files and functions stay small enough to be read in one go.
 
-A lock is one header of 60 to 250 lines; any other source file has at most 400 lines,
-and never more than 600. Between 400 and 600 a warning asks for a split.
+A lock is one header of 60 to 250 lines, any other source file has at most 400 lines,
+and a function at most 60.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from sources import C_SUFFIXES, PYTHON_SUFFIXES, Finding, files, parse_root, rep
 
 FOLDERS = ("src", "include", "python", "tools", "tests")
 LOCK_LINES = (60, 250)
-WARN_LINES = 400
-MOST_LINES = 600
+MOST_LINES = 400
 FUNCTION_LINES = 60
 
 # What makes a header of src/locks an algorithm: it defines a trylock of its own.
@@ -60,13 +59,6 @@ def check_file(root: Path, path: Path) -> Iterator[Finding]:
         yield Finding(
             path, lines, f"{lines} lines, at most {MOST_LINES}: split the file"
         )
-    elif lines > WARN_LINES:
-        yield Finding(
-            path,
-            lines,
-            f"{lines} lines, more than {WARN_LINES}: consider a split",
-            fatal=False,
-        )
 
 
 def check_functions(root: Path, path: Path) -> Iterator[Finding]:
@@ -77,7 +69,6 @@ def check_functions(root: Path, path: Path) -> Iterator[Finding]:
                 function.line,
                 f"{function.name} has {function.lines} lines, at most"
                 f" {FUNCTION_LINES}: split it",
-                fatal=False,
             )
 
 

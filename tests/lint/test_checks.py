@@ -125,12 +125,48 @@ def test_sizes_warns_of_a_lock_without_its_idea(tree: Tree) -> None:
     assert "warning" in done.stderr
 
 
-@pytest.mark.parametrize(("lines", "status"), [(400, 0), (401, 0), (600, 0), (601, 1)])
+@pytest.mark.parametrize(("lines", "status"), [(400, 0), (401, 1)])
 def test_sizes_of_other_files(tree: Tree, lines: int, status: int) -> None:
     done = check("sizes", tree({"src/preload/cond.c": "int x;\n" * lines}))
     assert done.returncode == status
-    assert ("warning" in done.stderr) == (400 < lines <= 600)
-    assert ("error" in done.stderr) == (lines > 600)
+    assert ("error" in done.stderr) == (lines > 400)
+
+
+C_FUNCTION = "int f(void)\n{{\n{}}}\n"
+C_MACRO = "#define M \\\n{}    x\n"
+PYTHON_FUNCTION = "def f():\n{}"
+
+
+@pytest.mark.parametrize(
+    ("path", "form", "line", "fits"),
+    [
+        ("src/preload/cond.c", C_FUNCTION, "    x++;\n", 57),
+        ("src/preload/cond.h", C_MACRO, "    x \\\n", 58),
+        ("python/hasp/a.py", PYTHON_FUNCTION, "    x = 1\n", 59),
+    ],
+)
+def test_sizes_refuses_a_long_function(
+    tree: Tree, path: str, form: str, line: str, fits: int
+) -> None:
+    assert check("sizes", tree({path: form.format(fits * line)})).returncode == 0
+    done = check("sizes", tree({path: form.format((fits + 1) * line)}))
+    assert done.returncode == 1
+    assert f"{path}:1: error" in done.stderr and "has 61 lines" in done.stderr
+
+
+def test_layers_refuses_an_include_cycle_of_four_modules(tree: Tree) -> None:
+    names = ("a", "b", "c", "d")
+    ring = {
+        f"src/profiler/{name}.h": f'{SPDX}#include "profiler/{other}.h"\n'
+        for name, other in zip(names, (*names[1:], names[0]), strict=True)
+    }
+    # A source closes the circle as well as a header does.
+    ring["src/profiler/d.c"] = ring.pop("src/profiler/d.h")
+    done = check("layers", tree({**ring, "src/profiler/d.h": SPDX}))
+    assert done.returncode == 1
+    assert "4 modules include each other (at most 3)" in done.stderr
+    ring["src/profiler/c.h"] = f'{SPDX}#include "profiler/a.h"\n'
+    assert check("layers", tree({**ring, "src/profiler/d.h": SPDX})).returncode == 0
 
 
 @pytest.mark.parametrize(
