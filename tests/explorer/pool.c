@@ -45,7 +45,7 @@ static void *pages(size_t bytes);
 #undef compare_exchange_release
 #define compare_exchange_release(c, e, d) checked_cas(c, e, d, CHECKED_RELEASE)
 
-/* Twice: what pop() reads first, and what its exchange tells when it succeeds. */
+/* Both acquires of pop(): its first load and its successful exchange. */
 #undef compare_exchange_acquire
 #undef load_acquire
 #define compare_exchange_acquire(c, e, d) checked_cas(c, e, d, CHECKED_RELAXED)
@@ -71,7 +71,7 @@ static void *pages(size_t bytes);
 #undef compare_exchange_release
 #define compare_exchange_release(c, e, d) checked_cas(c, e, d, CHECKED_RELEASE)
 
-/* Whoever wants to map a chunk may. */
+/* Every thread may map a chunk. */
 #undef compare_exchange_acquire
 #define compare_exchange_acquire(c, e, d)                                              \
     (sizeof(c)->raw == 8 ? checked_cas(c, e, d, CHECKED_ACQUIRE)                       \
@@ -110,7 +110,7 @@ static void *pages(size_t bytes)
     return chunks[mapped++];
 }
 
-/* A slot is its taker's alone. */
+/* Only the thread that took a slot uses it. */
 static struct pool_slot *take(void)
 {
     begin_operation();
@@ -154,7 +154,7 @@ static void meet(unsigned thread)
     give(second);
 }
 
-/* The first ones are there before any chunk is. */
+/* The first threads come before there is a chunk. */
 static void begin_anew(unsigned thread)
 {
     (void)thread;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks that cannot fail are worth nothing: each lock of wrong/list.def has one bug,
- * and one client that has to find it.
+ * Proof that the explorer can fail: each lock of wrong/list.def has one bug, which the
+ * listed client must find.
  */
 #include "explorer/clients/critical_sections.h"
 #include "explorer/search/search.h"

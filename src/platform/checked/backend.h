@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The checked platform: every operation is a choice point of the explorer, which runs
- * the threads of a client one step at a time and looks at every outcome that the memory
+ * the threads of a client one step at a time and explores every outcome that the memory
  * model allows (docs/checking.md).
  */
 #ifndef HASP_PLATFORM_CHECKED_BACKEND_H
@@ -15,7 +15,7 @@ enum { CACHE_LINE = 128 };
 
 #define checked_at(c) &(c)->raw, sizeof(c)->raw
 #define checked_value(c) __typeof__((c)->raw)
-/* A cast, but no warning where nobody uses the value. */
+/* A cast that does not warn if the value is unused. */
 #define checked_as(type, value) __extension__({ (type)(value); })
 
 #define checked_read(c, order)                                                         \
@@ -103,10 +103,10 @@ static inline enum checked_deadline checked_kind(const struct deadline *deadline
 #define ticks() checked_now_ns()
 #define ticks_to_ns(difference) ((uint64_t)(difference))
 
-/* Spinning longer shows nothing new. */
+/* Longer spinning leads to no new behaviour. */
 enum { CLOCK_SPINS = 1, HANDOVER_LIMIT = 1, ARRAY_SLOTS = 2 };
 #define spin_limit() checked_spin_limit()
-#define yield_limit() 0u /* its turns are all alike */
+#define yield_limit() 0u /* all iterations are alike */
 
 #define current_thread() checked_thread()
 #define current_thread_if_known() checked_thread()

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lock code does on the checked platform: each of these is implemented by
- * src/explorer, which decides what happens. `function` says where in the source, for
- * counterexamples.
+ * The operations of lock code on the checked platform. src/explorer implements them and
+ * decides their outcome. `function` is the calling function, for counterexamples.
  */
 #ifndef HASP_PLATFORM_CHECKED_OPERATIONS_H
 #define HASP_PLATFORM_CHECKED_OPERATIONS_H
@@ -20,8 +19,8 @@ enum checked_order {
 
 enum checked_change { CHECKED_EXCHANGE, CHECKED_ADD, CHECKED_OR, CHECKED_AND };
 
-/* `size`: in bytes. All in registers: what lies on a thread's stack is part of the
- * state, dead or not. */
+/* `size` is in bytes. Arguments are passed in registers only, because everything on a
+ * thread's stack is part of the state, even if it is dead. */
 uint64_t checked_load(const void *cell, unsigned size, enum checked_order order,
                       const char *function);
 void checked_store(const void *cell, unsigned size, uint64_t value,
@@ -29,7 +28,7 @@ void checked_store(const void *cell, unsigned size, uint64_t value,
 uint64_t checked_change(const void *cell, unsigned size, enum checked_change change,
                         uint64_t operand, enum checked_order order,
                         const char *function);
-/* Strong; returns the value seen; a failure is relaxed. */
+/* Strong; returns the value read; a failure is relaxed. */
 uint64_t checked_compare_exchange(const void *cell, unsigned size, uint64_t expected,
                                   uint64_t desired, enum checked_order order,
                                   const char *function);
@@ -38,10 +37,10 @@ void checked_light_barrier(const char *function);
 bool checked_heavy_barrier(const char *function);
 void checked_relax(const char *function);
 
-/* Deadlines: {0, 0} is long ago, anything else may strike at any time. */
+/* The deadline {0, 0} has passed; any other may pass at any time. */
 bool checked_deadline_passed(bool long_ago, const char *function);
 enum checked_deadline { CHECKED_NEVER, CHECKED_LONG_AGO, CHECKED_ANY_TIME };
-/* Cells of four bytes: */
+/* The cells of these have four bytes. */
 bool checked_park(const void *cell, uint32_t expected, enum checked_deadline deadline,
                   const char *function);
 void checked_unpark(const void *cell, uint32_t count, const char *function);

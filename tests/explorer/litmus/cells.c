@@ -80,7 +80,7 @@ static bool is_broken(const uint32_t *v)
     return v[0] < 3 && goes_on(v);
 }
 
-/* A releasing read-modify-write carries on what the store before it released. */
+/* A releasing read-modify-write also carries what the previous store released. */
 static void joined(unsigned thread)
 {
     if (thread == 0) {
@@ -102,7 +102,7 @@ static bool both_are_there(const uint32_t *v)
            (v[2] || v[0] < 2);
 }
 
-/* An exchange that leaves the value as it was is a release all the same. */
+/* An exchange that does not change the value is still a release. */
 static void same_value(unsigned thread)
 {
     if (thread == 0) {

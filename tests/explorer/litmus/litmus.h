@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A litmus test: a few threads, what they may see, and what the explorer has to say.
- * The outcome is what `r` holds in the end; each of its words is of one thread, or of
- * the finishing function.
+ * A litmus test: a few threads, their allowed outcomes, and the expected verdict. The
+ * outcome is the contents of `r` at the end; each word of it is written by one thread
+ * or by the finishing function.
  */
 #ifndef HASP_TESTS_EXPLORER_LITMUS_H
 #define HASP_TESTS_EXPLORER_LITMUS_H
@@ -14,7 +14,7 @@
 enum { REGISTERS = 4, VALUES = 4 };
 
 struct litmus {
-    const char *name; /* NULL behind the last of a list */
+    const char *name; /* NULL ends a list */
     unsigned threads;
     void (*body)(unsigned);
     void (*finish)(void);              /* one of those below */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does the explorer's memory model allow exactly what C11's does? The litmus tests of
- * the literature, each with the set of its outcomes: every allowed one has to be seen,
- * and no other.
+ * The litmus tests of the literature, each with the set of its allowed outcomes: the
+ * explorer must show all of them, and no others.
  *
  *   litmus          all of them; status 1 if one is wrong
  *   litmus NAME...  these
@@ -28,7 +27,7 @@ static unsigned code(const uint32_t *values)
     return result;
 }
 
-/* Not instrumented: what is seen is no part of the run. */
+/* Not instrumented: the set of outcomes is not part of the run. */
 void note_outcome(void);
 
 void finish_seen(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain data: the verdict counts. */
+/* Plain data: tests for the verdict. */
 #include "litmus/litmus.h"
 
 static uint32_t data;
@@ -31,7 +31,7 @@ static void race_on_read(unsigned thread)
     }
 }
 
-/* Both fences order the two accesses, but no message makes one happen before. */
+/* The fences order the two accesses, but no message creates happens-before. */
 static void race_between_fences(unsigned thread)
 {
     store_relaxed(thread ? &y : &x, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Small locks with one seeded bug each, which the explorer has to refuse. NONE is none:
- * these it has to pass. `bug` is a constant wherever it is used.
+ * Small locks with one seeded bug each, which the explorer must reject. It must accept
+ * them with the bug NONE. `bug` is a constant in every call.
  */
 #ifndef HASP_TESTS_EXPLORER_WRONG_LOCKS_H
 #define HASP_TESTS_EXPLORER_WRONG_LOCKS_H
@@ -134,7 +134,7 @@ static inline void queue_unlock(struct lock *lock, enum bug bug)
                 waiter_give(self);
             return;
         }
-        if (bug == GRANTS_BY_THE_TAIL) /* and the link is still on its way */
+        if (bug == GRANTS_BY_THE_TAIL) /* before the link is visible */
             next = load_relaxed(queue_tail(lock));
         else
             spin_until((next = queue_next(self, bug)) != 0);
