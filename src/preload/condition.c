@@ -59,8 +59,9 @@ static int take_again(struct wait *wait)
 }
 
 /* Counts the caller among the mutex's users, as glibc's waits do, so that it cannot be
- * destroyed. Not if glibc's unlock is going to fail, and not for robust mutexes: glibc
- * destroys these in any case, and the caller may not own one after the wait. */
+ * destroyed. It does not count the caller if glibc's unlock is going to fail, or if the
+ * mutex is robust: glibc destroys a robust mutex in any case, and the caller may not
+ * own it after the wait. */
 static bool count_in(struct lock *lock)
 {
     if (passed_through(lock) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the plan that Python's site_plan/flatten.py writes and whose grammar is there.
- * */
+/* Reads the plan that Python's site_plan/flatten.py writes; the grammar is described
+ * there. */
 #include "preload/plan.h"
 
 #include "platform/native/small_file.h"

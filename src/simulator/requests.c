@@ -8,7 +8,7 @@
 
 struct transfers transfers;
 
-/* State of a core's copy of a line, beyond the line's own record. */
+/* What a core keeps about its copies of lines, in addition to the lines' records. */
 enum { GRACES = 4, ARRIVALS = 16 };
 struct expiry {
     uint32_t line;

@@ -20,7 +20,7 @@
 struct schedule {
     bool on;        /* it is on its CPU */
     bool pinned;    /* to that CPU */
-    bool due;       /* its EVENT_RESUME has come while it was off its CPU */
+    bool due;       /* its EVENT_RESUME came while it was off its CPU */
     bool computing; /* when it lost its CPU */
     bool watching;  /* when it lost its CPU */
     uint64_t off_since;

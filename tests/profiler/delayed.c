@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library between the recorder and the C library that holds up threads named
- * "delayed" on their way to a mutex. */
+/* A library between the recorder and the C library. It delays threads named "delayed"
+ * before they lock a mutex. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the recorder's tests record: one case a run, its size as the second argument. */
+/* A program that the recorder's tests record. Each run executes one case; the second
+ * argument is its size. */
 #include "recorded.h"
 
 #include <linux/filter.h>
@@ -25,7 +26,7 @@ static void *lock_nested(void *argument)
     return argument;
 }
 
-/* Each lock `size` times by each of two threads, one after the other. */
+/* Two threads, one after the other, acquire each lock `size` times. */
 static void counts(void)
 {
     pthread_mutex_init(&outer, NULL);
@@ -33,7 +34,8 @@ static void counts(void)
     run_one(lock_nested);
 }
 
-/* A hold of 100 ms that a second thread waits for, and tries in vain. */
+/* One thread holds the lock for 100 ms; another fails to get it by trylock, then waits
+ * for it. */
 static void *hold(void *argument)
 {
     pthread_mutex_lock(&outer);
@@ -57,7 +59,7 @@ static void waits(void)
     pthread_join(thread, NULL);
 }
 
-/* Two threads that both want it again at once: a lock that hands over alternates. */
+/* Two threads that reacquire the lock at once: if it hands over, they alternate. */
 static void *want_again(void *argument)
 {
     for (long i = 0; i < size; i++) {
@@ -77,7 +79,7 @@ static void alternates(void)
         pthread_join(threads[i], NULL);
 }
 
-/* Threads one after the other. */
+/* Runs `size` threads one after the other. */
 static void churn(void)
 {
     long threads = size;
@@ -86,8 +88,8 @@ static void churn(void)
         run_one(lock_often);
 }
 
-/* Threads all at once. */
-/* The same with threads that lock often: half of them under the other, too. */
+/* The same with threads that lock often, half of them with one lock held inside the
+ * other. */
 static void busy_churn(void)
 {
     const long threads = size;
@@ -106,6 +108,7 @@ static void *lock_and_stay(void *argument)
     return argument;
 }
 
+/* Runs `size` threads that all exist at once. */
 static void crowd(void)
 {
     pthread_t *threads = calloc((size_t)size, sizeof *threads);
@@ -131,7 +134,7 @@ static void *lock_many(void *argument)
     return argument;
 }
 
-/* Half of them made before there is a second thread. */
+/* Creates half of the mutexes before there is a second thread. */
 static void mutexes(void)
 {
     many = calloc((size_t)size, sizeof *many);
@@ -143,7 +146,8 @@ static void mutexes(void)
     run_one(lock_many);
 }
 
-/* Tries, and locks while another is held: ever new pairs of locks. */
+/* Acquires mutexes by trylock and by lock while holding another one, in ever new
+ * pairs. */
 static void *try_often(void *argument)
 {
     for (long i = 0; i < size; i++) {
@@ -177,7 +181,7 @@ static void *lock_for_ever(void *argument)
     return argument;
 }
 
-/* Until somebody kills it. */
+/* Runs until the test kills the process. */
 static void endless(void)
 {
     run_one(lock_for_ever);
@@ -195,7 +199,7 @@ static void exits_at_once(void)
     _exit(0);
 }
 
-/* As servers do, before they have a second thread. */
+/* Gives up root privileges before the second thread starts, as servers do. */
 static void gives_up_rights(void)
 {
     if (geteuid() != 0)
@@ -205,7 +209,8 @@ static void gives_up_rights(void)
     run_one(lock_often);
 }
 
-/* A filter that kills for what only the recorder might call from then on. */
+/* Installs a filter that kills the process at system calls that only the recorder could
+ * make from then on. */
 static void confine(void)
 {
 #define DIES_OF(number)                                                                \
@@ -239,7 +244,7 @@ static void seccomp_filtered(void)
     run_one(lock_often);
 }
 
-/* The first thread ends; the process ends with the last. */
+/* The first thread ends before the others; the process ends with the last one. */
 static void first_ends(void)
 {
     pthread_t thread;
@@ -247,7 +252,7 @@ static void first_ends(void)
     pthread_exit(NULL);
 }
 
-/* As daemons do; the trace has to grow behind it. */
+/* Closes all descriptors, as daemons do; the trace has to grow afterwards. */
 static void closes(void)
 {
     pthread_mutex_init(&outer, NULL);
@@ -302,7 +307,7 @@ static void replaced(void)
     CHECK(!"replaced");
 }
 
-/* Code without unwind information: it calls, and returns. */
+/* Runs generated code that has no unwind information: it calls a function, returns. */
 static void *run_generated(void *argument)
 {
     static const unsigned char code[] = {
@@ -333,7 +338,7 @@ static void generated(void)
     run_one(run_generated);
 }
 
-/* A handler that locks, which is not allowed but happens. */
+/* Signal handlers must not lock, but some programs have handlers that do. */
 static atomic_long handled;
 
 static void on_signal(int signal)
@@ -365,7 +370,8 @@ static void signals(void)
     pthread_join(thread, NULL);
 }
 
-/* More than the file may grow to; the kernel would kill who writes beyond. */
+/* Produces more data than RLIMIT_FSIZE allows in a file; a write beyond the limit would
+ * kill the process. */
 static void limited(void)
 {
     const struct rlimit limit = {(rlim_t)size, (rlim_t)size};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For the programs that the recorder's tests record: one case a run, its size as the
- * second argument. */
+/* Shared by the programs that the recorder's tests record. Each run executes one case;
+ * the second argument is its size. */
 #ifndef RECORDED_H
 #define RECORDED_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that are hard on the recorder itself. */
+/* Cases that stress the recorder itself. */
 #include "recorded.h"
 
 #include <limits.h>
 #include <stdbool.h>
 
-/* pthread_create, where recording begins, and pthread_mutex_lock are no cancellation
- * points: what the recorder does inside them must not be one either. */
+/* pthread_create, where recording begins, and pthread_mutex_lock are not cancellation
+ * points, so the recorder's code inside them must not be one either. */
 static void pending_cancellation(void)
 {
     pthread_t thread;
@@ -31,7 +31,7 @@ static void *lock_and_meet(void *argument)
     return argument;
 }
 
-/* `size` threads at the same time. */
+/* Runs `size` threads at the same time. */
 static void run_many(void)
 {
     pthread_attr_t attributes;

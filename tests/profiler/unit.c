@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of the recorder on their own: time lines, sampling, the file's growth. */
+/* Unit tests of parts of the recorder: timelines, sampling, the growth of the file. */
 #include "platform/native/counter_page.h"
 #include "../programs/check.h"
 
@@ -42,7 +42,7 @@ static void begin_file(void)
     CHECK_EQUAL(rmdir(path), 0);
 }
 
-/* Every third look sees two, the others one. */
+/* Every third sample has two records, the others have one. */
 static void look_often(void)
 {
     for (uint32_t look = 1; look <= LOOKS; look++) {
@@ -55,7 +55,8 @@ static void look_often(void)
     }
 }
 
-/* What is left stands for all looks; those of one look stay together. */
+/* The remaining records represent all samples, and the records of one sample stay
+ * together. */
 static void time_lines_are_thinned(void)
 {
     begin_file();
@@ -79,7 +80,7 @@ static void time_lines_are_thinned(void)
     CHECK(looks >= LOOKS - 2 * line.stride && looks <= LOOKS + 2 * line.stride);
 }
 
-/* Samples stand for as many as there were, whatever the period does meanwhile. */
+/* The samples represent the actual number of events, even if the period changes. */
 static void check_samples(bool sampled)
 {
     static struct trace_thread shared;
@@ -105,7 +106,7 @@ static void samples_stand_for_all(void)
     check_samples(true);
 }
 
-/* The period follows what timing has taken of the thread's CPU time. */
+/* The period depends on the share of the thread's CPU time that timing takes. */
 static void sampling_rate_adapts(void)
 {
     static struct trace_thread shared;
@@ -125,7 +126,7 @@ static void sampling_rate_adapts(void)
     CHECK(shared.overhead_ticks > 0 && shared.overhead_ticks < UINT32_MAX);
 }
 
-/* Boundaries as trace.h says: 2^(5+k) * (4+q)/4 begins bucket 1 + 4 * k + q. */
+/* As trace.h specifies, bucket 1 + 4 * k + q begins at 2^(5+k) * (4+q)/4. */
 static void buckets(void)
 {
     CHECK_EQUAL(trace_bucket(0), 0u);
@@ -139,7 +140,7 @@ static void buckets(void)
     CHECK_EQUAL(trace_bucket(UINT64_MAX), TRACE_BUCKETS - 1u);
 }
 
-/* Numbers go on over chunks; a chunk says which is its first. */
+/* Numbering continues across chunks; each chunk has the number of its first record. */
 static void numbers_run_on(void)
 {
     SERIES(records, TRACE_LOCKS, struct trace_lock, 2000);
@@ -166,14 +167,15 @@ static void numbers_run_on(void)
         CHECK_EQUAL(((struct trace_lock *)series_at(&records, i))->address, i);
 }
 
-/* A counter of 48 bits that has just run over, and what the kernel added up before. */
+/* A 48-bit counter that has just overflowed; page.offset is the kernel's sum of what it
+ * counted before. */
 static uint64_t counted;
 static struct perf_event_mmap_page page;
 
 static uint64_t read_counted(uint32_t index)
 {
     CHECK_EQUAL(index, 2u);
-    if (page.lock == 6) { /* the kernel comes in between, once */
+    if (page.lock == 6) { /* the kernel updates the page once meanwhile */
         page.lock = 8;
         page.offset = 5000;
         return 99;
@@ -198,13 +200,13 @@ static void counters_are_read_through_their_page(void)
     counted = 77;
     CHECK(counter_read_through(&page, read_counted, &value));
     CHECK_EQUAL(value, 1077u);
-    counted = (1ull << 48) - 7; /* -7: it counts up to 0 */
+    counted = (1ull << 48) - 7; /* -7, as a 48-bit number */
     CHECK(counter_read_through(&page, read_counted, &value));
     CHECK_EQUAL(value, 993u);
     page.lock = 6;
     CHECK(counter_read_through(&page, read_counted, &value));
     CHECK_EQUAL(value, 4993u);
-    page.index = 0; /* others have all counters */
+    page.index = 0; /* other events use all counters */
     CHECK(!counter_read_through(&page, read_counted, &value));
 }
 
@@ -229,12 +231,12 @@ static void locks_are_not_entered_by_two(void)
     CHECK_EQUAL(pthread_create(&thread, NULL, come_second, NULL), 0);
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
     CHECK(!entered && !appended);
-    brief_unlock(&held_up.busy); /* it was only slow */
+    brief_unlock(&held_up.busy); /* the holder was only slow */
     CHECK(brief_lock(&held_up.busy));
     brief_unlock(&held_up.busy);
 }
 
-/* Holds that take long together, none of them by itself. */
+/* Many short holds that take long in total. */
 enum { HOLDERS = 8, HOLDS = 50 };
 static struct atomic_u32 busy;
 static long sum;

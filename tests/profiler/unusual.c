@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the recorder's tests record of programs that end, and lock, in unusual ways. */
+/* A program that ends or locks in unusual ways, for the recorder's tests. */
 #include "recorded.h"
 
 #include <fcntl.h>
@@ -11,7 +11,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-/* More than the file may grow to from now on; the kernel would kill the writer. */
+/* Lowers RLIMIT_FSIZE, then produces more data than fits. A write beyond the limit
+ * would kill the process. */
 static void *lock_many(void *argument)
 {
     const struct rlimit limit = {(rlim_t)size, (rlim_t)size};
@@ -30,14 +31,14 @@ static void limited_later(void)
     run_one(lock_many);
 }
 
-/* Functions that lock leave errno alone, whatever the recorder meets. */
+/* Lock functions do not change errno, whatever errors the recorder encounters. */
 static void *keep_errno(void *argument)
 {
     pthread_mutex_t *own = calloc((size_t)size, sizeof *own);
     for (long i = 0; i < size; i++) {
         if (i == size / 2)
             for (int fd = 3; fd < 256; fd++)
-                close(fd); /* the trace's, too */
+                close(fd); /* including that of the trace */
         errno = 4711;
         pthread_mutex_init(&own[i], NULL);
         pthread_mutex_lock(&outer);
@@ -51,13 +52,14 @@ static void *keep_errno(void *argument)
 
 static void errors(void)
 {
-    const struct rlimit few = {256, 256}; /* no room for files out of the way */
+    const struct rlimit few = {256, 256}; /* no high descriptor numbers */
     CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
-    keep_errno(NULL); /* it begins in the middle */
+    keep_errno(NULL); /* recording begins half-way through */
     run_one(keep_errno);
 }
 
-/* Ways to end that run no destructors, or end the first process behind our back. */
+/* Ways to end a process that run no destructors, or that end it inside a call of the C
+ * library. */
 static void exits_quickly(void)
 {
     run_one(lock_often);
@@ -119,7 +121,7 @@ static void replaced_by_list_and_environment(void)
     replaced_by(by_list_and_environment);
 }
 
-/* One address, two slots that make locks there. */
+/* Two functions create locks at the same address in turn. */
 static pthread_mutex_t here;
 
 static void use_here(long times)
@@ -157,7 +159,7 @@ static void reborn(void)
     run_one(make_in_turn);
 }
 
-/* The same, by a thread that only locks. */
+/* The same, but another thread uses the locks. */
 static sem_t made, used;
 static long wanted;
 
@@ -210,7 +212,7 @@ static void reborn_elsewhere(void)
     pthread_join(user, NULL);
 }
 
-/* Others are started without a fork, and take nothing along. */
+/* Starts another program without fork(); it inherits nothing of the recording. */
 static void spawns(void)
 {
     char *const arguments[] = {"true", NULL};
@@ -223,7 +225,7 @@ static void spawns(void)
     run_one(lock_often);
 }
 
-/* Three new pages in each section, and one outside. */
+/* Touches three new pages inside each critical section, and one outside. */
 static void *touch_pages(void *argument)
 {
     const long page = sysconf(_SC_PAGESIZE);
@@ -246,8 +248,8 @@ static void faults(void)
     run_one(touch_pages);
 }
 
-/* All descriptors are closed; then the numbers are the program's own, whose contents
- * nobody else reads. */
+/* Closes all descriptors and reuses their numbers for the program's own files, which
+ * the recorder must not read. */
 static void *close_and_open(void *argument)
 {
     uint64_t count = 5;
@@ -268,8 +270,8 @@ static void closes_counters(void)
     run_one(close_and_open);
 }
 
-/* A thread that a library behind the recorder holds up on its way to a free lock: see
- * delayed.c. */
+/* The library in delayed.c, which the recorder calls, delays this thread before it
+ * acquires a free lock. */
 static void *lock_late(void *argument)
 {
     lock_times(20000);
@@ -285,13 +287,13 @@ static void delays(void)
     pthread_t late;
     start(&late, lock_late, NULL);
     usleep(200000);
-    pthread_mutex_lock(&outer); /* while the other is on its way to it */
+    pthread_mutex_lock(&outer); /* while the other thread is delayed */
     usleep((useconds_t)size * 1000);
     pthread_mutex_unlock(&outer);
     pthread_join(late, NULL);
 }
 
-/* Each of the thread's first locks, all timed, is held up. */
+/* Delays each of the thread's first acquisitions, all of which are timed. */
 static void *lock_late_often(void *argument)
 {
     prctl(PR_SET_NAME, "delayed");
@@ -303,7 +305,7 @@ static void delayed_often(void)
     run_one(lock_late_often);
 }
 
-/* One long hold that is counted only, as a rule. */
+/* One long hold, which is usually only counted and not timed. */
 static void *hold_long(void *argument)
 {
     lock_times(20000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stops with mutexes in the states that test_debugger.py has gdb print. */
+/* Stops with mutexes in several states, which test_debugger.py prints with gdb. */
 #include "check.h"
 
 pthread_mutex_t free_mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -40,7 +40,7 @@ static long counter;
 static int turn;
 static int rounds;
 
-/* Each thread uses another set of names. */
+/* Each thread uses a different set of names. */
 static void *count_body(void *argument)
 {
     long door = (long)argument;

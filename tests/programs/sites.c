@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutexes from several sites, for plans: the test gives each site another algorithm,
- * and this program prints to stderr which algorithm a mutex has while it holds it.
- * Without a plan it is an ordinary test program.
+ * Mutexes from several sites, for plans: the test gives each site a different
+ * algorithm. While the program holds a mutex, it prints the mutex's algorithm to
+ * stderr. Without a plan it is an ordinary test program.
  */
 #include "check.h"
 

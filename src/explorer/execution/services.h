@@ -21,7 +21,7 @@ void fork_here(void);
 bool fork_here_if_unmoved(unsigned threads);
 void watch_waiters(void);
 
-/* Begins an operation: the thread does not wait for what it read before it. */
+/* Begins an operation: the thread's waits no longer depend on what it read before. */
 void begin_operation(void);
 
 /* A new deadline, which may pass at any time from now on. */

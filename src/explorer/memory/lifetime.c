@@ -32,8 +32,8 @@ void lock_is_destroyed(void)
             expect_lock_exists(location_of_index(c)->address);
 }
 
-/* A read of a waiter that was given back may be a hint; a write may not. Nobody may use
- * an id that was never handed out: it was read from uninitialised memory. */
+/* A read of a waiter that was given back may be a hint; a write may not. No thread
+ * may use an id that was never handed out: it was read from uninitialised memory. */
 static void expect_slot_in_use(const void *address, bool writes)
 {
     int pool;

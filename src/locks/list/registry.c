@@ -142,8 +142,8 @@ static bool same_letter(char a, char b)
     return a == b;
 }
 
-/* Returns the rest of `name` after the prefix `start`, or NULL if it has another
- * start. */
+/* Returns the rest of `name` after the prefix `start`, or NULL if `name` does not begin
+ * with it. */
 static const char *without_prefix(const char *start, const char *name)
 {
     while (*start && same_letter(*start, *name))

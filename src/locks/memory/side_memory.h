@@ -15,9 +15,9 @@
 
 #include <stddef.h>
 
-/* The words of a directory: ids of blocks, one per NUMA node or by any other numbering
- * of the algorithm; the slots of a partitioned lock, which may share the directory with
- * nodes; the flag of that lock; the block of a wrapper (gcr.h). */
+/* The words of a directory, in order: the ids of blocks, one per NUMA node or numbered
+ * as the algorithm chooses; the slots of a partitioned lock, which may share the
+ * directory with such blocks; the flag of that lock; the block of a wrapper (gcr.h). */
 enum {
     SIDE_BLOCKS_MAX = 23,
     SIDE_SLOTS = ARRAY_SLOTS < 4 ? ARRAY_SLOTS : 4,

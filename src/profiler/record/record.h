@@ -106,7 +106,7 @@ static inline void record_set_pending(struct recording *me,
 }
 
 /*
- * Counts an outermost acquisition that needs no more than that, before it is made, so
+ * Counts an outermost acquisition that only has to be counted, before it is made, so
  * that the caller can end in a tail call. Returns false otherwise. `special`: the lock
  * is busy, or locking may fail. If another thread takes the lock in between, the wait
  * is not seen.

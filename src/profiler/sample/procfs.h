@@ -5,7 +5,8 @@
 
 #include "platform/platform.h"
 
-/* Returns 'R' for running or ready, 'S' for asleep and so on, or 0: no such thread. */
+/* Returns the thread's state: 'R' for running or ready, 'S' for asleep and so on. If
+ * there is no such thread, returns 0. */
 char procfs_state(uint32_t tid);
 
 struct procfs_thread {

@@ -8,7 +8,7 @@
 void descriptor_close(int descriptor);
 
 /* Moves a descriptor out of the way of programs that expect low numbers or close them
- * all. Returns the new number, or the old one when there is none to be had. */
+ * all. Returns the new number, or the old one when none is available. */
 int descriptor_move_up(int descriptor);
 
 #endif

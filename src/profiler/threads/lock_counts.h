@@ -22,7 +22,7 @@ struct trace_lock_count *lock_counts_find(struct recording *me, uintptr_t key,
                                           const struct record_as *as, void *caller);
 
 /* Marks the entries of a key as stale, because another lock is now at that address.
- * Only the most recent threads are visited; the others notice when they next time an
+ * Only the most recent threads are visited; the others notice at their next timed
  * acquisition of it. */
 void lock_counts_renew(struct recording *me, uintptr_t key);
 

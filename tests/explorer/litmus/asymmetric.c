@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Asymmetric barriers: each shape with both barriers, where the weak outcome is
- * forbidden, and without one of them, where it is allowed.
+ * Asymmetric barriers. Each shape is tested with both barriers, which forbid the weak
+ * outcome, and without one of them, which allows it.
  */
 #include "litmus/litmus.h"
 
@@ -47,7 +47,7 @@ static void sb_two_light(unsigned thread)
     r[thread] = load_relaxed(thread ? &x : &y);
 }
 
-/* The thread of the light barrier runs it too early and too late. */
+/* The light barrier is executed too early and too late to have an effect. */
 static void sb_misplaced(unsigned thread)
 {
     if (thread == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting: sleep, wake-ups, spinning. */
+/* Waiting: sleeping, waking and spinning. */
 #include "litmus/litmus.h"
 
 static void wakes(unsigned thread)

@@ -3,8 +3,8 @@
 #ifndef HASP_TESTS_EXPLORER_RELACY_SUBJECTS_H
 #define HASP_TESTS_EXPLORER_RELACY_SUBJECTS_H
 
-/* Selects a lock of the list, or a wrong one of wrong/locks.h; and a client. Returns
- * its number of threads, or 0 if one of them does not exist. */
+/* Selects a client and a lock, from the list or from wrong/locks.h. Returns
+ * the client's number of threads, or 0 if one of them does not exist. */
 unsigned subject_select(const char *lock, const char *client);
 
 void subject_run(unsigned thread);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A fence of the waiter alone does not order the releaser. */
+/* A fence in the waiter alone does not order the releaser's accesses. */
 #include "platform/platform.h"
 
 #undef heavy_barrier

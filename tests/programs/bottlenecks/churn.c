@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks that all threads make, use once and throw away all the time, in memory that is
- * fresh from the kernel: page faults, and the kernel's own lock on the address space
- * that they take. */
+/* All threads keep creating locks, using them once and destroying them, in memory that
+ * is fresh from the kernel. This causes page faults, which take the kernel's own lock
+ * on the address space. */
 #include <sys/mman.h>
 
 #include "corpus.h"

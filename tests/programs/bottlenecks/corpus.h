@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that shows one bottleneck of locks, or a mix of several: the parts named on
- * its command line, of each of which every thread does one step in turn, until the time
- * is over. corpus.toml says which parts with which knobs show what.
+ * A program that has one lock bottleneck, or a mix of several. Its command line names
+ * the parts to run. Each thread executes one step of each part in turn until the time
+ * is over. corpus.toml lists the parts and knobs for each bottleneck.
  *
- * Work is counted in turns, about a nanosecond each: a fixed amount of it, not of time,
+ * Work is counted in turns, about a nanosecond each: a fixed amount of work, not time,
  * so that a thread that lost its processor inside a critical section still has to do
  * the rest.
  */
@@ -23,7 +23,7 @@ struct worker {
 
 struct knob {
     const char *name;
-    uint64_t value; /* the default, until the command line says otherwise */
+    uint64_t value; /* the default, unless the command line sets it */
     uint64_t least, most;
 };
 
@@ -32,13 +32,15 @@ enum { KNOBS_MOST = 4 };
 struct part {
     const char *name, *summary;
     struct knob knobs[KNOBS_MOST];
-    /* Before the threads start, or NULL. */
+    /* Called before the threads start, or NULL. */
     void (*prepare)(struct part *part, unsigned threads, uint64_t seed);
-    /* Once in each round of each thread. */
+    /* Called once in each round of each thread. */
     void (*step)(struct part *part, struct worker *worker);
-    /* When the time is over: nobody may wait for others any more. NULL: nobody does. */
+    /* Called when the time is over: no thread may wait for others any more. NULL if
+     * none ever does. */
     void (*wind_up)(struct part *part);
-    /* After the threads have ended, with the steps of all: what must hold then does. */
+    /* Called after the threads have ended, with their total number of steps: checks the
+     * final state. */
     void (*check)(struct part *part, uint64_t steps);
 };
 
@@ -58,7 +60,7 @@ static inline uint64_t random_below(struct worker *worker, uint64_t below)
     return (random_next(worker) >> 32) * below >> 32;
 }
 
-/* A chain of multiplications: nothing overlaps, nothing leaves the core. */
+/* A chain of dependent multiplications: they cannot overlap, and access no memory. */
 static inline void work(uint64_t turns)
 {
     uint64_t value = turns | 1;
@@ -68,8 +70,9 @@ static inline void work(uint64_t turns)
     }
 }
 
-/* From nothing to twice as much: else two threads fall into step, and one always thinks
- * while the other holds. */
+/* Works for a random number of turns, from none to twice the given number. With fixed
+ * numbers, two threads would fall into step: one would always think while the other
+ * holds the lock. */
 static inline void work_about(struct worker *worker, uint64_t turns)
 {
     work(random_below(worker, 2 * turns + 1));

@@ -17,8 +17,8 @@ static unsigned long long seed = 1;
 static int stopping;
 static struct worker workers[THREADS_MOST];
 
-/* Each on a CPU of its own where there are enough: left to the scheduler, two threads
- * that wake each other often share one, and then seldom meet at a lock. */
+/* Pins each thread to a CPU of its own if there are enough. The scheduler would often
+ * place two threads that wake each other on one CPU, and they would seldom contend. */
 static void pin(unsigned index)
 {
     cpu_set_t allowed, own;

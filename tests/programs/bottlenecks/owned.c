@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks that each have one user, taken very often and never waited for: what the pair
- * of lock and unlock costs is what there is to gain. */
+/* Locks that are each used by one thread, very often and without contention. Only a
+ * lower cost of lock and unlock could make this program faster. */
 #include "corpus.h"
 
 enum { LOCKS, WORK };
@@ -26,7 +26,8 @@ static void owned_prepare(struct part *part, unsigned threads, uint64_t seed)
     }
 }
 
-/* Many at once: else what is around a step would count more than the locks. */
+/* Many pairs per step, because otherwise the code around it would cost more than they
+ * do. */
 enum { PAIRS = 64 };
 
 static void owned_step(struct part *part, struct worker *worker)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Phases that all threads begin together, behind a barrier made of a mutex and a
- * condition variable, as programs made them before pthread_barrier_t. Within a phase
- * the same mutex may guard results, `sections` times. */
+/* Phases separated by a barrier that is built from a mutex and a condition variable, as
+ * in programs older than pthread_barrier_t. Within a phase, each thread may also
+ * acquire the mutex `sections` times, to add to shared results. */
 #include "corpus.h"
 
 enum { WORK, HOLD, SECTIONS };
@@ -37,7 +37,7 @@ static void phases_step(struct part *part, struct worker *worker)
         add_results(part, worker);
     work_about(worker, part->knobs[WORK].value);
     CHECK_OK(pthread_mutex_lock(&barrier.mutex));
-    work(part->knobs[HOLD].value); /* as where results are put together */
+    work(part->knobs[HOLD].value); /* as if results were combined */
     uint64_t phase = barrier.phase;
     if (++barrier.arrived == barrier.threads) {
         barrier.arrived = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One lock that most threads want by trylock, again and again until they get it: the
- * busy wait of a program that does not trust its lock to wait well. */
+/* One lock that most threads acquire by calling trylock until it succeeds: the busy
+ * waiting of programs that do not rely on the waiting of their locks. */
 #include "corpus.h"
 
 enum { HOLD, THINK, PAUSE, BLOCKING };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Very many locks, all made by one thread before the others start, each in an object of
- * its own, and seldom used: their memory is what they cost. */
+/* Very many locks, each in an object of its own, which one thread creates before the
+ * others start. They are seldom used, so their main cost is memory. */
 #include "corpus.h"
 
 enum { LOCKS, BYTES, WORK };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that wait for memory, not for locks: each walks through far more of it than a
- * cache holds, and now and then takes a lock to say how far it is. */
+/* Threads that wait for memory, not for locks: each reads far more memory than fits
+ * into a cache, and now and then acquires a lock to report its progress. */
 #include "corpus.h"
 
 enum { MEGABYTES, LINES };
@@ -22,7 +22,8 @@ static void stream_prepare(struct part *part, unsigned threads, uint64_t seed)
     memset(memory, (int)seed, threads * lines_each * LINE);
 }
 
-/* Lines at random places: no prefetcher helps. Each read decides where the next is. */
+/* Reads lines at random places, which no prefetcher can predict: the address of each
+ * read depends on the previous one. */
 static void stream_step(struct part *part, struct worker *worker)
 {
     char *mine = memory + worker->index * lines_each * LINE;

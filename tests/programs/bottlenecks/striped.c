@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Many locks, one of them at random, and nearly all of the time inside: threads seldom
- * meet, but with more of them than processors a holder is often the one that has to
- * stop. */
+/* Many locks. A thread picks one at random and spends nearly all of its time in
+ * critical sections. Threads seldom contend, but if they outnumber the processors, the
+ * scheduler often preempts a lock holder. */
 #include "corpus.h"
 
 enum { LOCKS, HOLD, THINK };

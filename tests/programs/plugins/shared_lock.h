@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What deepbind.c and its plug-in share. */
+/* The interface between deepbind.c and its plug-in. */
 #ifndef SHARED_LOCK_H
 #define SHARED_LOCK_H
 

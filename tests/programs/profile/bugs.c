@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each bug of locks that the recorder sees at the moment, and a program without any. */
+/* One case for each misuse of locks that the recorder detects when it happens, and
+ * cases without misuse. */
 #include "named.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -26,7 +27,8 @@ static void *lock_twice(void *unused)
     return unused;
 }
 
-/* Seen before it hangs: this process ends without its destructors. */
+/* The recorder reports the deadlock before the thread hangs, since this process ends
+ * without running destructors. */
 static void self_deadlock(void)
 {
     TELL(mutex);
@@ -36,7 +38,7 @@ static void self_deadlock(void)
     _exit(0);
 }
 
-/* It waits for its own reader. */
+/* The thread waits for its own read lock. */
 static void self_deadlock_of_rwlock(void)
 {
     begin_recording();
@@ -93,7 +95,7 @@ static void *unlock_only(void *wanted)
     return NULL;
 }
 
-/* Three times through the same call: once, and counted. */
+/* Three times through the same call, which gives one event with a count of 3. */
 static void foreign_unlock(void)
 {
     begin_recording();
@@ -133,7 +135,7 @@ static void *unlock_rwlock(void *unused)
     return unused;
 }
 
-/* A reader's, which has no name. */
+/* A read lock, whose holder is not known. */
 static void foreign_unlock_of_rwlock(void)
 {
     begin_recording();
@@ -227,7 +229,7 @@ static void *lock_in_vain(void *unused)
     return unused;
 }
 
-/* Its reader does so; glibc looks at nothing. */
+/* The reader destroys the lock; glibc does not check that. */
 static void destroyed_waited_of_rwlock(void)
 {
     begin_recording();
@@ -266,10 +268,11 @@ static void destroyed_waited_of_barrier(void)
     _exit(0);
 }
 
-/* Things that look alike, and are fine. */
+/* Correct programs that look similar to the wrong ones. */
 static void *pass_barrier(void *unused)
 {
-    /* Whoever is told to may destroy it while the others are on their way out. */
+    /* The serial thread may destroy the barrier while the others are still
+     * returning. */
     if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
         CHECK_OK(pthread_barrier_destroy(&barrier));
     return unused;
@@ -296,7 +299,8 @@ static void *read_all_along(void *unused)
     return unused;
 }
 
-/* Another thread reads, too, which is no reason to take it for the holder. */
+/* Another thread holds the rwlock as a reader throughout; the recorder must not take it
+ * for the holder whose lock is released. */
 static void unlock_in_any_order(void)
 {
     check_set(&stage, 0);
@@ -374,7 +378,7 @@ static void no_bug(void)
     CHECK_OK(pthread_mutex_init(&recursive, NULL));
     CHECK_OK(pthread_mutex_trylock(&recursive));
     CHECK_RETURNS(pthread_mutex_trylock(&recursive), EBUSY);
-    CHECK_OK(pthread_mutex_lock(&other_mutex)); /* not in the order of locking: */
+    CHECK_OK(pthread_mutex_lock(&other_mutex)); /* not in reverse order of locking: */
     CHECK_OK(pthread_mutex_unlock(&recursive));
     CHECK_OK(pthread_mutex_unlock(&other_mutex));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For programs whose traces are looked at: the test finds their locks by the addresses
- * that they tell, as NAME=ADDRESS on stderr. */
+/* For programs whose traces are tested: each prints the addresses of its locks to
+ * stderr as NAME=ADDRESS, so that the test finds them in the trace. */
 #ifndef NAMED_H
 #define NAMED_H
 
@@ -22,7 +22,7 @@ static void *nothing(void *argument)
     return argument;
 }
 
-/* The recorder begins with the second thread. */
+/* Recording begins when the program creates its first thread. */
 static void begin_recording(void)
 {
     check_join(check_start(nothing, NULL));

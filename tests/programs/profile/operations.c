@@ -4,7 +4,7 @@
 
 #include <threads.h>
 
-static int stage; /* what two threads tell each other */
+static int stage; /* synchronises two threads */
 
 static void reach(int number)
 {
@@ -16,9 +16,10 @@ static void await(int number)
     CHECK_UNTIL(check_get(&stage) >= number);
 }
 
-/* Holds something from stage 1 on until somebody waits for it. */
 static pid_t waiter;
 
+/* Called by a thread that holds a lock: announces stage 1, and returns once another
+ * thread waits for the lock. */
 static void hold_until_waited_for(void)
 {
     reach(1);
@@ -44,7 +45,8 @@ static void *fail_to_write(void *unused)
     return unused;
 }
 
-/* READ: 3 + 1 contended + 1 tried. WRITE: 2 + the other's, 1 failed try, 1 timeout. */
+/* READ: 3 + 1 contended + 1 by trylock. WRITE: 2 + 1 of the other thread, 1 failed
+ * trylock, 1 timeout. */
 static void rwlocks(void)
 {
     begin_recording();
@@ -81,7 +83,7 @@ static void *spin_while_another_comes(void *unused)
     return unused;
 }
 
-/* 5 + 1 contended + the other's, 1 failed try. */
+/* 5 + 1 contended + 1 of the other thread, 1 failed trylock. */
 static void spinlocks(void)
 {
     begin_recording();
@@ -113,7 +115,7 @@ static void *wait_body(void *unused)
     return unused;
 }
 
-/* One wait of at least 20 ms, two that time out; 1 signal, 2 broadcasts. */
+/* One wait of at least 20 ms, two waits that time out, 1 signal and 2 broadcasts. */
 static void conditions(void)
 {
     begin_recording();
@@ -156,7 +158,7 @@ static void *wait_for_cancellation(void *unused)
     return unused;
 }
 
-/* One wait, which does not return. */
+/* One wait, which is cancelled. */
 static void cancellation(void)
 {
     begin_recording();
@@ -164,7 +166,7 @@ static void cancellation(void)
     TELL(condition);
     pthread_t other = check_start(wait_for_cancellation, NULL);
     await(1);
-    CHECK_OK(pthread_mutex_lock(&mutex)); /* it waits now */
+    CHECK_OK(pthread_mutex_lock(&mutex)); /* the other thread waits now */
     CHECK_OK(pthread_mutex_unlock(&mutex));
     CHECK_OK(pthread_cancel(other));
     CHECK(check_join(other) == PTHREAD_CANCELED);
@@ -208,7 +210,8 @@ static void *try_c11(void *unused)
     return unused;
 }
 
-/* LOCK: 3 + 1, 1 failed try, 1 timeout. 1 wait that times out, both wake-ups. */
+/* LOCK: 3 + 1, 1 failed trylock, 1 timeout; 1 wait that times out, 1 signal, 1
+ * broadcast. */
 static void c11_names(void)
 {
     begin_recording();
@@ -234,7 +237,7 @@ static void c11_names(void)
 typedef int mutex_function(pthread_mutex_t *object);
 typedef int rwlock_function(pthread_rwlock_t *object);
 
-/* Bound by the old names, and by version as sanitizers' runtimes do: twice each. */
+/* Looks functions up by their old names, and by version as sanitizers' runtimes do. */
 static void old_names(void)
 {
     mutex_function *lock =
@@ -278,10 +281,11 @@ SITE static void make_one(pthread_mutex_t *made)
 SITE static void make_other(pthread_mutex_t *made)
 {
     wrapper(made);
-    __asm__ volatile("nop"); /* or the two would be made one function */
+    __asm__ volatile("nop"); /* or the compiler would merge the two functions */
 }
 
-/* Two callers with frames alike: same return address, same stack pointer. */
+/* Two callers of one wrapper with equal frames: they agree in the return address and
+ * the stack pointer. */
 static void wrappers(void)
 {
     static pthread_mutex_t early_one, early_other, one, other;

@@ -25,7 +25,8 @@ static void *b_then_a(void *unused)
     return unused;
 }
 
-/* One after the other, so that nothing hangs: a before b 200 times, and b before a. */
+/* a before b 200 times, then b before a; one thread after the other, so that they
+ * cannot deadlock. */
 static void inversion(void)
 {
     begin_recording();
@@ -36,7 +37,7 @@ static void inversion(void)
     check_join(check_start(b_then_a, NULL));
 }
 
-/* a, b and c only try; then b is locked, too. */
+/* b and c by trylock while a is held; then b by lock, too. */
 static void by_try(void)
 {
     begin_recording();
@@ -52,8 +53,8 @@ static void by_try(void)
     check_join(check_start(a_then_b, NULL));
 }
 
-/* a, then b hand over hand, then c: a before b, b before c, not a before c; the shelf
- * within c, twice, which is no pair. */
+/* Hand-over-hand locking: a before b, b before c, but not a before c. The shelf is
+ * acquired within c, and a second time by the same reader, which makes no pair. */
 static void chains(void)
 {
     begin_recording();
@@ -73,7 +74,7 @@ static void chains(void)
     CHECK_OK(pthread_mutex_unlock(&c));
 }
 
-/* a, then b, then a wait that gives a back: it is taken again within b. */
+/* a, then b, then a wait that releases a and reacquires it while b is held. */
 static void waits(void)
 {
     begin_recording();
@@ -97,7 +98,8 @@ static void read_both(pthread_rwlock_t *first, pthread_rwlock_t *second)
     CHECK_OK(pthread_rwlock_unlock(first));
 }
 
-/* Both shelves in both orders, mostly to read; a only around one, b only within. */
+/* Both shelves in both orders, mostly as a reader; a only outside a shelf, b only
+ * inside. */
 static void readers(void)
 {
     begin_recording();
@@ -109,7 +111,7 @@ static void readers(void)
         read_both(&shelf, &other_shelf);
         read_both(&other_shelf, &shelf);
     }
-    for (int i = 0; i < 20000; i++) { /* until most are counted only */
+    for (int i = 0; i < 20000; i++) { /* until most are only counted */
         CHECK_OK(pthread_rwlock_rdlock(&shelf));
         CHECK_OK(pthread_mutex_lock(&b));
         CHECK_OK(pthread_mutex_unlock(&b));
@@ -132,7 +134,7 @@ static void readers(void)
 enum { MANY = 64, TURNS = 4 };
 static pthread_mutex_t outer[MANY], inner[MANY];
 
-/* A place that meets thousands of pairs; then another, with the one inversion. */
+/* One place acquires thousands of pairs; then another place inverts one of them. */
 static void many_pairs(void)
 {
     begin_recording();
