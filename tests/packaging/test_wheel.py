@@ -58,7 +58,7 @@ def test_the_wheel_is_small_and_for_every_python(wheel: Path) -> None:
     assert wheel.stat().st_size < 5_000_000
     names = zipfile.ZipFile(wheel).namelist()
     assert not [name for name in names if "/demo/" in name or "/validation/" in name]
-    for file in ("share/man/man1/hasp.1", "share/bash-completion/completions/hasp"):
+    for file in ("man/man1/hasp.1", "bash-completion/completions/hasp"):
         assert any(name.endswith(f"share/{file}") for name in names)
 
 
