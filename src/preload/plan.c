@@ -140,9 +140,9 @@ static bool is_stale(unsigned number)
     return true;
 }
 
-/* Reports sites without any mutex when the process ends: only in the process that read
- * the plan, and only if it loaded a module of the plan, because it may be a shell that
- * started the program. */
+/* When the process ends, reports the sites that no mutex came from. Does so only in the
+ * process that read the plan, and only if that process loaded a module of the plan:
+ * otherwise it may be the shell that started the program. */
 __attribute__((destructor)) static void report_stale(void)
 {
     if (!reports_stale || getpid() != reporter)

@@ -56,7 +56,7 @@ static unsigned chosen_lock(void)
     _exit(2);
 }
 
-/* Runs in the child of every fork, before any other fork handler, and of _Fork. */
+/* Runs in the child of every fork and _Fork, before any other fork handler. */
 static void forked(void)
 {
     thread_id_cached = 0;

@@ -216,8 +216,8 @@ enum trace_lock_flags {
     TRACE_WRITERS_FIRST = 64, /* a rwlock whose readers queue behind waiting writers */
 };
 
-/* A lock, from its init, or its first use where there was none, to its destroy. A lock
- * created again at the same address and site keeps its record. */
+/* A lock, from its init (or its first use, if it was not initialised by a call) to its
+ * destroy. A lock created again at the same address and site keeps its record. */
 struct trace_lock {
     uint64_t address;
     uint32_t kind;

@@ -154,7 +154,7 @@ static void meet(unsigned thread)
     give(second);
 }
 
-/* The first threads come before there is a chunk. */
+/* The threads start before the pool has a chunk. */
 static void begin_anew(unsigned thread)
 {
     (void)thread;

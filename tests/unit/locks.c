@@ -150,8 +150,8 @@ static void check_lock(const struct lock_operations *operations)
     memset(&subject.lock, 0, sizeof subject.lock);
     check_together(&subject);
     operations->destroy(&subject.lock);
-    /* Waiters are reused; those of timed-out threads may be out for as long as the lock
-     * is held. */
+    /* Waiters are reused, but those of timed-out threads may stay in the queue for as
+     * long as the lock is held. */
     CHECK(waiter_count() <= waiters + LEAVERS * LEAVES + THREADS);
 }
 

@@ -132,9 +132,10 @@ static void contend(const struct lock_descriptor *descriptor, bool leaving)
         pthread_join(members[i].thread, NULL);
 }
 
-/* Each thread has one waiter, and one more while another thread still gives back its
- * last. Each may have created all side blocks once, because the pool returns them to
- * their makers, and one needlessly if two threads found it missing. */
+/* Each thread has one waiter, and a second one if another thread has not finished
+ * giving back the first. Each thread may have created every side block once, because
+ * the pool returns blocks to the threads that created them, and one superfluous block
+ * if two threads found it missing. */
 static void check_used(const struct lock_descriptor *descriptor, bool leaving)
 {
     uint32_t slot = sizeof(struct pool_slot);

@@ -39,8 +39,8 @@ enum { PUBLISHED_PAUSES = 24 };
             relax();                                                                   \
     } while (true)
 
-/* Returns the body of a lock. Created zeroed on first use; a lock always passes one
- * size. */
+/* Returns the body of a lock; the first call creates it, zeroed. All calls for one lock
+ * pass the same size. */
 void *published_body(struct lock *lock, size_t bytes);
 
 /* The number of the calling thread, from 0. */

@@ -12,7 +12,7 @@ static struct {
 
 static uint32_t ready; /* guarded by the lock */
 
-/* As glibc had it up to 2.40. */
+/* The offset in glibc up to 2.40. */
 unsigned condition_flags_offset = 36;
 
 static const struct lock_operations *held(struct lock *lock)

@@ -333,7 +333,7 @@ static inline void c_bo_mcs_park_adopt(struct lock *lock, struct waiter *waiter)
 static inline void c_bo_mcs_park_relock(struct lock *lock)
 {
     fork_repair_if_due(lock,
-                       /* Before mutexee's own repair, which does not know about the
+                       /* Precedes mutexee's own repair, which would not repair the
                         * local locks. */
                        c_bo_mcs_park_forget);
     mutexee_relock(lock, MUTEXEE_SPINNERS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hooks of functions after which the trace could not be created any more. */
+/* Hooks of functions that may take away the right to create the trace file. */
 #include "preload/profile/next.h"
 
 #include "profiler/session/session.h"

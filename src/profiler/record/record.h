@@ -167,7 +167,7 @@ struct record_acquisition {
     struct recording *me;
     struct record_hold hold;
     bool waits;   /* published */
-    bool perhaps; /* it looked free but had waiters: its duration will decide */
+    bool perhaps; /* it looked free but had waiters; its duration decides */
     bool tries;   /* trylock */
     uint32_t operation;
     void *caller;

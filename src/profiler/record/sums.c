@@ -3,7 +3,8 @@
 
 #include "profiler/threads/overhead.h"
 
-/* One hold in so many: with many locks, each touches another line of the file. */
+/* One in so many holds is added to the stack profile. With many locks, each addition
+ * would access a different line of the file. */
 enum { HOLDS_WEIGHED = 8 };
 
 static void most(uint64_t *seen, uint64_t value)

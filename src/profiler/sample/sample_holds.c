@@ -11,7 +11,7 @@ enum {
     ASKED_MOST = 64, /* mutexes per sample */
 };
 
-/* The beginning of pthread_mutex_t, with the C library's mutexes and all algorithms. */
+/* The first fields of a pthread_mutex_t: the same for glibc and all algorithms. */
 struct mutex_state {
     uint32_t word; /* 0: free */
     uint32_t count;

@@ -134,7 +134,7 @@ static void *run(void *argument)
     calibrate_again();
     clock_gettime(CLOCK_MONOTONIC, &next);
     for (uint32_t tick = 0;;) {
-        /* Never past a tick at which another sample is due. */
+        /* Never sleeps past a tick at which another sample is due. */
         uint32_t ticks = quiet < QUIET_SAMPLES ? 1 : QUIET_TICKS - tick % QUIET_TICKS;
         sleep_until(&next, ticks);
         tick += ticks;

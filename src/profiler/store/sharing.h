@@ -9,11 +9,11 @@
 /*
  * A mutex for a few instructions or one write to the disk. Zeroed memory is a free one.
  *
- * brief_lock() returns false, without the lock, when one and the same hold has lasted
- * for brief_lock_longest_ns: the disk may be slow, or the holder may never return
- * because it was cancelled or a signal handler jumped out of it. The caller then does
- * without what it wanted and counts that as lost. Until the holder unlocks after all,
- * later calls fail at once.
+ * brief_lock() returns false, without the lock, when a single hold has lasted for
+ * brief_lock_longest_ns: the disk may be slow, or the holder may never return
+ * because it was cancelled or a signal handler jumped out of it. The caller then skips
+ * its operation and counts the data as lost. Later calls fail at once until the holder
+ * unlocks, if it ever does.
  */
 bool brief_lock(struct atomic_u32 *) __attribute__((warn_unused_result));
 void brief_unlock(struct atomic_u32 *);
