@@ -284,7 +284,7 @@ REFUSALS = {
         ["--server", "sleep 9", "--ready", "tcp:x", "--", "true"],
         "is invalid",
     ),
-    "bad timeout": (["--timeout", "soon", "--", "true"], "no duration"),
+    "bad timeout": (["--timeout", "soon", "--", "true"], "not a duration"),
     "no runs": (["--runs", "0", "--", "true"], "not 1 or more"),
 }
 

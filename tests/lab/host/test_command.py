@@ -137,7 +137,7 @@ def test_one_cpu_is_enough(hasp: Hasp) -> None:
     ("words", "message"),
     [
         (["--cpus", "0,9999"], "may not use CPU 9999"),
-        (["--cpus", "one"], "no list like"),
+        (["--cpus", "one"], "not a list such as"),
         (["--plot", "heat.gif"], "unknown format"),
         (["--csv", "/nonexistent/x.csv"], "cannot be written"),
         (["--from", "/nonexistent.jsonl"], "cannot be read as results"),
