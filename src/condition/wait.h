@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting on a condition variable, and ending a wait: what does not depend on pthreads.
- * The interposer and the model checker use the same code. Functions are always inlined,
- * so that those passed to them are called directly.
+ * Waiting on a condition variable, and ending a wait: the part that does not depend on
+ * pthreads. The interposer and the model checker use the same code. Functions are
+ * always inlined, so that those passed to them are called directly.
  *
  *   waiter      condition_begin, unlock the mutex, condition_sleep, condition_reacquire
  *   signaller   condition_wake

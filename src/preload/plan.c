@@ -129,7 +129,7 @@ void plan_begin(unsigned fallback, bool verbose, bool report)
     plan_active = true;
 }
 
-/* Whether no entry of this entry's site has matched, and it is the first of them. */
+/* Whether this is the first entry of its site, and no entry of the site has matched. */
 static bool is_stale(unsigned number)
 {
     const char *site = plan.entry[number].site;

@@ -102,7 +102,7 @@ struct trace_header {
     char executable[1024];
 };
 
-/* What cache_misses of site statistics counts. */
+/* The event that `cache_misses` in the site statistics counts. */
 enum trace_counter {
     TRACE_CACHE_MISSES = 1,  /* the processor's event of that name */
     TRACE_LAST_LEVEL_MISSES, /* of loads */
@@ -183,8 +183,8 @@ struct trace_thread {
     uint64_t long_holds;      /* holds of over 100 us, which were checked for that */
     uint64_t lock_counts;     /* the chunk with its table of lock counts, or 0 */
     uint64_t earlier_ticks;   /* lifetimes of the earlier threads of this record */
-    uint64_t overhead_ticks;  /* what recording took: measured for timed operations,
-                                 calibrated for counted ones */
+    uint64_t overhead_ticks;  /* cost of recording: measured for timed operations,
+                               * calibrated for counted ones */
     /* Maintained by the sampler for holds in progress: a lower bound of when the
      * outermost one began, or 0; and whether that hold is timed, so that its duration
      * will be added to the site statistics when it ends. */

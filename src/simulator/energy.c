@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts transfers, and the energy for what threads did. A CPU without a thread counts
- * as parked. */
+/* Counts transfers and the energy that threads used. A CPU without a thread counts as
+ * parked. */
 #include "simulator/energy.h"
 #include "platform/workers.h"
 #include "simulator/clock.h"

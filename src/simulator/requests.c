@@ -8,7 +8,8 @@
 
 struct transfers transfers;
 
-/* What a core keeps about its copies of lines, in addition to the lines' records. */
+/* The data that a core keeps about its copies of lines, in addition to the lines'
+ * records. */
 enum { GRACES = 4, ARRIVALS = 16 };
 struct expiry {
     uint32_t line;

@@ -46,8 +46,7 @@ struct run {
     uint32_t last_node, handovers, stays;
 };
 
-/* One acquisition. A thread that requests it after `waiting` waiters queue is behind
- * them. */
+/* Makes one acquisition, which is requested after `waiting` waiters have queued. */
 static void acquire_once(struct run *run, uint32_t waiting, uint32_t number,
                          uint32_t node)
 {

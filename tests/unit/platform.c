@@ -63,7 +63,7 @@ static void check_forks(void)
     CHECK_EQUAL(fork_generation(), before);
     pid_t child = fork();
     if (child == 0) {
-        thread_id_cached = 0; /* what the interposer's fork handler does */
+        thread_id_cached = 0; /* as the interposer's fork handler does */
         check_child(before, (uint32_t)getpid());
     }
     int status;

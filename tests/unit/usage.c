@@ -3,8 +3,9 @@
  * Usage fairness: of two threads that always want the lock, one for ten times as long
  * as the other, each holds it for about half of the time.
  *
- *   usage NAME          the named lock does that
- *   usage unfair NAME   it does not: first come, first served gives one ten times more
+ *   usage NAME          checks that the named lock is fair
+ *   usage unfair NAME   checks that it is not: a lock that serves threads in order of
+ *                       arrival gives one thread ten times more
  */
 #include "check.h"
 

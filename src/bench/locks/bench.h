@@ -32,7 +32,7 @@ struct options {
 struct result {
     double value;
     double seconds;       /* measured time */
-    double operations;    /* operations behind the value */
+    double operations;    /* number of operations that the value is based on */
     double fairness;      /* fewest over most operations of a thread, 0 to 1 */
     double starvation_ms; /* longest time without an operation of a thread */
     const char *outcome;  /* "ok", "hang", "collapse" or "failed" */

@@ -20,8 +20,8 @@ struct solo {
     struct result *live;       /* updated during the measurement, if not NULL */
     struct atomic_u64 best_ps; /* picoseconds per operation; 0: no chunk yet */
     struct atomic_u64 chunks;
-    unsigned beside; /* multiplications, and what they have come to */
-    uint64_t work;
+    unsigned beside;           /* number of multiplications after each pair */
+    uint64_t work;             /* their product so far */
     union subject subject;
 };
 

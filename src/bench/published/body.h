@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What published forms of locks keep outside the line of the lock itself: queue nodes,
- * slots, the locks of NUMA nodes.
+ * The data that published forms of locks keep outside the line of the lock itself:
+ * queue nodes, slots, the locks of NUMA nodes.
  *
  * Published forms are locks as given in their papers, for the validation of the
  * simulator: a paper's claims are compared with the published lock where Hasp's differs

@@ -63,7 +63,7 @@ static inline void published_plain_ttas_unlock(struct lock *lock)
     store_release(&lock->word, 0);
 }
 
-/* D. Knuth's MMIX generator, of which the upper bits are good. */
+/* D. Knuth's MMIX generator, whose upper bits are the most random. */
 static inline void published_ttas_pause(struct lock *lock)
 {
     struct published_ttas_state *states =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lock under check, and what else the threads of a client share. */
+/* The lock under check, and the other variables that the threads of a client share. */
 #ifndef HASP_EXPLORER_BASE_VARIABLES_H
 #define HASP_EXPLORER_BASE_VARIABLES_H
 

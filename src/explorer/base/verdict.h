@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures of the run under way, and what they mean for the search. */
+/* Failures of the run under way, and their consequences for the search. */
 #ifndef HASP_EXPLORER_BASE_VERDICT_H
 #define HASP_EXPLORER_BASE_VERDICT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the explorer offers to clients. */
+/* The functions that the explorer offers to clients. */
 #ifndef HASP_EXPLORER_EXECUTION_SERVICES_H
 #define HASP_EXPLORER_EXECUTION_SERVICES_H
 

@@ -46,7 +46,7 @@ unsigned barriers_choices(struct barrier_choice *into);
 /* The finisher stands for the threads that have ended. */
 void barriers_thread_ended(const struct thread *ended);
 
-/* Drops what has no effect any more. */
+/* Drops positions that no longer have any effect. */
 void barriers_canonicalise(void);
 
 /* After a fork: the callers do not exist in the child. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether memory is still in use when somebody accesses it: the lock until its last
- * user has destroyed it, slots until they are given back to their pool. */
+/* Checks that memory is still in use when a thread accesses it. The lock is in use
+ * until its last user has destroyed it, a slot until it is given back to its pool. */
 #ifndef HASP_EXPLORER_MEMORY_LIFETIME_H
 #define HASP_EXPLORER_MEMORY_LIFETIME_H
 
@@ -9,8 +9,8 @@
 /* Ends the run if the memory at `address` must not be accessed. */
 void expect_in_use(const void *address, bool writes);
 
-/* Ends the run if somebody accesses the lock from now on, or if the effect of an
- * earlier store to it can still come. */
+/* From now on, ends the run if a thread accesses the lock. Also ends it at once if an
+ * earlier store to the lock may still take effect. */
 void lock_is_destroyed(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared memory locations, and what the search has learnt about them. This is not
- * part of the state: it holds for all runs of a search. */
+/* The shared memory locations, and the facts that the search has learnt about them.
+ * This is not part of the state: it holds for all runs of a search. */
 #ifndef HASP_EXPLORER_MEMORY_LOCATIONS_H
 #define HASP_EXPLORER_MEMORY_LOCATIONS_H
 

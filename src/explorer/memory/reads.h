@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread has read since it last waited: it waits until one of these locations
+/* The locations that a thread has read since it last waited. It waits until one of them
  * can return another value. */
 #ifndef HASP_EXPLORER_MEMORY_READS_H
 #define HASP_EXPLORER_MEMORY_READS_H

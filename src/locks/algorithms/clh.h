@@ -216,8 +216,8 @@ static inline void clh_unlock(struct lock *lock, enum waiting waiting)
     }
 }
 
-/* Gives back what timed-out waiters left behind. No thread may use the lock any
- * more. */
+/* Gives back the nodes that timed-out waiters left in the queue. No thread may use the
+ * lock any more. */
 static inline void clh_destroy(struct lock *lock)
 {
     if (unlikely(load_relaxed(&lock->mode)) && clh_trylock(lock, SPIN))

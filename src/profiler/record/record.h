@@ -179,8 +179,8 @@ bool record_acquire_begin(struct record_acquisition *a, const void *object,
                           void *caller) RECORD_HIDDEN;
 void record_acquire_end(struct record_acquisition *a, enum record_result) RECORD_HIDDEN;
 
-/* Begins a trylock of which only the result is counted. Returns what
- * record_count_trylock_result needs, or NULL: call record_trylock_begin instead. */
+/* Begins a trylock that is only counted. Returns the argument for
+ * record_count_trylock_result, or NULL: then call record_trylock_begin instead. */
 struct trace_lock_count *record_count_trylock(const void *object) RECORD_HIDDEN;
 void record_count_trylock_result(struct trace_lock_count *count, const void *object,
                                  const struct record_as *as, bool got,

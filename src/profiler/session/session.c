@@ -209,7 +209,7 @@ void session_needs_file(void)
         try_to_activate();
 }
 
-/* Writes what is not in the file yet. */
+/* Writes the data that is not in the file yet. */
 static void write_all(void)
 {
     for (struct recording *thread = recordings_first(); thread; thread = thread->next) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lock order: the pairs of locks of which the inner one was acquired while the outer
+ * Lock order: the pairs of locks in which the inner one was acquired while the outer
  * one was held. Each pair has one record, with the stack of its first occurrence.
  */
 #ifndef HASP_PROFILER_STORE_LOCK_ORDER_H

@@ -43,7 +43,7 @@ void registry_forget(void);
 /* Returns the lock's number, or 0 if it is not known. */
 uint32_t registry_find(uintptr_t address);
 
-/* Where a lock comes from. */
+/* The origin of a lock. */
 struct registry_origin {
     const struct record_as *as;
     uint32_t flags;

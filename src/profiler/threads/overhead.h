@@ -22,7 +22,7 @@ struct calibrated {
 };
 extern struct calibrated calibrated RECORD_HIDDEN;
 
-/* A measured duration minus what timing it added. */
+/* Returns a measured duration minus the cost of timing it. */
 static inline uint64_t calibrated_ticks(uint64_t measured, uint32_t added)
 {
     return measured > added ? measured - added : 0;
