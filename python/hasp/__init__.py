@@ -8,7 +8,7 @@ from functools import cache
 
 @cache
 def version() -> str:
-    """The installed version; on demand, because importing its reader is slow."""
+    """Return the installed version, on demand because importing its reader is slow."""
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed_version
 

@@ -256,7 +256,7 @@ def test_a_command_that_fails_is_refused(
 ) -> None:
     failed = hasp("advise", "--", PROGRAM, "--threads=0", cwd=tmp_path)
     assert failed.returncode == 2
-    assert "the command fails while it is recorded" in failed.stderr
+    assert "the command failed while it was recorded" in failed.stderr
     silent = hasp("advise", "--", "true", cwd=tmp_path)
     assert silent.returncode == 2
     assert "nothing was recorded" in silent.stderr

@@ -51,7 +51,7 @@ def test_not_tried(
     assert interleave_gain(plan(), nodes=1) is None
     numactl.write_text("#!/bin/sh\nexit 3\n")
     assert interleave_gain(plan(), nodes=2) is None
-    assert "the command fails with numactl" in capsys.readouterr().err
+    assert "the command failed with numactl" in capsys.readouterr().err
     monkeypatch.setenv("PATH", "/nowhere")
     assert interleave_gain(plan(), nodes=2) is None
     assert "numactl is not installed" in capsys.readouterr().err

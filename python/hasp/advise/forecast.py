@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Forecast of each lock's performance at the worst site, on a simulated machine.
 
-The site becomes a workload of the simulator, with its median critical section, the time
-that a thread spends between two of them, and its number of locks. Everything else in
-the program is ignored, so this is a forecast of the lock and not of the program.
+The site becomes a workload of the simulator that has its median critical section, the
+time a thread spends between two critical sections, and its number of locks. The rest of
+the program is ignored, so the forecast is about the lock, not the program.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def forecast(
 
 
 def _pause(profile: Profile, site: Site, acquisitions: int) -> float:
-    """A thread's average work between two critical sections of the site, in ns.
+    """Return a thread's average work between two critical sections of the site, in ns.
 
     That is its CPU time outside of critical sections; parked waits use no CPU time.
     """

@@ -42,7 +42,7 @@ def interleave_gain(settings: Settings, nodes: int) -> float | None:
             for runner, comparison in pairs if block % 2 else reversed(pairs):
                 run = runner.run(block, cell)
                 if run.outcome != record.OK:
-                    note(f"the command fails with {' '.join(SPREAD)}: {run.detail}")
+                    note(f"the command failed with {' '.join(SPREAD)}: {run.detail}")
                     return None
                 comparison.runs.append(run)
     near, far = (samples(comparison, cell) for comparison in found)

@@ -10,7 +10,7 @@ from hasp.profile.model.profile import Origin, Profile, Spot
 
 
 def plan_of(verdict: Verdict, profile: Profile) -> Plan:
-    """A plan with an entry for each origin of each site with a recommendation.
+    """Return a plan with an entry for each origin of every site with a recommendation.
 
     All other mutexes keep the lock that the program ran under; instead of glibc's, that
     is `futex`, which is bit-compatible with it.
@@ -42,7 +42,7 @@ def _module(spot: Spot) -> Module:
 
 
 def unplanned(verdict: Verdict, profile: Profile) -> list[str]:
-    """Sites with a recommendation but no known origin, which a plan cannot contain."""
+    """Return sites with a recommendation that a plan cannot name, lacking an origin."""
     sites = {site.number: site for site in profile.sites}
     return [
         advised.name

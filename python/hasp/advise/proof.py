@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Comparison of the rules' advice with measurements (E10).
 
-A lock is "best" within 5 % of the fastest and "harmful" more than 15 % behind it, as in
+A lock is "best" within 5 % of the fastest and "harmful" if more than 15 % slower, as in
 the lock study (section 5.2.2 and Table 12). The whole confidence interval must be on
 one side of the limit; otherwise the verdict is "cannot tell".
 """
@@ -29,7 +29,7 @@ NOT_MEASURED = "not measured"
 
 
 def shown(cell: Cell) -> Cell:
-    """The cell with a name for display: a plan is called `plan`."""
+    """Return the cell with its display name: a plan is called `plan`."""
     return replace(cell, lock="plan") if cell.lock.startswith(PLAN) else cell
 
 
@@ -41,7 +41,7 @@ class RankedLock:
     median: float | None
     behind: (
         Ratio | None
-    )  # 1.1 means 10 % behind; None for the fastest lock and for failures
+    )  # 1.1 means 10 % slower; None for the fastest lock and for failures
     verdict: str
 
     @property
@@ -62,7 +62,7 @@ class RankedLock:
 
 @dataclass(frozen=True)
 class Proof:
-    """The result of the comparison for the advice."""
+    """The comparison's verdict on the advice."""
 
     standings: tuple[RankedLock, ...]
     agreement: str  # agree, disagree, or cannot tell
@@ -84,7 +84,7 @@ def prove(
     rules: Rules,
     present: str = REFERENCE,
 ) -> Proof:
-    """Judge the recommended lock by a comparison; None recommends the present one."""
+    """Judge the recommended lock by a comparison; None recommends the current lock."""
     standings = [
         standing
         for threads in comparison.settings.threads
@@ -106,7 +106,7 @@ def prove(
 
 
 def samples(comparison: Comparison, cell: Cell) -> dict[int, float]:
-    """The samples of a cell's successful runs of the primary measure, by round."""
+    """Return the primary measure of a cell's successful runs, by round."""
     measure = comparison.primary
     return {
         run.block: value
@@ -120,7 +120,7 @@ def samples(comparison: Comparison, cell: Cell) -> dict[int, float]:
 def better(
     mine: Mapping[int, float], its: Mapping[int, float], *, less_is_better: bool
 ) -> Ratio | None:
-    """The factor by which `mine` is better than `its`, paired by round."""
+    """Return the factor by which `mine` is better than `its`, paired by round."""
     blocks = sorted(mine.keys() & its.keys())
     if not blocks:
         return None
@@ -255,11 +255,11 @@ def _variation(standings: Sequence[RankedLock]) -> float | None:
 
 @dataclass(frozen=True)
 class _Fewer:
-    """The best cell with fewer threads, compared with the best one with the most."""
+    """The best cell with fewer threads, compared with the best at the most threads."""
 
     fewer: Cell
     most: Cell
-    ratio: Ratio  # factor by which the former is better
+    ratio: Ratio  # factor by which fewer threads are better
 
     @property
     def value(self) -> float:
@@ -285,7 +285,7 @@ class _Fewer:
 def _fewer_threads(
     comparison: Comparison, standings: Sequence[RankedLock], most: int | None
 ) -> _Fewer | None:
-    """Compare the best cell with fewer threads with the best one with the most."""
+    """Compare the best cell with fewer threads to the best at the most threads."""
     measured = [item for item in standings if item.median is not None]
     smaller = [item for item in measured if item.cell.threads != most]
     largest = [item for item in measured if item.cell.threads == most]

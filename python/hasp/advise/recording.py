@@ -35,7 +35,7 @@ def recorded(
         run = runner.run(1, once.cells[0])
     if run.outcome != record.OK:
         raise HaspError(
-            f"the command fails while it is recorded: {run.detail}",
+            f"the command failed while it was recorded: {run.detail}",
             "try `hasp profile` on it, then `hasp advise TRACE`",
         )
     traces = recorder.traces()
@@ -43,12 +43,12 @@ def recorded(
         raise HaspError(
             "nothing was recorded: the command has a single thread and takes hardly "
             "any locks",
-            "name a program with threads",
+            "name a multithreaded program",
         )
     return max(map(load_keeping_symbols, traces), key=_weight)
 
 
 def _weight(profile: Profile) -> tuple[float, int]:
-    """Sort key: the process that spends most time in critical sections counts."""
+    """Return a sort key: the process with the most time in critical sections counts."""
     sections = sum(thread.section_ns for thread in profile.threads)
     return sections, profile.duration_ns

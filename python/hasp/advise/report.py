@@ -57,7 +57,7 @@ def print_verdict(verdict: Verdict) -> None:
 
 
 def capital(text: str) -> str:
-    """The text with a capital letter."""
+    """Return the text with its first letter capitalised."""
     return text[:1].upper() + text[1:]
 
 
@@ -125,7 +125,7 @@ def condition_words(condition: Condition, rules: Rules) -> str:
 
 
 def consequences(rule: Rule) -> Sequence[str]:
-    """The effects of a rule."""
+    """Return the effects of a rule as text."""
     found = [advice.words for advice in rule.advice]
     if rule.bottleneck:
         found.insert(0, f"bottleneck {rule.bottleneck}")
@@ -173,7 +173,7 @@ def rules_json(rules: Rules) -> list[dict[str, object]]:
 
 
 def print_proof(comparison: Comparison, proof: Proof) -> None:
-    """Print the table of the comparison, and its result for the advice."""
+    """Print the comparison's table and its verdict on the advice."""
     from hasp.advise.proof import shown
     from hasp.compare.doubts import doubts
     from hasp.compare.report import headline, interval, quantity, times

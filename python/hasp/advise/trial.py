@@ -39,7 +39,7 @@ def candidates(verdict: Verdict, rules: Rules, number: int) -> list[str]:
 def compare(
     settings: Settings, locks: Sequence[str], plan_file: Path | None
 ) -> Comparison:
-    """Run the comparison; after Ctrl-C, the result has the runs until then."""
+    """Run the comparison; after Ctrl-C, the result contains the completed runs."""
     planned = [f"{native.PLAN}{plan_file.absolute()}"] if plan_file else []
     whole = dataclasses.replace(settings, locks=(native.REFERENCE, *locks, *planned))
     comparison = new_comparison(whole)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What every other package uses: errors, output, progress, signals, pages, the host."""
+"""Modules that every other package uses: errors, output, progress, signals, host."""

@@ -24,7 +24,7 @@ PIPE_TIME_LIMIT = 5.0  # seconds to wait for the first data in a pipe
 
 
 class Document:
-    """The contents of a TOML file, with the line of each key."""
+    """A parsed TOML file that can find the line of each key."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
@@ -55,9 +55,9 @@ class Document:
     def line_of(self, keys: Keys) -> int:
         """Return the line on which a key, or the innermost table around it, begins.
 
-        Needs no grammar: the key's value ends on the first line up to which the text
-        parses and contains the key; it begins after the longest shorter text that
-        parses. Slow, and only used for errors.
+        This needs no grammar: the value ends at the shortest prefix of whole lines that
+        parses and contains the key, and begins after the longest shorter prefix that
+        parses. It is slow and only used for errors.
         """
         while keys and self.get(keys) is None:
             keys = keys[:-1]
@@ -76,7 +76,7 @@ class Document:
     def line_in_list(self, name: str, number: int, key: str = "") -> int:
         """Return the line of a key in the nth `[[name]]`, or else of its head.
 
-        line_of supports tables, but not lists of tables. Finds only keys at the
+        line_of supports tables, but not lists of tables. This finds only keys at the
         beginning of a line, as in every file written by hand, although TOML allows
         others.
         """
@@ -102,12 +102,12 @@ class Document:
 
 
 def _bytes_of(path: Path) -> bytes:
-    # Opening a named pipe would block until a writer opens it, possibly for ever.
+    # Opening a named pipe blocks until a writer opens it, possibly forever.
     with open(path, "rb", opener=_open_at_once) as file:
         if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
             if not select.select([file], [], [], PIPE_TIME_LIMIT)[0]:
                 raise HaspError(
-                    f"{path} is a pipe into which nothing is written",
+                    f"{path} is a pipe without a writer",
                     "name a readable TOML file",
                 )
             os.set_blocking(file.fileno(), True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Durations with units, as users write and read them: 10s, 500us, 2m."""
+"""Parse and format durations with units: 10s, 500us, 2m."""
 
 from __future__ import annotations
 

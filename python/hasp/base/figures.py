@@ -46,12 +46,12 @@ def settings(font_size: float) -> Any:
 
 
 def metadata(path: Path) -> dict[str, str | None]:
-    """What a file says of itself: no date, so that it can be compared."""
+    """Return a figure's metadata, without a date so that files can be compared."""
     return {"Date": None} if path.suffix == ".svg" else {}
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Round numbers for a log axis: as many as have room, 1 always among them."""
+    """Return round tick values for a log axis: as many as fit, always including 1."""
     decades = math.log10(high / low)
     digits = (1, 2, 5) if decades < 2.2 else (1, 3) if decades < 3.2 else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)

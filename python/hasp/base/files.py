@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Output files that are complete, or are not there: written beside, then renamed."""
+"""Atomic output files: written to a temporary neighbour, then renamed."""
 
 from __future__ import annotations
 

@@ -92,6 +92,6 @@ def _throttled() -> int:
 
 
 def _heated(cpu: Path) -> int:
-    """How often a CPU was throttled; 0 unless the processor counts (Intel's do)."""
+    """Return how often a CPU was throttled; only Intel processors count this."""
     text = read_text(cpu / "thermal_throttle" / "core_throttle_count")
     return int(text) if text and text.isdecimal() else 0

@@ -158,14 +158,14 @@ def check_writable(destination: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Return the lines of `text`, control characters escaped."""
+    """Return the lines of `text` with control characters escaped."""
     return "\n".join(map(escaped, text.split("\n")))
 
 
 def escaped(text: str) -> str:
     """Return the text with control characters escaped as in Python.
 
-    Names of programs, threads and files may hold anything; a terminal would obey it.
+    Names of programs, threads and files may contain escape sequences for the terminal.
     """
     return "".join(one if one.isprintable() else _escape(one) for one in text)
 
@@ -178,7 +178,7 @@ def _escape(character: str) -> str:
 
 
 def note(message: str) -> None:
-    """Print one line of Hasp's own on stderr."""
+    """Print one line on stderr, prefixed with `hasp:`."""
     print(f"hasp: {printable(message)}", file=sys.stderr, flush=True)
 
 

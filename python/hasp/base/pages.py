@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The pages of all reports: one HTML file each, which works without a network.
+"""The HTML pages of all reports: each is one file that works offline.
 
-templates/ has what they share: the head, the style, and the script with the tables (to
-sort, and to filter by any column) and the theme. A report adds page.html, page.css and
-page.js in a templates/ of its own. Plotly draws. All data stand in the page as JSON,
-computed by Python, so that the scripts only choose and arrange.
+templates/ contains the shared parts: the head, the style, and the script for the theme
+and for tables that can be sorted and filtered by any column. A report adds page.html,
+page.css and page.js in its own templates/. Plotly draws the figures. Python computes
+all data and embeds them as JSON, so that the scripts only select and arrange.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hasp import version
 
 
 def render(package: str, title: str, data: Mapping[str, Any], **values: Any) -> str:
-    """The page of the report in `package`; its template may use the `values`."""
+    """Return the page of the report in `package`; its template may use the `values`."""
     from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
     from plotly.offline import get_plotlyjs
 

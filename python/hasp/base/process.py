@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-# Python ignores these two signals; children must not inherit that.
+# Python ignores these two signals; children must not inherit that disposition.
 PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
@@ -38,7 +38,7 @@ def capture(
     *,
     with_stderr: bool = False,
 ) -> Captured | None:
-    """Run `argv`, whose first word is a path, and read its stdout, perhaps stderr.
+    """Run `argv`, whose first word is a path; read its stdout and, if asked, stderr.
 
     Returns None if it cannot be started or does not end within `timeout` seconds.
     """

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 BAR = 20  # characters
-LINE_INTERVAL = 10.0  # seconds between lines when stderr is no terminal
+LINE_INTERVAL = 10.0  # seconds between lines when stderr is not a terminal
 
 
 class Display:
-    """What is being done now, how much of it all is done, and words in between."""
+    """Shows the current step, the share completed, and occasional lines of text."""
 
     def __init__(self) -> None:
         self._last_line = time.monotonic()
@@ -30,7 +30,7 @@ class Display:
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
 
-            # Drawn only between runs: a thread that redraws would disturb them.
+            # Drawn only between runs: a redrawing thread would disturb the measurement.
             self._bar = Bar(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=20),
@@ -55,13 +55,13 @@ class Display:
 
     @property
     def is_due(self) -> bool:
-        """Whether what is shown now would be seen."""
+        """Return true if progress shown now would be visible."""
         return self._bar is not None or (
             time.monotonic() - self._last_line >= LINE_INTERVAL
         )
 
     def show(self, words: str, done: int, total: int, seconds: float | None) -> None:
-        """What begins now; `seconds` are left for all of it, None: not known yet."""
+        """Show the step that begins; `seconds` remain in total, None if unknown."""
         if not self.is_due:
             return
         left = ""
@@ -81,7 +81,7 @@ class Display:
             note(f"{words} ({done} of {total} done{left and f', {left}'})")
 
     def say(self, words: str) -> None:
-        """One line that stays."""
+        """Print a permanent line."""
         if self._bar is not None:
             self._bar.console.print(f"hasp: {words}")
         else:
@@ -89,7 +89,7 @@ class Display:
 
 
 def bar_of(elapsed: float, left: float) -> str:
-    """The share of the time that is over, as a bar."""
+    """Return the elapsed share of the time as a bar."""
     share = elapsed / (elapsed + left) if elapsed + left > 0 else 1.0
     full = round(BAR * min(1.0, share))
     return f"[{'#' * full}{'.' * (BAR - full)}]"

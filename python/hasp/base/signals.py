@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ctrl-C and requests to end, as exceptions in the main thread."""
+"""Turn SIGINT and SIGTERM into exceptions in the main thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def interrupt_on_signals() -> None:
-    """Let Ctrl-C and requests to end raise Interrupted in the main thread."""
+    """Make SIGINT and SIGTERM raise Interrupted in the main thread."""
 
     def interrupt(number: int, _frame: object) -> None:
         raise Interrupted(number)
@@ -25,7 +25,7 @@ def interrupt_on_signals() -> None:
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Keep Ctrl-C waiting while something must not be left half done."""
+    """Defer Ctrl-C during a block that must run to completion."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
     try:
         yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sizes with units, as users write and read them: 64k, 256M, 1G, 256 MiB."""
+"""Parse and format sizes with units: 64k, 256M, 1G, 256 MiB."""
 
 from __future__ import annotations
 

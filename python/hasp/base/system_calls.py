@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Finds out which system calls this process may use, by trying them.
 
-A permission file tells what the kernel would allow; a sandbox may still refuse.
+A permission file shows what the kernel allows, but a sandbox may still refuse it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A private folder of the user for files that are kept between commands."""
+"""A private folder of the user for files that persist between commands."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 
 def _usable(folder: Path) -> bool:
-    """Whether only this user can write to the folder; creates it if necessary."""
+    """Return true if only this user can write to the folder, creating it if missing."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         facts = folder.lstat()
     except OSError:
         return False
-    # In a shared /tmp, another user could have created it, or a link of that name.
+    # In a shared /tmp, another user may have created the folder or a symbolic link.
     return (
         stat.S_ISDIR(facts.st_mode)
         and facts.st_uid == os.geteuid()

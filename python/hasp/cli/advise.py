@@ -102,7 +102,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge, prove, and write the requested files."""
+    """Judge the locks, prove the advice, and write the requested files."""
     from hasp.profile.diagnosis.rules import load
 
     rules = load().set(arguments.set)
@@ -135,7 +135,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if not arguments.trace and not arguments.command:
         # In `hasp advise --json hasp.trace`, the existing file must not be overwritten.
         arguments.trace = trace_behind(arguments, ("json",))
-    if arguments.command:  # the proof compares
+    if arguments.command:  # the proof runs a comparison
         require("study")
     for name in (arguments.json, arguments.plan):
         if name:
@@ -236,7 +236,7 @@ def _proved(
 def _interleaved(
     settings: Settings, verdict: Verdict, comparison: Comparison
 ) -> float | None:
-    """The gain from interleaving memory, if a rule needs it (E5)."""
+    """Measure the gain from interleaving memory, if rule E5 needs it."""
     from hasp.advise.interleave import interleave_gain
 
     asked = any("interleave_gain" in item.missing for item in verdict.unknown)
@@ -304,13 +304,11 @@ def _write_plan(answer: _Answer, name: str) -> None:
 
     plan = plan_of(answer.verdict, answer.profile)
     for site in unplanned(answer.verdict, answer.profile):
-        note(
-            f"{site} is not in the plan, because the trace lacks its place of creation"
-        )
+        note(f"{site} is not in the plan: the trace does not record its creation")
     if not plan.entries:
         if Path(name).exists():
             raise HaspError(
-                f"the plan is empty, and {name} already exists",
+                f"the plan would be empty, and {name} already exists",
                 "no lock is recommended: drop --plan",
             )
         note("no lock is recommended, so no plan is written")

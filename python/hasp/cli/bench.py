@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_locks_option(parser)
     parser.add_argument(
-        "--cases", metavar="LIST", help="names separated by commas (default: all)"
+        "--cases", metavar="LIST", help="case names, separated by commas (default: all)"
     )
     parser.add_argument(
         "--quick", action="store_true", help="end within 50 seconds for two locks"

@@ -75,7 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check, and print what was found even when interrupted."""
+    """Run the checks and print the findings, even if interrupted."""
     from hasp.base.output import check_writable
     from hasp.lab.check.run import Options, check_locks, list_clients
     from hasp.locks.selection import select

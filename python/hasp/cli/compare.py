@@ -82,7 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, and print or write the results."""
+    """Run the comparison, and print or write the results."""
     _check_outputs(arguments)
     if arguments.source:
         return _show_again(arguments)
@@ -154,7 +154,7 @@ def _report(comparison: Comparison, arguments: argparse.Namespace) -> int:
 
     rows = summarise(comparison)
     found = doubts(comparison, rows)
-    # Files first, so that they are written even if stdout is closed early.
+    # Write files first, so that they are complete even if stdout is closed early.
     if arguments.csv:
         _write(arguments.csv, report.csv_text(comparison))
     if arguments.markdown:
@@ -176,7 +176,7 @@ def _write(destination: str, text: str) -> None:
 
 
 def _show_again(arguments: argparse.Namespace) -> int:
-    """Print and write again the results in a file of --json."""
+    """Print, and write in other formats, the results in a file from --json."""
     from hasp.compare.store import load
 
     if arguments.command:

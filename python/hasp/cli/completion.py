@@ -45,7 +45,7 @@ def script(shell: str, locks: list[str]) -> str:
 
 
 def _complete_values(parser: argparse.ArgumentParser, locks: list[str]) -> None:
-    """Attach to each option of `parser` the values that its placeholder stands for."""
+    """Attach to each option of `parser` the values that match its placeholder."""
     import shtab
 
     for action in parser._actions:

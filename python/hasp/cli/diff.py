@@ -31,7 +31,7 @@ SIDES = "write hasp diff A B, or hasp diff A1,A2:B1,B2 for several runs of each"
 
 
 class Json(argparse.Action):
-    """`--json`, which also notes whether it follows a trace: see traces_of."""
+    """Action of `--json` that records whether a trace preceded it: see traces_of."""
 
     def __call__(
         self,
@@ -107,7 +107,7 @@ def groups(words: list[str]) -> tuple[list[Path], list[Path]]:
         if len(set(side)) < len(side):
             raise HaspError(
                 f"{','.join(map(str, side))}: a trace is named twice on one side",
-                "name a trace for each run: one run counted twice is not two",
+                "name each trace once: a run must not be counted twice",
             )
     return before, after
 
@@ -119,7 +119,7 @@ def _files(word: str) -> list[Path]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, print, and evaluate the conditions."""
+    """Compare the traces, print the result, and evaluate the conditions."""
     from hasp.profile.report.change_conditions import change_condition
     from hasp.profile.report.difference import difference
     from hasp.profile.report.difference_text import document, print_difference

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _take_back_program(arguments: argparse.Namespace) -> None:
-    """Treat the word in `--json ./program` as the program, not as a file to write."""
+    """Treat the argument in `--json ./program` as the program, not an output file."""
     word = arguments.json
     if arguments.command or not word or word == STDOUT:
         return

@@ -16,10 +16,10 @@ NAME = "list"
 HELP = "list the lock algorithms and their properties"
 SCHEMA = "hasp.list/1"
 
-# Property -> option, unless that is `--` and the property.
+# Property -> option, where the option is not `--` plus the property.
 FILTERS = {"trylock": "--trylock-hardened"}
 
-# The order of the families in tables; any other family comes last.
+# The order of families in tables; all others come last.
 FAMILIES = (
     "system",
     "competitive",
@@ -107,7 +107,7 @@ def choose(arguments: argparse.Namespace) -> list[LockInfo]:
     ]
     if not chosen:
         raise HaspError(
-            f"no lock passes all of {' '.join(words)}",
+            f"no lock matches all of {' '.join(words)}",
             "remove one of them; `hasp list --wide` prints the properties of each lock",
         )
     return chosen
@@ -276,7 +276,7 @@ def facts(lock: LockInfo) -> list[tuple[str, str]]:
         ("aliases", ", ".join(other_names(lock))),
         ("page", f"docs/locks/{page_of(lock)}.md"),
     ]
-    if lock.is_reference:  # its memory is glibc's
+    if lock.is_reference:  # these rows describe Hasp's memory
         memory = ("in the mutex", "each waiting thread", "outside the mutex")
         lines = [line for line in lines if line[0] not in memory]
     return [(heading, words) for heading, words in lines if words]

@@ -45,14 +45,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--quick", action="store_true", help="fewer samples: about ten seconds"
     )
     parser.add_argument(
-        "--cpus", type=_cpus, metavar="LIST", help="only these CPUs, such as 0,2-5"
+        "--cpus", type=_cpus, metavar="LIST", help="measure these CPUs only, e.g. 0,2-5"
     )
     parser.add_argument(
-        "--plot", metavar="FILE", help="the heat map of all pairs: FILE.png or FILE.svg"
+        "--plot", metavar="FILE", help="heat map of all pairs: FILE.png or FILE.svg"
     )
     parser.add_argument("--csv", metavar="FILE", help="all figures, one per line")
     parser.add_argument(
-        "--toml", metavar="FILE", help="the machine file that `hasp simulate` reads"
+        "--toml", metavar="FILE", help="write a machine file for `hasp simulate`"
     )
     parser.add_argument(
         "--from",

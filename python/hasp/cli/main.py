@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The `hasp` command: finds the verb, parses its options, reports errors."""
+"""The `hasp` command: find the verb, parse its options, report errors."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from hasp.base.errors import EXIT_INTERRUPTED, EXIT_REFUSED, HaspError, Interrup
 from hasp.base.extras import explain_missing
 from hasp.base.output import complain
 
-# The verbs, grouped and ordered as in `hasp --help` and the README. Each is the module
-# of that name in this package, imported only when it is asked for, because `hasp run`
-# must start quickly.
+# The verbs, grouped and ordered as in `hasp --help` and the README. Each names a module
+# of this package, imported only when used, because `hasp run` must start quickly.
 GROUPS = {
     "find the lock that hurts": ("profile", "top", "report", "diff"),
     "fix it": ("advise", "run"),
@@ -49,7 +48,7 @@ SIGPIPE_STATUS = 128 + 13
 
 
 class Verb(Protocol):
-    """What a module of this package must define to be a verb."""
+    """The interface of a module that implements a verb."""
 
     NAME: str
     HELP: str
@@ -108,7 +107,7 @@ def _appearance(verb: Verb) -> dict[str, Any]:
 
 
 def parse(verb: Verb, words: Sequence[str]) -> argparse.Namespace:
-    """Parse the options of a verb; the command to run ends up untouched in `command`.
+    """Parse the options of a verb; `command` receives the command to run, unchanged.
 
     The command begins after the first `--`, or at the first word that is neither an
     option nor the value of one.
@@ -159,7 +158,7 @@ def unknown_verb(word: str) -> HaspError:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit status; errors are printed on stderr."""
+    """Run a command line, print errors on stderr, and return the exit status."""
     open_standard_streams()
     try:
         status = _dispatch(sys.argv[1:] if words is None else words)
@@ -173,7 +172,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except Interrupted as interruption:
         return interruption.exit_status
     except BrokenPipeError:
-        # The reader of our output has gone, as with any filter: not an error of ours.
+        # The reader of our output has exited, as `head` does; this is not an error.
         _drop_output()
         return SIGPIPE_STATUS
     except MemoryError:
@@ -190,11 +189,11 @@ def _dispatch(words: Sequence[str]) -> int:
 
 
 def open_standard_streams() -> None:
-    """Give Python the standard streams that the caller has closed, and safe encodings.
+    """Replace standard streams that the caller closed, and set safe encodings.
 
-    A closed descriptor is occupied by /dev/null, so that no file of ours gets its
-    number; programs that Hasp starts still find it closed. Output to a closed stdout
-    fails when it is written, output to a closed stderr is lost.
+    /dev/null occupies each closed descriptor, so that no later file gets its number;
+    programs that Hasp starts still find it closed. Writing to a closed stdout fails;
+    output to a closed stderr is lost.
     """
     for descriptor in (0, 1, 2):
         try:
@@ -213,7 +212,7 @@ def open_standard_streams() -> None:
 
 
 def explain(problem: OSError | ImportError) -> HaspError:
-    """Describe a failure of the operating system that no verb has described."""
+    """Return an error for an operating system failure that no verb has handled."""
     if isinstance(problem, ImportError):
         missing = explain_missing(problem)
         if missing:
@@ -235,7 +234,7 @@ def explain(problem: OSError | ImportError) -> HaspError:
 
 
 def out_of_memory() -> HaspError:
-    """Return the error for memory that the system refuses."""
+    """Return the error for memory that the system did not grant."""
     return HaspError("not enough memory", "raise the limit: see `ulimit -v`")
 
 
@@ -246,7 +245,7 @@ def _refuse(error: HaspError) -> int:
 
 
 def _flush_or_drop() -> None:
-    """Write what stdout still buffers; if that fails, keep Python from trying again."""
+    """Flush stdout; if that fails, keep Python from trying again at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -254,7 +253,7 @@ def _flush_or_drop() -> None:
 
 
 def _drop_output() -> None:
-    """Send to /dev/null what is still in the buffer of stdout."""
+    """Redirect the unwritten buffer of stdout to /dev/null."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

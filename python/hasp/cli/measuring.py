@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How options of a comparison are read: numbers, thread counts, and metrics."""
+"""Parse the options of a comparison: numbers, thread counts, and metrics."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class DescribeMetric(argparse.Action):
 
 
 def positive(text: str) -> int:
-    """Parse a number from 1."""
+    """Parse an integer of at least 1."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
@@ -64,7 +64,7 @@ def positive(text: str) -> int:
 
 
 def natural(text: str) -> int:
-    """Parse a number from 0."""
+    """Parse an integer of at least 0."""
     value = int(text)
     if value < 0:
         raise argparse.ArgumentTypeError(f"{text} is negative")
@@ -72,7 +72,7 @@ def natural(text: str) -> int:
 
 
 def thread_counts(text: str) -> tuple[int, ...]:
-    """Parse numbers from 1, separated by commas; duplicates are dropped."""
+    """Parse integers of at least 1, separated by commas; drop duplicates."""
     try:
         counts = tuple(positive(word) for word in text.split(","))
     except ValueError:
@@ -83,7 +83,7 @@ def thread_counts(text: str) -> tuple[int, ...]:
 
 
 def add_measuring_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the runs of a program and for what they measure."""
+    """Add the options that control the runs of a program and their measures."""
     _add_run_options(parser)
     figures = parser.add_argument_group("the program's own figures")
     add = figures.add_argument
@@ -160,7 +160,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_of(arguments: argparse.Namespace, locks: Sequence[str]) -> Settings:
-    """The settings that the options describe; options that contradict are an error."""
+    """Return the settings from the options; raise HaspError if options conflict."""
     from hasp.compare.settings import THREADS_MARK, Settings
     from hasp.launch.ready import parse_ready
     from hasp.locks import native
@@ -208,7 +208,7 @@ def _distinct(metrics: list[Metric]) -> tuple[Metric, ...]:
         if metric.name in taken:
             raise HaspError(
                 f"two measures are called {metric.name!r}",
-                "name them apart: NAME=REGEX",
+                "give each its own name: NAME=REGEX",
             )
         taken.add(metric.name)
     return tuple(metrics)

@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Record the program, and end with its status."""
+    """Record the program, and exit with its status."""
     from hasp.profile.record.recording import Session
 
     if not arguments.command:

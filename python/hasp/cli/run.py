@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp run`: replaces itself by a program under a lock algorithm."""
+"""`hasp run`: run a program under a lock algorithm."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replace this process by the program. Raises HaspError if that fails."""
+    """Execute the program in place of this process; raise HaspError if that fails."""
     from hasp.launch import executable, interpose
     from hasp.locks import native
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp simulate`: the locks as they ship, on a machine that nobody here owns."""
+"""`hasp simulate`: run the shipped locks on a simulated machine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ exit status: 0 success; 1 a deadlock, or a lock that does not exclude; 2 usage e
 130 after Ctrl-C, with the results so far.
 """
 
-SHORT = ("cs_lines", "cs_ns", "think_ns")  # knobs with an option of their own
+SHORT = ("cs_lines", "cs_ns", "think_ns")  # knobs that have their own option
 DURATION, WARM_UP = 10e-3, 1e-3
 
 
@@ -133,7 +133,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry out the command. Returns the exit status."""
+    """Run the command and return the exit status."""
     from hasp.base.errors import HaspError
     from hasp.lab.simulate.listing import print_listing
     from hasp.lab.simulate.machines import machine
@@ -152,14 +152,14 @@ def run(arguments: argparse.Namespace) -> int:
             from hasp.lab.simulate.validation.run import validate
         except ModuleNotFoundError:
             raise HaspError(
-                "--validate is a tool for developers and not part of this installation",
+                "--validate is a developer tool and not part of this installation",
                 "run it from the source tree, after `make setup`",
             ) from None
 
         return validate(arguments.machine, arguments.jobs, arguments.json)
     if not arguments.machine:
         raise HaspError(
-            "name a machine to simulate: --machine NAME",
+            "no machine to simulate is named: add --machine NAME",
             f"choose one of {', '.join(machine.names())}, or a file of `hasp machine`",
         )
     knobs = dict(arguments.knob)

@@ -80,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Start the live view."""
+    """Start the live view or print plain tables."""
     if not arguments.command:
         raise HaspError(
             "which program should be watched?", "for example: hasp top -- ./server"
@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _trace_to_watch(words: list[str]) -> Path | None:
-    """Return the only argument as a path if it is a file that is not executable."""
+    """Return the only argument as a path if it is a non-executable file."""
     path = Path(words[0])
     if len(words) == 1 and path.suffix == ".trace" and not path.exists():
         raise HaspError(
@@ -116,7 +116,7 @@ def _trace_to_watch(words: list[str]) -> Path | None:
 
 
 def _source(arguments: argparse.Namespace, otherwise: int | None) -> Source:
-    """Return the program to watch; its output goes to a file, or `otherwise`."""
+    """Return the program to watch; its output goes to a file or to `otherwise`."""
     from hasp.profile.live.source import Attached, Started
 
     trace = _trace_to_watch(arguments.command)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options of verbs that read a trace: `report` and `advise`."""
+"""Options of the verbs that read a trace: `report` and `advise`."""
 
 from __future__ import annotations
 

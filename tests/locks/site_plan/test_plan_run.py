@@ -134,7 +134,7 @@ def test_plan_from_a_pipe(hasp: Any, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     done = hasp("run", "--plan", str(pipe), *command)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "a pipe into which nothing is written" in done.stderr
+    assert "a pipe without a writer" in done.stderr
 
 
 def test_nothing_of_the_site_is_made(hasp: Any, tmp_path: Path) -> None:

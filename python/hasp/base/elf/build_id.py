@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The build-id of an opened ELF file."""
+"""Read the build ID of an open ELF file."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def build_id_of(elf: Any) -> str:
-    """In hexadecimal, "" if it has none."""
+    """Return the build ID in hexadecimal; "" if the file has none."""
     for segment in elf.iter_segments("PT_NOTE"):
         for note in segment.iter_notes():
             if note["n_type"] == "NT_GNU_BUILD_ID":
                 return str(note["n_desc"])
     section = elf.get_section_by_name(".note.gnu.build-id")
     for note in section.iter_notes() if section else ():
-        return str(note["n_desc"])  # debug files have no segments' contents
+        return str(note["n_desc"])  # debug files lack segment contents
     return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What pyelftools raises when it is asked about a file that is damaged."""
+"""The exceptions that pyelftools raises for a damaged file."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ DAMAGED = (
     *(DWARFError, ELFError, OSError, ValueError, KeyError, IndexError, TypeError),
     *(AttributeError, AssertionError, NotImplementedError, RecursionError),
     *(ArithmeticError, EOFError, StructError, ConstructError),
-    MemoryError,  # of a section that says it is larger than any file
+    MemoryError,  # for a section header with an impossible size
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names of functions and variables as their source has them."""
+"""Demangle the names of functions and variables."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from functools import cache
 
 MANGLED = re.compile(r"_Z|_R|\?")
-# What compilers append to copies of a function.
+# Suffixes that compilers append to clones of a function.
 COPY = re.compile(r"\.(?:cold|part|isra|constprop|lto_priv|llvm|localalias|clone)\b.*$")
 
 
 @cache
 def demangled(name: str) -> str:
-    """A C++ or Rust name in readable form; others as they are."""
+    """Return a C++ or Rust name demangled, and any other name unchanged."""
     plain = COPY.sub("", name)
     if not MANGLED.match(plain):
         return plain

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the symbols need of an ELF file besides its debug information."""
+"""Read the build ID and the global variables of an ELF file."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ UNDEFINED = 0  # SHN_UNDEF
 
 @dataclass(frozen=True)
 class Elf:
-    """A file that could be read."""
+    """The facts read from an ELF file."""
 
     path: Path
     build_id: str  # hexadecimal, "" if it has none
-    load_address: int  # of its first segment; symbols are at addresses from 0
+    load_address: int  # of its first segment; symbol addresses are relative to 0
     debug_link: str | None  # name of its separate debug file
 
 
 class Objects:
-    """The global variables of a file by address."""
+    """The global variables of a file, sorted by address."""
 
     def __init__(self, symbols: NDArray[np.void], names: bytes) -> None:
         self._symbols = symbols[np.argsort(symbols["value"], kind="stable")]
@@ -50,7 +50,7 @@ class Objects:
         return len(self._symbols)
 
     def at(self, address: int) -> tuple[str, int] | None:
-        """The name of the variable that covers an address, and how far inside it is."""
+        """Return the variable that contains an address, and the offset within it."""
         values = self._symbols["value"]
         place = int(np.searchsorted(values, np.uint64(address), "right")) - 1
         if place < 0:
@@ -65,7 +65,7 @@ class Objects:
 
 
 def read_elf(path: Path) -> Elf | None:
-    """None where there is no such file, or it is not a whole ELF file."""
+    """Read a file; return None if it is missing, truncated or not an ELF file."""
     try:
         if not path.is_file():
             return None
@@ -84,7 +84,7 @@ def _debug_link(elf: Any) -> str | None:
 
 
 def objects_of(elf: Elf) -> Objects | None:
-    """The variables of a file's symbol table, or of its dynamic one."""
+    """Return the variables in a file's symbol table, or else in the dynamic one."""
     try:
         with elf.path.open("rb") as file:
             sections = ELFFile(file)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Energy counters and their differences over time.
 
-An unknown energy is None, never 0: on a host without counters, one that does not let us
-read them (a side channel: CVE-2020-8694), or one whose counters never advance, as in
+An unknown energy is None, never 0: the host may have no counters, may not let us read
+them (a side channel: CVE-2020-8694), or may have counters that never advance, as in
 some virtual machines.
 """
 
@@ -17,11 +17,11 @@ READ_EVERY = 300.0  # seconds
 
 
 class Counter(NamedTuple):
-    """One counter of one package."""
+    """The energy counter of one package."""
 
-    read: Callable[[], int | None]  # None: unreadable
+    read: Callable[[], int | None]  # returns None if the counter is unreadable
     joules: float  # per step
-    range: int | None  # the value after which it wraps to 0; None: it never wraps
+    range: int | None  # the counter wraps to 0 after this value; None if it never wraps
 
     def steps(self, before: int, now: int) -> int | None:
         """Return the steps between two readings, at most one wrap-around apart."""
@@ -42,7 +42,7 @@ class Meter(NamedTuple):
 
 
 class Count:
-    """The energy since its creation; needs an update() every READ_EVERY seconds."""
+    """Sums the energy since its creation; call update() every READ_EVERY seconds."""
 
     def __init__(self, meter: Meter) -> None:
         self._counters = meter.counters

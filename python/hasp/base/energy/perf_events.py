@@ -22,7 +22,7 @@ from hasp.base.system_calls import perf_event
 POWER = Path("/sys/bus/event_source/devices/power")
 EVENT = "energy-pkg"
 
-# Opens an event of a type and configuration on a CPU; a negative errno on failure.
+# Opens an event by type and config on a CPU; returns a negative errno on failure.
 Open = Callable[[int, int, int], int]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options and output that several actions of `hasp study` share."""
+"""Options and output shared by the actions of `hasp study`."""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ import argparse
 
 from hasp.cli.study_actions.common import add_campaign_options
 
-HELP = "show what is left of a campaign, and how long it takes"
+HELP = "show the remaining runs of a campaign and their duration"
 configure = add_campaign_options
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what is left, for each program."""
+    """Print the number of remaining runs of each program."""
     from hasp.study.batch import show
     from hasp.study.campaign import load
 

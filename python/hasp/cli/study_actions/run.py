@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study run`: make the runs of a campaign, here or elsewhere."""
+"""`hasp study run`: make the runs of a campaign, on this host or elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hasp.cli.measuring import positive
 from hasp.cli.study_actions.common import add_campaign_options
 
 HELP = "make the runs of a campaign, or resume it"
-# Options for `--on slurm` only: those that override settings, and the others.
+# Options for `--on slurm` only: first those that override settings.
 SETTINGS = (
     *("partition", "account", "constraint", "time_s"),
     *("jobs", "machine_per", "sbatch", "setup"),
@@ -21,7 +21,7 @@ ACTIONS = ("no_wait", "cancel")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the campaign, the store, and the place where it runs."""
+    """Add the options for the campaign, the store, and where to run."""
     add_campaign_options(parser)
     parser.add_argument(
         "--on",

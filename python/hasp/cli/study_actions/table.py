@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
 
 
-# Imported only when needed, because it takes longer than adding a file.
+# Imported only when needed, because importing takes longer than adding a file.
 
 
 def _table(text: str) -> str:
