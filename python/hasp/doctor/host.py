@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of the host: what it offers to locks and measurements, and what is missing."""
+"""Checks of the host features that locks and measurements need."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cost of parking, measured once per machine and boot."""
+"""Measure the cost of parking, once per machine and boot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hasp.base.process import capture
 from hasp.locks import native
 
 FILE = "calibration.json"
-TIME_LIMIT = 3.0  # seconds; hasp-calibrate takes a tenth of that
+TIME_LIMIT = 3.0  # seconds; hasp-calibrate takes a tenth of it
 
 
 def _key(program: Path) -> str:

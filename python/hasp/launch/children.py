@@ -54,7 +54,7 @@ class Launcher:
     def __init__(self, folder: str) -> None:
         """`folder` holds the output of its programs.
 
-        It is deleted after the last program has ended if this process was killed.
+        If this process is killed, the folder is deleted when the last program ends.
         """
         self._child: Child | None = None
         self._ended: Usage | None = None  # of the last child, once it has ended
@@ -117,9 +117,9 @@ class Launcher:
             if "error" in reply:
                 raise HaspError(
                     f"{path} cannot be started: {reply['error']}",
-                    "see whether it runs without Hasp",
+                    "check that it runs without Hasp",
                 )
-            # Kept here in case Ctrl-C arrives before the caller has it.
+            # Stored here in case Ctrl-C arrives before the caller receives it.
             self._child = Child(self, int(reply["pid"]))
             return self._child
 
@@ -136,7 +136,7 @@ class Launcher:
             if not piece:
                 raise HaspError(
                     "the process that starts the measured programs has died",
-                    "see whether the machine ran out of memory, and start again",
+                    "check whether the machine ran out of memory, and start again",
                 )
             data += piece
         return data

@@ -3,8 +3,8 @@
 
 The peak memory that the kernel reports for a program includes the memory of its process
 before exec. If a process with numpy loaded started the programs, each would appear to
-need 100 MB. So this one imports only modules that every Python process has loaded,
-forks and waits; its own size is the smallest peak that it can measure.
+need 100 MB. So this process imports only modules that every Python process loads
+anyway; it forks and waits. Its own size is the smallest peak that it can measure.
 
 It reads requests from stdin and writes replies to stdout, each as four bytes of length
 and the `marshal` format. It runs one child at a time: {"argv", "path", "environment",

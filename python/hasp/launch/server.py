@@ -39,7 +39,7 @@ def _occupied(ready: Ready) -> bool:
             probe.bind(address)
         return False
     except OSError as problem:
-        # Otherwise this process cannot bind the address: another host's, or privileged.
+        # With any other error this process may not bind the address, so try to connect.
         return problem.errno == errno.EADDRINUSE or _answers(ready)
 
 

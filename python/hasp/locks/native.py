@@ -70,7 +70,7 @@ def _folder() -> Path:
     if override:
         return Path(override).resolve()
     # The package is never zipped, because its library must be a file to be preloaded.
-    # So this is equivalent to importlib.resources, without its 15 ms of imports.
+    # This is therefore equivalent to importlib.resources but saves 15 ms of imports.
     return Path(__file__).resolve().parent.parent / "_native"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The micro-benchmarks behind `hasp bench locks`.
+"""The micro-benchmarks of `hasp bench locks`.
 
 cases       the cases, as the native program lists them
 runner      one measurement of one case under one lock

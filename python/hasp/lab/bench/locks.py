@@ -32,10 +32,10 @@ QUICK_SECONDS = (
     19.0  # per lock, for at least two locks; 50 including start-up and hangs
 )
 QUICK_SECONDS_MOST = 90.0
-QUICK_SECONDS_MANY = 4.0  # per lock if that is more: two rounds of all cases
+QUICK_SECONDS_MANY = 4.0  # per lock, if greater: two rounds of all cases
 ROUNDS = 15
 SECONDS = 300.0
-SECONDS_MANY = 20.0  # per lock if that is more: ten rounds of all cases
+SECONDS_MANY = 20.0  # per lock, if greater: ten rounds of all cases
 MUTEXES = 100_000
 QUICK_MUTEXES = 20_000
 FEW_ROUNDS = 6

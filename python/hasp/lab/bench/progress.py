@@ -14,7 +14,7 @@ from hasp.lab.bench.schedule import Step
 
 
 class Progress:
-    """The remaining time on stderr: a bar on a terminal, else a line per round."""
+    """Prints the remaining time on stderr: a bar on a terminal, else text per round."""
 
     def __init__(self) -> None:
         self.live = sys.stderr.isatty()

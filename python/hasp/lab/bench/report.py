@@ -19,7 +19,7 @@ from hasp.lab.bench.rows import Row
 from hasp.lab.bench.runner import FAILED, HANG, OK
 from hasp.statistics import Ratio
 
-# Beyond this ratio the lock does not hand over in order, so comparing is pointless.
+# Above this ratio the lock does not hand over in order, so a comparison is pointless.
 BATON_WORTH_SAYING = 5
 # With more locks than this, a final table shows all ratios side by side.
 LOCKS_READ_AT_ONCE = 3
@@ -69,7 +69,7 @@ def _table_of(group: Sequence[Row]) -> Table:
 
 
 def print_summary(console: Console, rows: Sequence[Row]) -> None:
-    """Print all ratios to glibc, a line per lock."""
+    """Print all ratios to glibc, one line per lock."""
     locks = list(dict.fromkeys(row.lock for row in rows if row.lock != GLIBC))
     shown = summary_columns(rows)
     if len(locks) <= LOCKS_READ_AT_ONCE or len(shown) < 2:

@@ -20,8 +20,8 @@ from hasp.statistics import Ratio, ratio_of_medians
 SCHEMA = "hasp.bench.locks/1"
 
 # A lock this many times slower than glibc's has collapsed, even if it makes progress. A
-# lock that hands over to sleeping threads in order has not, as long as it keeps up with
-# the baton ring, which does the same.
+# lock that hands over to sleeping threads in order has not collapsed as long as it
+# keeps up with the baton ring, which does the same.
 COLLAPSE_FACTOR = 20
 BATON_FACTOR = 2
 # Marks an operation that never finished: a time longer than any other. hasp.statistics

@@ -17,7 +17,7 @@ from hasp.launch import interpose
 from hasp.locks import native
 
 GRACE_SECONDS = 0.5  # for threads to finish after the measured time
-# Added to measuring time and grace: the program's own watchdog takes up to 8 s.
+# Added to the measuring time and grace: the program's watchdog takes up to 8 s.
 KILL_MARGIN_SECONDS = 10.0
 
 OK = "ok"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Interleaved rounds in random order, within a time limit.
 
-Each round measures every case once under every lock. The locks of one case run in
-direct succession, so that a temporary slowdown affects all of them and cancels in the
-ratios of the round.
+Each round measures every case once under every lock. The locks of one case run back to
+back, so that a temporary slowdown affects all of them and cancels in the ratios of the
+round.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from hasp.lab.bench.cases import BATON, BATON_RING, FLOOR, GLIBC, OVERSUBSCRIBED, Case
 from hasp.lab.bench.runner import OK, Sample
 
-BAD_RUNS_MOST = 2  # then the lock is dropped for that case
+BAD_RUNS_MOST = 2  # after which the lock is dropped for that case
 PROCESS_SECONDS = 0.015  # overhead of starting a measurement, for the first estimate
 
 Measure = Callable[[Case, str], Sample]
@@ -35,7 +35,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Step:
-    """The next measurement, and the progress of the whole."""
+    """The next measurement, and the overall progress."""
 
     round_number: int
     rounds: int

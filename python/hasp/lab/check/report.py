@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prints how far each lock was explored, and what was found."""
+"""Prints the explored states of each lock and the findings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOCKS_IN_DETAIL = 3
 
 
 def explored(record: Record) -> str:
-    """Return how far the search went, in words."""
+    """Return the extent of the search as text."""
     if record["verdict"] != "ok":
         return "-"
     if record["complete"]:

@@ -59,7 +59,7 @@ def _clients() -> list[Record]:
 
 
 def list_clients(destination: str | None) -> int:
-    """Print the clients that each lock is checked with; return the exit status."""
+    """Print the clients that check each lock; return the exit status."""
     records = _clients()
     if destination:
         write_json(records, destination)

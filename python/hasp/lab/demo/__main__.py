@@ -26,7 +26,7 @@ from hasp.locks import native
 from hasp.locks.selection import select
 
 TIMEOUT = 30  # seconds per run: many times what a working lock needs
-RUN_OVERHEAD = 0.3  # seconds of a run beside the reads
+RUN_OVERHEAD = 0.3  # seconds of a run in addition to the reads
 
 # A few locks of each family; all of them would take a quarter of an hour.
 LOCKS = (
@@ -192,7 +192,7 @@ Next steps:
   docs/guide.md                          how to choose what to measure
 """)
     if status == EXIT_FINDING:
-        note("some locks failed or collapsed; see their rows")
+        note("some locks failed or collapsed: see their rows")
 
 
 def names(locks: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from hasp.base.errors import HaspError
 PROGRAM = "db_bench"
 ENTRIES = 200_000
 CACHE_BYTES = 64 << 20
-BLOCK_BYTES = 1024  # small blocks: little work beside the lookup
+BLOCK_BYTES = 1024  # small blocks, so that lookups dominate
 FILL_LIMIT = 120  # seconds; it takes less than one on a fast machine
 
 THROUGHPUT = r"throughput=readrandom *:.* (\d+) ops/sec"
@@ -99,12 +99,12 @@ def fill(database: Path) -> None:
     except subprocess.TimeoutExpired:
         raise HaspError(
             f"{PROGRAM} did not fill its database within {FILL_LIMIT} s",
-            "see whether the machine is busy (`uptime`), then try again",
+            "check whether the machine is busy (`uptime`), then try again",
         ) from None
     if finished.returncode != 0:
         raise HaspError(
             f"{PROGRAM} could not fill its database (status {finished.returncode}):\n"
             + finished.stdout[-600:].rstrip(),
-            "try whether it runs by itself: db_bench --benchmarks=fillrandom "
+            "check that it runs by itself: db_bench --benchmarks=fillrandom "
             "--num=1000 --db=/tmp/try",
         )

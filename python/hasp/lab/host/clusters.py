@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 # Neighbours that differ by more than this belong to different levels: 20 cycles as in
-# mctop, or a share of the latency, because long latencies scatter more.
+# mctop, or a share of the latency, because long latencies vary more.
 GAP_CYCLES = 20
 GAP_SHARE = 0.15
 

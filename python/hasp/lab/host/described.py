@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The topology of a machine file, in the form that the measurement uses."""
+"""Convert the topology of a machine file to the form that the measurement uses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DescribedTopology(Topology):
         return self.distances[self.between[self._place(first)][self._place(second)]]
 
     def relations(self) -> list[str]:
-        """Return the names of all distances that occur, nearest first."""
+        """Return the names of all distances in use, nearest first."""
         found = {
             self.relation(one.number, other.number)
             for one in self.cpus

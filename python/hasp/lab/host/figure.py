@@ -12,7 +12,7 @@ from hasp.base.files import replacing
 from hasp.lab.host.heat import matrix
 from hasp.lab.host.target import Row
 
-NUMBERS_MOST = 24  # CPUs up to which cells show numbers
+NUMBERS_MOST = 24  # cells show numbers for up to this many CPUs
 
 
 def draw(rows: Sequence[Row], path: Path) -> None:

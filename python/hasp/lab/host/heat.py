@@ -12,7 +12,7 @@ from hasp.lab.host.target import Row
 if TYPE_CHECKING:
     from rich.console import Console
 
-NUMBERS_MOST = 12  # CPUs whose map fits as numbers in 80 columns
+NUMBERS_MOST = 12  # CPUs; a map of numbers fits 80 columns up to here
 WIDTH = 76
 SHADES = ".,:-=+*#%@"  # from near to far, without colour
 # 256-colour codes from near to far, taken from the viridis map.

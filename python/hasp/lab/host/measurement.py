@@ -146,8 +146,8 @@ class Session:
             yield Step(name, seconds, partial(self._wait, name, words))
 
     def _wait(self, name: str, words: tuple[object, ...]) -> None:
-        # Programs run as ordinary threads, so measure them. A pause costs the same in
-        # both.
+        # Programs run at ordinary priority, so measure that. A pause costs the same
+        # either way.
         self.bursts["wait", name] += self.target.bursts(
             *words, real_time=name == "pause"
         )

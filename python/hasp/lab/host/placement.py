@@ -21,9 +21,9 @@ class Places:
     threads_per_core: int
     nodes: int
     distances: tuple[str, ...]  # from near to far
-    relation: dict[str, str]  # of each distance: the measured relation it is taken from
+    relation: dict[str, str]  # distance -> the measured relation it comes from
     between: tuple[tuple[int, ...], ...]
-    even: bool  # False: the groups differ in size, so all CPUs form one
+    even: bool  # if false, group sizes differ and all CPUs form one group
 
 
 def places_of(rows: Sequence[Row]) -> Places:

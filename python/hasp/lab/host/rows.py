@@ -167,8 +167,8 @@ class Results:
     def _waits(self) -> Iterator[Row]:
         for key, figure in self.figures.items():
             if key[0] == "wait":
-                # A sleeping partner is the point of these cases, so bimodal samples are
-                # no reason for doubt.
+                # These cases measure a sleeping partner, so bimodal samples are not
+                # suspicious.
                 values = figure.as_json(self.cycles_per_ns)
                 yield _row("wait", {"name": key[1]}, values)
 

@@ -27,7 +27,7 @@ OPERATIONS = {
     "exchange": "swap",
 }
 STATES = ("modified", "owned", "exclusive", "shared", "invalid")
-# With two CPUs no line is shared by two others; these states substitute for it.
+# With two CPUs, no line is shared by two others; these states are used instead.
 STAND_INS = {
     "load": ("exclusive", "no third CPU: taken from a line that one other CPU has"),
     "other": (

@@ -155,5 +155,5 @@ def _report(options: Options, rows: list[Row]) -> int:
     within = sum(1 / FACTOR <= value <= FACTOR for value in known)
     console.print(f"Within a factor of {FACTOR}: {within} of {len(rows)}.")
     if len(known) < len(rows):
-        note("this host is too busy: some rows have no bursts that were not dropped")
+        note("this host is too busy: every burst of some rows was dropped")
     return 0

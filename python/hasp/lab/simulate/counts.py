@@ -44,7 +44,7 @@ def _range(word: str, first: int, last: int, step: str | None) -> set[int]:
 
 
 def counts_argument(text: str) -> list[int]:
-    """parse_counts() as a type for argparse."""
+    """Parse the counts for argparse, which prints the error."""
     try:
         return parse_counts(text)
     except ValueError as problem:

@@ -94,7 +94,7 @@ def _curve(axes: Axes, number: int, name: str, records: list[Record]) -> None:
 
 
 def _mark_places(axes: Axes, machine: Machine, most: int) -> None:
-    """Draw a line at each thread count that fills a place."""
+    """Draw a line at each thread count that fills a die, tile or chip."""
     topology = machine.topology
     if topology.cpus_per_place == 1 or topology.placement != "fill":
         return

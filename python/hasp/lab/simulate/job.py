@@ -18,20 +18,20 @@ ENGINE = "hasp-simulate"
 PUBLISHED_ENGINE = "hasp-simulate-published"  # with locks in their published form
 SCHEMA = "hasp.simulate/1"
 OK, FAILED = "ok", "failed"
-OVERRUN = 10  # a run that lasts this many times as long as asked gets a warning
+OVERRUN = 10  # a run that exceeds its requested duration by this factor gets a warning
 
 Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Job:
-    """All inputs of a run; the same job always gives the same bytes."""
+    """All inputs of a run; equal jobs give byte-identical results."""
 
     machine: str  # its flattened file
     workload: str  # may include the shorthand, as in n-locks:512
     lock: str | None
     threads: int
-    cpus: tuple[int, ...] | None  # None: the simulated scheduler's choice
+    cpus: tuple[int, ...] | None  # None: the simulated scheduler places the threads
     seed: int
     warm_up_ns: int
     duration_ns: int
@@ -40,7 +40,7 @@ class Job:
 
     @property
     def command(self) -> list[str]:
-        """The command line of the run."""
+        """Return the command line of the run."""
         words = [
             native.engine(self.engine),
             "--machine",
@@ -72,7 +72,7 @@ class Workload:
     shape_of: str  # applications of the lock study with the same use of locks, or ""
 
     def refuse_threads(self, counts: Iterable[int], remedy: str) -> None:
-        """Raise HaspError, with that remedy, for thread counts out of bounds."""
+        """Raise HaspError with `remedy` if a thread count is out of bounds."""
         for count in counts:
             if not self.threads_least <= count <= self.threads_most:
                 raise HaspError(
@@ -113,7 +113,7 @@ def described_by(program: str) -> tuple[Workload, ...]:
 
 
 def _overrun(job: Job, record: Record) -> str | None:
-    """A warning if the run lasted much longer than asked, else None."""
+    """Return a warning if the run lasted much longer than requested, else None."""
     asked_ns = job.warm_up_ns + job.duration_ns
     lasted_ns = record.get("simulated_ns") or 0
     if lasted_ns < OVERRUN * asked_ns:
@@ -128,9 +128,9 @@ def _overrun(job: Job, record: Record) -> str | None:
 
 
 def finished(job: Job, status: int, stdout: str, stderr: str) -> Record:
-    """The record of a run that has ended.
+    """Return the record of a run that has ended.
 
-    A deadlock or a lock that does not exclude is a result with the outcome `failed`.
+    A deadlock or a violation of mutual exclusion gives a record with outcome `failed`.
     Raises HaspError if the simulator refused the run or crashed.
     """
     prefix = f"{job.engine}: "

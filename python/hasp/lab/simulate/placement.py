@@ -18,7 +18,7 @@ PLACEMENTS = {
 
 
 def cpus(machine: Machine, threads: int, placement: str, seed: int) -> list[int]:
-    """The CPU of each thread. Raises HaspError if the machine has too few."""
+    """Return the CPU of each thread. Raises HaspError if the machine has too few."""
     topology = machine.topology
     if threads > topology.cpus:
         raise HaspError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs simulations on all CPUs of the host, and keeps finished ones if interrupted."""
+"""Run simulations on all CPUs of the host; an interruption keeps finished results."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Pool:
             stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
             text=True,
-            start_new_session=True,  # Ctrl-C must not reach it
+            start_new_session=True,  # so that Ctrl-C does not reach it
         ) as process:
             with self._lock:
                 self._running.add(process)

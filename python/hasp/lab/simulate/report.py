@@ -11,7 +11,7 @@ from hasp.base.durations import format_duration, three_digits
 from hasp.lab.simulate.job import OK, Record
 from hasp.lab.simulate.options import Options
 
-COUNTS_IN_A_ROW = 7  # fit into 80 columns
+COUNTS_IN_A_ROW = 7  # as many as fit in 80 columns
 SPREAD = 0.05  # results that differ more between seeds are printed as a range
 
 
@@ -72,7 +72,7 @@ def _by_threads(options: Options, records: list[Record], counts: Sequence[int]) 
 
 
 def cell(records: Sequence[Record], key: str = "throughput_mops") -> str:
-    """One figure over all seeds: a range if they differ, else the median."""
+    """Format one figure over all seeds: a range if they differ, else the median."""
     if any(record["outcome"] != OK for record in records):
         return "failed"
     values = [record[key] for record in records if record.get(key) is not None]

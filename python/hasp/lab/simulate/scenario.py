@@ -37,7 +37,7 @@ HEADING = "[expected]"
 
 @dataclass(frozen=True)
 class Scenario:
-    """The contents of a scenario's file."""
+    """A parsed scenario file."""
 
     path: Path
     title: str
@@ -59,7 +59,7 @@ def names() -> list[str]:
 
 
 def find(text: str) -> list[Path]:
-    """The files of a comma-separated list of names and paths, or of `all`.
+    """Return the files for a comma-separated list of names and paths, or `all`.
 
     Raises HaspError for unknown names.
     """
@@ -82,7 +82,7 @@ def find(text: str) -> list[Path]:
 
 
 def read(path: Path) -> Scenario:
-    """The scenario in a file. Raises HaspError with file, line and key."""
+    """Return the scenario in a file. Raises HaspError with file, line and key."""
     document = Document.read(path)
     data = document.data
     for key in data:
@@ -116,7 +116,7 @@ def read(path: Path) -> Scenario:
 
 
 def jobs_of(scenario: Scenario, machine_file: str) -> list[Job]:
-    """The runs of a scenario."""
+    """Return the runs of a scenario."""
     machine = load(scenario.machine)
     workload = workload_of(scenario.workload)
     knobs = tuple(sorted((key, str(value)) for key, value in scenario.knobs.items()))
@@ -143,7 +143,7 @@ def jobs_of(scenario: Scenario, machine_file: str) -> list[Job]:
 
 
 def run(scenario: Scenario, width: int | None = None) -> dict[str, dict[str, Any]]:
-    """The results by lock and number of threads, in the order of the file."""
+    """Return the results by lock and number of threads, in the order of the file."""
     with flattened(load(scenario.machine)) as machine_file:
         jobs = jobs_of(scenario, machine_file)
         found = {_key(record): record for record in run_jobs(jobs, width)}
@@ -186,7 +186,7 @@ def _change(before: Any, after: Any) -> str:
 
 
 def write_expected(scenario: Scenario, found: Mapping[str, Mapping[str, Any]]) -> None:
-    """Replace the expected results in the file; the text above them is kept."""
+    """Replace the expected results in the file and keep the text above them."""
     text = scenario.path.read_text(encoding="utf-8").partition(HEADING)[0].rstrip()
     lines = [text, "", HEADING]
     for key, figures in found.items():

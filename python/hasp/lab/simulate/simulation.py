@@ -22,7 +22,7 @@ from hasp.lab.simulate.report import print_results
 
 
 def workload_of(text: str, known: Sequence[Workload] | None = None) -> Workload:
-    """The workload with the name `NAME[:N]`, of the simulator unless others are given.
+    """Return the workload `NAME[:N]`, by default from those of the simulator.
 
     Raises HaspError with suggestions.
     """
@@ -45,7 +45,7 @@ def workload_of(text: str, known: Sequence[Workload] | None = None) -> Workload:
 
 @contextmanager
 def flattened(machine: Machine) -> Iterator[str]:
-    """The path of the machine's flattened file, which exists within the context."""
+    """Yield the path of the machine's flattened file, deleted when the context ends."""
     with tempfile.TemporaryDirectory(prefix="hasp-simulate-") as folder:
         path = Path(folder) / f"{machine.name}.machine"
         path.write_text(flatten(machine))
@@ -53,7 +53,7 @@ def flattened(machine: Machine) -> Iterator[str]:
 
 
 def default_threads(machine: Machine, workload: Workload) -> list[int]:
-    """Powers of two up to the number of CPUs, or to four times that if unpinned."""
+    """Return powers of two up to the number of CPUs, or four times that if unpinned."""
     most = machine.topology.cpus * (4 if workload.unpinned else 1)
     counts, count = {most}, workload.threads_least
     while count < most:
@@ -63,7 +63,7 @@ def default_threads(machine: Machine, workload: Workload) -> list[int]:
 
 
 def plan(options: Options, machine_file: str) -> list[Job]:
-    """All runs. Raises HaspError if one of them is impossible."""
+    """Return all runs. Raises HaspError if one of them is impossible."""
     workload = workload_of(options.workload)
     for name in options.knobs:
         if name not in workload.knobs:

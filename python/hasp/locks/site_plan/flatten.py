@@ -60,8 +60,8 @@ def flatten(plan: Plan) -> str:
 def write(plan: Plan) -> Path:
     """Write the plan to a file and return its path, for HASP_PLAN.
 
-    This process becomes the program, so nothing can delete the file later. It is in the
-    user's cache and named after a hash of its contents, so each plan has one file.
+    This process becomes the program, so nothing can delete the file later. It is stored
+    in the user's cache under a hash of its contents, so each plan has one file.
     """
     text = flatten(plan)
     home = user_cache.folder()

@@ -52,7 +52,7 @@ def code_of_line(
         dwarf = elf.get_dwarf_info()
         for unit in dwarf.iter_CUs():
             program = dwarf.line_program_for_CU(unit)
-            # A file may have two numbers: its own, and as the unit's primary file.
+            # A file may have two numbers: its own, and that of the unit's primary file.
             for number in _file_numbers(program, file) if program else ():
                 found = _ranges(program, number, line)
                 if found and _holds(_source(unit, program, number), line, text):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What being profiled costs a program, measured from outside."""
+"""The overhead of profiling a program, measured from outside."""

@@ -18,7 +18,7 @@ MODES = (FULL, SAMPLED)
 BESIDE = 26
 
 LOOP_SECONDS = 0.2
-SERVER_SECONDS = 2.0  # plus as much to start and end it
+SERVER_SECONDS = 2.0  # starting and stopping it takes as long again
 
 MEMCACHED = "memcached"
 MEMCACHED_CPU = "memcached_cpu"
@@ -27,7 +27,7 @@ PACKAGES = {"memcached": "memcached", "memcaslap": "libmemcached-tools"}
 
 @dataclass(frozen=True)
 class Overhead:
-    """A case, what it runs, and the slowdown that each mode may cause."""
+    """A case with its workload and the slowdown that each mode may cause."""
 
     case: Case
     arguments: tuple[str, ...]  # for hasp-bench-locks; () for a server

@@ -20,13 +20,13 @@ CLIENTS = 32
 WARM_UP_SECONDS = 3.0
 START_LIMIT = 10.0  # seconds until it listens
 END_LIMIT = 20.0
-LOAD_MARGIN = 30.0  # beyond the expected duration of the load
+LOAD_MARGIN = 30.0  # added to the expected duration of the load
 RATE = re.compile(r"TPS: (\d+)")
 OPERATIONS = re.compile(r"Ops: (\d+)")
 
 
 class ServerFailed(Exception):
-    """The server or its load failed; the message says how."""
+    """The server or its load failed; the message gives the reason."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,9 @@ def measure_profiling(options: Options) -> int:
         output.check_writable(options.json)
     overheads = select(options.cases)
     if options.cases is None and len(overheads) < len(OVERHEADS):
-        output.note("without memcached: apt-get install memcached libmemcached-tools")
+        output.note(
+            "memcached is skipped: apt-get install memcached libmemcached-tools"
+        )
     cases = [overhead.case for overhead in overheads]
     rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
     seconds = rounds * expected_seconds(cases, MODES)

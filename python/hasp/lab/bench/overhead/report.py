@@ -45,7 +45,7 @@ def print_figures(console: Console, figures: Sequence[Figure]) -> None:
 
 
 def print_targets(console: Console, figures: Sequence[Figure]) -> None:
-    """Print how many limits are kept, and describe the missed ones."""
+    """Print how many limits are met, and describe the missed ones."""
     judged = [figure for figure in figures if figure.met is not None]
     missed = [figure for figure in judged if not figure.met]
     console.print(f"targets: {len(judged) - len(missed)} of {len(judged)} met")

@@ -11,7 +11,7 @@ from hasp.lab.simulate.machines.schema import OPERATIONS, STATES, TRANSACTIONS
 
 
 def flatten(machine: Machine) -> str:
-    """The text of the flattened file."""
+    """Return the text of the flattened file."""
     places = machine.topology
     lines = [
         f"name {machine.name}",
@@ -43,7 +43,7 @@ def _line(key: str, values: list[int] | tuple[int | str, ...]) -> str:
 
 
 def _figures(machine: Machine) -> dict[str, int]:
-    """All single figures by their flat keys."""
+    """Return every scalar of the machine by its flat key."""
     flat = {
         f"{table}.{key}": value
         for (table, key), value in machine.figures.items()

@@ -49,7 +49,7 @@ class Machine:
     figures: dict[tuple[str, str], int]  # table, key
     transactional: bool
     sources: dict[str, str]
-    estimates: dict[str, str]  # dotted key: how it was derived
+    estimates: dict[str, str]  # dotted key -> derivation
 
     @property
     def mhz(self) -> int:
@@ -64,7 +64,7 @@ def names() -> list[str]:
 
 
 def find(word: str) -> Path:
-    """The path of a machine file, given a name or a path. Raises HaspError."""
+    """Return the path of a machine file, given its name or path. Raises HaspError."""
     if word in names():
         return FOLDER / f"{word}{SUFFIX}"
     path = Path(word)
@@ -81,13 +81,13 @@ def find(word: str) -> Path:
 
 
 def load(word: str) -> Machine:
-    """The machine with that name, or in that file. Raises HaspError."""
+    """Return the machine with that name or in that file. Raises HaspError."""
     path = find(word)
     return read(Document.read(path), Document.read(CONSTANTS_FILE))
 
 
 def read(document: Document, constants: Document) -> Machine:
-    """The machine that a file describes. Raises HaspError with file, line and key."""
+    """Return a file's machine. Raises HaspError with file, line and key."""
     if document.get(("schema",)) != SCHEMA:
         remedy = f"write schema = {SCHEMA}, or use the version of Hasp that wrote it"
         document.fail(("schema",), "missing or unknown version", remedy)
@@ -233,7 +233,7 @@ def _latencies(
 def _stand_in(
     document: Document, rows: dict[tuple[str, str], Row], operation: str, state: str
 ) -> Row:
-    """The row that applies to a state without one of its own."""
+    """Return the row that applies to a state without its own row."""
     other = rows.get((operation, STANDS_IN.get(state, "")))
     if other is None and state == "invalid":
         other = rows.get(("load", "invalid"))

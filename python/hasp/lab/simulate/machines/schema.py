@@ -14,7 +14,7 @@ OPERATIONS = (
 )
 STATES = ("modified", "owned", "exclusive", "shared", "invalid")
 
-# If a row is absent, the row of the same operation for this state applies.
+# A missing row defaults to the row of the same operation for this state.
 STANDS_IN = {"owned": "shared", "exclusive": "modified"}
 
 PROTOCOLS = ("moesi-broadcast", "moesi-directory", "mesif-inclusive", "home")

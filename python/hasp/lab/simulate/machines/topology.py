@@ -33,7 +33,7 @@ class Topology:
     places: int
     numa_nodes: int
     distances: tuple[str, ...]  # the names in the file
-    hops: int  # the largest number between two tiles of a mesh; 0: no mesh
+    hops: int  # the maximum between two tiles of a mesh; 0 without a mesh
     between_places: tuple[tuple[int, ...], ...]  # indices of expanded distances
     placement: str
 
@@ -76,7 +76,7 @@ class Topology:
 
 
 def read(document: Document) -> Topology:
-    """The topology in a machine file. Raises HaspError with file, line and key."""
+    """Return a machine file's topology. Raises HaspError with file, line and key."""
     table = document.get((TABLE,))
     if not isinstance(table, dict):
         document.fail((TABLE,), "the table is missing", "write [topology]")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Known causes of the simulator's misses.
 
-A cause was observed in the simulator, in the lines that move or by an experiment;
-causes that are only suspected are marked so.
+Each cause was confirmed in the simulator, by tracing cache-line transfers or by an
+experiment; suspected causes are marked as such.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _ONE_EXCHANGE = (
     "hierarchy; the study's takes two locks and a node"
 )
 
-# By claim, or by a prefix of its id that ends at a slash. These are causes in the model
-# of the machine, which runs locks as they were published.
+# By claim, or by a prefix of its id that ends at a slash. These causes lie in the model
+# of the machine, which runs the published forms of locks.
 CAUSES: dict[str, str] = {
     "S30": (
         "the core count that saturates a line depends on how long a bank is busy with "
@@ -102,7 +102,7 @@ CAUSES: dict[str, str] = {
     ),
 }
 
-# Where the cause differs with Hasp's own locks.
+# Causes that differ for Hasp's own locks.
 SHIPPED_CAUSES: dict[str, str] = {
     "S3": _BARGING,
     "S25": _SHOWS_HOLDER,
@@ -137,7 +137,7 @@ SHIPPED_CAUSES: dict[str, str] = {
 
 
 def cause_of(identity: str, form: Form) -> str:
-    """The known cause of a miss; empty if there is none."""
+    """Return the known cause of a miss; empty if there is none."""
     causes = CAUSES if form is Form.PUBLISHED else {**CAUSES, **SHIPPED_CAUSES}
     while identity:
         if identity in causes:

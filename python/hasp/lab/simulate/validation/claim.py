@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from hasp.lab.simulate.validation.lab import Lab
 
 TOLERANCE = 0.25  # of a numeric claim
-TIE = 0.05  # closer orderings are ties, and are counted separately
+TIE = 0.05  # orderings closer than this are ties, counted separately
 
-# The kinds of evidence; reports never show only their sum.
-BY_TABLE = "by-table"  # the machine file has the figure, or its parts
+# The kinds of evidence; reports always show them separately.
+BY_TABLE = "by-table"  # the machine file contains the figure or its components
 FITTED = "fitted"  # the claim justifies a constant of the model or the machine file
-PREDICTED = "predicted"  # neither
+PREDICTED = "predicted"  # neither of the above
 ORDERING = "ordering"  # which of two is larger
 KINDS = (BY_TABLE, FITTED, PREDICTED, ORDERING)
 
@@ -38,7 +38,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Order:
-    """Two figures, of which the first should be `factor` times the second or more."""
+    """Two figures; the first should be at least `factor` times the second."""
 
     larger: float
     smaller: float
@@ -47,14 +47,14 @@ class Order:
 
     @property
     def margin(self) -> float:
-        """The share by which it exceeds that; negative if it does not."""
+        """The share by which the first exceeds that; negative if it does not."""
         wanted = self.smaller * self.factor
         return self.larger / wanted - 1.0 if wanted else float("inf")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper, and the experiment that tests it."""
+    """A published statement, and the experiment that tests it."""
 
     id: str
     machine: str
@@ -66,7 +66,7 @@ class Claim:
     unit: str = ""
     loose: bool = False  # the range is generous, so no tolerance is added
     group: str = "SSYNC"
-    of_locks: bool = False  # tested with the published form of a lock and with Hasp's
+    of_locks: bool = False  # tested with a lock's published form and with Hasp's
 
     @property
     def paper(self) -> str:
@@ -100,7 +100,7 @@ def figure(value: float) -> str:
 
 
 def judge(claim: Claim, answer: Measured | Order) -> Verdict:
-    """The verdict on a claim, given the simulated answer."""
+    """Return the verdict on a claim, given the simulated answer."""
     if isinstance(answer, Order):
         agrees = None if abs(answer.margin) < TIE else answer.margin > 0
         simulated = f"{figure(answer.larger)} against {figure(answer.smaller)}"

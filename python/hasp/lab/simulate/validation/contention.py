@@ -38,7 +38,7 @@ from hasp.lab.simulate.validation.lock_sets import (
 ONE_LOCK = "one-lock"
 FEW_LOCKS, MANY_LOCKS = 4, 512
 SLOW_NS = 20_000_000  # long enough for acquisitions of 720,000 cycles each
-MANY_NS = 1_000_000  # with many locks that is tens of thousands of acquisitions
+MANY_NS = 1_000_000  # tens of thousands of acquisitions if there are many locks
 MAGNITUDE = 10
 # Crossing sockets multiplies latencies by 2 to 7.5, and contention widens the gap (S1).
 # A "severe" degradation is therefore taken to be at least a factor of 2.
@@ -55,7 +55,7 @@ def one_lock(
 def n_locks(
     lab: Lab, machine: str, threads: int, locks: int, names: Sequence[str] | None = None
 ) -> dict[str, float]:
-    """Throughput in Mops if each acquisition is of a random one of many locks."""
+    """Throughput in Mops when each acquisition picks one of many locks at random."""
     return _throughputs(lab, machine, "n-locks", threads, names, {"locks": locks})
 
 
@@ -201,7 +201,7 @@ CLAIMS = (
     Claim(
         "S25",
         OPTERON,
-        FITTED,  # it justifies model.occupancy_permille
+        FITTED,  # this claim justifies model.occupancy_permille
         "plain ticket lock on 48 cores: acquire and release",
         _slow_ticket,
         720_000,

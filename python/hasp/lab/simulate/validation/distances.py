@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CPUs of a machine at given distances."""
+"""Find CPUs of a machine at given distances."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NIAGARA, TILERA = "niagara-64", "tilera-36"
 MULTI_SOCKETS, SINGLE_SOCKETS = (OPTERON, XEON), (NIAGARA, TILERA)
 ALL = (*MULTI_SOCKETS, *SINGLE_SOCKETS)
 
-# CPUs per socket, and in all. Each die of SSYNC's Opteron counts as a socket.
+# CPUs per socket, and in total. Each die of SSYNC's Opteron counts as a socket.
 SOCKET = {OPTERON: 6, XEON: 10}
 FULL = {OPTERON: 48, XEON: 80, NIAGARA: 64, TILERA: 36}
 
@@ -35,9 +35,9 @@ def number_of(topology: Topology, name: str) -> int:
 
 
 def at_distance(topology: Topology, name: str) -> tuple[int, int, int]:
-    """A measuring CPU, a CPU at that distance from it, and one close to the latter.
+    """Return a measuring CPU, one at that distance, and one close to the latter.
 
-    The third CPU is at the same distance, too, if there is such a CPU. Raises
+    The third CPU is also at that distance if possible. Raises
     ValueError if no two CPUs are at that distance.
     """
     wanted = number_of(topology, name)

@@ -21,7 +21,7 @@ from hasp.lab.simulate.validation.lab import Lab, Unanswered
 from hasp.lab.simulate.validation.lock_sets import locks_of, study_lock
 
 UNCONTENDED = "uncontended"
-STUDY = "a-64"  # of the lock study
+STUDY = "a-64"  # the lock study's machine
 
 
 def acquire(
@@ -31,7 +31,7 @@ def acquire(
     found = lab.compare(
         machine, UNCONTENDED, list(locks), len(cpus), {"trylock": trylock}, cpus=cpus
     )
-    # libslock subtracts the cost of reading the time, too.
+    # libslock also subtracts the cost of reading the clock.
     timer = lab.machine(machine).figures["local", "timer"]
     return {lock: found[lock].cycles("acquire_mean_ns") - timer for lock in locks}
 

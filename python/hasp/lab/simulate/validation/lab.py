@@ -45,14 +45,14 @@ class Runs:
         return statistics.median(self.values(key))
 
     def values(self, key: str) -> list[float]:
-        """The figure of each seed. Raises Unanswered if a run lacks it."""
+        """Return the figure of each seed. Raises Unanswered if a run lacks it."""
         found = [record[key] for record in self.records]
         if any(figure is None for figure in found):
             raise Unanswered(f"the run has no {key}")
         return [float(figure) for figure in found]
 
     def cycles(self, key: str) -> float:
-        """A time in ns, converted to cycles of the machine."""
+        """Convert a time in ns to cycles of the machine."""
         return self.value(key) * self.mhz / 1000
 
     @property
@@ -71,17 +71,17 @@ class Lab:
         self._measuring = threading.Semaphore(self.pool.width)
 
     def with_shipped_locks(self) -> Lab:
-        """A lab with the same pool that runs Hasp's own locks."""
+        """Return a lab that shares the pool and runs Hasp's own locks."""
         return Lab(self.folder, self.pool, Form.SHIPPED)
 
     @cache  # noqa: B019 - one lab for one validation
     def machine(self, name: str) -> Machine:
-        """The machine with that name."""
+        """Return the machine with that name."""
         return load(name)
 
     @cache  # noqa: B019
     def file(self, name: str, **changes: int) -> str:
-        """The path of a machine's flattened file, with changed constants if given."""
+        """Return a machine's flattened file, with any constants overridden."""
         text = flatten(self.machine(name))
         for key, value in changes.items():
             table, _, rest = key.partition("__")
@@ -92,20 +92,20 @@ class Lab:
             lines[at] = f"{table}.{rest} {value}"
             text = "\n".join(lines) + "\n"
         path = self.folder / f"{name}{'-changed' if changes else ''}.machine"
-        # Other threads may write the same file, or run with it.
+        # Other threads may be writing or using the same file.
         part = path.with_suffix(f".{threading.get_ident()}")
         part.write_text(text)
         part.replace(path)
         return str(path)
 
     def cpus(self, name: str, threads: int) -> tuple[int, ...]:
-        """The CPUs of that many threads in the default placement."""
+        """Return the CPUs of `threads` threads in the default placement."""
         return tuple(placement.cpus(self.machine(name), threads, "default", 1))
 
     def pause(self, name: str, cpus: Sequence[int]) -> int:
         """The largest latency of an atomic among the CPUs, in cycles.
 
-        As in SSYNC (section 5.4), a thread pauses that long after it has had a line;
+        As in SSYNC (section 5.4), a thread pauses that long after owning a line;
         otherwise it would get the line back before the others.
         """
         machine = self.machine(name)
@@ -227,7 +227,7 @@ class Lab:
 
 @cache
 def measurer() -> str:
-    """The path of `hasp machine`'s program, linked with the simulator."""
+    """Return the path of `hasp machine`'s program linked with the simulator."""
     try:
         return str(native.program(MEASURER))
     except HaspError as problem:

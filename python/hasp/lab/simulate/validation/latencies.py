@@ -190,7 +190,7 @@ CLAIMS = (
     Claim(
         "S19",
         OPTERON,
-        FITTED,  # it justifies sharers.store_millicycles
+        FITTED,  # this claim justifies sharers.store_millicycles
         "store on a line shared by all 48 cores",
         partial(_everyone, machine=OPTERON),
         296,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The locks that represent those of the studies, by machine.
 
-A claim is about a lock as it was published. It is therefore tested with the published
-form (src/bench/published), which shows how good the machine's model is, and with Hasp's
-own lock of that name, which may differ in layout or policy and then need not agree.
+Claims are about locks as published. Each is therefore tested with the published form
+(src/bench/published), which validates the machine model, and with Hasp's own lock of
+that name, which may differ in layout or policy and then need not agree.
 
 The multi-socket machines run libslock's variants: back-off in proportion to the
 distance, and prefetch for writing. SSYNC's authors found that back-off harmful on the
@@ -51,19 +51,20 @@ PUBLISHED_OPTERON = {**LIBSLOCK, **PREFETCHING}
 PUBLISHED_XEON = {**LIBSLOCK, "mcs": "mcs", "clh": "clh"}
 
 
-# Locks of the lock study in their interposed form. Others have no published form here.
+# The lock study's locks in their interposed form. The others have no published form
+# here.
 INTERPOSED = ("spinlock", "ttas", "backoff", "ticket", "mcs", "c-tkt-tkt")
 
 
 def study_lock(form: Form, name: str) -> str:
-    """The lock that represents one of the lock study; empty if there is none."""
+    """Return the lock that represents a lock of the study; empty if there is none."""
     if form is Form.SHIPPED:
         return name
     return f"litl-{name}" if name in INTERPOSED else ""
 
 
 def locks_of(form: Form, machine: str) -> dict[str, str]:
-    """The locks that SSYNC ran on a machine: its names, and the names here."""
+    """Return the locks that SSYNC ran on a machine: its names, mapped to Hasp's."""
     if machine not in MULTI_SOCKETS:
         return {name: lock for name, lock in PLAIN.items() if name not in HIERARCHICAL}
     if form is Form.SHIPPED:

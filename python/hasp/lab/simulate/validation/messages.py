@@ -27,7 +27,7 @@ SERVER_WORK = 500  # cycles: "longer server work"
 
 
 def _intent(machine: str) -> int:
-    """1 if the machine can prefetch lines for writing, else 0."""
+    """Return 1 if the machine can prefetch lines for writing, else 0."""
     return 1 if machine in MULTI_SOCKETS else 0
 
 
@@ -52,7 +52,7 @@ def _transfers(lab: Lab, machine: str, pattern: str) -> Measured:
     row = topology.expand(lab.machine(machine).latencies["load", "modified"])
     ratios = {}
     for name, cpus in pairs(topology).items():
-        if name == "same_core":  # nothing is transferred
+        if name == "same_core":  # no line is transferred
             continue
         cycles = _exchange(lab, machine, pattern, cpus, _intent(machine))
         ratios[name] = cycles / row[topology.expanded.index(name)]

@@ -31,7 +31,7 @@ CLAIMS_AT_A_TIME = 24
 
 
 def chosen(machines: Sequence[str]) -> list[Claim]:
-    """The claims about some machines, or all. Raises HaspError if there are none."""
+    """Return the claims about the named machines, or all. Raises HaspError if none."""
     found = [claim for claim in CLAIMS if not machines or claim.machine in machines]
     if not found:
         known = dict.fromkeys(claim.machine for claim in CLAIMS)
@@ -78,7 +78,7 @@ def validate(machine: str | None, jobs: int | None, destination: str | None) -> 
 
 
 def answer(claim: Claim, lab: Lab) -> Verdict:
-    """The verdict on a claim, for claims about locks with both forms of the locks."""
+    """Return the verdict on a claim; claims about locks are tested with both forms."""
     verdict = _measured(claim, lab)
     if not claim.of_locks:
         return verdict
@@ -86,7 +86,7 @@ def answer(claim: Claim, lab: Lab) -> Verdict:
 
 
 def _measured(claim: Claim, lab: Lab) -> Verdict:
-    """The verdict with one form; a claim without an answer does not agree."""
+    """Return the verdict with one form; a claim without an answer counts as a miss."""
     try:
         return judge(claim, claim.measure(lab))
     except Unanswered as problem:
@@ -110,7 +110,7 @@ WORDS = {True: "yes", False: "no", None: "tie"}
 
 
 def print_verdicts(verdicts: Sequence[Verdict]) -> None:
-    """Print the claims by kind, then the causes of misses."""
+    """Print the claims by kind, then the cause of each miss."""
     console = output.console()
     for kind in KINDS:
         own = [verdict for verdict in verdicts if verdict.claim.kind == kind]

@@ -45,7 +45,7 @@ _MEMCACHED = (
 )
 _NO_TABLE = "a machine of which only this one ratio is published"
 
-# Claims S14 to S71 of SSYNC, and of the lock study's costs, without an experiment here.
+# Claims of SSYNC (S14 to S71) and of the lock study that have no experiment here.
 OUT_OF_SCOPE = {
     "S26": (
         "the ratio of two ticket locks with back-off, both bistable: 1.6 with 12 "
@@ -86,7 +86,7 @@ OUT_OF_SCOPE = {
 
 @dataclass(frozen=True)
 class Level:
-    """The share of claims of a group that has to agree."""
+    """The share of a group's claims that must agree."""
 
     name: str
     must: float
@@ -127,7 +127,7 @@ class Score:
 
     @property
     def share(self) -> float:
-        """The share of claims that agree, ties left out."""
+        """The share of claims that agree, ignoring ties."""
         counted = self.agree + self.disagree
         return self.agree / counted if counted else 0.0
 
@@ -145,7 +145,7 @@ def scores(verdicts: Sequence[Verdict]) -> list[Score]:
 
 
 def as_shipped(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """The same verdicts, with Hasp's own locks in claims about locks."""
+    """Return the verdicts with Hasp's own locks in claims about locks."""
     return [verdict.shipped or verdict for verdict in verdicts]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Verdicts as JSON objects, and back."""
+"""Convert verdicts to and from JSON objects."""
 
 from __future__ import annotations
 
