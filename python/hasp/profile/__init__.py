@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Which lock hurts: recording, the model of a trace, diagnosis and reports."""
+"""Profiling: recording, the model of a trace, diagnosis and reports."""

@@ -26,7 +26,7 @@ class Choice:
 
 
 def has(lock: LockInfo, quality: str, rules: Rules) -> bool:
-    """Whether an algorithm has a property, by the lock list or by the study."""
+    """Return true if the lock list or the study gives the algorithm a property."""
     if lock.name in rules.members.get(quality, ()):
         return True
     if quality == "small":
@@ -37,14 +37,14 @@ def has(lock: LockInfo, quality: str, rules: Rules) -> bool:
 
 
 def satisfies(lock: LockInfo, advice: Advice, rules: Rules) -> bool:
-    """Whether an algorithm follows one piece of advice."""
+    """Return true if an algorithm follows one piece of advice."""
     return has(lock, advice.quality, rules) == advice.wanted
 
 
 def choose(fired: Sequence[Fired], rules: Rules, locks: Sequence[LockInfo]) -> Choice:
     """Filter and rank the algorithms by the rules that fired for a site.
 
-    Firm advice is applied first, then the rest from the last to give way to the first.
+    Firm advice is applied first, then the rest, beginning with the last to give way.
     Advice that would exclude every algorithm is reported as a conflict instead.
     """
     ids = {item.rule.id for item in fired}

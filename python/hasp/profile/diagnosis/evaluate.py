@@ -120,7 +120,7 @@ class _Evaluator:
 def evaluate(
     features: Features, rules: Rules, objective: str = "throughput"
 ) -> Evaluation:
-    """Evaluate every rule on everything that it concerns.
+    """Evaluate every rule on the program and on the sites in its scope.
 
     The rules about the program come first. If they find that locks do not matter, no
     site is hot, and sites are only checked for problems that the section share does not

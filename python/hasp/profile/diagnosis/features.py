@@ -2,8 +2,8 @@
 """The measures of a profile that rules use, normalised by the number of CPUs.
 
 Every optional field is a measure that rules may name; measures.toml describes it. None
-means not measured: rules on it have no result. Waiters are counted per CPU other than
-the holder's, C - 1: on the 64 CPUs of the lock study that is its "of 64" within
+means not measured; rules that use it have no result. Waiters are counted per CPU other
+than the holder's, C - 1: on the 64 CPUs of the lock study that is its "of 64" within
 rounding, and on 2 CPUs the one thread that can wait without oversubscription still
 counts fully.
 """

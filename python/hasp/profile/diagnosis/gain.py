@@ -30,7 +30,7 @@ from hasp.profile.diagnosis.rules import Rules
 from hasp.profile.model.distribution import Distribution
 from hasp.profile.model.profile import Kind, Lock, Profile, Site, SiteStats, sum_of
 
-MOST = 0.95  # of any time that can be saved: a bound of 20 times is enough
+MOST = 0.95  # largest share of a time that can be saved: bounds stop at 20 times
 LEAST_PLAIN = 0.5  # minimum share of the CPU time without recording
 ONE_BY_ONE = 256  # threads that are examined individually
 # of the mean number of acquisitions: fewer mean that a thread is not part of the work
@@ -73,7 +73,7 @@ def gain(
     if use is None or not profile.duration_ns:
         return None
     cost = _Cost(profile, site, rules)
-    # Recording is not part of the program; everything else took longer because of it.
+    # Subtract the cost of recording, which slowed down everything else.
     plain = max(LEAST_PLAIN, 1 - profile.overhead.share)
     cpu_ns = sum(thread.cpu_ns for thread in profile.threads)
     free_ns = _free(site, use, hottest, profile)
@@ -110,7 +110,7 @@ class Busy:
     cpus: int
 
     def granted(self, cpu_ns: int) -> float:
-        """The share of the CPU time that the threads were ready for and got."""
+        """The share of ready time that the threads spent running."""
         wanted = (self.ready_share or 0.0) * self.cpus * self.ns
         return min(1.0, max(1 - MOST, cpu_ns / wanted)) if wanted else 1.0
 

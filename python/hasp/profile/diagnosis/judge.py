@@ -99,7 +99,7 @@ def _weight(site: SiteVerdict) -> tuple[bool, float]:
 
 
 def _kept(choice: Choice, fired: Sequence[Fired]) -> str:
-    """Return why no other algorithm is worth it, unless a rule overrides that."""
+    """Return the reason against a change of algorithm, unless a rule overrides it."""
     dropped = {name for item in choice.applied for name in item.drops}
     reasons = [
         item.rule.keep
@@ -193,7 +193,7 @@ def _content(
     rules: Rules,
     locks: Sequence[LockInfo],
 ) -> bool:
-    """Whether the present algorithm follows the advice well enough."""
+    """Return true if the present algorithm follows the advice well enough."""
     lock = next((lock for lock in locks if lock.name == present), None)
     quiet = all(rule.quiet or not rule.bottleneck for rule in loud)
     return (

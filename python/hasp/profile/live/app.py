@@ -180,7 +180,7 @@ class TopApp(App[None]):
             self._show(self._traces, self.feed.interval, self._ended, None)
 
     def action_show(self, name: str) -> None:
-        """Show a body, or the sites again."""
+        """Show another body; if it is already shown, return to the sites."""
         body = self.query_one("#body", ContentSwitcher)
         body.current = "sites" if body.current == name else name
         self.query_one(f"#{body.current}").focus()
@@ -209,7 +209,7 @@ class TopApp(App[None]):
 
 
 def _apart(cells: Iterable[str]) -> list[str]:
-    """One space between columns: the table's own padding takes two."""
+    """Prefix cells with one space; the table's own padding would take two columns."""
     first, *others = cells
     return [first, *(f" {cell}" for cell in others)]
 

@@ -15,7 +15,7 @@ from hasp.profile.report.words import count, few, listed, plural, share
 
 BARS = " ▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 10
-NAME_WIDTH = 26  # what the other columns leave
+NAME_WIDTH = 26  # the width that remains beside the other columns
 STATE_WIDTH = 34  # the same in the threads' table
 HOLDER_WIDTH = 12
 LINE_WIDTH = 78
@@ -94,7 +94,7 @@ def sparkline(history: Sequence[float], width: int = SPARK_WIDTH) -> str:
         return ""
     steps = len(BARS) - 1
     shown = history[-width:]
-    # Every value above zero is visible.
+    # Every value above zero gets a visible bar.
     return "".join(BARS[max(round(v / most * steps), 1) if v else 0] for v in shown)
 
 

@@ -46,7 +46,7 @@ class Names:
     def _read(self, path: Path) -> tuple[Trace, Symbolizer]:
         trace = Trace(path)
         modules = len(trace.all(ChunkKind.MODULES))
-        # Debug information is read once, and again after a library was loaded.
+        # Debug information is read once, and again after a library is loaded.
         if self._symbolizer is None or modules != self._modules:
             self._symbolizer, self._modules = symbolizer_of(trace), modules
         return trace, self._symbolizer

@@ -28,7 +28,7 @@ class SiteRow:
     name: str
     kind: str
     sums: Sums = field(default_factory=Sums)
-    under_way: int = 0  # ticks of ongoing holds that are in no sums
+    under_way: int = 0  # ticks of ongoing holds, not yet in the sums
     waiting: float = 0.0  # threads, on average
     held: float = 0.0  # locks, on average
     acquisitions: float = 0.0  # per second

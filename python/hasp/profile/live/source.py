@@ -40,7 +40,7 @@ class Source(Protocol):
         """Explain why it ended without a trace."""
 
     def stop(self) -> None:
-        """Called when the view ends; a program started for it ends too."""
+        """End a program that was started for the view; called when the view ends."""
 
 
 class Started:
@@ -51,7 +51,7 @@ class Started:
         self.title = " ".join(target.command)
         self.lines: deque[str] = deque(maxlen=MOST_LINES)
         self._target = target
-        # A separate session: the keys of the terminal belong to the view.
+        # A separate session, so that terminal keys reach only the view.
         self._process = subprocess.Popen(
             target.command,
             executable=target.path,
@@ -98,7 +98,7 @@ class Started:
 
 
 def _die_with_parent() -> None:
-    """In the child: end when the view is killed."""
+    """Make the child end when the view is killed; runs in the child."""
     _libc.prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
 
 
@@ -110,8 +110,7 @@ class Attached:
         if trace is None:
             raise HaspError(
                 f"{path} is not a Hasp trace",
-                "name the trace that a running `hasp profile` writes, or a command "
-                "after --",
+                "name the trace of a running `hasp profile`, or a command after --",
             )
         if not trace.running:
             raise HaspError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which hardware event a trace counts in critical sections, or why it counts none."""
+"""The hardware event that a trace counts in critical sections, or why there is none."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sums for each lock, in arrays indexed by lock number: there may be millions."""
+"""Sums for each lock, in arrays by lock number because there may be millions."""
 
 from __future__ import annotations
 
@@ -58,8 +58,7 @@ class LockSums:
         for chunk in trace.each(ChunkKind.LOCK_COUNTS):
             lock = chunk.records["lock"]
             parts.append(chunk.records[(lock != 0) & (lock < length)])
-        # Merge all threads at once: an array per thread would be as long as the lock
-        # table.
+        # Merge all threads at once, because each array is as long as the lock table.
         table = np.concatenate(parts)
         for name in SUMMED:
             self.sums[name] += np.bincount(

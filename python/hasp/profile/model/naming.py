@@ -88,7 +88,7 @@ class Step(NamedTuple):
 
 
 def is_library(frame: Frame) -> bool:
-    """Whether a frame belongs to the language's library."""
+    """Return true if a frame belongs to the language's library."""
     if frame.file and LIBRARY_HEADER.search(frame.file):
         return True
     if LIBRARY_FUNCTION.match(without_arguments(frame.function)):
@@ -97,7 +97,7 @@ def is_library(frame: Frame) -> bool:
 
 
 def is_wrapper(frame: Frame) -> bool:
-    """Whether the function's name says that it only passes a lock on."""
+    """Return true if the function's name suggests that it only passes a lock on."""
     function = frame.function.split("(")[0]
     return bool(LOCK_CLASS.search(function) or LOCK_FUNCTION.search(function))
 
@@ -142,7 +142,7 @@ def name_of(
 
 
 def _hands_on(step: Step, caller: Step | None) -> bool:
-    """Whether this frame received the lock as a parameter, so its caller names it."""
+    """Return true if this frame got the lock as a parameter, so its caller names it."""
     if caller is None:
         return False
     if is_wrapper(step.frame):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from hasp.profile.trace.format import OrderMode, Records
 
-MOST_CYCLES = 100  # more than this are one bug many times over
+MOST_CYCLES = 100  # beyond this, cycles repeat the same bug
 MOST_STEPS = 2_000_000  # of the search, over all cycles
 
 

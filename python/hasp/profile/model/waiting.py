@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which thread waits for which, at the end of a trace or in a running program."""
+"""Find which threads wait for which, at the end of a trace or while it runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERBS = {
     Operation.BARRIER: "at the barrier",
     Operation.RELOCK: "to reacquire it after a wait",
 }
-NOT_BLOCKED = (Operation.WAIT, Operation.BARRIER)  # these wait for no holder
+NOT_BLOCKED = (Operation.WAIT, Operation.BARRIER)  # no holder blocks these
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Hang:
 
     @property
     def is_deadlock(self) -> bool:
-        """Whether threads wait for each other in a cycle."""
+        """Return true if threads wait for each other in a cycle."""
         return bool(self.cycles)
 
     def lines(self) -> list[str]:

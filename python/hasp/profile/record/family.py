@@ -17,7 +17,7 @@ from hasp.launch import executable, interpose
 from hasp.launch.interpose import PROFILER
 from hasp.profile.record import files
 
-# polls of a process without the library: at first the loader is still working
+# polls of a process without the library, because loading takes a moment
 LEAST_LOOKS = 2
 
 

@@ -52,7 +52,7 @@ def head(path: Path) -> Trace | None:
 
 
 def _is_mapped_by(pid: int, path: Path) -> bool:
-    """Whether the process maps the file: its number may have been reused."""
+    """Return true if the process maps the file, as its id may have been reused."""
     try:
         inode = str(path.stat().st_ino)
         text = Path(f"/proc/{pid}/maps").read_text(errors="replace")
@@ -122,7 +122,7 @@ def _refuse_unless_old(name: Path) -> None:
 
 
 def _was_begun(name: Path) -> bool:
-    """Whether the file is empty, of another version, or was never completed."""
+    """Return true if the file is empty, incomplete or of another version."""
     if name.is_symlink() or not name.is_file():
         return False
     with name.open("rb") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run a program in the foreground under Hasp, as if Hasp were not there.
+"""Run a program in the foreground under Hasp, as transparently as possible.
 
 The program stays in Hasp's process group, so it owns the terminal, and Ctrl-C and
 Ctrl-Z reach it directly. Hasp waits for signals instead of handling them: the kernel
@@ -33,7 +33,7 @@ SET_DUMPABLE = 4  # of prctl(2)
 
 
 def _has_terminal() -> bool:
-    """Whether terminal keys can send signals to our process group."""
+    """Return true if terminal keys can send signals to our process group."""
     try:
         os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
     except OSError:
@@ -47,17 +47,17 @@ def keep_signals() -> set[int]:
     This must happen before libraries start threads: the kernel would deliver signals to
     these, and only later threads inherit the mask.
     """
-    # Restore the default, or the program's end would go unnoticed.
+    # Restore the default; otherwise the exit of the program would go unnoticed.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     return set(signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED))
 
 
 class Foreground:
-    """The program, from start to end.
+    """Runs the program and forwards signals until it ends.
 
-    SIGQUIT asks Hasp who waits for whom. The terminal also sends it to the program, so
-    the program is started with SIGQUIT ignored, as `nohup` does with SIGHUP. Without a
-    terminal the signal's action is left unchanged.
+    SIGQUIT makes Hasp print which thread waits for which. The terminal also sends it to
+    the program, which is therefore started with SIGQUIT ignored, as `nohup` does with
+    SIGHUP. Without a terminal the signal's action is left unchanged.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Foreground:
                 signal.pthread_sigmask(signal.SIG_SETMASK, self._inherited)
 
     def turn(self, seconds: float) -> bool:
-        """Wait at most so long for one signal; return True if the user sent SIGQUIT."""
+        """Wait up to `seconds` for one signal; return True if the user sent SIGQUIT."""
         got = signal.sigtimedwait(AWAITED, max(0.0, seconds))
         if got is None:
             self._look()
@@ -116,11 +116,11 @@ class Foreground:
     def release_signals(self) -> None:
         """Restore signals: Ctrl-C may interrupt Hasp after the program has ended."""
         while signal.sigtimedwait(AWAITED, 0) is not None:
-            pass  # the signal that ended the program was meant for it
+            pass  # the signal was meant for the program
         signal.pthread_sigmask(signal.SIG_SETMASK, self._inherited)
 
     def answered(self) -> None:
-        """Note that the question of SIGQUIT was answered."""
+        """Record that Hasp has answered a SIGQUIT."""
         self._answered = time.monotonic()
 
     def _asked(self) -> bool:
@@ -133,7 +133,7 @@ class Foreground:
         return False
 
     def _look(self) -> None:
-        """Whether it has ended or stopped; several SIGCHLD may have merged."""
+        """Return true if it has ended or stopped; several SIGCHLD may have merged."""
         stopped_with_it = False
         while self.wait_status is None:
             kinds = os.WNOHANG | os.WUNTRACED | os.WCONTINUED
@@ -184,18 +184,18 @@ def _ignored(pid: int) -> set[int]:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a signal or a debugger has stopped the process."""
+    """Return true if a signal or a debugger has stopped the process."""
     return _status_field(pid, "State")[:1] in ("T", "t")
 
 
 def end_as(wait_status: int) -> int:
-    """End like the program; return the exit status if no signal ends this process."""
+    """End as the program did; return the exit status if no signal ends this process."""
     if os.WIFSIGNALED(wait_status):
         number = os.WTERMSIG(wait_status)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError):
                 stream.flush()
-        # Only the program's core dump is useful.
+        # Suppress our own core dump; only the program's is useful.
         ctypes.CDLL(None).prctl(SET_DUMPABLE, 0, 0, 0, 0)
         with contextlib.suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_DFL)

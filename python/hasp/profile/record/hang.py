@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Detect hangs of a recorded program, and explain who waits for whom.
+"""Detect hangs of a recorded program, and print which thread waits for which.
 
 There are three signs, each of which must persist unchanged for the whole time: threads
 that wait for each other in a cycle; threads that wait for locks while no lock is
@@ -37,7 +37,7 @@ class HangWatch:
         self._told = False
 
     def tell(self) -> None:
-        """Print who waits for whom now."""
+        """Print which thread currently waits for which."""
         running = [trace for trace in self._traces() if trace.running]
         if not running:
             note("who waits for whom: no process is being recorded yet")
@@ -50,7 +50,7 @@ class HangWatch:
         now = time.monotonic()
         found: set[Sign] = set()
         for trace in self._traces():
-            # A process stopped by a debugger or Ctrl-Z does not hang.
+            # A process stopped by a debugger or Ctrl-Z is not hanging.
             if trace.running and not is_stopped(trace.pid):
                 found.update((trace.pid, *sign) for sign in signs(trace))
         self._since = {sign: self._since.get(sign, now) for sign in found}
@@ -68,11 +68,11 @@ class HangWatch:
 
 
 def prepare() -> None:
-    """Import the modules that `hangs` needs, before they could delay it."""
+    """Import in advance the modules that `hangs` needs, so as not to delay it."""
 
 
 def signs(trace: Trace) -> Iterator[Sign]:
-    """Return the signs of a hang, with all state that would change on progress."""
+    """Return the signs of a hang, with all state that progress would change."""
     from hasp.profile.model.snapshot import ACQUIRING, take
     from hasp.profile.model.waiting import cycles
 
@@ -124,7 +124,7 @@ def _sleeps_for_ever(call: Sequence[str]) -> bool:
 
 
 def who_waits(trace: Trace) -> Iterator[str]:
-    """Return who waits for whom in one process."""
+    """Return which thread waits for which in one process."""
     from hasp.profile.model.build import load
     from hasp.profile.model.waiting import waiting
     from hasp.profile.report.findings import findings

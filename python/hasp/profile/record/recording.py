@@ -66,7 +66,7 @@ class Session:
                 continue
             pause = min(2 * pause, longest)
             next_look = time.monotonic() + pause
-            # With a trace, nobody asks why there is none.
+            # With a trace, there is no need to explain its absence.
             recorded = recorded or bool(self._traces())
             if not recorded:
                 family.look()
@@ -81,7 +81,7 @@ class Session:
         return files.of_session(self._target.trace, self._target.session)
 
     def _tell_signal(self, program: Foreground) -> None:
-        """Record which signal killed the program; its trace cannot know."""
+        """Write to the trace which signal killed the program."""
         status = program.wait_status
         if status is None or not os.WIFSIGNALED(status):
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What to record and where: the options shared by `profile` and `top`."""
+"""The options for recording that `profile` and `top` share."""
 
 from __future__ import annotations
 

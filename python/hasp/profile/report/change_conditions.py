@@ -57,18 +57,18 @@ class ChangeCondition:
         return said
 
     def _is_new(self, site: SiteChange) -> bool:
-        """Whether a new lock meets a condition on growth of the share (from 0)."""
+        """Return true if a new lock's share, grown from 0, meets the condition."""
         compare, _ = OPERATORS[self.operator]
         grows = self.measure == "share" and compare(math.inf, self.percent)
         notable = site.status == NEW and site.share_after >= TESTED_FROM
         return grows and notable and self.concerns(site.name)
 
     def unmatched(self, found: Difference) -> bool:
-        """Whether the condition applies to no site, and so checks nothing."""
+        """Return true if the condition applies to no site."""
         return not any(self.concerns(site.name) for site in found.sites)
 
     def concerns(self, name: str) -> bool:
-        """Whether the condition applies to the site."""
+        """Return true if the condition applies to the site."""
         place, _, expression = name.partition(" ")
         return self.glob is None or any(
             one == self.glob or fnmatchcase(one, self.glob)

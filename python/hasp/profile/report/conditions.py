@@ -75,7 +75,7 @@ class Condition:
         return said
 
     def concerns(self, row: Row) -> bool:
-        """Whether the condition applies to the site."""
+        """Return true if the condition applies to the site."""
         return self.glob is None or matches(row.site, self.glob)
 
 
@@ -145,7 +145,7 @@ def condition(text: str) -> Condition | ProgramCondition:
 def _of_program(parts: Parsed) -> ProgramCondition:
     if parts.glob:
         raise HaspError(
-            f"--fail-if {parts.text!r}: {parts.name} is of the whole program",
+            f"--fail-if {parts.text!r}: {parts.name} applies to the whole program",
             f"leave {parts.glob!r} out",
         )
     value = _value(parts, PROGRAM[parts.name][0])

@@ -3,8 +3,8 @@
 
 Several runs on each side are compared by Welch's test. One run on each side is compared
 by the noise of counting alone, which is weaker evidence (hasp.statistics.counting). All
-tests are corrected together (Holm). A change is reported as one only if it is
-significant and large enough to matter, as in hasp.statistics.contest.
+tests are corrected together (Holm). Only a change that is significant and large enough
+to matter is reported, as in hasp.statistics.contest.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Difference:
 
     @property
     def single(self) -> bool:
-        """Whether there is only one run on each side."""
+        """Return true if there is only one run on each side."""
         return len(self.before) == 1
 
 
@@ -82,7 +82,7 @@ def keyed(profile: Profile) -> dict[Key, Sighting]:
 def moved(
     before: Mapping[Key, Sighting], after: Mapping[Key, Sighting]
 ) -> dict[Key, Key]:
-    """Map keys found only in `after` to keys in `before` whose line has changed.
+    """Map keys found only in `after` to the keys in `before` of locks that moved.
 
     Both must be the only unmatched lock of that expression and file.
     """

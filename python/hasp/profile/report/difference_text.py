@@ -104,7 +104,7 @@ def method(found: Difference) -> list[str]:
 
 
 def caveats(found: Difference) -> list[str]:
-    """Return how the conditions of the two sides differ."""
+    """Return the differences between the two sides' conditions."""
     said = []
     facts = {
         "lock": [profile.lock for profile in (*found.before, *found.after)],

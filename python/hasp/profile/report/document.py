@@ -25,7 +25,7 @@ from hasp.profile.report.headline import verdict
 from hasp.profile.symbols.frame import Frame, Stack
 
 SCHEMA = "hasp.report/1"
-# A program may have a million locks; `instances` counts those that are omitted.
+# A program may have a million locks; `instances` counts omitted ones too.
 MOST_LOCKS, MOST_LOCKS_OF_A_SITE = 10_000, 100
 
 
@@ -56,7 +56,7 @@ def document(profile: Profile) -> dict[str, Any]:
 
 
 def program(profile: Profile) -> dict[str, Any]:
-    """Return what ran, where, and for how long."""
+    """Return the command, the host and the duration."""
     return {
         "command": list(profile.command),
         "executable": profile.executable,

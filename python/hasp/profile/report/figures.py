@@ -22,7 +22,7 @@ STATISTICS = ("total", "mean", *QUANTILES, "max")
 
 @dataclass(frozen=True)
 class Row:
-    """A site with the sum of all operations on its locks."""
+    """A site and the sum of all operations on its locks."""
 
     site: Site
     use: SiteStats
@@ -213,7 +213,7 @@ def _names(site: Site) -> tuple[str, ...]:
 
 
 def matches(site: Site, pattern: str) -> bool:
-    """Whether a glob pattern of `--fail-if` matches this site."""
+    """Return true if a glob pattern of `--fail-if` matches this site."""
     from fnmatch import fnmatchcase
 
     return any(name == pattern or fnmatchcase(name, pattern) for name in _names(site))

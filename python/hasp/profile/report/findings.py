@@ -17,7 +17,7 @@ from hasp.profile.symbols.frame import Frame, Stack
 INVERSION, READERS = "order-inversion", "reader-inversion"
 INVERSIONS = (INVERSION, READERS)
 FRAMES = 8  # frames of a stack in text
-# Below main and a thread's start function there are only frames of the C library.
+# Frames below main and a thread's start function belong to the C library.
 STARTERS = re.compile(
     r"start_thread|_*clone3?|__libc_start_\w+|_start|execute_native\w*"
 )
@@ -93,7 +93,7 @@ BEHIND_WRITERS = (
     " if a writer waits for a lock that both read: new readers queue behind "
     "the writer (PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)."
 )
-# The stacks of these are those of the acquisition.
+# For these findings, the stacks are those of the acquisition.
 HELD_ON = ("exited-holding", "held-at-exit")
 
 
@@ -134,8 +134,7 @@ def _holder(thread: int, holder: int, names: Names) -> str:
 def inversions(profile: Profile, names: Names | None = None) -> list[Finding]:
     """Return the inversions: locks that are acquired in different orders.
 
-    Two threads that do so at the same time can wait for each other forever, even if it
-    has not happened yet.
+    Two threads that do so concurrently can deadlock, even if this run did not.
     """
     known = names or Names(profile)
     after: dict[int, list[Edge]] = {}

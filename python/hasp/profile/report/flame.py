@@ -21,7 +21,7 @@ def tree(sums: Mapping[tuple[str, ...], int], root: str) -> dict[str, list[Any]]
             key = path[:depth]
             values[key] = values.get(key, 0) + value
     # A caller is never smaller than its callees, so the largest nodes form a tree;
-    # among equals the caller comes first.
+    # among equal nodes, the caller comes first.
     kept = sorted(values, key=lambda path: (-values[path], len(path)))[:MOST_NODES]
     places = {path: place for place, path in enumerate(kept)}
     return {

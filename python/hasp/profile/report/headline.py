@@ -56,7 +56,7 @@ class Verdict:
     bottlenecks: tuple[str, ...] = ()
     advice: tuple[SiteAdvice, ...] = ()
     hints: tuple[str, ...] = ()  # for the whole program
-    hang: tuple[str, ...] = ()  # who waited for whom in a deadlock at the end
+    hang: tuple[str, ...] = ()  # which thread waited for which in a final deadlock
 
 
 EMPTY = (
@@ -68,19 +68,19 @@ DAMAGED = "this trace is damaged, and parts of it are missing here: "
 
 
 def is_empty(profile: Profile) -> bool:
-    """Whether the trace has no lock that was used."""
+    """Return true if no lock in the trace was used."""
     return not rows(profile) and not idle_rows(profile)
 
 
 def empty_words(profile: Profile) -> str:
-    """Explain why there is no lock: an incomplete trace proves nothing."""
+    """Explain why no lock was used, which an incomplete trace cannot prove."""
     if profile.damaged:
         return DAMAGED + DOUBTFUL
     return DOUBTFUL if profile.warnings else EMPTY
 
 
 def verdict(profile: Profile) -> Verdict:
-    """Return the advisor's verdict, after the evidence that any report has.
+    """Return the verdict of the diagnosis, preceded by the standard evidence.
 
     The sentence of a damaged trace begins with a warning.
     """
@@ -129,7 +129,7 @@ def _site_advice(site: SiteVerdict) -> SiteAdvice:
 
 
 def plain(found: list[Row]) -> str:
-    """Return the sentence of a report without diagnosis: the largest cost."""
+    """Return the headline of a report without diagnosis, about the largest cost."""
     if not found:
         return "No lock was acquired; threads only waited for each other's signals"
     top = found[0]
@@ -141,7 +141,7 @@ def plain(found: list[Row]) -> str:
 
 
 def evidence(profile: Profile, found: list[Row]) -> tuple[str, ...]:
-    """Return the figures that every report starts with."""
+    """Return the figures at the start of every report."""
     threads = plural(profile.thread_count, "thread")
     lines = [
         f"{share(profile.section_share, ' ')} of all threads' time is in critical "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables of sites: many figures in 80 columns beside names of any length.
+"""Tables of sites, with many figures in 80 columns and names of any length.
 
 A name that does not fit beside its figures gets a line of its own above them, so that
 it is not folded, and is shortened only in the middle.

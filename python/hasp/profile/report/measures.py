@@ -58,9 +58,9 @@ def _ratio(
     after: float | None,
     variances: tuple[float | None, ...],
 ) -> Change | None:
-    """Return a change with the sum of both variances.
+    """Return the change, whose variance is the sum of both.
 
-    Without one there is no interval.
+    If either variance is unknown, the change has no interval.
     """
     if not before or not after:
         return None

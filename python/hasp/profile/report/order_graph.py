@@ -50,7 +50,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Arrow:
-    """The second lock was acquired while the first was held."""
+    """An edge: the second lock was acquired while the first was held."""
 
     outer: Box
     inner: Box
@@ -183,7 +183,7 @@ def _layers(
         for outer, inner in counts
         if ring_of[outer] != ring_of[inner]
     ]
-    # Rings without trylocks form no cycles. With trylocks they may, so the number of
+    # Without trylocks, rings form no cycles. With trylocks they may, so the number of
     # rounds is bounded.
     for _ in range(len(depth)):
         changed = False
@@ -207,7 +207,8 @@ def _path(outer: Box, inner: Box) -> str:
             f"M{x:.0f} {y:.0f}C{x + bend:.0f} {y:.0f} {inner.x - bend:.0f} "
             f"{inner.y + middle:.0f} {inner.x:.0f} {inner.y + middle:.0f}"
         )
-    # Backwards, or within a column: leave at the right, enter at the right.
+    # An edge that goes backwards or stays within a column leaves and enters on the
+    # right.
     far = max(x, inner.x + WIDTH) + 26
     turn = -8 if inner.y < outer.y else 8
     start, end = y + turn, inner.y + middle - turn

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The report as an HTML page.
 
-All lists are bounded, so that a program with ten thousand sites makes a page that a
-browser can open.
+All lists are bounded, so that a browser can open the page of a program with ten
+thousand sites.
 """
 
 from __future__ import annotations

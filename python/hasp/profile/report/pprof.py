@@ -7,8 +7,8 @@ make one second. Go's mutex profile charges the thread that unlocks; this one, l
 block profile, charges the thread that waits. Further types are holds/count and
 hold/nanoseconds.
 
-The message is described here by the field numbers of pprof's public profile.proto, as
-far as it is written.
+MESSAGES lists the fields that are written, with the numbers in pprof's public
+profile.proto.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SAMPLE_TYPES = (
     ("hold", "nanoseconds"),
 )
 DEFAULT_TYPE = "delay"
-LARGEST = 2**63 - 1  # largest int64
+LARGEST = 2**63 - 1  # the maximum of int64
 PACKAGE = "perftools.profiles"
 # message -> (field, number, type); `*` before the type means repeated.
 MESSAGES: dict[str, tuple[tuple[str, int, str], ...]] = {
@@ -106,7 +106,8 @@ def message_class() -> Any:
             entry.type = plain.get(word, field_type.TYPE_MESSAGE)
             if word not in plain:
                 entry.type_name = f".{PACKAGE}.{word}"
-    # A separate pool: another package may have registered the same messages.
+    # Use a separate pool, because another package may have registered the same
+    # messages.
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(

@@ -11,7 +11,7 @@ from hasp.base.errors import HaspError
 from hasp.profile.model.profile import Profile
 
 DEFAULT = "hasp.trace"
-# Options with an optional FILE, which would take a TRACE that follows them.
+# Options with an optional FILE; argparse would take a following TRACE as that FILE.
 GREEDY = ("json", "csv", "markdown", "html", "speedscope", "chrome_trace", "pprof")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sites as CSV, with every figure, and as Markdown, with the first screen."""
+"""Write the sites as CSV with every figure, or the first screen as Markdown."""
 
 from __future__ import annotations
 

@@ -50,11 +50,11 @@ IDLE_HEADINGS = (
         "time-\nouts",
     ),
 )
-# Metrics with a column of their own. Sorting by another metric adds a column.
+# Metrics that have a column. Sorting by another metric adds its column.
 SHOWN = frozenset(
     ("acquisitions", "contended", "share", "waiters.mean", "hold.p50", "hold.p99")
 ) | {f"wait.{name}" for name in ("total", "p50", "p99", "max")}
-CUT = ("wait\np50", "wai-\nters")  # the columns that make room for it
+CUT = ("wait\np50", "wai-\nters")  # the columns removed to make space for it
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class Fields:
     def at(self, return_address: int) -> str | None:
         """Return the type and field that the call passes.
 
-        None if DWARF does not tell.
+        None if DWARF does not describe the argument.
         """
         try:
             if not self._sections.has_dwarf_info() or self._first is None:
@@ -205,7 +205,7 @@ class Fields:
         return found
 
     def _in_variable(self, entry: Any, place: Place, argument: Sum) -> Field | None:
-        """Return the field in the object that this variable is or points to."""
+        """Return the field in the object that this variable contains or points to."""
         if place.value.base != argument.base:
             return None
         origin = entry

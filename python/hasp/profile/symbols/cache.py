@@ -29,7 +29,7 @@ def path_of(trace: Path) -> Path:
 
 
 def identity(trace: Trace) -> list[int]:
-    """Return what identifies a recording."""
+    """Return the fields that identify a recording."""
     header = trace.header
     begin = header["begin"]
     return [int(header["session"]), int(header["pid"]), int(begin["ticks"])]

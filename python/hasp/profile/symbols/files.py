@@ -24,7 +24,7 @@ class ModuleFiles:
     """The files of a module as it ran, the most informative first."""
 
     elves: tuple[Elf, ...]
-    doubt: str | None  # why there are none, if the module had a file
+    doubt: str | None  # the reason if no file of the module was usable
 
 
 def files_of(module: Module) -> ModuleFiles:

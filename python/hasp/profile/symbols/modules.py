@@ -35,7 +35,7 @@ class Module:
 
 
 class ModuleMap:
-    """Finds the module of an address; if several were there, the one mapped last."""
+    """Finds the module of an address: the last one mapped if several covered it."""
 
     def __init__(self, modules: list[Module]) -> None:
         self.modules = modules

@@ -27,7 +27,7 @@ class Datum:
 class Symbolizer:
     """Resolves each address once, and opens files on demand.
 
-    `began` is when the program ran, in seconds since the epoch; sources that changed
+    `began` is the program's start time in seconds since the epoch; sources modified
     later are not quoted.
     """
 

@@ -12,7 +12,7 @@ SAME = (
 )
 STRUCTURES = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
 SCOPES = ("DW_TAG_namespace", "DW_TAG_structure_type", "DW_TAG_class_type")
-# Lock types, whose own fields are of no interest.
+# Lock types; their own fields are not searched.
 LOCK_TYPE = re.compile(r"pthread_\w+_t|mtx_t|cnd_t|std::\w+|__gthread\w+")
 DEEPEST = 8  # levels of nested fields
 

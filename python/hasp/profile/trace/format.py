@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The layout of a trace: src/profiler/trace.h as numpy types.
 
-The names are those of the header, which says what each field means. A test compares
-every offset and every number with what the C compiler makes of it.
+The names are those of the header, which documents each field. A test compares every
+offset and every constant with the C compiler's values.
 """
 
 from __future__ import annotations
@@ -238,13 +238,13 @@ RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
 
 
 def bucket_edges() -> tuple[int, ...]:
-    """Where the buckets of a histogram begin, in ticks; the last number is an end."""
+    """Return the lower bounds of a histogram's buckets in ticks; the last is an end."""
     octaves = ((1 << (5 + k)) // 4 * (4 + q) for k in range(32) for q in range(4))
     return (0, *octaves)[: BUCKETS + 1]
 
 
 def bucket_of(ticks: int) -> int:
-    """The bucket that counts a duration: trace_bucket()."""
+    """Return the bucket that counts a duration, as trace_bucket() does."""
     if ticks < 32:
         return 0
     octave = ticks.bit_length() - 1

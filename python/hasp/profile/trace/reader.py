@@ -42,7 +42,7 @@ PLAUSIBLE = {
 class Chunk(NamedTuple):
     """The complete records of one chunk."""
 
-    number: int  # of the chunk in the file
+    number: int  # index of the chunk in the file
     first: int  # number of its first record; 0: not numbered
     records: Records
 
@@ -131,7 +131,7 @@ class Trace:
         return min(written, there)
 
     def _has_records(self, begin: int, end: int) -> bool:
-        """Whether the chunks that the header does not count contain records."""
+        """Return true if chunks beyond the header's count contain records."""
         heads = (self._head(number) for number in range(begin, end))
         return any(head["kind"] in RECORDS and head["used"] for head in heads)
 
