@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp bench profile`: slowdowns, their limits, and the command from outside."""
+"""`hasp bench profile`: slowdowns, their limits, and the command as a whole."""
 
 from __future__ import annotations
 

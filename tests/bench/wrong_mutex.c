@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* To be preloaded: mutexes without mutual exclusion. */
+/* A library to preload, whose mutexes do not exclude each other. */
 #include <pthread.h>
 
 #define EXPORT __attribute__((visibility("default")))

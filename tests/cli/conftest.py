@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A stand-in for the native parts, so that the command line is tested by itself.
+"""A stand-in for the native parts, so that tests exercise the command line alone.
 
-Its library interposes nothing but tells that it was loaded; its lock list is fixed. How
-programs behave under the real locks is the business of other tests.
+Its library interposes nothing, but reports that it was loaded. Its lock list is fixed.
+Other tests check how programs behave under the real locks.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def environment(stand_in: Path, tmp_path: Path) -> dict[str, str]:
-    """What the command line runs in: the stand-in, and a cache of the test's own."""
+    """The environment of the command line: the stand-in, and a cache for this test."""
     result = {
         name: value
         for name, value in os.environ.items()
@@ -179,7 +179,7 @@ Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def cli(environment: dict[str, str], tmp_path: Path) -> Cli:
-    """cli(*words, **more environment): the finished `hasp`, in a folder of its own."""
+    """cli(*words, **environment) runs `hasp` in its own folder; returns the result."""
 
     def run(*words: object, **extra: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -197,7 +197,7 @@ def cli(environment: dict[str, str], tmp_path: Path) -> Cli:
 
 @pytest.fixture
 def script(tmp_path: Path) -> Callable[[str], Path]:
-    """script(body): a shell script with a name of its own."""
+    """script(body) creates a shell script with a unique name."""
     count = 0
 
     def write(body: str) -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp profile`: the program is started, followed, and ends as it would by itself."""
+"""`hasp profile` starts a program and follows it; it ends as it would without Hasp."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_the_program_starts_with_the_usual_signals(cli):
     own = [line.split()[1] for line in status if line.startswith("SigIgn")]
     seen = [int(line.split()[1], 16) for line in finished.stdout.splitlines()]
     python_ignores = 1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1
-    # SIGQUIT where there is a terminal; 32 and 33 are the C library's own affair.
+    # SIGQUIT differs at a terminal; the C library reserves 32 and 33.
     others = 1 << signal.SIGQUIT - 1 | 1 << 31 | 1 << 32
     assert seen[0] == 0
     assert seen[1] & ~others == int(own[0], 16) & ~python_ignores & ~others
@@ -226,7 +226,7 @@ def test_a_full_disk_and_a_foreign_user_are_named(tmp_path, monkeypatch):
     assert "second thread" in family.why_no_trace(tmp_path).message
     family._users.add(65534)
     assert "cannot write to" in family.why_no_trace(tmp_path).message
-    free = os.statvfs("/proc")  # has no room at all
+    free = os.statvfs("/proc")  # has no free space at all
     monkeypatch.setattr(os, "statvfs", lambda folder: free)
     assert f"{tmp_path} has only 0 bytes left" in family.why_no_trace(tmp_path).message
 

@@ -58,14 +58,14 @@ for line in sys.stdin:
 
 
 class Terminal:
-    """A terminal with a shell in it, and the shell's word on the job."""
+    """A terminal with a shell in it, and the shell's reports about the job."""
 
     def __init__(self, environment: dict[str, str], folder: str, *words: str) -> None:
         reader, writer = os.pipe()
         self.shell, self.screen = pty.fork()
         if self.shell == 0:
             os.chdir(folder)
-            # Else the terminal throws away what is on its way when a signal is typed.
+            # Otherwise a typed signal makes the terminal discard pending output.
             settings = termios.tcgetattr(0)
             settings[3] |= termios.NOFLSH
             termios.tcsetattr(0, termios.TCSANOW, settings)
@@ -78,7 +78,7 @@ class Terminal:
         self.text = ""
 
     def until(self, descriptor: int, words: str) -> str:
-        """Read until `words` appear; what came before belongs to the answer."""
+        """Read until `words` appear; return everything that was read."""
         text, deadline = "", time.monotonic() + 20
         while words not in text:
             ready, _, _ = select.select([descriptor], [], [], 0.2)
@@ -87,7 +87,7 @@ class Terminal:
                 try:
                     text += os.read(descriptor, 65536).decode()
                 except OSError:
-                    break  # the last process of the terminal has gone
+                    break  # the last process of the terminal has ended
         assert words in text, text
         return text
 
@@ -106,7 +106,7 @@ def terminal(environment, tmp_path) -> Iterator[Callable[..., Terminal]]:
 
     yield make
     for one in made:
-        os.close(one.screen)  # hangs up: what still runs there gets SIGHUP
+        os.close(one.screen)  # hangs up: programs that still run there get SIGHUP
         os.close(one.news)
         os.kill(one.shell, signal.SIGKILL)
         os.waitpid(one.shell, 0)
@@ -116,7 +116,7 @@ def test_ctrl_c_reaches_the_program_once(terminal):
     at = terminal("SIGINT")
     at.type("\x03")
     text = at.until(at.screen, "got SIGINT")
-    time.sleep(0.2)  # for a second one to come
+    time.sleep(0.2)  # a second one could arrive
     at.type("end\n")
     text += at.until(at.screen, "hasp:")
     assert text.count("got SIGINT") == 1

@@ -27,7 +27,7 @@ runpy.run_module("hasp", run_name="__main__")
 
 @pytest.fixture
 def shell(environment, tmp_path):
-    """shell(line): a finished line of bash."""
+    """shell(line) runs a line of bash, and returns the result."""
 
     def run(line, **extra):
         return subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The catalogue's pages are made from the head comments, which must be complete."""
+"""The catalogue is generated from the head comments, which must be complete."""
 
 from __future__ import annotations
 

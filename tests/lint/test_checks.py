@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Each developer check must be able to fail: small wrong trees, and what it says.
+"""Each developer check fails on a small wrong tree, with the expected message.
 
-That the checks pass on this tree is a Meson test each, in suite `lint`.
+Meson runs each check on this tree as a test of the suite `lint`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def check(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    """A source tree that is right, but for the files given."""
+    """A source tree that is correct except for the given files."""
 
     def make(wrong: dict[str, str]) -> Path:
         right = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The documentation says what is there: links, verbs, schemas, variables."""
+"""The documentation is complete and correct: links, verbs, schemas, variables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][a-z-]*")
-OF_PROGRAMS = ("--beside",)  # of hasp-bench-locks itself
+OF_PROGRAMS = ("--beside",)  # an option of hasp-bench-locks
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
@@ -51,7 +51,7 @@ def test_every_verb_has_a_page(verb: str) -> None:
 
 
 def options_of(parser: argparse.ArgumentParser) -> list[list[str]]:
-    """The spellings of each option, those of all actions included."""
+    """The spellings of each option, including those of all actions."""
     found = []
     for action in parser._actions:
         found.append([*action.option_strings])
@@ -69,7 +69,7 @@ def verb_options(verb: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_option_is_on_the_verb_s_page(verb: str) -> None:
-    """Or on one that it leads to; of several spellings one is enough."""
+    """Or on a page that it links to; one of several spellings is enough."""
     text = ""
     for page in (ROOT / "docs").glob(f"hasp-{verb}*.md"):
         words = page.read_text()
@@ -81,7 +81,7 @@ def test_every_option_is_on_the_verb_s_page(verb: str) -> None:
 
 
 def test_no_page_of_a_verb_names_an_option_that_is_none() -> None:
-    """What stands behind ` -- ` belongs to the program."""
+    """Words after ` -- ` belong to the program."""
     known = {word for verb in VERBS for each in verb_options(verb) for word in each}
     known |= {"--version", *OF_PROGRAMS}
     for page in (ROOT / "docs").glob("hasp*.md"):

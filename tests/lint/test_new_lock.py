@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adding a lock takes one header and one list entry: adds a lock, and runs it."""
+"""One header and one list entry suffice to add a lock: adds a lock, and runs it."""
 
 from __future__ import annotations
 

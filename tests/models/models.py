@@ -23,7 +23,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 
-# pan's own bounds: depth of the search, and memory in MB.
+# Limits for pan: depth of the search, and memory in MB.
 LIMITS = ("-m1000000", "-DMEMLIM=2000")
 
 

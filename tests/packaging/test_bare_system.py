@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The wheel in a root file system of Debian that has Python, pipx and nothing to build.
+"""The wheel in a Debian root file system that has Python and pipx, but no compiler.
 
-pip is configured there as it is here, so that the test runs wherever pip does.
+pip has the same configuration there as here, so the test works wherever pip does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def shell(
     wheel: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Shell]:
-    """shell(line): a finished line of sh in a new root file system."""
+    """shell(line) runs a line of sh in a new root file system; returns the result."""
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
         pytest.skip("debootstrap is missing, or the user is not root")
     root = tmp_path_factory.mktemp("root")

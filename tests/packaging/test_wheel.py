@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The wheel, installed in an environment where nothing else is."""
+"""The wheel, installed in an environment that contains nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bin folder of an environment with the wheel and what it requires."""
+    """The bin folder of an environment with the wheel and its dependencies."""
     environment = tmp_path_factory.mktemp("installed") / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     subprocess.run([environment / "bin/pip", "install", "-q", wheel], check=True)
@@ -26,7 +26,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run with nothing that points back to the source tree or its build folder."""
+    """Run in an environment that does not refer to the source tree or its build."""
     variables = {"PATH": "/usr/bin:/bin", "HOME": str(program.parent)}
     return subprocess.run(
         [program, *arguments], capture_output=True, text=True, cwd="/", env=variables

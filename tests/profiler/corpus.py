@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parents[1] / "programs" / "bottlenecks"
 PROGRAM = BUILD / "tests" / "programs" / "bottlenecks" / "bottleneck"
 
 
-# The study's words for locks, and the advisor's.
+# The lock study's terms for properties of locks -> the advisor's terms.
 PROPERTIES = {
     "fifo": "fifo",
     "light": "light",
@@ -38,12 +38,12 @@ VERBS = {"require": "prefer", "exclude": "avoid"}
 
 @dataclass(frozen=True)
 class Row:
-    """One row: what to run, what it shows, and what should be advised."""
+    """One row: the program to run, its bottlenecks, and the expected advice."""
 
     name: str
     parts: tuple[str, ...]
     threads: int
-    seconds: float  # for which a profile tells what it should
+    seconds: float  # long enough for the profile to show the bottlenecks
     bottlenecks: frozenset[str]
     verb: str | None  # "prefer" or "avoid" the locks with these properties
     locks: frozenset[str]
@@ -52,18 +52,18 @@ class Row:
 
     @property
     def advice(self) -> set[str]:
-        """As `advice_of` gives it."""
+        """The expected advice, in the form that `advice_of` returns."""
         return {f"{self.verb} {PROPERTIES[name]}" for name in self.locks}
 
     def command(self, seed: int = 1, seconds: float | None = None) -> list[str]:
-        """The command line, perhaps for another time."""
+        """The command line; `seconds` overrides the duration in the corpus."""
         options = [f"--threads={self.threads}", f"--seconds={seconds or self.seconds}"]
         return [str(PROGRAM), *options, f"--seed={seed}", *self.parts]
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """The same on a simulated machine: arguments of `hasp simulate`."""
+    """A row that runs on a simulated machine, as arguments of `hasp simulate`."""
 
     name: str
     arguments: tuple[str, ...]
@@ -72,7 +72,7 @@ class Simulated:
 
 
 def advice_of(verdict: Verdict) -> set[str]:
-    """What the worst site is advised, in the two verbs of the study: "avoid fifo"."""
+    """The advice for the worst site, in the study's two verbs, such as "avoid fifo"."""
     words = [advice.split(" ") for advice in _first_advice(verdict)]
     return {f"{VERBS.get(verb, verb)} {name}" for verb, name in words}
 
@@ -102,13 +102,13 @@ def _file() -> dict[str, Any]:
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """All of them, in the file's order."""
+    """All native rows, in the order of the file."""
     return tuple(map(_row, _file()["program"]))
 
 
 @cache
 def simulated_rows() -> tuple[Simulated, ...]:
-    """Those that are simulated."""
+    """All simulated rows, in the order of the file."""
     return tuple(
         Simulated(
             name=record["name"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A case of a test program, recorded: its locks by the names that it tells."""
+"""Records one case of a test program, and finds its locks by the names it prints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TELLS = re.compile(r"^(\w+)=0x([0-9a-f]+)$", re.M)
 
 @dataclass(frozen=True)
 class Recorded:
-    """The trace, and the address of each name."""
+    """A trace, and the address of each lock that the program named."""
 
     trace: Trace
     addresses: dict[str, int]
@@ -33,7 +33,7 @@ class Recorded:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """By lock number; others are called by their kind."""
+        """Lock number -> name; an unnamed lock has the name of its kind."""
         known = {address: name for name, address in self.addresses.items()}
         return {
             number: known.get(int(lock["address"]), LockKind(lock["kind"]).name)
@@ -42,11 +42,11 @@ class Recorded:
         }
 
     def number(self, name: str) -> int:
-        """Of the lock that had this name last."""
+        """The number of the most recent lock of this name."""
         return max(number for number, found in self.names.items() if found == name)
 
     def use(self, name: str, operation: Operation) -> dict[str, int]:
-        """Sums over all threads of the site of this lock."""
+        """The statistics of this lock's site, summed over all threads."""
         site = self.locks[self.number(name)]["site"]
         stats = self.trace.all(ChunkKind.SITE_STATS)
         chosen = stats[(stats["site"] == site) & (stats["operation"] == operation)]
@@ -60,7 +60,7 @@ class Recorded:
 
     @property
     def events(self) -> list[tuple[str, str, int]]:
-        """Kind, lock, and how often."""
+        """Each event as kind, lock and count."""
         return [
             (EventKind(event["kind"]).name, self.names[event["lock"]], event["count"])
             for event in self.trace.all(ChunkKind.EVENTS)
@@ -68,7 +68,7 @@ class Recorded:
 
     @property
     def edges(self) -> dict[tuple[str, str], tuple[int, bool]]:
-        """Count, and whether by trylock only, by the names of outer and inner."""
+        """(outer, inner) -> the count, and whether inner was only taken by trylock."""
         return {
             (self.names[edge["outer"]], self.names[edge["inner"]]): (
                 int(edge["count"]),
@@ -79,7 +79,7 @@ class Recorded:
 
 
 def environment(lock: str | None, path: Path, mode: str = "full") -> dict[str, str]:
-    """In which a program records itself, under a lock or over glibc's own."""
+    """The environment in which a program is recorded, under `lock` or glibc's mutex."""
     settings = {
         "HASP_TRACE": str(path),
         "HASP_TRACE_MODE": mode,
@@ -96,7 +96,7 @@ def environment(lock: str | None, path: Path, mode: str = "full") -> dict[str, s
 def record(
     program: str, case: str, lock: str | None, path: Path, mode: str = "full"
 ) -> Recorded:
-    """Run it, and read what was recorded."""
+    """Run one case, and read its trace."""
     command: list[str | Path] = [PROGRAMS / f"profile_{program}", case]
     status, text = matrix.run_command(command, environment(lock, path, mode))
     assert status == 0, f"{program} {case} under {lock}: {status}\n{text}"

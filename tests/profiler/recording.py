@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recording a program for a test, as `hasp profile` does."""
+"""Records a program for a test in the same way as `hasp profile`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hasp.profile.model.profile import Profile
 def environment(
     trace: Path, command: Sequence[str], mode: str = "full", lock: str = "glibc"
 ) -> dict[str, str]:
-    """In which `command` records itself to `trace`."""
+    """The environment in which `command` is recorded to `trace`."""
     settings = {
         "HASP_TRACE": str(trace),
         "HASP_TRACE_SESSION": secrets.token_hex(8),
@@ -30,7 +30,7 @@ def environment(
 def profile_of(
     command: Sequence[str], trace: Path, mode: str = "full", limit: float = 30
 ) -> Profile:
-    """What the command did with its locks; it has to end well."""
+    """Record the command, which must succeed, and return its profile."""
     finished = subprocess.run(
         command,
         env=environment(trace, command, mode),

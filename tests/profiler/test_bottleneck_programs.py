@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The corpus by itself: every row runs, checks itself, and notices a wrong lock."""
+"""The programs of the corpus run, check their results, and detect a wrong lock."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(
 
 
 def cases() -> list[object]:
-    """One for each bottleneck in `make test`; the others mix the same parts."""
+    """`make test` runs one row for each bottleneck; the others mix the same parts."""
     return [
         pytest.param(row, id=row.name, marks=pytest.mark.slow if row.table17 else ())
         for row in rows()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The advisor names what each program of the corpus was built to show, and no more.
+"""The advisor finds the intended bottlenecks of each corpus program, and no others.
 
-Programs are profiled on this machine, whatever else it does: a row has three tries.
+The programs are profiled on this machine, which may be busy, so a row has three tries.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from hasp.profile.diagnosis.measure import features
 from hasp.profile.diagnosis.rules import load as load_rules
 
 TRIES = 3
-# Below this share of the CPU time that its threads wanted, a program shows what the
-# machine was busy with: holders lose their CPU to others, so that everybody waits.
+# If its threads got less than this share of the CPU time that they could have used, a
+# profile shows the load of the machine instead: holders are preempted, so others wait.
 UNDISTURBED = 0.9
-# Two that no busy machine disturbs, in `make test`.
+# `make test` runs two rows that are not affected by other load.
 QUICK = {"created-at-start", "control"}
-# Takes a performance counter, or a second run: one profile cannot tell. What such a
-# counter gives for the study's pca stands in for it.
+# Needs a performance counter or a second run; a single profile cannot show it. The
+# tests use the stalls that the study measured for pca.
 MEMORY = "memory-contention"
 STALLS = 2.25  # cycles per instruction
 
 
 def as_in_the_study(measured: Features) -> Features:
-    """The table's advice is that of several nodes, on which several threads wait."""
+    """The table's advice assumes several nodes with several waiting threads."""
     sites = tuple(replace(site, waiters_p95=None) for site in measured.sites)
     return replace(measured, nodes=8, sites=sites)
 
 
 def complaints(row: Row, measured: Features) -> list[str]:
-    """In what the verdict on these measures differs from the row."""
+    """The differences between the verdict on these measures and the row."""
     rules, locks = load_rules(), native.locks()
     wanted, found = row.bottlenecks, []
     if MEMORY in row.bottlenecks:

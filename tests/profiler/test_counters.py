@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What happens in critical sections is counted by the kernel's perf events.
+"""Perf events count cache misses in critical sections.
 
 Page faults stand for cache misses: every machine can count them, and a program can
 cause as many as it likes.
@@ -49,7 +49,7 @@ def test_page_faults_in_sections_are_counted(folder: Path, mode: str) -> None:
 
 @needs_events
 def test_a_program_may_close_the_counters(folder: Path) -> None:
-    """What has their numbers then is not read."""
+    """Files that reuse the numbers of the closed descriptors are not read."""
     env = settings(folder / "t", HASP_TRACE_COUNTER="page-faults")
     Recording(folder, "closes_counters", 2000, env, UNUSUAL)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The trace knows how its process ended, whichever way it took."""
+"""A trace records how its process ended, for every way to end."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_an_exit_that_runs_no_destructors(folder: Path, case: str) -> None:
     ],
 )
 def test_a_replaced_program(folder: Path, case: str) -> None:
-    """The first attempt fails, and the program goes on."""
+    """The first attempt to exec fails, and the program continues."""
     env = settings(folder / "t")
     trace = Recording(folder, case, 50, env, program_of(case)).trace
     assert acquisitions(trace) == [100]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Each kind of lock, each bug, and the order of locks, as the trace has them."""
+"""Traces of each kind of lock, each misuse, and the order of locks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ under_locks = pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock or "g
 
 
 def some(use: dict[str, int], **wanted: int) -> None:
-    """These figures, and no other of their sort."""
+    """Assert these figures, and that all others of the listed kinds are zero."""
     keys = (
         *("acquisitions", "contended", "trylocks", "trylock_failures", "timeouts"),
         *("signals", "broadcasts"),
@@ -91,12 +91,12 @@ def test_waits_of_readers_are_timed(lock: str | None, tmp_path: Path) -> None:
 def test_condition(lock: str | None, tmp_path: Path) -> None:
     found = record("operations", "conditions", lock, tmp_path / "trace")
     waits = found.use("condition", Operation.WAIT)
-    # Spurious wake-ups are allowed, and told apart from none here.
+    # Spurious wake-ups are allowed, and count like other waits.
     assert waits["acquisitions"] >= 3
     assert (waits["timeouts"], waits["signals"], waits["broadcasts"]) == (2, 1, 2)
     again = found.use("mutex", Operation.RELOCK)
     assert again["acquisitions"] == waits["acquisitions"]
-    # The mutex is not held while its holder waits.
+    # A thread does not hold the mutex while it waits on the condition variable.
     assert found.use("mutex", Operation.LOCK)["hold_most"] < waits["wait_most"]
     assert again["hold_most"] < waits["wait_most"]
     idle = found.trace.numbered(ChunkKind.THREADS)["idle_ticks"].sum()
@@ -193,7 +193,7 @@ def test_order_of_chains(tmp_path: Path) -> None:
 
 
 def test_order_of_very_many(tmp_path: Path) -> None:
-    """A place with ever new pairs is thinned out; the others are not."""
+    """A call site with many different pairs is sampled; other sites are complete."""
     found = record("order", "many_pairs", None, tmp_path / "trace")
     assert found.edges[("inner", "outer")] == (1, False)
     assert ("outer", "inner") in found.edges
@@ -202,7 +202,7 @@ def test_order_of_very_many(tmp_path: Path) -> None:
 
 
 def test_order_of_readers(tmp_path: Path) -> None:
-    """What is held and taken to read is told apart, also where it comes later."""
+    """Locks held or acquired for reading are marked, even on later acquisitions."""
     found = record("order", "readers", None, tmp_path / "trace")
     modes = {
         (found.names[edge["outer"]], found.names[edge["inner"]]): OrderMode(
@@ -237,7 +237,7 @@ def test_callers_of_a_wrapper_apart(tmp_path: Path) -> None:
 
 
 def test_sites_apart(tmp_path: Path) -> None:
-    """Two locks of one function are two sites, each with its own sums."""
+    """Two locks created in one function are two sites with separate statistics."""
     found: Recorded = record("order", "chains", None, tmp_path / "trace")
     sites = {int(found.locks[found.number(name)]["site"]) for name in "abc"}
     assert len(sites) == 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the recorder writes about programs of which everything is known."""
+"""The recorder's figures for programs whose lock operations are known exactly."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CLOCKS = ("begin", "latest")
 
 
 def settings(trace: Path, lock: str | None = None, **more: str) -> Settings:
-    """The environment of a recorded program; `lock` None: the C library's own."""
+    """The environment of a recorded program, under `lock` or glibc's mutex."""
     result = {k: v for k, v in os.environ.items() if not k.startswith("HASP_")}
     preloads = [RECORDER] if lock is None else [RECORDER, INTERPOSER]
     result |= {"LD_PRELOAD": ":".join(map(str, preloads)), "HASP_TRACE": str(trace)}
@@ -37,7 +37,7 @@ def settings(trace: Path, lock: str | None = None, **more: str) -> Settings:
 
 
 class Recording:
-    """A finished run: its traces, by file name, and what it said."""
+    """A finished run, with its traces by file name and its standard error."""
 
     def __init__(
         self,
@@ -68,7 +68,10 @@ class Recording:
 
 
 def acquisitions(trace: Trace) -> list[int]:
-    """Of every mutex, most first, as its record and the threads' tables say."""
+    """The acquisitions of each mutex, in descending order.
+
+    They are the sums of the lock's record and of the threads' tables.
+    """
     locks = trace.numbered(ChunkKind.LOCKS)
     sums = locks["acquisitions"].astype(np.int64)
     counts = trace.all(ChunkKind.LOCK_COUNTS)
@@ -84,7 +87,7 @@ def used(trace: Trace, operation: Operation = Operation.LOCK) -> Records:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """For traces; they are large."""
+    """A folder for traces, which are large; deleted after the test."""
     yield tmp_path
     shutil.rmtree(tmp_path, ignore_errors=True)
 

@@ -44,7 +44,7 @@ def test_a_pending_cancellation_does_not_act_inside_the_recorder(folder: Path) -
 
 
 def test_the_recorder_calls_no_cancellation_point() -> None:
-    """None of the C library's functions that are; the hooks call theirs by `next.`."""
+    """The recorder calls none directly; hooks call the hooked function by `next.`."""
     calls = [
         f"{path.name}:{number}"
         for path, number, line in sources()
@@ -66,13 +66,14 @@ def test_8000_threads_at_a_time_are_counted(folder: Path, case: str) -> None:
     assert acquisitions(trace) == [80_000]
     assert used(trace)["acquisitions"].sum() == 80_000
     assert used(trace, Operation.BARRIER)["acquisitions"].sum() == 8001
-    assert len(trace.numbered(ChunkKind.THREADS)) == 8002  # numbered from 1; and main
+    # 8000 threads, the main thread, and the unused number 0.
+    assert len(trace.numbered(ChunkKind.THREADS)) == 8002
     lost = [name for name in trace.header.dtype.names if name.startswith("lost_")]
     assert {name: int(trace.header[name]) for name in lost} == dict.fromkeys(lost, 0)
 
 
 def test_threads_that_had_no_space_in_the_file_are_counted(folder: Path) -> None:
-    """Their own tables are added to the locks' records at the end."""
+    """At the end, their own tables are added to the records of the locks."""
     env = settings(folder / "t", HASP_TRACE_LIMIT="4000000")
     trace = Recording(folder, "many_threads_stay", 600, env, SAFETY).trace
     assert trace.header["lost_lock_counts"] > 100

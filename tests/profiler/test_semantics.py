@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Programs keep every promise of their locks while they are recorded.
+"""Locks behave as specified while a program is recorded.
 
-The programs of tests/preload, over glibc's own locks and over one of Hasp's.
+The tests run the programs of tests/preload with glibc's mutexes and with one of Hasp's.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from profiler.recorded import environment
 
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
-# What the hooks could break: forks, cancellations, kinds and errors, old symbols.
+# The programs that the hooks are most likely to break: forks, cancellations, kinds and
+# errors, old symbols.
 FEW = frozenset(
     {"ancient_condvars", "c11", "cancel_cond", "cond_timed", "fork_cond"}
     | {"fork_mutex", "kinds", "neighbours", "old_symbols", "robust"}
 )
-# They count their memory, and the recorder's is not theirs. (It stays the same from a
-# thousand threads on: their records are used again.)
+# These programs check their memory use, to which the recorder's memory would add. (It
+# does not grow beyond a thousand threads, because their records are reused.)
 COUNT_MEMORY = {
     *(("lifetime", "many_mutexes"), ("threads", "in_sequence_waiting")),
     ("threads", "in_sequence_contended"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a profile says of each shape: the lock pattern that it is in the library for."""
+"""The profile of each shape shows the lock pattern that the shape represents."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_shape_shows_its_pattern(
 def test_own_cost_is_without_the_time_in_which_others_ran(
     hasp: Callable[..., object], tmp_path: Path
 ) -> None:
-    """With many threads for each CPU, what was interrupted must not count whole."""
+    """With many threads per CPU, preempted time is not part of the recorder's cost."""
     shapes = native_program("hasp-shapes")
     done = hasp(
         "profile", "--", shapes, "page-cache", "--threads=32", *RUN, cwd=tmp_path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""At 64 CPUs, simulated: the advisor names what each workload was built to show."""
+"""On 64 simulated CPUs, the advisor finds the bottleneck of each workload."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def simulate(hasp: Hasp) -> Simulate:
 
 @pytest.fixture(scope="module")
 def free_ns(simulate: Simulate) -> float:
-    """What it takes to acquire a lock that nobody holds, last held by another."""
+    """The time to acquire a free lock that another thread held last."""
     found: float = simulate("--workload=uncontended", "--threads=2")["acquire_mean_ns"]
     return found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Waits that begin when the lock still looked free, and holds that go on."""
+"""Waits that begin after the lock looked free, and holds that are in progress."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hasp.profile.trace.reader import Trace
 __all__ = ["folder"]  # the fixture
 
 DELAYED = UNUSUAL.with_name("libdelayed.so")
-ATTEMPTS = 4  # the one acquisition may be among the few that are timed
+ATTEMPTS = 4  # the acquisition may happen to be one of the few that are timed
 
 
 def delayed(trace: Path) -> dict[str, str]:
@@ -37,7 +37,10 @@ def delayed(trace: Path) -> dict[str, str]:
 def seen(
     path: Path, case: str, env: dict[str, str], wanted: Callable[[Path], bool]
 ) -> bool:
-    """Whether the trace is so while the program runs; a copy of it is kept then."""
+    """Whether `wanted` is true of the trace while the program runs.
+
+    If so, the file `seen` is a copy of the trace at that time.
+    """
     process = subprocess.Popen([UNUSUAL, case, "1500"], env=env)
     try:
         while process.poll() is None:
@@ -95,7 +98,7 @@ def test_waits_that_did_not_happen_are_not_estimated(folder: Path) -> None:
 
 
 def holding_s(trace: Path) -> float:
-    """How long the one hold has lasted."""
+    """How long the hold has lasted."""
     now = take(trace)
     lasts = [thread.holding(now.now) for thread in now.threads if thread.held]
     return sum(lasts) * now.ns_per_tick / 1e9

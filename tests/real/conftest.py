@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Real programs under every lock: each test of this folder runs once a lock.
+"""Real programs under every lock: each test in this folder runs once for each lock.
 
-`glibc`, the first lock of the list, is the run without Hasp: a workload that fails
-there is at fault itself. A test with `quick_locks(...)` runs in `make test` under the
-locks named, without names under one of each structure, and is `real_slow` under the
-others.
+`glibc`, the first lock of the list, runs the program without Hasp; a failure there is
+a fault of the workload. In `make test`, a test with `quick_locks(...)` runs under the
+named locks only, or without names under one lock of each structure; it is `real_slow`
+under the others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PORTS = free_ports()
 
 
 def every_lock() -> list[Lock]:
-    """The locks of the build's list, in its order."""
+    """The locks that the build lists, in the same order."""
     return [Lock(record["name"], record["parks"]) for record in records()]
 
 
@@ -42,7 +42,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder in memory that is gone after the test; world-readable for servers."""
+    """A folder in memory, deleted after the test, and world-readable for servers."""
     parent = "/dev/shm" if Path("/dev/shm").is_dir() else None
     path = Path(tempfile.mkdtemp(prefix="hasp-test-", dir=parent))
     path.chmod(0o755)

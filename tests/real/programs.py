@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Starting real programs under a lock, and leaving none of them behind.
+"""Starts real programs under a lock, and makes sure that all of them end.
 
-Every program gets a session, hence a process group, of its own and dies with the
-test: on failure, on time-out and when pytest itself is killed. A program that hangs
-is shown with the stacks of its threads, if gdb is there to ask.
+Each program runs in its own session and process group, and is killed when the test
+fails, times out, or pytest itself is killed. If a program hangs and gdb is installed,
+the failure shows the stacks of its threads.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ Test = TypeVar("Test", bound=Callable[..., None])
 
 @dataclass(frozen=True)
 class Lock:
-    """A lock of the list, as far as choosing a workload for it goes."""
+    """The properties of a lock that determine its workload."""
 
     name: str
     parks: bool
 
     @property
     def is_native(self) -> bool:
-        """The pass-through lock is the run without Hasp: the reference of each test."""
+        """Whether the program runs without Hasp, as the reference of each test."""
         return self.name == "glibc"
 
     def threads(self, usual: int) -> int:
-        """`usual`, or at most one a CPU where a waiter never gives its CPU away."""
+        """`usual`; at most one per CPU if waiters never yield their CPU."""
         if self.parks or self.is_native:
             return usual
         return min(usual, max(2, len(os.sched_getaffinity(0))))
@@ -55,7 +55,7 @@ class Lock:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a program left: its output and how long it took."""
+    """The output and duration of a program that has ended."""
 
     stdout: str
     stderr: str
@@ -63,7 +63,7 @@ class Finished:
 
     @property
     def text(self) -> str:
-        """Both streams, for programs that choose between them freely."""
+        """Both streams, for programs that may write their results to either."""
         return self.stdout + self.stderr
 
 
@@ -72,7 +72,7 @@ def _die_with_parent() -> None:
 
 
 def _stacks(process: subprocess.Popen[bytes]) -> str:
-    """The stacks of a hanging program's threads, its children's included."""
+    """The stacks of all threads of a hanging program and its children."""
     if shutil.which("gdb") is None:
         return "(install gdb to see its stacks here)"
     with contextlib.suppress(psutil.Error):
@@ -118,7 +118,7 @@ class Launcher:
     def start(
         self, *command: object, interposed: bool = True
     ) -> tuple[subprocess.Popen[bytes], Path, Path]:
-        """Starts a program, its streams going to files of the folder."""
+        """Starts a program that writes its output to files in the folder."""
         self.count += 1
         out = self.folder / f"{self.count}.out"
         err = self.folder / f"{self.count}.err"
@@ -141,7 +141,7 @@ class Launcher:
     def run(
         self, *command: object, interposed: bool = True, limit: float = 40
     ) -> Finished:
-        """Runs a program to its end; a failure, a hang or a missing preload fails."""
+        """Runs a program; fails if it fails, hangs, or did not load Hasp."""
         began = time.monotonic()
         process, out, err = self.start(*command, interposed=interposed)
         try:
@@ -176,7 +176,7 @@ class Launcher:
     def serve(
         self, *command: object, ready: Callable[[], bool], limit: float = 30
     ) -> Server:
-        """Starts a server under the lock and waits until `ready()` says so."""
+        """Starts a server under the lock, and waits until `ready()` is true."""
         process, out, err = self.start(*command)
         server = Server(self, process, out, err, str(command[0]))
         deadline = time.monotonic() + limit
@@ -192,7 +192,7 @@ class Launcher:
         return server
 
     def close(self) -> None:
-        """Kills whatever still runs."""
+        """Kills all programs that are still running."""
         for process in self.running:
             kill_group(process)
         self.running.clear()
@@ -209,12 +209,12 @@ class Server:
     name: str
 
     def log(self) -> str:
-        """The end of what it wrote so far."""
+        """The end of the server's output so far."""
         written = self.out.read_text(errors="replace")
         return written[-2000:] + self.err.read_text(errors="replace")[-4000:]
 
     def check_alive(self) -> None:
-        """Fails if the server ended by itself."""
+        """Fails if the server has already ended."""
         status = self.process.poll()
         assert status is None, (
             f"{self.name} under {self.launcher.lock.name} ended with {status}\n"
@@ -222,7 +222,7 @@ class Server:
         )
 
     def check_interposed(self) -> None:
-        """Fails if the server does not have Hasp loaded (or has, and should not)."""
+        """Fails unless the server has loaded Hasp, or has not if it should not."""
         maps = Path(f"/proc/{self.process.pid}/maps").read_text()
         assert ("libhasp.so" in maps) is not self.launcher.lock.is_native, (
             f"libhasp.so is not as expected in {self.name} for "
@@ -230,7 +230,7 @@ class Server:
         )
 
     def stop(self, limit: float = 20, expected: tuple[int, ...] = (0,)) -> None:
-        """Asks the server to end, and checks that it does, cleanly."""
+        """Sends SIGTERM to the server, and checks that it ends cleanly."""
         self.check_alive()
         self.process.terminate()
         try:
@@ -244,7 +244,7 @@ class Server:
 
 
 def free_ports() -> Iterator[int]:
-    """Ports that nobody listens on, none twice, none another worker's."""
+    """Unused ports; none is returned twice or shared with another test worker."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
     first = FIRST_PORT + worker * PORTS_PER_WORKER
     offset = os.getpid() % PORTS_PER_WORKER
@@ -260,7 +260,7 @@ def free_ports() -> Iterator[int]:
 
 
 def listens(port: int) -> Callable[[], bool]:
-    """A check whether something accepts connections on a local port."""
+    """A function that returns whether a server accepts connections on a local port."""
 
     def check() -> bool:
         with socket.socket() as client:
@@ -271,13 +271,13 @@ def listens(port: int) -> Callable[[], bool]:
 
 
 def fetch(url: str, limit: float = 10) -> bytes:
-    """The body at a URL; any status but success raises."""
+    """The body of the response for a URL; any error status raises an exception."""
     with urllib.request.urlopen(url, timeout=limit) as response:
         return bytes(response.read())
 
 
 def need(program: str, package: str) -> str:
-    """The path of a program; the test skips without it and names its package."""
+    """The path of a program; if it is missing, skips the test and names its package."""
     found = shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin")
     if found is None:
         pytest.skip(f"{program} is missing: apt-get install {package}")
@@ -285,9 +285,9 @@ def need(program: str, package: str) -> str:
 
 
 def quick_locks(*names: str) -> Callable[[Test], Test]:
-    """Marks a test as `real_slow` under all locks but those named.
+    """Marks a test as `real_slow` under all locks except the named ones.
 
-    Without names, but for one of each structure (lock_list.py).
+    Without names, the exceptions are one lock of each structure (lock_list.py).
     """
 
     def mark(test: Test) -> Test:

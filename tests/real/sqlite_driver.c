@@ -8,7 +8,7 @@
  * Each thread mixes small range sums (85 %), updates (10 %) and inserts (5 %), and
  * checks each sum; at the end the main thread checks that no update and no insert was
  * lost or doubled, and asks SQLite for its own integrity check. Prints one JSON line;
- * exit status 0 means that all checks passed, 1 that one did not, 2 wrong usage.
+ * the exit status is 0 if all checks passed, 1 if one failed, 2 for wrong usage.
  */
 #include <pthread.h>
 #include <sqlite3.h>
@@ -55,7 +55,8 @@ static sqlite3_stmt *prepare(const char *sql)
     return statement;
 }
 
-/* Steps a statement to its end; the first column of its row, 0 without a row. */
+/* Steps a statement to its end; returns the first column of its row, or 0 if it has no
+ * row. */
 static sqlite3_int64 finish(sqlite3_stmt *statement)
 {
     sqlite3_int64 value = 0;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a profile says of a program's structure, and whether that is what is known.
+"""Extracts the structure of a program from its profile, and compares it with facts.
 
-Golden files hold what a person can check against the program's source or the table of
-docs/workloads.md: how many locks, how hot the hottest, whose they are, what is tried in
-vain. No times: those are this machine's. A range is [least, most], a set of words is
-one in which each word has to be found.
+Golden files contain facts that can be checked against the program's source or the table
+in docs/workloads.md: the number of locks, the share of the hottest one, the modules
+that own them, the share of failing trylocks. They contain no times, which depend on the
+machine. [least, most] is a range; of a set of words, each word must be found.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Facts = dict[str, Any]
 
 
 def facts(profile: Profile) -> Facts:
-    """The structure that golden files speak of."""
+    """The facts that golden files can contain."""
     sites = [site for site in profile.sites if site.kind in LOCKS and site.total]
     locks = [lock for site in sites for lock in site.locks]
     acquisitions = sum(lock.acquisitions for lock in locks)
@@ -73,7 +73,7 @@ def _stats(profile: Profile, operation: Operation) -> int:
 
 
 def _module(site: Site | None) -> str:
-    """Whose code makes or takes the locks of a site."""
+    """The module that creates, or first acquires, the locks of a site."""
     stack = (site.created or site.first) if site else ()
     for frame in stack:
         if frame.module and not frame.module.startswith("libstdc++"):
@@ -82,8 +82,7 @@ def _module(site: Site | None) -> str:
 
 
 def differences(program: str, found: Facts) -> list[str]:
-    """In what a program is not as its golden file says; keys starting with `_` are
-    for readers."""
+    """The differences between a program and its golden file."""
     text = (GOLDEN / f"{program}.json").read_text(encoding="utf-8")
     golden: Mapping[str, Any] = json.loads(text)["expected"]
     return [

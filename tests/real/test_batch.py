@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs that run, end and print what can be checked, under every lock."""
+"""Programs that terminate and print verifiable results, under every lock."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def number(pattern: str, text: str) -> float:
 
 @quick_locks()
 def test_sysbench_threads(launch: Launcher, lock: Lock) -> None:
-    """One lock, nearly always contended, its holder yielding inside."""
+    """One lock is nearly always contended, and its holder yields while holding it."""
     threads = lock.threads(8)
     result = launch.run(
         need("sysbench", "sysbench"),
@@ -40,7 +40,7 @@ def test_sysbench_threads(launch: Launcher, lock: Lock) -> None:
 
 
 def test_sysbench_mutex(launch: Launcher, lock: Lock) -> None:
-    """Many locks, many acquisitions, a fixed amount of work."""
+    """Many locks and acquisitions, for a fixed amount of work."""
     threads = lock.threads(8)
     result = launch.run(
         need("sysbench", "sysbench"),
@@ -57,12 +57,12 @@ def test_sysbench_mutex(launch: Launcher, lock: Lock) -> None:
 
 @cache
 def expected_found(threads: int) -> dict[int, str]:
-    """Filled in by the first run of each thread count: all later ones must agree."""
+    """The result of the first run with this many threads; later ones must match it."""
     return {}
 
 
 def db_bench(launch: Launcher, threads: int, entries: int, reads: int) -> str:
-    """Fills and reads a RocksDB; the seed makes keys and findings repeatable."""
+    """Fills and reads a RocksDB; the seed makes keys and results reproducible."""
     program = need("db_bench", "rocksdb-tools")
     result = launch.run(
         program,
@@ -82,7 +82,7 @@ def db_bench(launch: Launcher, threads: int, entries: int, reads: int) -> str:
     found, asked = int(match.group(1)), int(match.group(2))
     assert asked == reads
     assert found > reads // 2
-    # What was written is what a fresh process finds, without Hasp.
+    # A new process without Hasp must find all entries that were written.
     scan = launch.run(
         program,
         "--benchmarks=readseq",
@@ -97,7 +97,7 @@ def db_bench(launch: Launcher, threads: int, entries: int, reads: int) -> str:
 
 
 def test_db_bench(launch: Launcher, lock: Lock) -> None:
-    """RocksDB, one cache shard: writer queue (condvars), then one hot mutex."""
+    """RocksDB with one cache shard: first condition variables, then one hot mutex."""
     threads = lock.threads(4)
     known = expected_found(threads)
     outcome = db_bench(launch, threads, entries=4000, reads=2000)
@@ -105,10 +105,10 @@ def test_db_bench(launch: Launcher, lock: Lock) -> None:
 
 
 def test_sqlite(launch: Launcher, lock: Lock, build_dir: Path) -> None:
-    """32 threads on one connection, that is on one recursive mutex.
+    """32 threads share one connection, and so one recursive mutex.
 
-    All 32 under the spinning locks, too: the driver stops by the clock, and a lock
-    that collapses just gets little done. It checks sums, rows, updates, integrity.
+    Spinning locks get 32 threads, too: the driver runs for a fixed time, in which a
+    lock that collapses does little work. It checks sums, rows, updates and integrity.
     """
     driver = build_dir / "tests" / "real" / "sqlite_driver"
     if not driver.exists():
@@ -132,7 +132,7 @@ def test_kyoto_cabinet(launch: Launcher, lock: Lock) -> None:
 
 @quick_locks()
 def test_pigz_round_trip(launch: Launcher, lock: Lock) -> None:
-    """A condvar pipeline whose output is data: not a byte of it may be Hasp's."""
+    """A pipeline on condition variables; Hasp must not write to its output."""
     pigz = need("pigz", "pigz")
     original = launch.folder / "original"
     words = random.Random(1).choices(range(1 << 16), k=1 << 15)
@@ -169,7 +169,7 @@ for (let i = 0; i < 64; i++) next();
 
 @quick_locks()
 def test_node_random_bytes(launch: Launcher, lock: Lock) -> None:
-    """libuv's pool: a mutex and a condvar for each request and each answer."""
+    """libuv's pool uses a mutex and a condition variable for each request and reply."""
     node = need("node", "nodejs")
     pool = lock.threads(4)
     script = f"process.env.UV_THREADPOOL_SIZE = '{pool}';" + NODE_RANDOM
@@ -198,7 +198,7 @@ print(len(sums), sum(sums))
 
 
 def test_python_queue(launch: Launcher) -> None:
-    """Eight threads that pass the interpreter lock (mutex and timed condvar wait)."""
+    """Eight threads hand over the interpreter lock (mutex and timed condition wait)."""
     result = launch.run(need("python3", "python3"), "-c", PYTHON_QUEUE)
     assert result.stdout.split() == ["4", str(4 * sum(range(500)))]
 
@@ -206,7 +206,7 @@ def test_python_queue(launch: Launcher) -> None:
 @pytest.mark.real_slow
 @pytest.mark.timeout(150)
 def test_db_bench_oversubscribed(launch: Launcher, lock: Lock) -> None:
-    """The demonstration's own workload: 32 threads, under the spinning locks, too."""
+    """The workload of `make demo`: 32 threads, even under spinning locks."""
     program = need("db_bench", "rocksdb-tools")
     shared = [f"--db={launch.folder / 'db'}", "--num=20000", "--progress_reports=0"]
     shared += ["--disable_wal=1", "--cache_size=67108864", "--cache_numshardbits=0"]

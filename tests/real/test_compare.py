@@ -17,7 +17,7 @@ Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def records(file: Path, kind: str) -> list[dict[str, Any]]:
-    """The records of one kind in what `--json` wrote."""
+    """The records of one kind in the output of `--json`."""
     lines = map(json.loads, file.read_text().splitlines())
     return [record for record in lines if record["kind"] == kind]
 
@@ -30,7 +30,7 @@ def records(file: Path, kind: str) -> list[dict[str, Any]]:
 def test_memcached_under_load(
     hasp: Hasp, lock_names: list[str], folder: Path, port: int, locks: str
 ) -> None:
-    """The server under each lock, the load native, its findings checked."""
+    """The server runs under each lock; the load runs natively and checks results."""
     memcached = need("memcached", "memcached")
     memcaslap = need("memcaslap", "libmemcached-tools")
     results = folder / "results.jsonl"
@@ -62,7 +62,7 @@ def test_memcached_under_load(
 def test_pigz_output_is_checked(
     hasp: Hasp, lock_names: list[str], folder: Path, locks: str
 ) -> None:
-    """What a compressor unpacks must be what went in, byte for byte, in each run."""
+    """In each run, the decompressed file must be identical to the original."""
     pigz = need("pigz", "pigz")
     original, packed = folder / "original", folder / "packed.gz"
     original.write_bytes(b"".join(b"%d %x\n" % (n, n * n) for n in range(100_000)))

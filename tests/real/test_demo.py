@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `make demo` runs: its results, its refusals, and that it cleans up."""
+"""The program that `make demo` runs: results, error messages, and clean-up."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def start(*words: object, **extra: str) -> subprocess.Popen[str]:
 
 
 def databases_of(process: subprocess.Popen[str]) -> list[Path]:
-    """The temporary folders that a demonstration has made, told by its process id."""
+    """The temporary folders of a demonstration, recognised by its process id."""
     parent = rocksdb.memory_folder() or Path("/tmp")
     return list(parent.glob(f"hasp-demo-{process.pid}-*"))
 
@@ -83,7 +83,7 @@ def test_without_db_bench(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted(tmp_path: Path, number: signal.Signals) -> None:
-    """Ctrl-C goes to the whole group, as from a terminal; SIGTERM to it alone."""
+    """SIGINT goes to the process group, as from a terminal; SIGTERM to one process."""
     need("db_bench", "rocksdb-tools")
     demonstration = start("--results", tmp_path, "--locks", "glibc,futex")
     wait_until(lambda: runs_db_bench(demonstration))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Real programs, profiled: what is said of them is what is known of them.
+"""Profiles of real programs agree with the known facts about these programs.
 
-The workloads are those that the other tests of this folder run under every lock; here
-they run once, under glibc's own, with the recorder.
+The workloads are those of the other tests in this folder, which run under every lock;
+here each runs once, with glibc's mutex and the recorder.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from hasp.profile.model.build import load
 from hasp.profile.model.profile import Profile
 
 GLIBC = Lock("glibc", parks=True)
-SOURCE = re.compile(r"\w\.(c|cc|h)\b")  # a file of the program's
+SOURCE = re.compile(r"\w\.(c|cc|h)\b")  # a source file of the program
 
 
 @pytest.fixture
 def recording(folder: Path) -> Iterator[Launcher]:
-    """Starts programs that record themselves; kills them all at its end."""
+    """Starts programs under the recorder, and kills them at the end of the test."""
 
     def environment(lock: str | None, **extra: str) -> dict[str, str]:
         if lock is None:
@@ -48,7 +48,7 @@ def recording(folder: Path) -> Iterator[Launcher]:
 
 
 def busiest(folder: Path) -> Profile:
-    """Of all processes of a run, the one that took the most locks."""
+    """The profile of the process with the most acquisitions in a run."""
     traces = [
         path
         for path in folder.glob("hasp.trace*")
@@ -74,7 +74,7 @@ def check(program: str, folder: Path) -> Facts:
 
 
 def test_golden_files_name_their_source() -> None:
-    """So that whoever doubts one can look it up."""
+    """The source makes it possible to check a golden file."""
     for path in GOLDEN.glob("*.json"):
         about = json.loads(path.read_text(encoding="utf-8"))["about"]
         assert SOURCE.search(about), path

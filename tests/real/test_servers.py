@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Servers that start, answer and end under every lock."""
+"""Servers start, answer requests and end under every lock."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def figure(pattern: str, text: str) -> float:
 
 @quick_locks()
 def test_memcached(launch: Launcher, lock: Lock, port: int) -> None:
-    """Thousands of locks, trylock among them; the load checks what it gets back."""
+    """Thousands of locks, some taken by trylock; the load checks the data it reads."""
     memcached = need("memcached", "memcached")
     memcaslap = need("memcaslap", "libmemcached-tools")
     threads = lock.threads(4)
@@ -46,7 +46,7 @@ def test_memcached(launch: Launcher, lock: Lock, port: int) -> None:
 
 
 class Backend(http.server.BaseHTTPRequestHandler):
-    """What varnish caches: one page for every path."""
+    """The back end of varnish: the same page for every path."""
 
     def do_GET(self) -> None:
         self.send_response(200)
@@ -60,7 +60,7 @@ class Backend(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def backend() -> Iterator[int]:
-    """The port of an HTTP server inside this process."""
+    """The port of an HTTP server in this process."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Backend)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server.server_address[1]
@@ -70,7 +70,7 @@ def backend() -> Iterator[int]:
 
 @quick_locks("glibc", "mcs", "clh-park", "malthusian-park", "futex")
 def test_varnish(launch: Launcher, port: int, backend: int) -> None:
-    """Error-checking mutexes throughout, and a server that forks and starts gcc."""
+    """A server that uses error-checking mutexes throughout, forks, and starts gcc."""
     varnishd = need("varnishd", "varnish")
     need("gcc", "gcc")
     configuration = launch.folder / "cache.vcl"
@@ -120,7 +120,7 @@ def test_mariadb(launch: Launcher, lock: Lock, port: int) -> None:
     folder = launch.folder
     data = folder / "data"
     small = ["--innodb-buffer-pool-size=32M", "--innodb-log-file-size=8M"]
-    # A server removes the temporary tables that it finds in tmpdir, also another's.
+    # A server removes all temporary tables in tmpdir, even those of another server.
     small += ["--user=root", f"--datadir={data}", f"--tmpdir={folder}"]
     launch.run(
         install,

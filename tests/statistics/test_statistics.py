@@ -108,7 +108,7 @@ def test_outliers():
 
 
 def test_the_interval_of_a_mean():
-    """Compared with scipy, for single samples and many at once."""
+    """The expected values are from scipy, for single samples and many at once."""
     source = numpy.random.default_rng(2)
     samples = [source.normal(50, 4, size) for size in (2, 5, 30)]
     many = half_widths(

@@ -43,4 +43,4 @@ def test_page_size_depends_only_on_the_number_of_means():
         contests=[{} for _ in range(PROGRAMS)],
     )
     size = len(json.dumps(as_data(summary, [summary]), separators=(",", ":")))
-    assert size < 20 * grid.values.size  # 1.4 MB; Plotly itself has 5
+    assert size < 20 * grid.values.size  # 1.4 MB; Plotly itself is 5 MB

@@ -40,7 +40,7 @@ def test_programs_are_bound_to_as_many_cpus_as_threads(tmp_path):
 
 
 def test_sizes_may_be_nodes(tmp_path, monkeypatch, capsys):
-    """On a simulated host with two nodes, which share this host's CPUs."""
+    """Pinning on a simulated host with two nodes that share this host's CPUs."""
     every = sorted(os.sched_getaffinity(0))
     nodes = [every[:1], every]
     monkeypatch.setattr(carry_out, "node_cpus", lambda: nodes)
@@ -162,7 +162,7 @@ def test_energy_on_a_host_with_a_meter(plan, tmp_path, monkeypatch):
     counter = zone / "energy_uj"
     counter.write_text("8000000")
     monkeypatch.setattr(run_module, "find_meter", lambda: powercap.find(zone.parent))
-    # From 8 J to 3 J behind the end of the range at 9 J: 4 J.
+    # The counter wraps at 9 J: from 8 J to 3 J is 4 J.
     work = f"echo 3000000 > {counter}; echo speed 100"
     plan.write_text(
         PLAN.replace("echo speed {threads}00", work)
@@ -173,7 +173,7 @@ def test_energy_on_a_host_with_a_meter(plan, tmp_path, monkeypatch):
     plan.write_text(text.replace("'X'", f"'echo 8000000 > {counter}'"))
     assert study("run", plan, "--store", tmp_path / "s", "--machine", "here") == 0
     for run in entries(tmp_path / "s"):
-        if run["program"] == "idle":  # the counter does not change: absent, not 0
+        if run["program"] == "idle":  # the counter did not change, so there is no value
             assert not {"energy_j", "tpp"} & {*run["values"]}
         else:
             assert run["values"]["energy_j"] == pytest.approx(4.0)

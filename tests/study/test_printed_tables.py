@@ -280,7 +280,7 @@ OTHERS = {
 def test_other_data_sets_have_all_tables(
     tmp_path, dataset, programs, sensitive, fewest
 ):
-    """Threads bound to nodes, and the tail latencies of the servers."""
+    """Data sets with threads bound to nodes, and with the tail latencies of servers."""
     name, machine, metric = OTHERS[dataset]
     store = create_or_open(tmp_path / "s")
     import_csv(store, machine, reference("litl-datasets", name))
@@ -311,8 +311,8 @@ def test_other_data_sets_have_all_tables(
 def test_interposition_hardly_changes_the_manual_locks(tmp_path):
     """Section 3.3: 4 programs under 28 locks, built in and interposed on A-64.
 
-    The released runs are not those of table 6, but they say the same: nothing near the
-    differences between locks.
+    The released runs are not those of table 6, but they agree: interposition
+    changes much less than the choice of the lock.
     """
     lines = reference("litl-datasets", "validation.csv").read_text().splitlines()
     store = create_or_open(tmp_path / "s")

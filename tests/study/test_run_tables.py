@@ -55,7 +55,7 @@ def test_intervals_of_single_runs_and_of_none():
 
 @pytest.mark.parametrize(("runs", "low", "high"), [(5, 0.85, 0.91), (10, 0.89, 0.95)])
 def test_coverage_of_the_interval(runs, low, high):
-    """The coverage that the docstring of the module states."""
+    """The simulated coverage is the one stated in the docstring of the module."""
     source = numpy.random.default_rng(11)
     inside = 0
     for seed in range(600):
@@ -152,7 +152,7 @@ def test_collapse_lists_the_loss():
 
 
 def test_native_against_interposed_is_a_paired_t_test():
-    """On logarithms, compared with scipy."""
+    """The test uses logarithms; the expected values are from scipy."""
     source = numpy.random.default_rng(2)
     native = source.uniform(1, 100, (2, 2, 2))
     interposed = native * source.normal(0.97, 0.01, (2, 2, 2))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adaptive mutex: spins about as long as its recent holders had to. After glibc's
- * PTHREAD_MUTEX_ADAPTIVE_NP, an idea from Solaris; theory: A. Karlin, K. Li, M.
+ * Adaptive mutex: spins about as long as its recent holders had to. It follows
+ * glibc's PTHREAD_MUTEX_ADAPTIVE_NP, an idea from Solaris. Theory: A. Karlin, K. Li, M.
  * Manasse, S. Owicki, "Empirical studies of competitive spinning for a shared-memory
  * multiprocessor", SOSP 1991.
  *

@@ -30,8 +30,8 @@
  * I3. The local lock is released before the global one. Until the global lock is
  *     released, no other thread can acquire the lock and destroy it; afterwards,
  *     nothing of the lock or of its side blocks is touched. If the local release hands
- *     over both, it is the last access. The holder's local lock is found through mode
- *     by any thread on any node: unlock does not depend on the node that it runs on.
+ *     over both, it is the last access. Since mode identifies the holder's local lock,
+ *     a thread on any node can unlock.
  *
  * Timed lock: waits for the global lock only, as a cohort of its own, and uses that
  * lock's time-out. Proof: by I2 the local level and its leader are not affected, and a

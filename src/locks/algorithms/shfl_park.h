@@ -3,13 +3,13 @@
  * Blocking ShflLock. S. Kashyap, I. Calciu, X. Cheng, C. Min, T. Kim, "Scalable and
  * practical locking with shuffling", SOSP 2019.
  *
- * Idea: the queue of shfl.h, but its waiters sleep, and running threads may take the
- * free word, so that no release waits for a wake-up. The first waiter, the shuffler, is
- * woken as soon as the one before it has acquired: one critical section early. In the
- * paper the shuffler wakes the waiters that it moves; since one waiter is already
- * awake, more would only compete for CPUs. The word is that of malthusian.h, with the
- * shuffler as its standby: it may sleep, too, and becomes impatient if it is passed
- * over often.
+ * Idea: uses the queue of shfl.h, but its waiters sleep, and running threads may take
+ * the free word, so that no release waits for a wake-up. The first waiter, the
+ * shuffler, is woken as soon as the one before it has acquired: one critical section
+ * early. In the paper the shuffler wakes the waiters that it moves; since one waiter is
+ * already awake, more would only compete for CPUs. The word works as in malthusian.h,
+ * with the shuffler as its standby: the shuffler may sleep, too, and becomes impatient
+ * if others overtake it often.
  *
  *   tail  of the inner lock, as in mcs.h
  *   next  of the inner lock, as in mcs.h
@@ -18,7 +18,8 @@
  * I1. Only the shuffler becomes impatient; otherwise B1 to B4 of barging.h hold.
  * I2. The queue keeps I2 and I3 of shfl.h. Bypasses at the word are not bounded.
  *
- * Timed lock: in the queue as in mcs.h, at the word as in malthusian.h.
+ * Timed lock: queued waiters leave as in mcs.h, the one that waits at the word leaves
+ * as in malthusian.h.
  *
  * Trylock: takes the word if it is free.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The test-and-set family: one word that any thread may take. Its members differ in how
- * they test and how they wait. L. Rudolph, Z. Segall, "Dynamic decentralized cache
- * schemes for MIMD parallel processors", ISCA 1984 (test-and-test-and-set); T.
- * Anderson, "The performance of spin lock alternatives for shared-memory
- * multiprocessors", TPDS 1990 (pauses); J. Mellor-Crummey, M. Scott, "Algorithms for
- * scalable synchronization on shared-memory multiprocessors", TOCS 1991 (bounded
- * exponential backoff).
+ * The test-and-set family: the lock is one word that any thread may take. The members
+ * differ in how they test and how they wait. L. Rudolph, Z. Segall, "Dynamic
+ * decentralized cache schemes for MIMD parallel processors", ISCA 1984
+ * (test-and-test-and-set); T. Anderson, "The performance of spin lock alternatives for
+ * shared-memory multiprocessors", TPDS 1990 (pauses); J. Mellor-Crummey, M. Scott,
+ * "Algorithms for scalable synchronization on shared-memory multiprocessors", TOCS 1991
+ * (bounded exponential backoff).
  *
  * Idea: an attempt is one test-and-set of the word. Reading until the word is free lets
  * waiters spin in their own caches. Pausing after a failed attempt, twice as long each

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Machine files: those that come with Hasp, and errors with their positions."""
+"""The machine files that come with Hasp, and the positions of errors in others."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ static struct db *db_open(void)
     return db;
 }
 
-/* The index of its algorithm, where Hasp keeps it. */
+/* The index of a mutex's algorithm, at the offset where Hasp stores it. */
 static int lock_of(pthread_mutex_t *mutex)
 {
     pthread_mutex_lock(mutex);
@@ -32,7 +32,7 @@ static void *nothing(void *argument)
 
 int main(void)
 {
-    pthread_t other; /* a profile begins with the second thread */
+    pthread_t other; /* recording begins with the second thread */
     pthread_create(&other, NULL, nothing, NULL);
     pthread_join(other, NULL);
     struct db *db = db_open();

@@ -11,7 +11,7 @@ struct Store {
 };
 static std::mutex journal;
 
-/* The index of its algorithm, where Hasp keeps it. */
+/* The index of a mutex's algorithm, at the offset where Hasp stores it. */
 static int lock_of(const std::mutex &mutex)
 {
     return reinterpret_cast<const unsigned char *>(&mutex)[20];

@@ -15,7 +15,7 @@ from hasp.profile.symbols.frame import Frame
 from hasp.profile.symbols.modules import Module, ModuleMap
 from hasp.profile.symbols.symbolizer import Symbolizer
 
-# Prints addresses in its file: of two calls, and inside an object.
+# Prints the addresses of two calls and of a field of an object, relative to its file.
 SOURCE = r"""
 #include <stdio.h>
 extern "C" char __executable_start;

@@ -25,7 +25,7 @@ from hasp.profile.trace import format
 from hasp.profile.trace.format import CHUNK, ChunkKind
 
 SEED = int(os.environ.get("HASP_FUZZ_SEED", "5"))
-LOOKED_AT = 4  # members of each sequence
+LOOKED_AT = 4  # elements of each sequence that are read
 BASE = 0x400000
 NASTY = (b"\0", b"\xff", b"\x01", b"\x7f", b"\x80")
 
