@@ -108,7 +108,8 @@ static void *racing_body(void *argument)
         int result = pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &deadline);
         if (result == 0) {
             counter++;
-            /* Now and then long enough for the others to give up while they sleep. */
+            /* Now and then holds the lock long enough for the others to give up while
+             * they sleep. */
             if ((dice >> 24 & 15) == 0)
                 check_sleep_us(20);
             CHECK_OK(pthread_mutex_unlock(&mutex));

@@ -126,7 +126,8 @@ static void *circulate(void *number)
     return NULL;
 }
 
-/* Each thread once, while the holder keeps the lock: all queue. */
+/* Each thread acquires once. The holder keeps the lock until all of them have queued.
+ * */
 static void *pass_once(void *unused)
 {
     operations->lock(&lock);

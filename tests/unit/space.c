@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of a lock: none outside the mutex while no thread waits, as much as declared
- * once one does, and all of it freed when the lock is destroyed.
+ * Checks the memory of a lock. It uses none outside the mutex while no thread waits,
+ * and as much as declared once one does. When the lock is destroyed, all of it is
+ * freed.
  */
 #include "crew.h"
 #include "properties.h"

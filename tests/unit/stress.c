@@ -2,14 +2,14 @@
 /*
  * Many threads, few CPUs, and every operation of a lock, on the perturbed platform.
  *
- *   stress NAME...  for STRESS_SECONDS each (a tenth of a second by default); without
- *                   names, every lock of the list
- *   stress wrong N  exit status 1, or that of a sanitizer, if the N-th lock of
- *                   wrong_locks.h is refused
+ *   stress NAME...  runs each lock for STRESS_SECONDS (a tenth of a second by default);
+ *                   without names, every lock of the list
+ *   stress wrong N  exits with status 1, or that of a sanitizer, if it rejects the N-th
+ *                   lock of wrong_locks.h
  *
- * With sanitizers these see what the locks read and write. `plain` is deliberately not
- * atomic, so ThreadSanitizer has to derive from the lock that its users exclude each
- * other.
+ * With sanitizers, the accesses of the locks are checked as well. `plain` is
+ * deliberately not atomic, so ThreadSanitizer has to derive from the lock that its
+ * users exclude each other.
  */
 #include "check.h"
 #include "wrong_locks.h"

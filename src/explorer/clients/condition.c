@@ -48,7 +48,7 @@ static void use_again(void)
     waiter_give(next);
 }
 
-/* The caller holds the lock, as afterwards. `flag` counts the waiters. */
+/* The caller holds the lock, before and after the call. `flag` counts the waiters. */
 static struct condition_wait wait_on_condition(const struct deadline *deadline)
 {
     struct condition_wait wait = condition_begin(&condition, &client_lock);

@@ -61,10 +61,10 @@ struct gcr {
     struct atomic_u32 next, key; /* only for gcr_by_address() */
 };
 
-/* Where the wrapper keeps the id of its side block. A lock with a state of at most 12
- * bytes leaves it the last word of the state. In larger ones that word is usually the
- * lock's directory, which has a spare word after those of its blocks. For the rest, the
- * library finds the block by the lock's address. */
+/* The place in which the wrapper keeps the id of its side block. A lock with a state of
+ * at most 12 bytes leaves it the last word of the state. In larger ones that word is
+ * usually the lock's directory, which has a spare word after those of its blocks. For
+ * the rest, the library finds the block by the lock's address. */
 enum gcr_home { GCR_IN_STATE, GCR_IN_DIRECTORY, GCR_BY_ADDRESS };
 
 struct gcr *gcr_by_address(const struct lock *lock);

@@ -22,8 +22,8 @@ enum {
 /* Prefix of the name of a wrapped lock. */
 #define WRAPPER "gcr+"
 
-/* First the code. The size of a lock's state decides where the wrapper keeps its
- * own. */
+/* First the code of each lock. The size of its state determines where the wrapper keeps
+ * the wrapper's state. */
 #define SPACE(in_place, each_waiter) (in_place) <= 12 ? GCR_IN_STATE : GCR_BY_ADDRESS
 #define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \
     (in_place) <= 12 ? GCR_IN_STATE : GCR_IN_DIRECTORY

@@ -28,15 +28,15 @@ static inline uint32_t misuse_depth(void)
 /* Called before an unlock of a mutex without a recorded hold. */
 void misuse_unlocking(const pthread_mutex_t *mutex, void *caller);
 
-/* The same for a rwlock and a spinlock. `free`: its state is that of a free one. */
+/* The same for a rwlock and a spinlock. `free`: its state shows it as free. */
 void misuse_unlocking_rwlock(const pthread_rwlock_t *lock, bool free, void *caller);
 void misuse_unlocking_spinlock(const void *lock, bool free, void *caller);
 
 /* Called when the holder was refused a second lock (EDEADLK). */
 void misuse_relocking(const void *object, void *caller);
 
-/* Called before init and destroy. `held`: the state of the object is that of a taken
- * one. */
+/* Called before init and destroy. `held`: the state of the object shows it as
+ * held. */
 void misuse_initialising(const void *object, bool held, void *caller);
 void misuse_destroying(const void *object, bool held, void *caller);
 

@@ -137,7 +137,8 @@ static inline bool record_count_lock(const void *object, bool special)
 bool record_count_nested_lock(const void *object, void *caller) RECORD_HIDDEN;
 bool record_count_nested_unlock(const void *object) RECORD_HIDDEN;
 
-/* Returns true when this release needs nothing: most in sampled mode, none in full. */
+/* Returns true when this release needs no recording. In sampled mode most do not; in
+ * full mode all do. */
 static inline bool record_release_skips(void)
 {
     return !record_here.watching;

@@ -131,7 +131,7 @@ void record_acquire_end(struct record_acquisition *a, enum record_result result)
             perf_counters_section_begins(me, hold);
         hold->got = ticks();
     }
-    /* There were waiters, but it was free for any thread. */
+    /* The lock had waiters, but was free for any thread. */
     if (a->perhaps && hold->got - hold->asked < RECORD_AT_ONCE)
         hold->contended = false;
     if (a->waits)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The litmus tests of the literature, each with the set of its allowed outcomes: the
- * explorer must show all of them, and no others.
+ * Runs litmus tests from the literature under the explorer, which must find every
+ * allowed outcome of each test, and no other.
  *
- *   litmus          all of them; status 1 if one is wrong
- *   litmus NAME...  these
+ *   litmus          runs all tests; exit status 1 if one fails
+ *   litmus NAME...  runs the named tests
  */
 #include "litmus/litmus.h"
 
