@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check the format of every source file, or with --fix give it.
+"""Check the format of every source file, or reformat it with --fix.
 
-Python by `ruff format`. C by these rules: no tab, no trailing blank, a newline at the
-end, at most 88 columns, an SPDX line at the top. `--fix` also runs clang-format, where
-it is installed, on the C files that it is given.
+Python by `ruff format`. C by these rules: no tabs, no trailing blanks, a newline at the
+end, at most 88 columns, and an SPDX line at the top. `--fix` also runs clang-format,
+if installed, on the C files named on the command line.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def check_text(path: Path, text: str) -> Iterator[Finding]:
     if text.strip() and "SPDX-License-Identifier: MIT" not in head:
         yield Finding(path, 1, "no SPDX-License-Identifier: MIT in the first lines")
     if path.suffix in PYTHON_SUFFIXES:
-        return  # the rest is ruff's
+        return  # ruff checks the rest
     for number, line in enumerate(lines, 1):
         if "\t" in line:
             yield Finding(path, number, "a tab: indent with 4 spaces")
@@ -42,7 +42,7 @@ def check_text(path: Path, text: str) -> Iterator[Finding]:
 
 
 def find_ruff() -> str | None:
-    """On PATH, beside this Python, or where `make setup` puts it."""
+    """Find ruff on PATH, beside this Python, or in the folder of `make setup`."""
     places = (
         os.environ.get("PATH", ""),
         Path(sys.executable).parent,
@@ -66,7 +66,8 @@ def clang_format(paths: list[Path]) -> int:
     tool = shutil.which("clang-format")
     if tool is None:
         print(
-            "check_format: no clang-format: C files stay as they are", file=sys.stderr
+            "check_format: clang-format is not installed: C files stay unchanged",
+            file=sys.stderr,
         )
         return 0
     return subprocess.run([tool, "-i", *map(str, paths)]).returncode if paths else 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check that every header compiles alone: no file may need what another one includes.
+"""Check that every header compiles alone, without includes from other files.
 
     check_headers.py [--root DIR] -- CC [OPTION...]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check who includes whom in src/, and that conditionals stay inside src/platform.
+"""Check the includes in src/, and that conditionals stay inside src/platform.
 
-The table below is the one of ARCHITECTURE.md: includes go downward only, between parts
+The table below matches ARCHITECTURE.md: includes go downward only, between parts
 and between the folders of a part, and are written from src/
 ("locks/algorithms/mcs.h"). A `#if` outside src/platform would be a platform decision in
 the wrong place; include guards are the exception.
@@ -18,7 +18,7 @@ from pathlib import Path
 from include_cycles import include_cycles
 from sources import C_SUFFIXES, Finding, files, parse_root, report
 
-# A part may include itself and these.
+# Each part may include itself and the parts listed for it.
 MAY_INCLUDE: dict[str, set[str]] = {
     "platform": set(),
     "locks": {"platform"},
@@ -36,8 +36,8 @@ MAY_INCLUDE: dict[str, set[str]] = {
         *("profiler", "simulator", "explorer"),
     },
 }
-# The simulator and the explorer see locks through the list only; the explorer also
-# plays the pools, and the interposer's part in a condition variable's hand-over.
+# The simulator and the explorer use locks only through the list. The explorer also
+# models the pools and the interposer's side of a condition variable's handover.
 LIST_HEADERS = {"locks/list/descriptor.h", "locks/locks.def"}
 LIST_READERS = {
     "simulator": LIST_HEADERS,
@@ -56,7 +56,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "explorer": ("base", "memory", "execution", "search", "clients"),
 }
 
-# The platform, and whose locks a workload takes: the include path picks them.
+# The include path selects the platform and the locks that a workload uses.
 BY_INCLUDE_PATH = {"backend.h", "excluding.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
@@ -84,7 +84,7 @@ def check_include(root: Path, path: Path, line: int, target: str) -> Iterator[Fi
 
 
 def check_folders(root: Path, path: Path, line: int, target: str) -> Iterator[Finding]:
-    """A finding when a folder includes one above it in its part's order."""
+    """Return a finding if a folder includes one above it in its part's order."""
     part, *below = path.relative_to(root / "src").parts
     order = FOLDERS.get(part, ())
     target_part, *target_below = target.split("/")
@@ -100,7 +100,7 @@ def check_folders(root: Path, path: Path, line: int, target: str) -> Iterator[Fi
 
 
 def conditionals(path: Path, lines: list[str]) -> Iterator[Finding]:
-    """Conditionals but the include guard: `#ifndef X`, then `#define X`, at the top."""
+    """Find conditionals except the include guard: `#ifndef X`, then `#define X`."""
     directives = [
         (number, text)
         for number, text in enumerate(lines, 1)

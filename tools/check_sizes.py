@@ -21,12 +21,12 @@ LOCK_LINES = (60, 250)
 MOST_LINES = 400
 FUNCTION_LINES = 60
 
-# What makes a header of src/locks an algorithm: it defines a trylock of its own.
+# A header of src/locks is an algorithm if it defines its own trylock.
 LOCK_OPERATION = re.compile(
     r"^static inline bool \w+_trylock\(struct lock", re.MULTILINE
 )
 
-# path from the root -> (most lines, why it is better long than split)
+# path from the root -> (limit of lines, reason not to split the file)
 EXCEPTIONS: dict[str, tuple[int, str]] = {}
 
 

@@ -2,7 +2,7 @@
 """Include cycles among the modules of src/.
 
 A module is a source file and its header (`x.c` and `x.h`). Two or three that include
-each other may share one idea; a larger cycle has no order in which it can be read.
+each other may share one idea; a larger cycle cannot be read in any order.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The head comment of a lock's header, and which lock of the list it belongs to.
+"""Parses the head comment of a lock's header, and finds its entry in the lock list.
 
 The comment after the SPDX line consists of, in this order and separated by blank lines:
 
@@ -70,7 +70,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Entry:
-    """The origin of a lock: `prefix`_lock(lock, argument) and so on, in `header`."""
+    """The functions of a lock: `prefix`_lock(lock, argument) and so on, in `header`."""
 
     header: Path
     prefix: str
@@ -121,7 +121,7 @@ def parse(root: Path, header: Path) -> Head:
 
 
 def _blocks(lines: list[str]) -> Iterator[list[str]]:
-    """Yield runs of lines of one kind: a paragraph, an invariant, a table's rows."""
+    """Yield groups of lines of one kind: a paragraph, an invariant, or table rows."""
     block: list[str] = []
     for line in lines:
         if block and (not line or _begins(line, block)):

@@ -36,7 +36,7 @@ CASES = {
 
 
 def sentence(text: str) -> str:
-    """The text with a capital and a full stop, as a sentence."""
+    """Return the text as a sentence, with a capital letter and a full stop."""
     text = text.strip()
     return (
         text[:1].upper() + text[1:] + ("" if text.endswith((".", ":", ".)")) else ".")
@@ -247,7 +247,7 @@ def _properties(lock: Lock) -> Iterator[str]:
 
 
 def number(value: object) -> str:
-    """Three digits, as the reports of `hasp` show them."""
+    """Format a number with three digits, as `hasp` reports do."""
     if not isinstance(value, int | float):
         return "-"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -41,7 +41,7 @@ WRAPPERS: dict[str, tuple[Path, Lock]] = {
     )
 }
 
-# In this order; families that are not listed here come last.
+# Order of the families; any that are not listed come last.
 FAMILIES = {
     "system": "The program's own mutex: the reference.",
     "competitive": "The first thread that takes a free lock has it.",
@@ -179,7 +179,7 @@ def proven(lock: Lock, data: lock_data.Data) -> str:
 
 
 def present() -> dict[Path, str]:
-    """The present text of the files of the catalogue."""
+    """The current text of the catalogue's files."""
     files = chain([ROOT / INDEX], sorted((ROOT / PAGES).glob("*.md")))
     return {
         path.relative_to(ROOT): path.read_text(encoding="utf-8")

@@ -49,7 +49,7 @@ def build(folder: Path) -> Path:
 
 
 def build_aarch64(native: Path, folder: Path) -> Path:
-    """Copy an unpacked wheel, its binaries replaced by those of a cross build."""
+    """Copy an unpacked wheel, replacing its binaries with those of a cross build."""
     tree = folder / "aarch64" / native.name
     shutil.copytree(native, tree)
     build_folder = ROOT / "build-wheel-aarch64"
@@ -72,7 +72,7 @@ def build_aarch64(native: Path, folder: Path) -> Path:
 
 
 def strip(tree: Path, prefix: str) -> None:
-    """Remove debug information; symbols stay, for the backtraces of programs."""
+    """Remove debug information but keep symbols, for the backtraces of programs."""
     for path in (tree / NATIVE).iterdir():
         run(f"{prefix}strip", "--strip-debug", path)
 

@@ -24,7 +24,7 @@ LIST_USERS = {"locks.def", "list/descriptor.h"}
 # far below.
 STUCK_SECONDS = 120
 
-# Run in this order: the first clients are small, and catch most mutants.
+# Clients in the order of their runs: the first are small and catch most mutants.
 FIRST_CLIENTS = (
     *("pair", "timed", "another", "last", "queue", "leavers", "node-queue"),
     *("long-queue", "long-node-queue", "condition", "fork", "trylock"),

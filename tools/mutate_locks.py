@@ -3,8 +3,8 @@
 """Measure the mutation score of the locks' checks.
 
 In each mutant of a lock, one memory order is weakened or one wake-up is dropped. Each
-mutant is compiled for the checked platform and run under the explorer's clients, which
-catch it, or it survives; survivors need a reason in src/locks/mutants.toml.
+mutant is compiled for the checked platform and run under the explorer's clients. It
+survives if no client catches it; survivors need a reason in src/locks/mutants.toml.
 docs/mutation.md is made from the results (--table).
 
 Results are kept in docs/data/mutants.jsonl, one line for each mutant; a mutant is run
@@ -43,13 +43,13 @@ SHARED = {
     "algorithms/gcr.h": ["gcr+ttas", "gcr+mcs"],
     "algorithms/gcr.c": ["gcr+hapax"],
 }
-# Not compiled for the checked platform, which has its own pool.
+# Files that are not compiled for the checked platform, which has its own pool.
 NATIVE_ONLY = {"memory/pool.c", "memory/pool.h", "list/hasp-locks.c"}
 REPRESENTATIVES = 3
 
-# States explored in the first pass over the clients, which catches most mutants.
+# Limit of states in the first pass over the clients, which catches most mutants.
 QUICK = 10_000
-# States explored of each unchanged lock.
+# Limit of states for each unchanged lock.
 BASELINE = 3_000
 
 FINDING, USAGE = 1, 2
@@ -169,7 +169,7 @@ def save(path: Path, rows: dict[str, dict[str, Any]]) -> None:
 
 
 def baseline(checker: Checker, tasks: list[Task], jobs: int) -> set[str]:
-    """The locks that are refused unchanged; their mutants would prove nothing."""
+    """Find locks that fail unchanged; their mutants would prove nothing."""
     refused = set[str]()
     names = sorted({lock for task in tasks for lock in task.locks})
     with ThreadPoolExecutor(jobs) as pool:
@@ -233,7 +233,7 @@ def due(
     reasons: Reasons,
     options: argparse.Namespace,
 ) -> list[Task]:
-    """The tasks that have no result yet, or have to be run again."""
+    """The tasks that have no result yet or must be run again."""
 
     def is_due(task: Task) -> bool:
         row = known.get(task.mutant.key)
@@ -250,7 +250,7 @@ def due(
 
 
 def run_all(options: argparse.Namespace, tasks: list[Task]) -> list[dict[str, Any]]:
-    """Run the tasks that are due. Each result is saved at once; Ctrl-C loses none."""
+    """Run the pending tasks. Each result is saved immediately, so Ctrl-C loses none."""
     known = load(options.results)
     reasons = read_reasons()
     tasks = [task for task in tasks if not reasons.rule(task.mutant.key)]

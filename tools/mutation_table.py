@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes docs/mutation.md: the outcome of each mutant, and why some may survive."""
+"""Writes docs/mutation.md: the outcome of each mutant, and reasons for survivors."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class Reasons:
     relaxed: list[Row] = field(default_factory=list)
 
     def reason(self, key: str) -> str:
-        """Why this mutant may survive, or ""."""
+        """Return the reason why this mutant may survive, or ""."""
         return self.survivors.get(key, "")
 
     def rule(self, key: str) -> str:
-        """Why this mutant is not even run, or ""."""
+        """Return the reason why this mutant is not run, or ""."""
         return next((why for pattern, why in self.rules if re.search(pattern, key)), "")
 
 
@@ -227,7 +227,7 @@ def summary(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> 
 
 
 def write_table(rows: dict[str, Row], current: dict[str, str]) -> int:
-    """Write the page and the summary. Returns 1 if a mutant is open."""
+    """Write the page and the summary. Returns 1 if a survivor lacks a reason."""
     reasons = read_reasons()
     TABLE.write_text(page(rows, current, reasons), encoding="utf-8")
     SUMMARY.write_text(summary(rows, current, reasons), encoding="utf-8")

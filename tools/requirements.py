@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Print every requirement of pyproject.toml, one a line: build, run time and extras.
+"""Print every requirement of pyproject.toml, one per line: build, run time and extras.
 
 pip installs the requirements of a project only together with the project. The Makefile
 installs them separately, because an edit of a source file must not resolve them again.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 if sys.version_info >= (3, 11):
     import tomllib
-else:  # pip carries its own copy
+else:  # pip bundles a copy
     from pip._vendor import tomli as tomllib
 
 

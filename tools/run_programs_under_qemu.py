@@ -5,10 +5,11 @@
     run_programs_under_qemu.py BUILD [--locks a,b] [--programs a,b] [--jobs N]
 
 Locks that park run every case. Those that only spin run the programs in FOR_SPINNING:
-an emulator with more threads than CPUs is the worst that can happen to them.
+an emulator with more threads than CPUs is their worst case.
 
-A case that already fails without Hasp shows a limit of qemu-user (it knows no robust
-mutexes, for instance) and is left out; the closing line says how many were.
+A case that already fails without Hasp shows a limit of qemu-user (which lacks robust
+mutexes, for instance) and is skipped; the last line reports the number of skipped
+cases.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ SPINNING_DIVISOR = "20"
 # Cases that only Hasp can fail here: qemu-user accepts MADV_WIPEONFORK and ignores it,
 # so a child that ran no fork handlers goes unnoticed.
 NOT_EMULATED = {("fork_variants", "by_system_call")}
-# Programs that need something in particular around them.
+# Programs that need a particular environment.
 RUN_ELSEWHERE = {"gdb_target", "hangs", "tsan", "tsan_static"}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    status: int | None  # None: it hung
+    status: int | None  # None if it hung
     output: str
 
     @property
@@ -80,7 +81,7 @@ def cases(build: Path, names: set[str]) -> list[tuple[Path, str]]:
             continue
         listing = run([str(program), "--list"], {})
         if not listing.passed:
-            continue  # not one of the programs with cases: started by another test
+            continue  # a program without cases, which another test starts
         found += [(program, name) for name in listing.output.split()]
     return found
 
@@ -108,7 +109,7 @@ def main() -> int:
     locks = [json.loads(line) for line in listed]
     wanted = set(filter(None, arguments.locks.split(",")))
     locks = [lock for lock in locks if not wanted or lock["name"] in wanted]
-    # The pass-through is what each case runs with first anyway.
+    # Each case runs with the pass-through first anyway.
     locks = [lock for lock in locks if lock["name"] != "glibc"]
 
     left_out: list[str] = []

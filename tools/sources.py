@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the developer checks share: the list of files, and how a check ends."""
+"""Code shared by the developer checks: listing the files and printing findings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SKIPPED_FOLDERS = {"__pycache__", "subprojects"}
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, where it is, and what to do about it."""
+    """One problem: its location, its description and the remedy."""
 
     path: Path
     line: int
@@ -27,7 +27,7 @@ class Finding:
 
 
 def parse_root(description: str | None) -> Path:
-    """The tree to check: this one, or the folder given, for the checks' own tests."""
+    """Return the tree to check: this one, or a given folder for the checks' tests."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("root", nargs="?", type=Path, default=ROOT)
     arguments = parser.parse_args()

@@ -195,7 +195,7 @@ def _agreement(
     present: str,
     rules: Rules,
 ) -> tuple[str, list[str]]:
-    """Whether the recommended lock is among the best."""
+    """Return true if the recommended lock is among the best."""
     name = recommended or present
     found = {item.cell.lock: item for item in standings}
     own = found.get(name)

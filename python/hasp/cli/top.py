@@ -87,7 +87,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
     tables = 1 if arguments.once else arguments.plain
     if tables is not None and tables < 1:
-        raise HaspError(f"--plain {tables} prints no tables", "for example: --plain 10")
+        raise HaspError(
+            f"--plain {tables} would print no tables", "for example: --plain 10"
+        )
     if tables is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise HaspError(
             "the view needs a terminal, on stdin and stdout",

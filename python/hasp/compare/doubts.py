@@ -27,7 +27,7 @@ from hasp.statistics.simultaneous import FEWEST_ROUNDS
 # Starting a program under a lock takes one or two milliseconds longer than without one,
 # which is at most 2 % of a run of at least this length.
 SHORTEST_RUN = 0.1  # seconds
-WIDE = 0.2  # width of an interval including 1 from which a warning is given
+WIDE = 0.2  # an interval around 1 that is at least this wide gets a warning
 SLOW_FIRST = 1.2  # ratio of a slow first run to the median of the others
 STEAL_SHARE = 0.01
 BUSY_LOAD = 0.5  # load average per CPU at the start of the comparison

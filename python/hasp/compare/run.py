@@ -110,7 +110,7 @@ class ComparisonRunner:
             self._folder.cleanup()
 
     def given_up(self, cell: Cell) -> bool:
-        """Whether a cell has failed too often to be tried again."""
+        """Return true if a cell has failed too often to be tried again."""
         return self._failures[cell] >= FAILURES_UNTIL_GIVEN_UP
 
     def runs(self, starting: Callable[[int, Cell], None]) -> Iterator[Run]:
@@ -222,7 +222,7 @@ class ComparisonRunner:
     def _measure(
         self, block: int, cell: Cell, cpus: Collection[int]
     ) -> tuple[Run, Finished | None]:
-        """Run a cell; returns the run and, if the command started, how it ended."""
+        """Run a cell; return the run and, if the command started, its result."""
         run = Run(block, cell.lock, cell.threads, record.OK)
         if self.settings.server is None:
             finished = self._finish(cell, self._environments[cell.lock], cpus)

@@ -70,12 +70,12 @@ class Run:
 
     @property
     def cell(self) -> Cell:
-        """The cell that it belongs to."""
+        """Return the cell of this run."""
         return Cell(self.lock, self.threads)
 
     @property
     def measured(self) -> bool:
-        """Whether it counts, being successful and not a warm-up."""
+        """Return true if the run counts: it succeeded and was not a warm-up."""
         return self.block > 0 and self.outcome == OK
 
     @property
@@ -85,7 +85,7 @@ class Run:
         return sum(part or 0.0 for part in parts)
 
     def value(self, measure: Measure) -> float | None:
-        """Its value of a measure; None if it has none."""
+        """Return the run's value for a measure; None if it has none."""
         if measure == WALL:
             return self.wall_s
         if measure == MEMORY:
@@ -97,7 +97,7 @@ class Run:
         return self.figures.get(measure.name)
 
     def as_json(self) -> dict[str, Any]:
-        """Its fields, and whether it was a warm-up run."""
+        """Return the run's fields, and a flag for warm-up runs."""
         return {**asdict(self), "warmup": self.block < 1}
 
     @classmethod

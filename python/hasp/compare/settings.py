@@ -77,7 +77,7 @@ class Cell:
     """One cell of the table: a lock and, if it varies, a number of threads."""
 
     lock: str
-    threads: int | None = None  # or NUMA nodes, as `unit` says
+    threads: int | None = None  # or NUMA nodes, depending on `unit`
     unit: str = "threads"
 
     @property

@@ -60,7 +60,7 @@ class Comparison:
         return float(min(self.host["cpus_allowed"], quota or self.host["cpus_allowed"]))
 
     def collapses(self, lock: str) -> bool:
-        """Whether the waiters of a lock only spin."""
+        """Return true if the waiters of a lock only spin."""
         return any(item["name"] == lock and item["collapses"] for item in self.locks)
 
     def header(self) -> dict[str, Any]:

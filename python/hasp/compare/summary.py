@@ -68,16 +68,16 @@ class CellSummary:
 
     @property
     def measured(self) -> bool:
-        """Whether it has at least one successful run."""
+        """Return true if it has at least one successful run."""
         return any(entry.samples for entry in self.entries)
 
     @property
     def is_reference(self) -> bool:
-        """Whether this is the lock that the others are compared with."""
+        """Return true if this is the lock that the others are compared with."""
         return self.cell.lock == REFERENCE
 
     def entry(self, measure: Measure) -> Estimate:
-        """The estimate of a measure."""
+        """Return the estimate of a measure."""
         return next(entry for entry in self.entries if entry.measure == measure)
 
     @property
@@ -184,7 +184,7 @@ def _entries(
 
 
 def _positive(samples: dict[int, float]) -> bool:
-    """Whether there are samples and all are positive, so that they have logarithms."""
+    """True if there are samples and all are positive, so that they have logarithms."""
     return min(samples.values(), default=0) > 0
 
 

@@ -178,7 +178,7 @@ def _locks(program: Program, libraries: list[Path]) -> list[Finding]:
 
 
 def _loads_futex_number(path: Path) -> bool:
-    """Whether the code loads the number of the futex system call.
+    """Return true if the code loads the number of the futex system call.
 
     Many libraries import syscall() for other calls, such as getrandom.
     """

@@ -25,7 +25,7 @@ def _answers(ready: Ready) -> bool:
 
 
 def _occupied(ready: Ready) -> bool:
-    """Whether a process listens on the port, even if it does not accept connections.
+    """True if a process listens on the port, even if it does not accept connections.
 
     A listening socket prevents others from binding its address, even with SO_REUSEADDR,
     while closed connections in TIME_WAIT do not.

@@ -51,17 +51,17 @@ class LockInfo:
 
     @property
     def is_reference(self) -> bool:
-        """Whether this is glibc's own mutex, with nothing preloaded."""
+        """Return true if this is glibc's own mutex, with nothing preloaded."""
         return self.name == REFERENCE
 
     @property
     def is_wrapped(self) -> bool:
-        """Whether this is another lock wrapped for concurrency restriction."""
+        """Return true if this is another lock wrapped for concurrency restriction."""
         return self.name.startswith(WRAPPER)
 
     @property
     def collapses(self) -> bool:
-        """Whether throughput may collapse with more runnable threads than CPUs."""
+        """True if throughput may collapse with more runnable threads than CPUs."""
         return not (self.parks or self.is_reference or self.is_wrapped)
 
 

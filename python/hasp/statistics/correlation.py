@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Correlation of two metrics of a study.
 
-"Lock - Unlock: Is That All?" (ACM TOCS 2019), section 4.4 and table 16: Pearson's
+See "Lock - Unlock: Is That All?" (ACM TOCS 2019), section 4.4 and table 16: Pearson's
 coefficient over all configurations (lock, size) of one program, for example of
 throughput and energy efficiency.
 """

@@ -2,8 +2,8 @@
 """Confidence intervals for ratios of counts, shares and histograms of single runs.
 
 They account for counting noise only, as if the events of a run were independent. Runs
-differ by more than that, so the true uncertainty is larger. All intervals are of
-ratios, symmetric in the logarithm.
+differ by more than that, so the true uncertainty is larger. All intervals are for
+ratios and symmetric on a log scale.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ def quantiles(
 def of_runs(before: Sequence[float], after: Sequence[float]) -> Change | None:
     """The change between two samples of runs, by Welch's test of the logarithms.
 
-    Logarithms, because a change of the program multiplies its figures. If a value is
-    not positive, the result is the ratio of the means without an interval.
+    It uses logarithms because a change to the program multiplies its figures. If a
+    value is not positive, the result is the ratio of the means without an interval.
     """
     first, second = numpy.asarray(before, float), numpy.asarray(after, float)
     if len(first) < 2 or len(second) < 2 or not first.mean() or not second.mean():

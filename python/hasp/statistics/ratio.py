@@ -32,12 +32,12 @@ class Ratio:
 
     @property
     def above(self) -> bool:
-        """Whether the whole interval lies above 1."""
+        """Return true if the whole interval lies above 1."""
         return self.low is not None and self.low > 1.0
 
     @property
     def below(self) -> bool:
-        """Whether the whole interval lies below 1."""
+        """Return true if the whole interval lies below 1."""
         return self.high is not None and self.high < 1.0
 
 
@@ -70,9 +70,9 @@ def ratio_of_medians(
     Whole blocks are resampled, so that a disturbance of a whole block (a busy
     neighbour, a hot CPU) does not widen the interval: Efron and Tibshirani, "An
     Introduction to the Bootstrap" (1993), chapters 8 (paired data) and 13 (the
-    percentile interval). It is the percentile interval because the jackknife that the
-    BCa correction needs is inconsistent for medians (section 11.6). With n blocks it
-    covers at most 1 - 2^(1-n): 75 % for three, 94 % for five, 97 % for six.
+    percentile interval). BCa intervals are not used because the jackknife that they
+    need is inconsistent for medians (section 11.6). With n blocks it covers at most 1 -
+    2^(1-n): 75 % for three, 94 % for five, 97 % for six.
     """
     if len(sample) != len(reference):
         raise ValueError("paired series must be equally long")

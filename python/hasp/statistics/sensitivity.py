@@ -40,7 +40,7 @@ def relative_deviation(values: Array) -> Array:
 
 
 def sensitive(grid: Grid) -> Flags:
-    """True for each lock-sensitive program, whatever the point of view."""
+    """Return for each program whether it is lock-sensitive at its largest size."""
     with numpy.errstate(invalid="ignore"):
         flags: Flags = relative_deviation(grid.at("max")) > SENSITIVE_ABOVE
     return flags

@@ -37,16 +37,16 @@ from hasp.statistics.ratio import CONFIDENCE, Array, Ratio, median_ratio
 # Fewer rounds give no verdict: with four, up to 12 % of the comparisons of 46 equal
 # locks with two modes were wrong.
 FEWEST_ROUNDS = 5
-# Fewer locks or rounds do not tell enough about the distribution of the variances.
+# With fewer locks or rounds, the distribution of the variances cannot be estimated.
 POOLED_FROM_LOCKS = 8
 POOLED_FROM_ROUNDS = 6
 PRIOR_WEIGHT = 0.5
-# Centring a round on the median of its K locks takes this share / K of the variance.
+# Centring a round on the median of its K locks removes this share / K of the variance.
 CENTRING = 1.5
 SMALLEST_VARIANCE = 1e-18  # of logarithms; identical runs have none
 SMALLEST_EXCESS = 1e-6  # keeps the prior's degrees of freedom finite
 NEWTON_STEPS = 10
-POWER = 0.8  # probability of finding a difference that counts as detectable
+POWER = 0.8  # probability of finding a detectable difference
 MOST_ROUNDS = 1000
 
 Samples = Mapping[int, float]  # by the number of the round
@@ -54,7 +54,7 @@ Samples = Mapping[int, float]  # by the number of the round
 
 @dataclass(frozen=True)
 class Contrast:
-    """The logarithm of a lock's ratio to the reference, and how well it is known."""
+    """The logarithm of a lock's ratio to the reference, and its uncertainty."""
 
     logarithm: float
     error: float  # standard error of the logarithm
@@ -74,11 +74,11 @@ class Contrast:
 
     @property
     def detectable(self) -> float:
-        """The relative difference that such runs find with probability `POWER`."""
+        """The relative difference that these runs detect with probability `POWER`."""
         return _exp(self._reach(self.rounds)) - 1
 
     def rounds_to_detect(self, difference: float) -> int | None:
-        """The fewest rounds that find it; None if `MOST_ROUNDS` would not do."""
+        """Return the fewest rounds that find it; None if `MOST_ROUNDS` are too few."""
         wanted = math.log1p(difference)
         for rounds in range(FEWEST_ROUNDS, MOST_ROUNDS + 1):
             if self._reach(rounds) <= wanted:
@@ -97,7 +97,7 @@ class Contrast:
 def contrasts(
     samples: Mapping[str, Samples], reference: str, family: int
 ) -> dict[str, Contrast]:
-    """Each lock against the reference; without those that share fewer than two rounds.
+    """Compare locks to the reference, omitting those that share fewer than two rounds.
 
     All samples must be positive. A lock that lacks a round of the reference is compared
     by its own pairs alone.
@@ -122,7 +122,7 @@ def contrasts(
 
 
 def ratio_without_interval(sample: Samples, reference: Samples) -> Ratio | None:
-    """The ratio alone, of medians if a value is not positive; None without pairs."""
+    """Return the bare ratio, of medians unless all are positive; None without pairs."""
     shared = sorted(sample.keys() & reference.keys())
     if not shared:
         return None
@@ -182,9 +182,9 @@ def _variances(runs: Array) -> Array:
 def moderated(variances: Array, freedom: int) -> tuple[Array, Array]:
     """Variances shrunk towards their common prior, and their degrees of freedom.
 
-    The last axis is that of the locks. Smyth 2004, section 6.2: the prior's degrees of
-    freedom follow from how much more the logarithms of the variances scatter than those
-    of samples with one variance would.
+    The last axis indexes the locks. Smyth 2004, section 6.2: the prior's degrees of
+    freedom follow from the excess scatter of the logarithms of the variances, compared
+    to samples with equal variance.
     """
     logarithms = numpy.log(variances) - digamma(freedom / 2) + math.log(freedom / 2)
     excess = logarithms.var(axis=-1, ddof=1, keepdims=True)
@@ -198,7 +198,7 @@ def moderated(variances: Array, freedom: int) -> tuple[Array, Array]:
 
 
 def _inverse_trigamma(values: Array) -> Array:
-    """Each x whose trigamma is the value, by Newton's method (Smyth 2004, appendix)."""
+    """Invert the trigamma function by Newton's method (Smyth 2004, appendix)."""
     x = 0.5 + 1 / values
     for _ in range(NEWTON_STEPS):
         trigamma = polygamma(1, x)

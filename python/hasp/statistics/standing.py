@@ -3,9 +3,9 @@
 
 "Lock - Unlock: Is That All?" (ACM TOCS 2019), section 4.2: coverage (tables 11, 31 to
 34), harmfulness (table 12), and the gain of the best lock over each (tables 52 to 65).
-All functions take means of shape (programs, locks). The limits here are those that
-reproduce the paper's figures: its two tests of 5 % differ from each other, and its 15 %
-are relative to the given lock.
+All functions take means of shape (programs, locks). These limits reproduce the paper's
+figures: its two 5 % tests differ from each other, and its 15 % is relative to the given
+lock.
 """
 
 from __future__ import annotations

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""A study: a plan, its runs, and what they mean."""
+"""A study: a campaign, its runs, and their evaluation."""

@@ -50,7 +50,7 @@ def machine_name(given: str | None) -> str:
 
 
 def show(campaign: Campaign, folder: Path, given: str | None) -> None:
-    """Print the runs that are left, given those already in the store."""
+    """Print the runs that remain, given those already in the store."""
     machine = machine_name(given)
     progress = Tally()
     if (folder / "journals").is_dir():
@@ -95,7 +95,7 @@ def _runs(program: StudyProgram) -> str:
 
 
 def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
-    """Make the runs that are left; returns 1 if a configuration never worked."""
+    """Make the remaining runs; returns 1 if a configuration never worked."""
     from hasp.base.signals import interrupt_on_signals
 
     machine = machine_name(given)
@@ -137,7 +137,7 @@ def _run_all(carrying: Carrying) -> None:
 
 
 def failures(campaign: Campaign, progress: Tally) -> list[JournalEntry]:
-    """The last failure of each configuration that was given up."""
+    """The last failure of each abandoned configuration."""
     return [
         progress.last_failure[one.key]
         for one in (*configurations(campaign), *to_record(campaign))
@@ -146,7 +146,7 @@ def failures(campaign: Campaign, progress: Tally) -> list[JournalEntry]:
 
 
 def given_up(campaign: Campaign, progress: Tally) -> list[str]:
-    """The configurations that were given up, as messages."""
+    """The abandoned configurations, as messages."""
     found = []
     for failure in failures(campaign, progress):
         words = Cell(failure.lock, failure.threads, campaign.size_unit).words

@@ -53,7 +53,7 @@ class Campaign:
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     def where(self, program: str) -> str:
-        """File and line where a program is described."""
+        """The file and line of a program's description."""
         lines = (one.line for one in self.programs if one.name == program)
         return f"{self.path}:{next(lines, 1)}"
 
@@ -146,7 +146,7 @@ def load(path: Path) -> Campaign:
 def _refuse_unknown(
     document: Document, keys: Keys, table: dict[str, Any], known: Any, number: int = 0
 ) -> None:
-    """Refuse unknown keys; `number` is the index of the program, in a list of them."""
+    """Refuse unknown keys; `number` is the program's index if there are several."""
     for key in table:
         if key not in known:
             import difflib
@@ -202,7 +202,7 @@ def _program(table: ProgramTable) -> StudyProgram:
 
 
 def _check_workload(table: ProgramTable, workload: str) -> None:
-    """Check a workload, its knobs, and the numbers of threads if they are known."""
+    """Check a workload and its knobs, and the thread counts if they are known."""
     counts = table.get("threads", [1]) if table.unit == "threads" else []
     shapes.check(workload, table.get("knobs", {}), counts)
 
@@ -244,7 +244,7 @@ def _settings(table: ProgramTable, plan_files: tuple[PlanFile, ...]) -> Settings
 
 
 def _locks(table: ProgramTable) -> list[str]:
-    """The names of its locks: text as for --locks, or a list of such words."""
+    """Return the names of its locks, given as for --locks or as a list of words."""
     words = table.get("locks", "all")
     if isinstance(words, list):
         if not all(isinstance(word, str) for word in words):

@@ -36,7 +36,7 @@ from hasp.study.program import StudyProgram
 
 TRACE_LIMIT = 64 << 20  # bytes of one process's trace, of which only totals are read
 NODES = "nodes"
-LATELY = 20  # last runs considered: if most were noisy, noise is tolerated
+LATELY = 20  # number of recent runs; if most were noisy, noise is tolerated
 NOISE_PAUSE = 1.0  # seconds to pause after a noisy run
 
 
@@ -57,7 +57,7 @@ class Configuration:
         )
 
     def fits(self, nodes: int) -> bool:
-        """Whether a host has enough nodes; there may be more threads than CPUs."""
+        """True if a host has enough nodes; there may be more threads than CPUs."""
         return self.cell.unit != NODES or (self.cell.threads or 1) <= nodes
 
 
@@ -98,16 +98,16 @@ class Tally:
         return len(self._values.get(one.key, []))
 
     def given_up(self, one: Configuration) -> bool:
-        """Whether a configuration has failed too often to be tried again."""
+        """Return true if a configuration has failed too often to be tried again."""
         return self._failed[one.key] >= FAILURES_UNTIL_GIVEN_UP
 
     def tolerates_noise(self, one: Configuration) -> bool:
-        """Whether a noisy run counts, after enough repetitions or on a noisy host."""
+        """Return true if a noisy run counts: after repetitions, or on a noisy host."""
         usual = len(self._lately) == LATELY and 2 * sum(self._lately) > LATELY
         return usual or self._noisy[one.key] >= one.program.noisy_runs
 
     def wants_more(self, one: Configuration) -> bool:
-        """Whether another run is needed."""
+        """Return true if another run is needed."""
         return max(self.runs_left(one)) > 0
 
     def runs_left(self, one: Configuration) -> tuple[int, int]:
@@ -148,7 +148,7 @@ def to_record(campaign: Campaign) -> list[Configuration]:
 
 
 def missing(program: StudyProgram, environment: Mapping[str, str] | None = None) -> str:
-    """Why a program cannot run on this host, or ""."""
+    """Return the reason why a program cannot run on this host, or ""."""
     settings = shapes.here(program)
     if lack := shapes.only_simulated(program):
         return lack
@@ -164,7 +164,7 @@ def missing(program: StudyProgram, environment: Mapping[str, str] | None = None)
 
 
 def to_run(campaign: Campaign, left_out: Collection[str]) -> list[Configuration]:
-    """All that can run here: the measured configurations, then the recorded ones."""
+    """Return all that can run here: measured configurations, then recorded ones."""
     return [
         one
         for one in (*configurations(campaign), *to_record(campaign))
@@ -175,7 +175,7 @@ def to_run(campaign: Campaign, left_out: Collection[str]) -> list[Configuration]
 def longest_time(
     campaign: Campaign, progress: Tally, left_out: Collection[str] = ()
 ) -> tuple[int, float, float]:
-    """The smallest number of runs left, and the seconds for these and for the most."""
+    """The fewest remaining runs, and the seconds for the fewest and the most runs."""
     runs, least, most = 0, 0.0, 0.0
     for one in to_run(campaign, left_out):
         fewest, longest = progress.runs_left(one)
@@ -187,7 +187,7 @@ def longest_time(
 
 
 class Carrying:
-    """Makes the runs that are left; a context manager for the launching processes."""
+    """Makes the remaining runs; a context manager for the launching processes."""
 
     def __init__(self, campaign: Campaign, journal: Journal) -> None:
         self.campaign = campaign
@@ -312,8 +312,8 @@ def with_nodes(settings: Settings) -> Settings:
 def cpus_for(pinning: str, cell: Cell) -> set[int]:
     """The CPUs to bind a run to.
 
-    With `core`, as many as there are threads; with `node`, all CPUs of the fewest nodes
-    that have so many; otherwise all.
+    With `core`, one CPU per thread; with `node`, all CPUs of the fewest nodes that have
+    that many; otherwise all.
     """
     nodes, size = node_cpus(), cell.threads or 1
     every = [cpu for node in nodes for cpu in node]

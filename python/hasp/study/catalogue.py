@@ -16,5 +16,5 @@ TABLES: dict[str, Callable[[Question], Table]] = {
     "verdicts": run_tables.table_verdicts,
     "interposed": run_tables.table_interposed,
 }
-# These need single runs, which take longer to collect than means.
+# These tables need single runs, which take longer to collect than means.
 OF_RUNS = ("means", "verdicts")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The places where a campaign can run: here, on a simulated machine, on a cluster."""
+"""The places where a campaign can run: this host, a simulated machine, or a cluster."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _slurm(campaign: Campaign, options: Options) -> int:
     )
 
 
-# By the word before the colon: the function, and how users write the place.
+# Word before the colon -> the function, and the place as users write it.
 PLACES: dict[str, tuple[CarryOut, str]] = {
     "simulated": (_simulated, "simulated:NAME, a machine of `hasp simulate --list`"),
     "slurm": (_slurm, "slurm, on a machine of the cluster"),
@@ -62,7 +62,7 @@ PLACES: dict[str, tuple[CarryOut, str]] = {
 
 
 def carry_out(campaign: Campaign, options: Options) -> int:
-    """Run a campaign at the place that the options name; returns the exit status."""
+    """Run a campaign at the place named by the options; return the exit status."""
     if options.place is None:
         return _here(campaign, options)
     kind = options.place.partition(":")[0]

@@ -3,7 +3,7 @@
 
 The data sets of "Lock - Unlock: Is That All?" (ACM TOCS 2019) are in the public
 repository of LiTL, under the MIT licence. The commit and the checksums are fixed, so
-the tables made from them can be repeated by anybody.
+anybody can reproduce the tables made from them.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ PUBLISHED = (
 
 
 def chosen(machines: Sequence[str]) -> list[Published]:
-    """The files of these machines, all without any; an unknown name is an error."""
+    """Return the files of these machines, or all files; an unknown name is an error."""
     known = {one.machine: one for one in PUBLISHED}
     for name in machines:
         if name not in known:

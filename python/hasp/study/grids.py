@@ -35,7 +35,7 @@ def grid_of(
     places = _places(means, programs, locks, sizes)
     values[places] = means["value"].to_numpy()
     if inverted:
-        # There are no ratios to 0, so it counts as not measured.
+        # A ratio to 0 is undefined, so 0 counts as not measured.
         values = 1.0 / numpy.where(values > 0, values, numpy.nan)
     return Grid(tuple(programs), tuple(locks), tuple(sizes), values)
 
@@ -58,7 +58,7 @@ def runs_of(samples: polars.DataFrame, machine: str, metric: str) -> Runs:
 
 
 def _of(samples: polars.DataFrame, machine: str, metric: str) -> polars.DataFrame:
-    """The samples of one machine and metric; an error lists what there is."""
+    """Return the samples of one machine and metric; an error lists those available."""
     import polars
 
     _known("machine", machine, samples["machine"].unique().to_list())
@@ -95,7 +95,7 @@ def _places(
     locks: Sequence[str],
     sizes: Sequence[int],
 ) -> tuple[numpy.typing.NDArray[numpy.int64], ...]:
-    """The indices in a grid of each row of a table."""
+    """Return the indices in a grid for each row of a table."""
     import polars
 
     return tuple(

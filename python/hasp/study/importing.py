@@ -26,7 +26,7 @@ NAMES = {
     "size": ("nodes", "node", "threads"),
 }
 SIZE_UNITS = {"node": "nodes"}
-# The spelling of one of the published files.
+# Spelling in one of the published files.
 METRIC_SPELLINGS = {"throughout": "throughput"}
 LESS_IS_BETTER = {"latency"}
 
@@ -36,8 +36,8 @@ def import_csv(
 ) -> dict[str, Any]:
     """Add the runs of a CSV file to the store; returns the batch's provenance.
 
-    `less_is_better` names further metrics whose lower values are better. A file that is
-    not as it should be is an error, and nothing of it is added.
+    `less_is_better` names further metrics whose lower values are better. A malformed
+    file is an error, and none of its rows are added.
     """
     content, table = _read(path)
     keys = _keys(path, table.columns)
@@ -45,7 +45,7 @@ def import_csv(
     if not metrics:
         raise HaspError(
             f"{path} has no column with measurements",
-            f"beside {', '.join(keys.values())} it needs one, such as throughput",
+            f"besides {', '.join(keys.values())} it needs one, such as throughput",
         )
     for name in less_is_better:
         if name not in metrics:
@@ -70,7 +70,7 @@ def import_csv(
     if rows.is_empty():
         raise HaspError(
             f"{path} has not a single value in {', '.join(metrics)}",
-            "nothing was added; see whether another column holds the measurements",
+            "nothing was added; check whether another column holds the measurements",
         )
     store.add(rows, provenance)
     return provenance
@@ -133,7 +133,7 @@ def _refuse_twins(path: Path, content: bytes) -> None:
 
 
 def _keys(path: Path, columns: list[str]) -> dict[str, str]:
-    """The name that each kind of key column has in this file."""
+    """Return the file's column name for each kind of key."""
     found = {}
     for kind, names in NAMES.items():
         there = [name for name in names if name in columns]

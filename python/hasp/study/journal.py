@@ -40,12 +40,12 @@ class JournalEntry:
 
     @property
     def good(self) -> bool:
-        """Whether the run is valid."""
+        """Return true if the run is valid."""
         return self.outcome == "ok" and not self.noise
 
     @property
     def counts(self) -> bool:
-        """Whether the run is valid and measured, not recorded."""
+        """Return true if the run is valid and measured, not recorded."""
         return self.good and not self.recorded
 
 
@@ -107,7 +107,7 @@ class Journal:
             ) from None
 
     def close(self) -> None:
-        """Close the file; no `add` afterwards."""
+        """Close the file; `add` must not be called afterwards."""
         self._file.close()
 
     def rows(self) -> list[dict[str, Any]]:

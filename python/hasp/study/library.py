@@ -2,8 +2,8 @@
 """The library of programs to study: real programs from Debian, and shapes with knobs.
 
 A real program is a file in `programs/` with its packages, a summary and, below the
-heading `[program]`, its part of a campaign verbatim. A shape is a workload that takes
-locks as an application of the lock study does.
+heading `[program]`, its part of a campaign verbatim. A shape is a workload that uses
+locks like an application of the lock study.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LibraryProgram:
     name: str
     kind: str  # REAL or SHAPE
     summary: str
-    study: str  # applications of the lock study that it is, or resembles
+    study: str  # applications of the lock study that it represents or resembles
     packages: tuple[str, ...]
     needs: tuple[str, ...]  # commands
     knobs: dict[str, Any]
@@ -44,7 +44,7 @@ class LibraryProgram:
 
     @property
     def installed(self) -> bool:
-        """Whether its commands are installed on this host."""
+        """Return true if its commands are installed on this host."""
         return all(shutil.which(command) for command in self.needs)
 
 
@@ -141,7 +141,7 @@ def install_line(some: Iterable[LibraryProgram]) -> str:
 
 
 def plan_text(some: Sequence[LibraryProgram]) -> str:
-    """A campaign with these programs, ready to run or to edit."""
+    """Return a campaign with these programs, ready to run or edit."""
     packages = sorted({name for one in some for name in one.packages})
     needed = f"# apt-get install {' '.join(packages)}\n" if packages else ""
     head = f"""\
@@ -170,7 +170,7 @@ def _as(entry: LibraryProgram) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a new file; an existing one is not overwritten, as it may be edited."""
+    """Write a new file; an existing one is kept, as the user may have edited it."""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)

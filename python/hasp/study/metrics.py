@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The metrics of a measured run: the program's own, and those of every run."""
+"""The metrics of a measured run: the program's own, and those common to all runs."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def metrics_of(run: Run) -> dict[str, float]:
 
 
 def with_derived(values: Mapping[str, float], wall_s: float) -> dict[str, float]:
-    """The metrics of a run, with those per unit of work added.
+    """Return the metrics of a run, including those per unit of work.
 
-    The work is throughput times time, which is 1 if the throughput is in runs.
+    The work is throughput times time; it is 1 if the throughput counts runs.
     """
     found = dict(values)
     work = values.get(THROUGHPUT, 0.0) * wall_s

@@ -9,14 +9,14 @@ from typing import Any
 from hasp.compare.settings import Settings
 from hasp.locks.native import PLAN
 
-# The behaviour of versions that lack these keys; new keys must be added here.
+# Defaults that match versions without these keys; new keys must be added here.
 USUAL = {"plan_files": (), "cooling_s": 0.0, "noisy_runs": 3, "recorded_runs": 0}
 USUAL_PLAN = {"unit": "threads"}
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """The number of runs of a configuration: until its mean's interval is narrow."""
+    """The number of runs of a configuration, until its mean's interval is narrow."""
 
     least: int = 5
     most: int = 10

@@ -57,7 +57,7 @@ def table_means(question: Question) -> Table:
 
 
 def table_verdicts(question: Question) -> Table:
-    """Each lock compared with the program's best: ratio, effect size, p and verdict."""
+    """Compare each lock with the program's best: ratio, effect size, p and verdict."""
     grid, runs = _runs(question)
     rows: Rows = []
     for program in grid.programs:

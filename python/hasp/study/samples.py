@@ -8,8 +8,8 @@
 
 Columns of the samples: `machine`, `program`, `lock` (strings); `size` (the number of
 NUMA nodes or threads, as the batch's `size_unit` says); `run` (from 0 in each batch);
-`metric` (string); `value` (float64, in the metric's unit). What was not measured has no
-row. Any tool that reads Parquet can read them together: `SELECT * FROM
+`metric` (string); `value` (float64, in the metric's unit). Values that were not
+measured have no row. Any tool that reads Parquet can read them together: `SELECT * FROM
 'STORE/samples/*.parquet'`.
 
 A batch is written under a temporary name and then renamed, provenance last, so that an
@@ -134,7 +134,7 @@ def file_name(text: str) -> str:
 
 
 def create_or_open(folder: Path) -> Store:
-    """The store in a folder, which is created if necessary."""
+    """Return the store in a folder, creating it if necessary."""
     if (folder / MARK).exists():
         return open_store(folder)
     try:
@@ -153,7 +153,7 @@ def create_or_open(folder: Path) -> Store:
 
 
 def open_store(folder: Path) -> Store:
-    """The store in a folder; an error if there is none."""
+    """Return the store in a folder; raise HaspError if there is none."""
     try:
         schema = json.loads((folder / MARK).read_text("utf-8")).get("schema")
     except (OSError, ValueError, AttributeError):

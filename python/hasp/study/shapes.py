@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ENGINE = "hasp-shapes"
 SECONDS = 1.0  # default length of a measured run
-WARM_UP_SHARE = 0.1  # additional warm-up, as a share of it
+WARM_UP_SHARE = 0.1  # additional warm-up, as a share of the measured run
 NUMBER = r"(\d+\.?\d*)"
 
 
@@ -90,7 +90,7 @@ def here(program: StudyProgram) -> Settings:
 
 
 def only_simulated(program: StudyProgram) -> str:
-    """Why a workload cannot run on this machine, or ""."""
+    """Return the reason why a workload cannot run on this machine, or ""."""
     if program.workload is None:
         return ""
     name = program.workload.partition(":")[0]

@@ -25,7 +25,7 @@ KEYS = (*TEXTS, "jobs", *LISTS)
 
 @dataclasses.dataclass(frozen=True)
 class SlurmSettings:
-    """What the jobs of a campaign ask Slurm for."""
+    """The resources that a campaign's jobs request from Slurm."""
 
     partition: str = ""
     account: str = ""
@@ -33,7 +33,7 @@ class SlurmSettings:
     time_s: float = 3600.0
     jobs: int = 1  # tasks of the array, each on one node
     machine_per: str = "kind"
-    sbatch: tuple[str, ...] = ()  # further options of sbatch, as on its command line
+    sbatch: tuple[str, ...] = ()  # further options for sbatch, as on its command line
     setup: tuple[str, ...] = ()  # shell commands before the work
 
     @property

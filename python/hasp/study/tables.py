@@ -29,7 +29,7 @@ ALL_SIZES_UP_TO = 4
 
 @dataclass(frozen=True)
 class Table:
-    """A table with its columns and rows."""
+    """A table: its columns and rows."""
 
     columns: list[str]
     rows: Rows

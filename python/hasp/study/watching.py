@@ -17,7 +17,7 @@ from hasp.study.journal import JournalEntry
 
 
 class StudyDisplay(Display):
-    """Shows which run is in progress, and how long the rest takes."""
+    """Shows the current run and the time that the rest takes."""
 
     def __init__(
         self, campaign: Campaign, progress: Tally, left_out: Collection[str]
@@ -66,7 +66,7 @@ class StudyDisplay(Display):
 
 
 def trouble(campaign: Campaign, entry: JournalEntry) -> str:
-    """The failure or noise of a run as text, with its place in the campaign; or ""."""
+    """Describe a run's failure or noise and name its configuration; "" if neither."""
     cell = Cell(entry.lock, entry.threads, campaign.size_unit)
     words = f"{entry.program}, {cell.words}"
     if entry.recorded:

@@ -60,7 +60,7 @@ class _Evaluator:
         self.missing: dict[str, set[str]] = {}
 
     def applies(self, rule: Rule, site: SiteFeatures | None) -> bool:
-        """Whether the rule concerns this machine, objective and algorithm."""
+        """Return true if the rule concerns this machine, objective and algorithm."""
         return (
             (not rule.objective or rule.objective == self.objective)
             and rule.speaks_of(self.features.nodes)

@@ -102,8 +102,8 @@ def _thread_time(profile: Profile, active: Mapping[int, float]) -> tuple[float, 
         ended = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
         lifetime += max(0, ended - thread.began_ns)
         sections += thread.section_ns
-    # A shared record has only the lifetime of its last thread. The profile's share
-    # covers all.
+    # A shared record has only its last thread's lifetime, but the profile's share
+    # covers all threads.
     if profile.section_share:
         lifetime = sections / profile.section_share
     return lifetime, min(sum(active.values()), max(lifetime, sections))
@@ -116,7 +116,7 @@ def _stats(profile: Profile) -> Iterable[SiteStats]:
 
 
 def _counts_misses(profile: Profile) -> bool:
-    """Whether the counted events are cache misses."""
+    """Return true if the counted events are cache misses."""
     return "cache misses" in (profile.counter or "")
 
 

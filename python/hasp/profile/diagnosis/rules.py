@@ -51,7 +51,7 @@ class Condition:
     threshold: str
 
     def holds(self, value: float | None, limit: float) -> bool | None:
-        """Whether the condition holds; None if the measure is not known."""
+        """Return true if the condition holds; None if the measure is not known."""
         if value is None:
             return None
         if self.comparison == ">=":
@@ -77,12 +77,12 @@ class Advice:
 
     @property
     def wanted(self) -> bool:
-        """Whether the property is wanted rather than unwanted."""
+        """Return true if the property is wanted rather than unwanted."""
         return self.verb in ("require", "prefer")
 
     @property
     def firm(self) -> bool:
-        """Whether the advice holds even if no algorithm is left."""
+        """Return true if the advice holds even if no algorithm is left."""
         return self.verb in ("require", "exclude")
 
 
@@ -120,7 +120,7 @@ class Rule:
         return self.id.partition(".")[0]
 
     def speaks_of(self, nodes: int) -> bool:
-        """Whether it concerns machines with this number of NUMA nodes."""
+        """Return true if it concerns machines with this number of NUMA nodes."""
         few_enough = self.most_nodes is None or nodes <= self.most_nodes
         return nodes >= self.at_least_nodes and few_enough
 

@@ -58,7 +58,8 @@ class LockSums:
         for chunk in trace.each(ChunkKind.LOCK_COUNTS):
             lock = chunk.records["lock"]
             parts.append(chunk.records[(lock != 0) & (lock < length)])
-        # Merge all threads at once, because each array is as long as the lock table.
+        # Merge all threads into one array: one per thread would be as long as the lock
+        # table.
         table = np.concatenate(parts)
         for name in SUMMED:
             self.sums[name] += np.bincount(

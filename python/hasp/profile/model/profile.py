@@ -290,7 +290,9 @@ class Profile:
     duration_ns: int
     began: float  # seconds since the epoch
     ended: bool  # false: killed, or still running
-    section_share: float  # of all threads' time in critical sections, nested ones once
+    section_share: (
+        float  # share of all threads' time in critical sections; nested ones count once
+    )
     threads: Sequence[Thread]
     sites: Sequence[Site]  # by share, descending
     edges: Sequence[Edge]

@@ -46,7 +46,7 @@ class HangWatch:
                 note(line)
 
     def hangs(self, seconds: float) -> bool:
-        """Whether a sign has persisted long enough; each hang is reported once."""
+        """True if a sign has persisted long enough; each hang is reported once."""
         now = time.monotonic()
         found: set[Sign] = set()
         for trace in self._traces():

@@ -29,7 +29,7 @@ class Sighting:
 
     @property
     def seconds(self) -> float:
-        """The duration of the run."""
+        """Return the duration of the run."""
         return max(self.profile.duration_ns, 1) / 1e9
 
 

@@ -38,7 +38,8 @@ def print_verdicts(summaries: Sequence[Summary], out: Console) -> None:
     for number, summary in enumerate(summaries):
         said = sentences(summary)
         if summary.machine in seen:
-            # Only how much the locks matter, and how certain that is.
+            # For further metrics, print only how much the locks matter, and with what
+            # certainty.
             said = said[:2]
         seen.add(summary.machine)
         if number:

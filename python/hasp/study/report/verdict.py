@@ -15,7 +15,7 @@ AT_MOST_NAMED = 5
 
 
 def sentences(summary: Summary) -> list[str]:
-    """How much locks matter, which to use, which to avoid, and how certain that is."""
+    """State how much locks matter, which to use or avoid, and with what certainty."""
     count, total = int(summary.sensitive.sum()), len(summary.grid.programs)
     largest = summary.grid.sizes[-1]
     unit = summary.size_unit if largest != 1 else summary.size_unit.rstrip("s")

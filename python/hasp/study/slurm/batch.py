@@ -35,12 +35,12 @@ from hasp.study.slurm.watching import ClusterDisplay
 from hasp.study.slurm_settings import SlurmSettings
 from hasp.study.watching import say_doubts
 
-SETTLING = 10.0  # seconds until a network file system shows what a node wrote
+SETTLING = 10.0  # seconds until a node's writes appear on a network file system
 
 
 @dataclass(frozen=True)
 class Target:
-    """The store of a campaign, and what to ask the cluster for."""
+    """The store of a campaign, and the resources to request from the cluster."""
 
     folder: Path  # of the store
     settings: SlurmSettings
@@ -149,7 +149,7 @@ class ClusterRun:
         note(f"job {job} submitted, for {nodes}; logs: {self.files.folder}")
 
     def _count(self, state: State) -> int:
-        """The number of tasks, at most that of programs, which each run on one node."""
+        """Return the number of tasks: at most one per program, each on one node."""
         if self.settings.machine_per == "node":
             return self.settings.jobs
         left = [state.left(machine) for machine in state.machines(self.selection)]
@@ -170,7 +170,7 @@ class ClusterRun:
             if not any(state.made_by(array) for array in self.arrays):
                 raise HaspError(
                     "the jobs ended without a single run",
-                    f"see the logs in {self.files.folder}; is --time long enough for "
+                    f"check the logs in {self.files.folder}; is --time long enough for "
                     "one run of the longest program?",
                 )
             note("the jobs ended with runs left: submitting another array")

@@ -10,14 +10,14 @@ from hasp.base.errors import HaspError
 from hasp.study.slurm.files import DONE, INTERRUPTED, REFUSED, RUNNING, Files, Task
 from hasp.study.slurm.queue import SlurmJob
 
-# States of jobs that ended through no fault of theirs; another array continues.
+# States of jobs that the cluster ended; another array continues their work.
 PASSING = {"NODE_FAIL", "PREEMPTED", "TIMEOUT"}
 LINES = 5  # lines of a log that are shown
 LONGEST = 200  # characters of each line
 
 
 def went_well(job: SlurmJob, task: Task | None) -> bool:
-    """Whether a job that has ended did not fail."""
+    """Return true if an ended job did not fail."""
     outcome = task.outcome if task else RUNNING
     if outcome == INTERRUPTED:
         return job.state != "CANCELLED"
@@ -50,7 +50,7 @@ def failure(job: SlurmJob, task: Task | None, files: Files) -> HaspError:
 
 
 def remedy_for(log: str, files: Files) -> str:
-    """The remedy that the end of a log suggests."""
+    """Return the remedy suggested by the end of a log."""
     if "No module named" in log or (sys.executable in log and "No such file" in log):
         return (
             f"Hasp must be on the nodes under the same path, {sys.prefix}: install it "

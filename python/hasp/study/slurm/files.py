@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files that the tasks of a campaign write into the store, each its own.
+"""The files that the tasks of a campaign write into the store.
 
     STORE/journals/MACHINE-DIGEST.jsonl            runs made without Slurm
     STORE/journals/MACHINE-DIGEST.parts/JOB.jsonl  the runs of one task
@@ -52,7 +52,7 @@ class Task:
 class Files:
     """The paths of the files of a campaign."""
 
-    store: Path  # absolute, the same on all nodes
+    store: Path  # absolute, identical on all nodes
     digest: str
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The machine that a node belongs to: equal nodes are one machine, others never.
+"""The machine that a node belongs to: only identical nodes form one machine.
 
 Locks behave differently on different processors, so runs on different kinds of nodes
 must not be mixed in one machine of a store, whatever name the user gives it.

@@ -45,12 +45,12 @@ class SlurmJob:
 
     @property
     def live(self) -> bool:
-        """Whether it is pending or running."""
+        """Return true if it is pending or running."""
         return self.state not in ENDED
 
     @property
     def pending(self) -> bool:
-        """Whether it has not started."""
+        """Return true if it has not started."""
         return self.state in ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD")
 
 

@@ -45,7 +45,7 @@ def submit(
 
 
 def parameters(name: str, settings: SlurmSettings) -> dict[str, object]:
-    """The parameters for submitit: a whole node per task, and the user's options."""
+    """Return submitit's parameters: a whole node per task, plus the user's options."""
     result: dict[str, object] = {
         "job_name": name,
         "time": math.ceil(settings.time_s / 60),

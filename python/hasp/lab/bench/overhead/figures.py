@@ -39,14 +39,14 @@ class Figure:
 
     @property
     def met(self) -> bool | None:
-        """Whether the slowdown is within its limit; None without a limit."""
+        """Return true if the slowdown is within its limit; None without a limit."""
         if self.most is None or self.profiling == NONE:
             return None
         return self.slowdown is not None and self.slowdown.value <= self.most
 
     @property
     def clear(self) -> bool:
-        """Whether the interval excludes the limit."""
+        """Return true if the interval excludes the limit."""
         if self.most is None or self.slowdown is None:
             return True
         low, high = self.slowdown.low, self.slowdown.high
