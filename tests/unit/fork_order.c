@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of the two loads in fork_generation(), as a weakly ordered processor may
- * make them: the generation that it reads may be one from before the fork unless the
- * load that found the fork detected was an acquire.
+ * Checks the order of the two loads in fork_generation(), as on a weakly ordered
+ * processor. The first load shows that the fork has been detected. If it is not an
+ * acquire, the second one may return the generation from before the fork.
  */
 #include "check.h"
 

@@ -19,9 +19,9 @@ enum {
     BOUND_RUNS = 4,
     HUNT_RUNS = 60, /* enough for one overtaking */
     NUMA_RUNS = 10,
-    /* In percent of handovers that stay on the node: a queue reaches 0, random order
-     * just under half, a cohort 80; a lock that only backs off longer has little
-     * effect. */
+    /* The smallest percentage of handovers that stay on the node. A queue reaches 0,
+     * random order just under 50, a cohort 80. A lock that only backs off longer hardly
+     * differs from random order. */
     NUMA_PERCENT = 25,
     RETURNS_MIN = 8,
     RETURNS_MAX = 400,

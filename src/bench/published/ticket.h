@@ -23,7 +23,7 @@ enum published_ticket_how {
     PUBLISHED_PREFETCH = 2, /* prefetches the line for writing before it reads it */
 };
 
-/* In cycles, for each thread ahead; and for the next one. */
+/* Pauses in cycles: for each thread ahead, and for the thread that is next. */
 enum { TICKET_PAUSE = 512, TICKET_PAUSE_OF_NEXT = 128 };
 
 static inline struct published_ticket *published_ticket_of(struct lock *lock)
