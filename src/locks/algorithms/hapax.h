@@ -7,8 +7,8 @@
  * in and receives that of its predecessor; when that value has departed, the arrival
  * holds the lock. No pointers, no nodes. A waiter watches a slot of an array that all
  * locks share, hashed by the predecessor's value. Values are drawn from counters of the
- * process in blocks; the paper gives each thread one, here the block of the last
- * arrival also serves threads that find the lock free after it.
+ * process in blocks. In the paper each thread has a block of its own; here the
+ * block of the last arrival also serves threads that find the lock free after it.
  *
  *   arrive  value of the last arrival
  *   depart  while held: the holder's value and HELD; otherwise the last value that

@@ -30,7 +30,7 @@ def run_of(
 def diff(traces, capsys, monkeypatch, tmp_path):
     """diff(before, after, *words) returns exit status, stdout, stderr.
 
-    Lists are groups.
+    If `before` or `after` is a list, it is compared as a group of profiles.
     """
     monkeypatch.chdir(tmp_path)
 
