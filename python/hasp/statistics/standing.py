@@ -15,7 +15,7 @@ import numpy
 from hasp.statistics.grid import Array, Flags, best_of, percent
 
 AMONG_BEST = 0.95  # a lock with at least this share of the best is among the best
-HARMFUL_ABOVE = 1.15  # a lock is harmful if the best is more than 15 % above it
+HARMFUL_ABOVE = 1.15  # a lock is harmful if the best is more than 15 % faster
 
 
 def among_best(values: Array) -> Flags:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The demonstration's first half: which lock of RocksDB hurts, and why."""
+"""The demonstration's first half: find the contended lock of RocksDB."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Row:
 
     @property
     def ratio(self) -> Ratio | None:
-        """The simulated throughput over the native one; None if no burst was kept."""
+        """Return simulated over native throughput; None if no burst was kept."""
         if not self.native:
             return None
         return ratio_of_medians([self.simulated] * len(self.native), self.native)

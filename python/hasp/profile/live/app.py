@@ -99,7 +99,7 @@ class TopApp(App[None]):
 
     @work(thread=True)
     def _look(self) -> None:
-        """Runs in a thread: reading a large trace takes time."""
+        """Runs in a thread because reading a large trace takes time."""
         ended = self.source.status() is not None
         traces = self.source.traces()
         problem: HaspError | None = None

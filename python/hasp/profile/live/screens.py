@@ -77,7 +77,7 @@ class Details(Page):
         self._kind = kind
 
     def on_mount(self) -> None:
-        """Runs in a thread: reading a large trace takes seconds."""
+        """Runs in a thread because reading a large trace takes seconds."""
         self._read()
 
     @work(thread=True)

@@ -28,7 +28,7 @@ FORWARDED = (
 AWAITED = (*FORWARDED, signal.SIGCHLD, signal.SIGQUIT, signal.SIGTSTP)
 STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 SENT_BY_THE_KERNEL = 0x80  # SI_KERNEL: these signals come from the terminal
-SECOND_QUIT = 2.0  # seconds in which another SIGQUIT goes to the program
+SECOND_QUIT = 2.0  # seconds within which a second SIGQUIT goes to the program
 SET_DUMPABLE = 4  # of prctl(2)
 
 

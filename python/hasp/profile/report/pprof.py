@@ -221,7 +221,7 @@ def message(profile: Profile) -> Any:
 
 
 def pprof(profile: Profile) -> bytes:
-    """Return the file; equal profiles give equal bytes."""
+    """Return the file's content; equal profiles give byte-identical files."""
     return gzip.compress(
         message(profile).SerializeToString(deterministic=True), mtime=0
     )

@@ -168,7 +168,7 @@ def _scalability(lab: Lab, machine: str, locks: int) -> float:
 
 
 def _poor_scaling(lab: Lab, locks: int) -> Order:
-    """The smaller speed-up of the single-socket machines against the Opteron's."""
+    """The smaller of the single-socket machines' speed-ups, over the Opteron's."""
     gains = {
         machine: _scalability(lab, machine, locks)
         for machine in (OPTERON, *SINGLE_SOCKETS)
