@@ -94,7 +94,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="CONDITION",
-        help="exit with 1 if it holds for a lock: [SITE:] METRIC OPERATOR VALUE",
+        help="exit with 1 if a lock meets it: [SITE:] METRIC OPERATOR VALUE",
     )
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Detection of collapse: the program is much slower on more of the machine.
+"""Detection of collapse: the program is much slower on a larger part of the machine.
 
 In the lock study ("Lock - Unlock: Is That All?", ACM TOCS 2019, section 4.1), many
 locks lose most of their throughput between their best size and the whole machine; the
-study advises to look for that first. It gives no limit: half of the peak is Hasp's
+study recommends looking for that first. It gives no limit: half of the peak is Hasp's
 choice.
 """
 

@@ -42,7 +42,7 @@ class Target:
 
 @dataclass(frozen=True)
 class BestTarget:
-    """Limits that at least one of the locks must reach together."""
+    """A set of limits, all of which at least one of the locks must meet."""
 
     case: str
     which: Which

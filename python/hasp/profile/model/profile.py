@@ -310,7 +310,7 @@ class Profile:
     # the event behind `cache_misses`, such as "cache misses"
     counter: str | None = None
     counter_absent: str | None = None  # why no event was counted
-    # Site numbers indexed by lock number, 0: none. If empty, the sites' locks are
+    # Site numbers indexed by lock number; 0 means none. If empty, the sites' locks are
     # searched.
     lock_sites: Sequence[int] = field(default=(), compare=False, repr=False)
 

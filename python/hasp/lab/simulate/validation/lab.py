@@ -41,7 +41,7 @@ class Runs:
     mhz: int
 
     def value(self, key: str) -> float:
-        """The median over the seeds."""
+        """Return the median over the seeds."""
         return statistics.median(self.values(key))
 
     def values(self, key: str) -> list[float]:
