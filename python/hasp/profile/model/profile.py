@@ -204,7 +204,7 @@ class Edge:
     count: int
     by_try: bool
     stack: Stack
-    outer_read: bool = False  # only seen with readers of a rwlock
+    outer_read: bool = False  # true if every holder of `outer` was a reader
     inner_read: bool = False
 
 

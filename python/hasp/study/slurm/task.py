@@ -33,7 +33,7 @@ from hasp.study.slurm.files import DONE, INTERRUPTED, REFUSED, Files, Task
 from hasp.study.slurm.naming import kind_of, name_of_kind
 
 LONGEST_MARGIN = 60.0  # seconds before the time limit at which a run is interrupted
-SIGNAL_DELAY = 1.0  # seconds by which a signal may reach us later than the program
+SIGNAL_DELAY = 1.0  # seconds; a signal may reach us this much later than the program
 
 
 @dataclass(frozen=True)
