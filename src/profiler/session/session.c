@@ -123,7 +123,7 @@ bool session_is_waiting(void)
     return load_relaxed(&state) == WAITING;
 }
 
-/* Returns true at the second call: in between, SESSION_PATIENCE operations pass. */
+/* Returns true when called again, which happens SESSION_PATIENCE operations later. */
 static bool is_time(void)
 {
     if (record_here.skip > 0)
