@@ -93,6 +93,7 @@ static int check(const struct lock_descriptor *lock, const struct arguments *arg
                 print_finding(lock->name, client, &outcome);
         }
     }
+    client_operations = NULL; /* the descriptor is the caller's local variable */
     return status;
 }
 

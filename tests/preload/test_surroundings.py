@@ -185,7 +185,7 @@ def test_children_follow(lock: Lock) -> None:
     command = ["sh", "-c", "sh -c /bin/true; exec env true"]
     result = subprocess.run(command, env=env, capture_output=True, text=True)
     assert result.returncode == 0
-    # The shells, /bin/true, env and true; some shells start a process less.
+    # The shells, /bin/true, env and true; some shells start one process fewer.
     assert result.stderr.count(f"hasp: lock={lock.name} ") >= 4
 
 
@@ -207,7 +207,7 @@ def test_exports_no_stray_names() -> None:
         env={**os.environ, "LC_ALL": "C"},
     ).stdout
     symbols = [line.split() for line in output.splitlines()]
-    # Absolute symbols are names of versions.
+    # Absolute symbols name versions.
     names = {name.split("@")[0] for *_, kind, name in symbols if kind != "A"}
     prefixes = ("pthread_", "__pthread_", "mtx_", "cnd_", "hasp_")
     single = {"dlopen", "prctl", "syscall", "_Fork", "call_once", "fork", "vfork"}
