@@ -171,11 +171,20 @@ def test_the_sampler_sees_a_waiter_and_the_holder(folder: Path) -> None:
 def test_a_lock_on_its_way_to_the_next_holder_is_waited_for(
     folder: Path, mode: str
 ) -> None:
-    env = settings(folder / "t", "mcs-park", HASP_TRACE_MODE=mode)
-    stats = used(Recording(folder, "alternates", 60, env).trace)
-    changes = int(stats["owner_changes"].sum())
-    assert changes > 10
-    assert stats["contended"].sum() >= 0.8 * changes
+    # A thread that loses its CPU changes the owner without a wait, so a busy host gets
+    # further attempts; a recorder that misses such waits fails in all of them.
+    shares = []
+    for attempt in range(4):
+        own = folder / str(attempt)
+        own.mkdir()
+        env = settings(own / "t", "mcs-park", HASP_TRACE_MODE=mode)
+        stats = used(Recording(own, "alternates", 60, env).trace)
+        changes = int(stats["owner_changes"].sum())
+        assert changes > 10
+        shares.append(stats["contended"].sum() / changes)
+        if shares[-1] >= 0.8:
+            return
+    assert max(shares) >= 0.8, shares
 
 
 def test_many_short_threads_share_records(folder: Path) -> None:

@@ -87,13 +87,14 @@ def test_states_match_their_names(program: str) -> None:
     cycles = {key: statistics.median(values) for key, values in costs.items()}
     local = max(cycles["load", "mine"], cycles["store", "mine"], 5)
     far = cycles["load", "modified"]
-    assert far > 3 * local
+    # A coarse clock shows 26 cycles for a local access and 52 or 78 for a remote one.
+    assert far >= 2 * local
     assert cycles["load", "probe_modified"] < far / 2
     assert cycles["store", "probe_modified"] < far / 2
     assert cycles["store", "probe_exclusive"] < far / 2
     assert cycles["load", "probe_shared"] < far / 2
-    assert cycles["store", "probe_shared"] > 3 * local
-    assert cycles["load", "probe_invalid"] > 3 * local
+    assert cycles["store", "probe_shared"] >= 2 * local
+    assert cycles["load", "probe_invalid"] >= 2 * local
     assert cycles["load", "invalid"] > far / 2
 
 

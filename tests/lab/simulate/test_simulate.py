@@ -153,7 +153,7 @@ def test_a_deadlock_is_a_finding_with_details(folder: Path) -> None:
     [
         (("--machine", "xeon-80", "--threads", "81"), "too few for 81 threads"),
         (("--machine", "xenon"), "no machine called 'xenon'"),
-        ((), "name a machine"),
+        ((), "add --machine NAME"),
         (("--machine", "xeon-80", "--workload", "one-luck"), "mean one-lock"),
         (("--machine", "xeon-80", "--workload", "one-lock:3"), "after a colon"),
         (("--machine", "xeon-80", "--locks", "glibc"), "`futex` is the same"),
