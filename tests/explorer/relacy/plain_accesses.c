@@ -7,16 +7,8 @@
     {                                                                                  \
         access_plain(address, size, write);                                            \
     }
-ACCESS(read1, 1, false)
-ACCESS(read2, 2, false)
-ACCESS(read4, 4, false)
-ACCESS(read8, 8, false)
-ACCESS(read16, 16, false)
-ACCESS(write1, 1, true)
-ACCESS(write2, 2, true)
-ACCESS(write4, 4, true)
-ACCESS(write8, 8, true)
-ACCESS(write16, 16, true)
+#include "explorer/memory/instrumented_accesses.def"
+
 void __tsan_read_range(const void *address, unsigned long size)
 {
     access_plain(address, (unsigned)size, false);
