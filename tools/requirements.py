@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Print every requirement of pyproject.toml, one per line: build, run time and extras.
+"""Print pip and every requirement of pyproject.toml, one per line.
 
 pip installs the requirements of a project only together with the project. The Makefile
 installs them separately, because an edit of a source file must not resolve them again.
@@ -17,11 +17,16 @@ if sys.version_info >= (3, 11):
 else:  # pip bundles a copy
     from pip._vendor import tomli as tomllib
 
+# Older versions keep only the last `--config-settings` of a key (Debian 12 has 23.0),
+# and the Makefile passes two options to `meson setup` that way.
+INSTALLER = "pip>=23.1"
+
 
 def main() -> int:
     root = Path(__file__).resolve().parent.parent
     project = tomllib.loads((root / "pyproject.toml").read_text())
     requirements = [
+        INSTALLER,
         *project["build-system"]["requires"],
         *project["project"]["dependencies"],
         *chain(*project["project"]["optional-dependencies"].values()),
