@@ -34,16 +34,24 @@ PAIRS = 2000
 # filling its slot in the dispatch table.
 MAX_AT_START = 500
 
-# With a second thread, because locks skip atomic operations in a process with one.
+# With a second thread, because locks skip atomic operations in a process with one. Main
+# waits until that thread has run: its start must be counted in every run or in none.
 PROGRAM = r"""
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static void *idle(void *unused) { pause(); return unused; }
+static int started[2];
+static void *idle(void *unused) {
+    if (write(started[1], "", 1) != 1) abort();
+    pause();
+    return unused;
+}
 int main(int count, char **words) {
     pthread_t thread;
-    pthread_create(&thread, NULL, idle, NULL);
+    char byte;
+    if (pipe(started) || pthread_create(&thread, NULL, idle, NULL)) abort();
+    if (read(started[0], &byte, 1) != 1) abort();
     for (long i = atol(words[count - 1]); i; i--) {
         pthread_mutex_lock(&mutex);
         pthread_mutex_unlock(&mutex);
@@ -58,7 +66,10 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pairs")
     source, result = folder / "pairs.c", folder / "pairs"
     source.write_text(PROGRAM)
-    subprocess.run(["cc", "-O2", "-pthread", "-o", result, source], check=True)
+    # Symbols are resolved at the start: pause() would else be looked up or not,
+    # depending on which thread runs first after the write.
+    options = ["-O2", "-pthread", "-Wl,-z,now"]
+    subprocess.run(["cc", *options, "-o", result, source], check=True)
     return result
 
 
