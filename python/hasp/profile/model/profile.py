@@ -14,7 +14,14 @@ from enum import Enum
 from functools import cached_property, reduce
 from typing import Any
 
+from hasp.profile.model.cache_lines import SharedLine
 from hasp.profile.model.distribution import Distribution
+from hasp.profile.model.fairness import Fairness, Stripes
+from hasp.profile.model.foreign import ForeignWaits
+from hasp.profile.model.held_at_end import HeldAtEnd
+from hasp.profile.model.holding import HolderFunction, Holding
+from hasp.profile.model.readers_writers import ReadersWriters
+from hasp.profile.model.runtimes import Runtime
 from hasp.profile.symbols.frame import Stack
 
 
@@ -65,6 +72,15 @@ class SiteStats:
     # thread was faster. They are not included in `contended` and `wait`.
     unseen_waits: int = 0
     unseen_wait_ns: int = 0
+    trying_ns: int = 0  # in runs of failing trylocks, from the first to the last try
+    # Waits on condition variables. A signal without a waiter wakes nobody. A wake-up is
+    # futile if its thread waits on the same condition variable again and meanwhile has
+    # neither released the mutex nor signalled: it found nothing to do. None in traces
+    # of earlier versions.
+    woken_by_signal: int | None = None
+    woken_by_broadcast: int | None = None
+    empty_signals: int | None = None  # signals and broadcasts without a waiter
+    futile_wakes: int | None = None
 
     @property
     def spinning(self) -> float | None:
@@ -81,6 +97,8 @@ class SiteStats:
     def __add__(self, other: SiteStats) -> SiteStats:
         def pair(name: str) -> Any:
             mine, theirs = getattr(self, name), getattr(other, name)
+            if mine is None or theirs is None:
+                return mine if theirs is None else theirs
             return max(mine, theirs) if name in LARGEST else mine + theirs
 
         return SiteStats(**{field.name: pair(field.name) for field in fields(self)})
@@ -151,6 +169,13 @@ class Site:
     waiters_p95: float | None
     waiters_max: int | None
     origins: Sequence[Origin] = ()  # several if the compiler duplicated the code
+    holding: Holding | None = None  # while other threads waited; None without samples
+    long_holding: Holding | None = None  # holds of 10 ms or more without waiters
+    holders: Sequence[HolderFunction] = ()  # by hold time, descending
+    fairness: Fairness | None = None
+    readers_writers: ReadersWriters | None = None  # rwlocks with sampled waits
+    stripes: Stripes | None = None  # sites with several locks
+    shared_lines: Sequence[SharedLine] = ()  # by acquisitions, descending
 
     @property
     def total(self) -> SiteStats | None:
@@ -310,6 +335,14 @@ class Profile:
     # the event behind `cache_misses`, such as "cache misses"
     counter: str | None = None
     counter_absent: str | None = None  # why no event was counted
+    # Why something was not measured; None if it was, even if nothing was found.
+    holding_absent: str | None = None  # states of holders
+    functions_absent: str | None = None  # Holding.functions and allocation_share
+    foreign_absent: str | None = None
+    data_lines_absent: str | None = None  # a mutex and its data in one cache line
+    foreign: ForeignWaits | None = None
+    unseen_runtimes: Sequence[Runtime] = ()
+    held_at_end: Sequence[HeldAtEnd] = ()
     # Site numbers indexed by lock number; 0 means none. If empty, the sites' locks are
     # searched.
     lock_sites: Sequence[int] = field(default=(), compare=False, repr=False)
@@ -318,6 +351,15 @@ class Profile:
     def thread_count(self) -> int:
         """The number of recorded threads, counting all that shared a record."""
         return sum(1 + thread.earlier for thread in self.threads)
+
+    @property
+    def runnable(self) -> float | None:
+        """The mean number of threads running or ready to run, while any was.
+
+        Threads that sleep in a wait do not count. None without samples.
+        """
+        counts = [one.runnable for one in self.process_samples if one.runnable]
+        return sum(counts) / len(counts) if counts else None
 
     @property
     def sample_ns(self) -> float:

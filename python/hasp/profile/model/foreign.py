@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""Threads that block in futexes of which the recorder knows nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ForeignWaits:
+    """Samples of all threads, at 10 Hz.
+
+    Waits for recorded locks, condition variables and barriers, and joins of threads are
+    not foreign. A foreign futex may be a lock of a runtime, a semaphore, or a thread
+    without work.
+    """
+
+    samples: int  # threads inspected, summed over all samples
+    blocked: int  # of them, blocked in a foreign futex
+    modules: Mapping[str, float]  # file name -> share of `blocked`; "" if unknown
+
+    @property
+    def share(self) -> float | None:
+        """The share of thread time in foreign futexes; None without samples."""
+        return self.blocked / self.samples if self.samples else None
