@@ -34,43 +34,45 @@ HEAD = """\
 
     hasp simulate --validate --json docs/data/validation.jsonl
 
-which are the same bytes on every host and with every compiler. All figures under
-*published form* and *Hasp's lock* are simulated. A numeric claim agrees within 25 %;
-an ordering within 5 % is a tie.
+The results are the same bytes on every host and with every compiler. All figures under
+*published form* and *Hasp's lock* are simulated. A numeric claim agrees if the figure is
+within 25 %; an ordering within 5 % is a tie.
 
-A claim about a lock is about the lock of a paper. Hasp's lock of the same name often
+A claim about a lock refers to the lock of a paper. Hasp's lock of the same name often
 differs in layout and policy: any thread may unlock it, a timed waiter may leave, and
 it fits into a mutex. Claims about locks are therefore tested twice: with the
-published form, as in the papers and their libraries (`src/bench/published`, used by
-the validation only), and with the lock that Hasp ships. The first result shows
-whether the model of the machine is right, and decides the levels; the second shows
+published form, as in the papers and their libraries (`src/bench/published`, which only
+the validation uses), and with the lock that Hasp ships. The first result shows
+whether the model of the machine is right, and determines the levels; the second shows
 how Hasp's lock differs.
 
-The kinds of claims:
+There are four kinds of claims:
 
 - **by-table**: the machine file contains the figure or its parts, so agreement shows
   that the engine works, not that the model is good;
-- **fitted**: the claim justifies a constant of the model or of the machine file;
-- **predicted**: neither; these claims show what the model is worth;
-- **ordering**: which of two figures is larger.
+- **fitted**: a constant of the model or of the machine file was chosen to match the
+  claim;
+- **predicted**: neither applies; these claims show how good the model is;
+- **ordering**: the claim states which of two figures is larger.
 
 The [constants](machines.md#constants) were frozen and committed after experiments on
-the Opteron, the Xeon and the A-64, before the Niagara and the Tilera were run for any
-claim. None has been changed since.
+the Opteron, the Xeon and the A-64, before any claim was tested on the Niagara and the
+Tilera. None has been changed since.
 
-Words of the papers are tested as numbers where possible. "An order of magnitude"
-(S37) is 10 times, within 25 %, as the geometric mean of all locks; the median lock is
-lower by a factor of 6 only. A "severe" degradation (S46) is at least a factor of 2,
-the smallest that the paper gives for crossing sockets; the simulator misses it.
+Where a paper states a claim in words, the claim is tested as a number if possible. "An
+order of magnitude" (S37) is a factor of 10, within 25 %, as the geometric mean of all
+locks; the median lock is lower by a factor of only 6. A "severe" degradation (S46) is at
+least a factor of 2, the smallest that the paper gives for crossing sockets; the simulator
+does not show it.
 
-The published forms are not a blind prediction. Written from the papers alone, 32 of
-the 54 numeric claims agreed (18 of the 40 then counted as predicted), and 21 of 25
-orderings, with 6 ties. Four more numeric claims agree since then: S32, after the
-forms were changed to do what libslock does (slots closed by the release, prefetches
-for writing, pointers in memory); T42 twice, after they took the program's mutex as
+The published forms are not a blind prediction. When they were written from the papers
+alone, 32 of the 54 numeric claims agreed (18 of the 40 then counted as predicted), and 21
+of 25 orderings, with 6 ties. Four more numeric claims have agreed since then: S32, after
+the forms were changed to do what libslock does (slots closed by the release, prefetches
+for writing, pointers in memory); T42 twice, after the forms took the program's mutex as
 LiTL does; and S3, whose experiment compared throughputs and now compares speed-ups,
-as the paper does. S54 on the Opteron became a tie when servers prefetched there, as
-SSYNC's library does. S32 and S35 on the Tilera agree by a very small margin. Later,
+as the paper does. S54 on the Opteron became a tie when its servers were made to prefetch,
+as in SSYNC's library. S32 and S35 on the Tilera agree by a very small margin. Later,
 S19 and S25 were reclassified from predicted to fitted, S37 and S46 were given the
 numbers above, and the homes of static data were made independent of the linker.
 """
