@@ -35,8 +35,8 @@ HEAD = """\
     hasp simulate --validate --json docs/data/validation.jsonl
 
 The results are the same bytes on every host and with every compiler. All figures under
-*published form* and *Hasp's lock* are simulated. A numeric claim agrees if the figure is
-within 25 %; an ordering within 5 % is a tie.
+*published form* and *Hasp's lock* are simulated. A numeric claim agrees if the figure
+is within 25 %; an ordering within 5 % is a tie.
 
 A claim about a lock refers to the lock of a paper. Hasp's lock of the same name often
 differs in layout and policy: any thread may unlock it, a timed waiter may leave, and
@@ -61,20 +61,21 @@ Tilera. None has been changed since.
 
 Where a paper states a claim in words, the claim is tested as a number if possible. "An
 order of magnitude" (S37) is a factor of 10, within 25 %, as the geometric mean of all
-locks; the median lock is lower by a factor of only 6. A "severe" degradation (S46) is at
-least a factor of 2, the smallest that the paper gives for crossing sockets; the simulator
-does not show it.
+locks; the median lock is lower by a factor of only 6. A "severe" degradation (S46) is
+at least a factor of 2, the smallest that the paper gives for crossing sockets; the
+simulator does not show it.
 
 The published forms are not a blind prediction. When they were written from the papers
-alone, 32 of the 54 numeric claims agreed (18 of the 40 then counted as predicted), and 21
-of 25 orderings, with 6 ties. Four more numeric claims have agreed since then: S32, after
-the forms were changed to do what libslock does (slots closed by the release, prefetches
-for writing, pointers in memory); T42 twice, after the forms took the program's mutex as
-LiTL does; and S3, whose experiment compared throughputs and now compares speed-ups,
-as the paper does. S54 on the Opteron became a tie when its servers were made to prefetch,
-as in SSYNC's library. S32 and S35 on the Tilera agree by a very small margin. Later,
-S19 and S25 were reclassified from predicted to fitted, S37 and S46 were given the
-numbers above, and the homes of static data were made independent of the linker.
+alone, 32 of the 54 numeric claims agreed (18 of the 40 then counted as predicted), and
+21 of 25 orderings, with 6 ties. Four more numeric claims have agreed since then: S32,
+after the forms were changed to do what libslock does (slots closed by the release,
+prefetches for writing, pointers in memory); T42 twice, after the forms took the
+program's mutex as LiTL does; and S3, whose experiment compared throughputs and now
+compares speed-ups, as the paper does. S54 on the Opteron became a tie when its servers
+were made to prefetch, as in SSYNC's library. S32 and S35 on the Tilera agree by a very
+small margin. Later, S19 and S25 were reclassified from predicted to fitted, S37 and S46
+were given the numbers above, and the homes of static data were made independent of the
+linker.
 """
 
 WORDS = {True: "yes", False: "**no**", None: "tie"}

@@ -45,8 +45,8 @@ these are *not run*. An unnecessary order that was *relaxed* in the source has n
 any more. The mutants of a file that several locks share are counted once, and run under
 one lock of each kind.
 
-`make test` runs a few mutants. `make test-all` fails if a mutant is open, and reruns all
-mutants that were caught.
+`make test` runs a few mutants. `make test-all` fails if a mutant is open, and reruns
+all mutants that were caught.
 """
 
 
