@@ -13,7 +13,7 @@ from lock_list import records
 from preload import matrix
 
 from hasp.locks.site_plan.flatten import flatten
-from hasp.locks.site_plan.model import AddressRange, Entry, Module, Plan
+from hasp.locks.site_plan.model import AddressRange, Entry, Module, SitePlan
 
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
@@ -58,7 +58,7 @@ def slot(name: str) -> int:
     return 1 + [record["name"] for record in records()].index(name)
 
 
-def settings(path: Path, plan: Plan, **more: str) -> dict[str, str]:
+def settings(path: Path, plan: SitePlan, **more: str) -> dict[str, str]:
     path.write_text(flatten(plan))
     return {"HASP_PLAN": str(path), **more}
 
@@ -74,11 +74,11 @@ def slots(output: str) -> dict[str, int]:
     return {name: int(n) for name, n in re.findall(r"^(\w+)=(\d+)$", output, re.M)}
 
 
-def every_site(module: Module) -> Plan:
+def every_site(module: Module) -> SitePlan:
     """A plan with a different lock for each site of sites.c."""
     offset = symbol(SITES, "global_a")[0]
     wrapper = within(module, "make")
-    return Plan(
+    return SitePlan(
         (
             Entry.of_global("global_a", "ticket", module, offset),
             Entry("one", "mcs", (wrapper, within(module, "make_one"))),
@@ -130,7 +130,7 @@ def test_glibc_keeps_its_errors_and_its_estimates(tmp_path: Path) -> None:
     """Under a plan, and as the preloaded default."""
     module = Module("sites")
     names = ("global_a", "global_adaptive")
-    plan = Plan(
+    plan = SitePlan(
         tuple(
             Entry.of_global(name, "glibc", module, symbol(SITES, name)[0])
             for name in names
@@ -150,7 +150,7 @@ def test_two_first_uses_at_once(tmp_path: Path) -> None:
     run_sites("first_use_raced", extra)
 
 
-def mixed(program: str, locks: tuple[str, str, str]) -> Plan:
+def mixed(program: str, locks: tuple[str, str, str]) -> SitePlan:
     """A plan that assigns three locks to all functions and variables, round robin."""
     path = matrix.PROGRAMS / program
     module = Module(program)
@@ -167,7 +167,7 @@ def mixed(program: str, locks: tuple[str, str, str]) -> Plan:
         elif kind == "STT_OBJECT" and end - begin < 4096:
             place = AddressRange(module, begin, end - 1)
             entries.append(Entry(found.name, chosen, address=place))
-    return Plan(tuple(entries[-256:]), locks[0])
+    return SitePlan(tuple(entries[-256:]), locks[0])
 
 
 LONG = {"cond_queue", "cxx_sync"}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hasp.launch import interpose
+from hasp.locks.given import given_lock
 from hasp.profile.model.build import load
 from hasp.profile.model.profile import Profile
 
@@ -24,7 +25,9 @@ def environment(
         "HASP_TRACE_LOCK": lock,
     }
     base = interpose.original_environment()
-    return interpose.environment(lock, base, command, trace_settings=settings)
+    return interpose.environment(
+        given_lock(lock), base, command, trace_settings=settings
+    )
 
 
 def profile_of(

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 from hasp.locks import native
-from hasp.locks.site_plan.model import Entry, Module, Plan
+from hasp.locks.site_plan.model import Entry, Module, SitePlan, is_plan
 from hasp.profile.diagnosis.verdict import Verdict
 from hasp.profile.model.profile import Origin, Profile, Spot
 
 
-def plan_of(verdict: Verdict, profile: Profile) -> Plan:
+def plan_of(verdict: Verdict, profile: Profile) -> SitePlan:
     """Return a plan with an entry for each origin of every site with a recommendation.
 
-    All other mutexes keep the lock that the program ran under; instead of glibc's, that
-    is `futex`, which is bit-compatible with it.
+    All other mutexes keep the lock that the program ran under; instead of glibc's or
+    another plan, that is `futex`, which is bit-compatible with glibc's.
     """
     sites = {site.number: site for site in profile.sites}
     entries = [
@@ -23,9 +23,9 @@ def plan_of(verdict: Verdict, profile: Profile) -> Plan:
         for origin in sites[advised.site].origins
     ]
     ran_under = profile.lock
-    if not ran_under or native.lock(ran_under).is_reference:
+    if not ran_under or is_plan(ran_under) or native.lock(ran_under).is_reference:
         ran_under = native.default_lock().name
-    return Plan(tuple(entries), ran_under)
+    return SitePlan(tuple(entries), ran_under)
 
 
 def entry_of(site: str, lock: str, origin: Origin) -> Entry:

@@ -15,7 +15,8 @@ from typing import Any
 
 from hasp.compare.settings import Cell
 from hasp.compare.store import Comparison
-from hasp.locks.native import PLAN, REFERENCE
+from hasp.locks.native import REFERENCE
+from hasp.locks.site_plan.model import is_plan
 from hasp.profile.diagnosis.rules import Rules
 from hasp.statistics import Ratio, ratio_of_medians
 from hasp.statistics.ratio import FEWEST_PAIRS as FEWEST_RUNS
@@ -30,7 +31,7 @@ NOT_MEASURED = "not measured"
 
 def shown(cell: Cell) -> Cell:
     """Return the cell with its display name: a plan is called `plan`."""
-    return replace(cell, lock="plan") if cell.lock.startswith(PLAN) else cell
+    return replace(cell, lock="plan") if is_plan(cell.lock) else cell
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from pathlib import Path
 
 from hasp.base.errors import Interrupted
 from hasp.compare.comparison import carry_out, new_comparison
@@ -13,6 +12,8 @@ from hasp.compare.run import ComparisonRunner
 from hasp.compare.settings import Settings
 from hasp.compare.store import Comparison
 from hasp.locks import native
+from hasp.locks.given import given_lock
+from hasp.locks.site_plan.model import SitePlan
 from hasp.profile.diagnosis.rules import Rules
 from hasp.profile.diagnosis.verdict import Verdict
 
@@ -37,14 +38,16 @@ def candidates(verdict: Verdict, rules: Rules, number: int) -> list[str]:
 
 
 def compare(
-    settings: Settings, locks: Sequence[str], plan_file: Path | None
+    settings: Settings, locks: Sequence[str], plan: SitePlan | None
 ) -> Comparison:
     """Run the comparison; after Ctrl-C, the result contains the completed runs."""
-    planned = [f"{native.PLAN}{plan_file.absolute()}"] if plan_file else []
-    whole = dataclasses.replace(settings, locks=(native.REFERENCE, *locks, *planned))
-    comparison = new_comparison(whole)
+    given = [*map(given_lock, locks), *([plan] if plan else [])]
+    plans = {one.name: one for one in given if isinstance(one, SitePlan)}
+    names = dict.fromkeys([native.REFERENCE, *locks, *plans])
+    whole = dataclasses.replace(settings, locks=tuple(names))
+    comparison = new_comparison(whole, plans)
     try:
-        carry_out(ComparisonRunner(whole), comparison, None)
+        carry_out(ComparisonRunner(whole, plans=plans), comparison, None)
     except Interrupted:
         comparison.interrupted = True
         if not any(run.measured for run in comparison.runs):

@@ -204,23 +204,16 @@ def _proved(
     arguments: argparse.Namespace,
 ) -> _Answer:
     """Compare the candidates, and judge again with the results."""
-    import tempfile
 
     from hasp.advise import trial
     from hasp.advise.planning import plan_of
     from hasp.advise.proof import prove
     from hasp.locks import native
-    from hasp.locks.site_plan.toml_file import save
     from hasp.profile.diagnosis.judge import judge
 
     locks = trial.candidates(verdict, rules, arguments.candidates)
     chosen = plan_of(verdict, profile)
-    with tempfile.TemporaryDirectory(prefix="hasp-advise-") as folder:
-        file = None
-        if chosen.entries:
-            file = Path(folder) / DEFAULT_PLAN
-            save(chosen, file)
-        comparison = trial.compare(settings, locks, file)
+    comparison = trial.compare(settings, locks, chosen if chosen.entries else None)
     present = verdict.features.lock or native.REFERENCE
     proof = prove(comparison, verdict.recommendation, rules, present)
     measured = dataclasses.replace(

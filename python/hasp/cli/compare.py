@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     from hasp.compare.comparison import carry_out, new_comparison
     from hasp.compare.run import ComparisonRunner
     from hasp.compare.store import Writer
-    from hasp.locks import native
+    from hasp.locks.given import given_plan
     from hasp.locks.selection import select
 
     if not arguments.command:
@@ -99,11 +99,13 @@ def run(arguments: argparse.Namespace) -> int:
             "there is no program to compare",
             "name one, for example: hasp compare -- ./program",
         )
-    candidates = [lock.name for lock in select(arguments.locks)]
-    candidates += [native.PLAN + file for file in dict.fromkeys(arguments.plans)]
-    settings = settings_of(arguments, candidates)
-    runner = ComparisonRunner(settings)
-    comparison = new_comparison(settings)
+    plans = {
+        plan.name: plan for plan in map(given_plan, dict.fromkeys(arguments.plans))
+    }
+    locks = [lock.name for lock in select(arguments.locks)]
+    settings = settings_of(arguments, [*locks, *plans])
+    runner = ComparisonRunner(settings, plans=plans)
+    comparison = new_comparison(settings, plans)
     interrupt_on_signals()
     ending: HaspError | Interrupted | None = None
     writer = Writer(arguments.json) if arguments.json else None

@@ -48,15 +48,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Execute the program in place of this process; raise HaspError if that fails."""
     from hasp.launch import executable, interpose
     from hasp.locks import native
+    from hasp.locks.given import GivenLock, given_lock, given_plan
 
     command: list[str] = arguments.command
     if not command:
         raise HaspError(
             "which program should run?", "for example: hasp run --lock mcs -- ls -l"
         )
-    lock = arguments.lock or native.default_lock().name
+    lock: GivenLock = native.default_lock()
     if arguments.plan:
-        lock = native.PLAN + arguments.plan
+        lock = given_plan(arguments.plan)
+    elif arguments.lock:
+        lock = given_lock(arguments.lock)
     base = interpose.original_environment()
     environment = interpose.environment(lock, base, command)
     if arguments.plan:

@@ -3,33 +3,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timezone
-from typing import Any
 
 from hasp import version
 from hasp.base import host
 from hasp.compare.progress import ComparisonDisplay
 from hasp.compare.run import ComparisonRunner
 from hasp.compare.settings import Settings
-from hasp.compare.store import Comparison, Writer, lock_facts, plan_facts
+from hasp.compare.store import Comparison, Writer, lock_facts
 from hasp.locks import native
+from hasp.locks.given import GivenLock
+from hasp.locks.site_plan.model import SitePlan
 
 
-def _facts(candidate: str) -> dict[str, Any]:
-    if not candidate.startswith(native.PLAN):
-        return lock_facts(native.lock(candidate))
-    from hasp.locks.site_plan import apply
-
-    used = apply.locks_of(apply.load(candidate))
-    return plan_facts(candidate, [native.lock(name) for name in used])
-
-
-def new_comparison(settings: Settings) -> Comparison:
-    """A new comparison, without runs yet."""
+def new_comparison(
+    settings: Settings, plans: Mapping[str, SitePlan] | None = None
+) -> Comparison:
+    """Return a comparison without runs; `plans` are those of its locks, by name."""
+    locks: dict[str, GivenLock] = dict(plans or {})
     return Comparison(
         settings=settings,
         host=host.facts().as_json(),
-        locks=[_facts(candidate) for candidate in settings.locks],
+        locks=[
+            lock_facts(locks.get(name) or native.lock(name)) for name in settings.locks
+        ],
         version=version(),
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
     )

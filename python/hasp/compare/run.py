@@ -28,7 +28,9 @@ from hasp.launch import interpose
 from hasp.launch.children import Child, Launcher, Strays, Usage, adopt_orphans
 from hasp.launch.executable import find, to_execute
 from hasp.launch.server import ended, refuse_if_occupied, wait_until_ready
+from hasp.locks import native
 from hasp.locks.native import REFERENCE
+from hasp.locks.site_plan.model import SitePlan
 
 FAILURES_UNTIL_GIVEN_UP = 2
 SERVER_GRACE = 10.0  # seconds that a server gets to terminate in order
@@ -48,11 +50,11 @@ class ComparisonRunner:
         self,
         settings: Settings,
         *,
-        candidates: Mapping[str, str] | None = None,
+        plans: Mapping[str, SitePlan] | None = None,
         environment: Mapping[str, str] | None = None,
         recorder: Recorder | None = None,
     ) -> None:
-        """`candidates` maps names in the settings that are not locks to their plans.
+        """`plans` are those among the locks of the settings, by name.
 
         `environment` is added to that of every program. With a recorder, the traces of
         a run remain until the next run begins.
@@ -66,9 +68,9 @@ class ComparisonRunner:
         self._strays: Strays | None = None
         self._failures: Counter[Cell] = Counter()
         self._reference_passed: set[int | None] = set()
-        self._environments = self._check(candidates or {})
+        self._environments = self._check(plans or {})
 
-    def _check(self, candidates: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    def _check(self, plans: Mapping[str, SitePlan]) -> dict[str, dict[str, str]]:
         """The environment for each lock; raises HaspError for what cannot run."""
         first = self.settings.cells[0]
         server = self.settings.server is not None
@@ -79,7 +81,7 @@ class ComparisonRunner:
         recorder = self._recorder
         return {
             lock: interpose.environment(
-                candidates.get(lock, lock),
+                plans.get(lock) or native.lock(lock),
                 self._base,
                 subject,
                 recorder.settings(lock) if recorder else None,

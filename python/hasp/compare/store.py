@@ -19,7 +19,8 @@ from hasp.base.output import STDOUT, json_line
 from hasp.compare.run_record import RESOURCES, Measure, Run, measure_of
 from hasp.compare.settings import Metric, Settings
 from hasp.launch.ready import Ready
-from hasp.locks.native import REFERENCE, LockInfo
+from hasp.locks.given import GivenLock, algorithms_of
+from hasp.locks.native import REFERENCE
 
 SCHEMA = "hasp.compare/2"
 INTERRUPTED = "interrupted"  # the warning that a comparison is incomplete
@@ -79,20 +80,12 @@ class Comparison:
         }
 
 
-def lock_facts(lock: LockInfo) -> dict[str, Any]:
-    """The record about a lock in the header."""
-    return {
-        "name": lock.name,
-        "waiting": lock.waiting,
-        "collapses": lock.collapses,
-    }
-
-
-def plan_facts(name: str, locks: list[LockInfo]) -> dict[str, Any]:
-    """The record about a plan in the header, given the locks in the plan."""
+def lock_facts(lock: GivenLock) -> dict[str, Any]:
+    """Return the record in the header about a lock, or about a plan."""
+    locks = algorithms_of(lock)
     waiting = {lock.waiting for lock in locks}
     return {
-        "name": name,
+        "name": lock.name,
         "waiting": waiting.pop() if len(waiting) == 1 else "by site",
         "collapses": any(lock.collapses for lock in locks),
     }

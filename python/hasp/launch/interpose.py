@@ -13,6 +13,8 @@ from hasp.base.errors import HaspError
 from hasp.base.process import capture
 from hasp.launch.executable import Program, examine, find
 from hasp.locks import native
+from hasp.locks.given import GivenLock, algorithms_of
+from hasp.locks.site_plan.model import SitePlan
 
 LIBRARY = "libhasp.so"
 PROFILER = "libhasp-profile.so"
@@ -53,27 +55,19 @@ def original_environment() -> dict[str, str]:
 
 
 def environment(
-    lock: str,
+    lock: GivenLock,
     base: Mapping[str, str],
     command: Sequence[str],
     trace_settings: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Return the environment that makes `command` and its children use `lock`.
 
-    `lock` is a lock's name, or `plan:FILE`. With `trace_settings` (see TRACE_SETTINGS)
-    the processes are also profiled. Raises HaspError for an unknown lock and for a
-    program that cannot be interposed. With the reference and without profiling, the
-    program runs natively, with everything else that `base` preloads.
+    With `trace_settings` (see TRACE_SETTINGS) the processes are also profiled. Raises
+    HaspError for a program that cannot be interposed. With the reference and without
+    profiling, the program runs natively, with everything else that `base` preloads.
     """
-    if lock.startswith(native.PLAN):
-        from hasp.locks.site_plan import apply
-
-        plan = apply.load(lock)
-        used = [native.lock(name) for name in apply.locks_of(plan)]
-    else:
-        plan = None
-        used = [native.lock(lock)]
-    is_native = plan is None and used[0].is_reference
+    used = algorithms_of(lock)
+    is_native = not isinstance(lock, SitePlan) and lock.is_reference
     result = without_hasp(base)
     if is_native and trace_settings is None:
         find(command[0], base)
@@ -88,8 +82,11 @@ def environment(
         libraries.append(native.library())
         result["HASP_LOCK"] = used[0].name
         result.update(_park_settings(used, base))
-    if plan:
-        result.update(apply.settings(plan, files_of(program, result)))
+    if isinstance(lock, SitePlan):
+        # Imported here because most runs have no plan.
+        from hasp.locks.site_plan import apply
+
+        result.update(apply.settings(lock, files_of(program, result)))
     result["LD_PRELOAD"] = preload(program, result, libraries)
     return result
 

@@ -19,7 +19,6 @@ from hasp.base.errors import HaspError
 from hasp.base.process import capture
 
 REFERENCE = "glibc"  # the lock that all others are compared with
-PLAN = "plan:"  # prefix of a file name: a plan (hasp.locks.site_plan)
 WRAPPER = "gcr+"  # prefix of a lock's name: the same lock with concurrency restriction
 
 

@@ -224,6 +224,6 @@ def _facts(program: StudyProgram) -> dict[str, Any]:
         "knobs": program.knobs,
         "server": program.settings.server,
         "pinning": program.pinning,
-        "plans": {file.name: file.digest for file in program.plan_files},
+        "plans": {file.plan.name: file.digest for file in program.plan_files},
         "recorded_runs": program.recorded_runs,
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,9 +20,10 @@ from hasp.base.durations import parse_duration
 from hasp.base.errors import HaspError
 from hasp.compare.settings import Metric, Settings, shell_words
 from hasp.launch.ready import parse_ready
-from hasp.locks.native import PLAN, REFERENCE
+from hasp.locks.native import REFERENCE
 from hasp.locks.selection import select
-from hasp.locks.site_plan import apply
+from hasp.locks.site_plan import toml_file
+from hasp.locks.site_plan.model import PREFIX, SitePlan
 from hasp.study import shapes
 from hasp.study import slurm_settings as cluster
 from hasp.study.program import PlanFile, Repetition, StudyProgram
@@ -223,7 +224,7 @@ def _settings(table: ProgramTable, plan_files: tuple[PlanFile, ...]) -> Settings
             table.convert(key, shell_words, table.get(key))
     return Settings(
         command=tuple(shell_words(table.get("command"))) if "command" in table else (),
-        locks=(*chosen, *(file.name for file in plan_files)),
+        locks=(*chosen, *(file.plan.name for file in plan_files)),
         threads=tuple(sizes),
         timeout_s=table.convert("timeout", parse_duration, table.get("timeout", "60s")),
         metrics=(
@@ -281,9 +282,9 @@ def _plan_files(table: ProgramTable) -> tuple[PlanFile, ...]:
                 "plans", f"{name!r} is not a file name", 'e.g. ["hasp.plan.toml"]'
             )
         path = (table.folder / name).absolute()
-        table.convert("plans", apply.load, PLAN + str(path))
+        plan: SitePlan = table.convert("plans", toml_file.load, path)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-        found.append(PlanFile(PLAN + name, str(path), digest))
+        found.append(PlanFile(replace(plan, name=PREFIX + name), digest))
     return tuple(dict.fromkeys(found))
 
 

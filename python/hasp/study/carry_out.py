@@ -216,7 +216,7 @@ class Carrying:
             for recorded in {False, program.recorded_runs > 0}:
                 self._runners[program.name, recorded] = ComparisonRunner(
                     with_nodes(shapes.here(program)),
-                    candidates=program.candidates,
+                    plans=program.plans,
                     environment=self.campaign.environment,
                     recorder=self._recorder if recorded else None,
                 )

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hasp.compare.settings import Settings
-from hasp.locks.native import PLAN
+from hasp.locks.site_plan.model import SitePlan
 
 # Defaults that match versions without these keys; new keys must be added here.
 USUAL = {"plan_files": (), "cooling_s": 0.0, "noisy_runs": 3, "recorded_runs": 0}
@@ -25,10 +25,9 @@ class Repetition:
 
 @dataclass(frozen=True)
 class PlanFile:
-    """A plan (hasp.locks.site_plan) that is measured like a lock."""
+    """A plan that is measured like a lock."""
 
-    name: str  # in the store: `plan:` and the file name as given
-    path: str
+    plan: SitePlan  # its name, for the store, has the file name as given
     digest: str  # of the content, because a changed plan needs new runs
 
 
@@ -50,9 +49,9 @@ class StudyProgram:
     line: int = 1  # of the campaign's file
 
     @property
-    def candidates(self) -> dict[str, str]:
+    def plans(self) -> dict[str, SitePlan]:
         """The plans among its locks, by their names in the store."""
-        return {file.name: PLAN + file.path for file in self.plan_files}
+        return {file.plan.name: file.plan for file in self.plan_files}
 
     def asked(self) -> dict[str, Any]:
         """The content of the digest: everything that makes its runs different.
@@ -64,8 +63,9 @@ class StudyProgram:
         asked.pop("line")
         asked["plan"] = asked.pop("settings")  # the name in the digests of old journals
         asked["plan"].pop("node_cpus")
-        for file in asked["plan_files"]:
-            file.pop("path")
+        asked["plan_files"] = tuple(
+            {"name": file.plan.name, "digest": file.digest} for file in self.plan_files
+        )
         for metric in asked["plan"]["metrics"]:
             del metric["required"], metric["split"]
         for part, usual in ((asked, USUAL), (asked["plan"], USUAL_PLAN)):

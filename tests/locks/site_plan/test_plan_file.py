@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plan files: they can be written and read, and errors are located."""
+"""SitePlan files: they can be written and read, and errors are located."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 from hasp.base.errors import HaspError
 from hasp.locks.site_plan.flatten import flatten
-from hasp.locks.site_plan.model import AddressRange, Entry, Module, Plan
+from hasp.locks.site_plan.model import AddressRange, Entry, Module, SitePlan
 from hasp.locks.site_plan.toml_file import load, save
 
 SERVER = Module("server", "9f3c00")
 LIBRARY = Module("libuv.so.1")
-PLAN = Plan(
+PLAN = SitePlan(
     (
         Entry.created_at(
             'db.c:88 &db->"mu"\\', "mcs", [(SERVER, 0x1234), (SERVER, 0x99)]
@@ -50,7 +50,7 @@ def test_written_and_read(tmp_path: Path) -> None:
 
 def test_flat_form() -> None:
     ranged = Entry("r", "mcs", (AddressRange(LIBRARY, 3, 9),))
-    lines = flatten(Plan((*PLAN.entries, ranged), "clh")).splitlines()
+    lines = flatten(SitePlan((*PLAN.entries, ranged), "clh")).splitlines()
     assert lines == [
         "m 9f3c00 server",
         "m - libuv.so.1",
@@ -64,16 +64,16 @@ def test_flat_form() -> None:
 def test_defaults(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text("version = 1\n")
-    assert load(path) == Plan((), "futex")
+    assert load(path) == SitePlan((), "futex")
 
 
 def test_too_many(tmp_path: Path) -> None:
     entries = [Entry.of_global("x", "mcs", SERVER, n) for n in range(257)]
     with pytest.raises(HaspError, match="too large"):
-        flatten(Plan(tuple(entries), "mcs"))
+        flatten(SitePlan(tuple(entries), "mcs"))
     modules = [Entry.of_global("x", "mcs", Module(str(n)), n) for n in range(65)]
     with pytest.raises(HaspError, match="65 modules"):
-        flatten(Plan(tuple(modules), "mcs"))
+        flatten(SitePlan(tuple(modules), "mcs"))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from lock_list import records
 from profiler.recorded import environment
 
 from hasp.advise.planning import entry_of
-from hasp.locks.site_plan.model import Plan
+from hasp.locks.site_plan.model import SitePlan
 from hasp.locks.site_plan.toml_file import save
 from hasp.profile.model.build import load
 
@@ -37,7 +37,7 @@ def planned(program: Path, lock: str | None, wanted: dict[str, str]) -> Path:
         assert sites[0].origins, words
         entries += [entry_of(words, chosen, each) for each in sites[0].origins]
     path = program.parent / "hasp.plan.toml"
-    save(Plan(tuple(entries), "futex"), path)
+    save(SitePlan(tuple(entries), "futex"), path)
     return path
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from lock_list import records
 
-from hasp.locks.site_plan.model import Entry, Module, Plan
+from hasp.locks.site_plan.model import Entry, Module, SitePlan
 from hasp.locks.site_plan.modules import build_id, code_of_line, variable
 from hasp.locks.site_plan.toml_file import save
 
@@ -45,7 +45,7 @@ def planned(program: Path) -> Path:
     call = next(n for n in calls if "call" in dump[n])
     behind = int(dump[call + 1].split(":")[0], 16)
     assert any(begin < behind <= end for begin, end in ranges)
-    plan = Plan(
+    plan = SitePlan(
         (
             Entry.created_at(
                 f"program.c:{SITE_LINE} &db->mu", "mcs", [(module, behind)]

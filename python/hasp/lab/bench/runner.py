@@ -45,12 +45,16 @@ class Runner:
         self.program = str(native.program(PROGRAM))
         self.mutexes = mutexes
         base = interpose.original_environment()
-        native_environment = interpose.environment(GLIBC, base, [self.program])
+        native_environment = interpose.environment(
+            native.lock(GLIBC), base, [self.program]
+        )
         self.environments: dict[str, Mapping[str, str]] = dict.fromkeys(
             (GLIBC, FLOOR, BATON), native_environment
         )
         for lock in locks:
-            self.environments[lock] = interpose.environment(lock, base, [self.program])
+            self.environments[lock] = interpose.environment(
+                native.lock(lock), base, [self.program]
+            )
 
     def measure(self, case: Case, subject: str) -> Sample:
         """Run a case once; a misbehaving lock never raises an exception."""

@@ -21,13 +21,13 @@ from hasp.locks.site_plan.model import (
     MAX_MODULES,
     AddressRange,
     Module,
-    Plan,
+    SitePlan,
 )
 
 MAX_BYTES = 1 << 16
 
 
-def flatten(plan: Plan) -> str:
+def flatten(plan: SitePlan) -> str:
     """Return the text of the file. Raises HaspError if the plan is too large."""
     modules: dict[Module, int] = {}
 
@@ -57,7 +57,7 @@ def flatten(plan: Plan) -> str:
     return text
 
 
-def write(plan: Plan) -> Path:
+def write(plan: SitePlan) -> Path:
     """Write the plan to a file and return its path, for HASP_PLAN.
 
     This process becomes the program, so nothing can delete the file later. It is stored

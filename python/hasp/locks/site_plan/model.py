@@ -11,8 +11,9 @@ profiled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+PREFIX = "plan:"  # of a file name, where a lock's name may stand
 MUTEX = "mutex"  # the only kind of lock that a plan can replace
 MAX_FRAMES = 4  # return addresses that identify a site, as in the recorder
 MAX_ENTRIES = 256  # limits of libhasp.so
@@ -77,8 +78,19 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SitePlan:
     """The entries, of which the first match applies, and the default lock."""
 
     entries: tuple[Entry, ...]
     default: str
+    name: str = field(default="plan", compare=False)  # in results: plan:FILE
+
+    @property
+    def locks(self) -> tuple[str, ...]:
+        """The names of all locks that the plan uses, the default first."""
+        return tuple(dict.fromkeys([self.default, *(e.lock for e in self.entries)]))
+
+
+def is_plan(name: str) -> bool:
+    """Return true if a name in results is that of a plan, not of a lock."""
+    return name == SitePlan.name or name.startswith(PREFIX)

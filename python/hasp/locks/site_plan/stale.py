@@ -14,13 +14,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hasp.locks.site_plan.model import MAX_ENTRIES, AddressRange, Entry, Module, Plan
+from hasp.locks.site_plan.model import (
+    MAX_ENTRIES,
+    AddressRange,
+    Entry,
+    Module,
+    SitePlan,
+)
 
 SITE = re.compile(r"(?:(?P<file>[^\s:]+):(?P<line>\d+))?\s*(?P<expression>.*)")
 NAME = re.compile(r"&?\s*(\w+)")
 
 
-def refreshed(plan: Plan, files: Mapping[str, Path]) -> tuple[Plan, list[str]]:
+def refreshed(plan: SitePlan, files: Mapping[str, Path]) -> tuple[SitePlan, list[str]]:
     """Return the plan adapted to the files, and a note for each stale entry.
 
     `files` are by name. A module that is not among them may be loaded later; libhasp.so

@@ -19,6 +19,7 @@ written as `frames = [{ module = ..., build_id = ..., offset = ... }, ...]`.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,9 +30,10 @@ from hasp.locks.site_plan.model import (
     MAX_ENTRIES,
     MAX_FRAMES,
     MUTEX,
+    PREFIX,
     Entry,
     Module,
-    Plan,
+    SitePlan,
 )
 
 VERSION = 1
@@ -41,13 +43,13 @@ BUILD_ID = re.compile(r"([0-9a-f]{2}){1,32}")
 HIGHEST_OFFSET = 1 << 47
 
 
-def load(path: Path) -> Plan:
+def load(path: Path) -> SitePlan:
     """Return the plan in a file. A HaspError names the file, the line and the key."""
     document = Document.read(path)
-    return _Reader(document).plan()
+    return replace(_Reader(document).plan(), name=f"{PREFIX}{path}")
 
 
-def save(plan: Plan, path: Path) -> None:
+def save(plan: SitePlan, path: Path) -> None:
     """Write the plan to a file."""
     try:
         path.write_text(text_of(plan), encoding="utf-8")
@@ -57,7 +59,7 @@ def save(plan: Plan, path: Path) -> None:
         ) from None
 
 
-def text_of(plan: Plan) -> str:
+def text_of(plan: SitePlan) -> str:
     """Return the plan as TOML."""
     lines = [
         "# A lock for each site of a program; `hasp run --plan` applies it.",
@@ -101,7 +103,7 @@ class _Reader:
     def __init__(self, document: Document) -> None:
         self.document = document
 
-    def plan(self) -> Plan:
+    def plan(self) -> SitePlan:
         document = self.document
         if document.get(("version",)) != VERSION:
             document.fail(
@@ -120,7 +122,7 @@ class _Reader:
             document.fail(
                 ("lock",), f"more than {MAX_ENTRIES} entries", "keep the busiest sites"
             )
-        return Plan(tuple(self.entry(n, t) for n, t in enumerate(tables)), default)
+        return SitePlan(tuple(self.entry(n, t) for n, t in enumerate(tables)), default)
 
     def entry(self, number: int, table: dict[str, Any]) -> Entry:
         for key in table:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from hasp.base.errors import HaspError
 from hasp.base.sizes import format_size, size_argument
-from hasp.locks.native import PLAN, REFERENCE
+from hasp.locks.given import given_lock, given_plan
+from hasp.locks.native import REFERENCE
 
 LEAST_LIMIT = 1 << 20  # bytes; the tables of a few threads do not fit into less
 DEFAULT_LIMIT = 256 << 20
@@ -82,14 +83,16 @@ def prepare(arguments: argparse.Namespace) -> Target:
         raise HaspError(
             "--lock and --plan cannot be combined", "a plan names its default"
         )
-    lock = arguments.lock or REFERENCE
-    if arguments.plan:
-        lock = f"{PLAN}{arguments.plan}"
+    lock = (
+        given_plan(arguments.plan)
+        if arguments.plan
+        else given_lock(arguments.lock or REFERENCE)
+    )
     trace = Path(arguments.trace).absolute()
     session = files.new_session()
     base = interpose.original_environment()
     settings = settings_of(
-        trace, session, lock, sample=arguments.sample, limit=arguments.limit
+        trace, session, lock.name, sample=arguments.sample, limit=arguments.limit
     )
     command: list[str] = arguments.command
     environment = interpose.environment(lock, base, command, settings)

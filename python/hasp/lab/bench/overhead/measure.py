@@ -64,14 +64,16 @@ class Runner:
         """Return the environment of `hasp profile`, or one without Hasp."""
         base = interpose.original_environment()
         if subject not in MODES:
-            return interpose.environment(GLIBC, base, command)
+            return interpose.environment(native.lock(GLIBC), base, command)
         settings = {
             "HASP_TRACE": str(self.trace),
             "HASP_TRACE_SESSION": secrets.token_hex(8),
             "HASP_TRACE_MODE": subject,
             "HASP_TRACE_LOCK": GLIBC,
         }
-        return interpose.environment(GLIBC, base, command, trace_settings=settings)
+        return interpose.environment(
+            native.lock(GLIBC), base, command, trace_settings=settings
+        )
 
     def _loop(self, case: Case, subject: str) -> Sample:
         command = [self.program, *self.arguments[case], f"--seconds={case.seconds}"]
