@@ -323,7 +323,7 @@ def _circumstances(record: Record) -> Iterator[str]:
     words = f"Measured by `{command}` on {where}."
     if (record.get("others_cpu_share") or 0) > 0.1:
         words += " Other programs ran, which may distort figures of several threads."
-    words += " [About the cases](../hasp-bench-locks.md#cases)."
+    words += " See [the cases](../hasp-bench-locks.md#cases)."
     yield paragraph(words)
 
 
@@ -351,7 +351,7 @@ def _proof(lock: Lock, data: Data) -> Iterator[str]:
     headings = ("client", "threads", "explored", "states", "executions", "verdict")
     yield from table(headings, rows)
     command = records[0].get("command") or f"hasp check --locks {lock['name']}"
-    yield f"\nBy `{command}`; [about the clients](../hasp-check.md#clients).\n"
+    yield f"\nMeasured by `{command}`; see [the clients](../hasp-check.md#clients).\n"
 
 
 def explored(record: Record) -> str:
@@ -360,7 +360,10 @@ def explored(record: Record) -> str:
         return "all schedules"
     if record["preemptions"] is None:
         return "some schedules"
-    return f"all schedules with up to {record['preemptions']} preemptions"
+    if not record["preemptions"]:
+        return "all schedules without preemption"
+    plural = "" if record["preemptions"] == 1 else "s"
+    return f"all schedules with up to {record['preemptions']} preemption{plural}"
 
 
 def _count(value: object) -> str:

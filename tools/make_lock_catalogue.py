@@ -44,7 +44,7 @@ WRAPPERS: dict[str, tuple[Path, Lock]] = {
 # Order of the families; any that are not listed come last.
 FAMILIES = {
     "system": "The program's own mutex: the reference.",
-    "competitive": "The first thread that takes a free lock has it.",
+    "competitive": "Any running thread may take a free lock.",
     "direct handoff": "The releaser passes the lock to the next waiter.",
     "hierarchical": "Waiters on the holder's NUMA node come first, for a limited time.",
     "load control": "Surplus threads are kept away from the lock.",
@@ -54,8 +54,8 @@ FAMILIES = {
 HEAD = """\
 # The locks
 
-`hasp list` prints this list, `hasp run --lock NAME` takes a name from it. Options that
-take several locks (`--locks`) also accept families and properties: `fifo`, `bypasses`,
+`hasp list` prints this list, and `hasp run --lock NAME` accepts its names. Options that
+accept several locks (`--locks`) also accept families and properties: `fifo`, `bypasses`,
 `parks`, `spins`, `numa`, `light`, `trylock`. Each lock supports lock, trylock, timed
 lock and unlock, and has a page with its idea, state and invariants, its measured cost,
 and what was proven about it.
@@ -66,8 +66,9 @@ and what was proven about it.
 - **Overtaken**: how often later arrivals may acquire the lock before a queued waiter;
   *never* is strict FIFO. A strict-FIFO lock that parks pays a context switch for each
   handover when threads outnumber CPUs.
-- **Bytes**: of state inside `pthread_mutex_t`; of library memory for each waiting
-  thread, while it waits; and outside the mutex once it was contended, on one NUMA node.
+- **Bytes**: three numbers: the bytes of state inside `pthread_mutex_t`; the bytes of
+  library memory for each thread while it waits; and the bytes outside the mutex once it
+  was contended, on one NUMA node.
 - **Pair**: time of an uncontended lock and unlock in a process with several threads,
   relative to glibc's; `-` if it was not measured.
 - **Proven**: how many of the model checker's clients the lock passes; its page has the

@@ -5,10 +5,10 @@
  * transactional memory.
  *
  * Idea: HMCS whose threads enter at the level that suits the contention on their node.
- * The local level is skipped after a release of it that found no waiters there; a
- * thread that finds another thread of its node skipping, too, returns to the local
- * level. The paper keeps this state in each thread; here it is in the node's side
- * block, so that a thread keeps no state for locks that it does not hold.
+ * The local level is skipped after it was released without waiters; a thread that finds
+ * another thread of its node skipping it as well returns to the local level. The paper
+ * keeps this state in each thread; here it is in the node's side block, so that a
+ * thread keeps no state for locks that it does not hold.
  *
  *   deserted  in the node's side block: the last release of its local lock found no
  *             waiters

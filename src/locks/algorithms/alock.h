@@ -8,9 +8,10 @@
  *
  *   next, serving, left, directory, slot, flag  as in partitioned.h
  *
- * I1. The partitioned ticket lock with enough slots that waiters rarely share one: I1
- *     to I3 there hold unchanged. The published lock has flags in its slots and fails
- *     if there are more threads than slots. Numbers do not.
+ * I1. This is the partitioned ticket lock with so many slots that waiters rarely share
+ *     one; I1 to I3 of partitioned.h hold unchanged. The published lock has flags in
+ *     its slots and fails if there are more threads than slots. With numbers, it does
+ *     not fail.
  *
  * Timed lock: as in ticket.h.
  */

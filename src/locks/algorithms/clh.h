@@ -5,7 +5,7 @@
  * Hagersten, "Queue locks on cache coherent multiprocessors", IPPS 1994; time-outs
  * after M. Scott, "Non-blocking timeout in scalable queue-based spin locks", PODC 2002
  * (a leaver passes its predecessor to its successor). The uncontended form is Hasp's
- * own: CLH needs a node even then, and a node would outlive the waiting.
+ * own: CLH needs a node even without contention, and that node would outlive the wait.
  *
  * Idea: a waiter waits on its predecessor's cell and takes over that cell. A holder
  * that acquired without waiting has a number instead, and its cell is in the lock: it
@@ -17,23 +17,24 @@
  *         number
  *   cell  the last number released, and PARKED: a thread may be asleep on it
  *
- * I1. In a lock that no thread has left, free means tail == cell. A holder that has a
- *     number has cell + 2: numbers are given only to a holder, and released in order.
+ * I1. As long as no waiter has left, the lock is free exactly when tail == cell. If its
+ *     holder has a number, that number is cell + 2, because numbers are given only to
+ *     holders and are released in order.
  * I2. The predecessor returned by an exchange of the tail belongs to exactly one
  *     thread. Only that thread waits on the predecessor's cell and gives that waiter
  *     back.
- * I3. After LEFT_ONCE is set, a free lock may also look held: tail is a node that has
- *     left, or one granted with no thread waiting. lock() and trylock() have to walk
- *     through those.
+ * I3. After LEFT_ONCE is set, a free lock may also look held: tail names a waiter that
+ *     has left, or one that was granted although no thread waits. lock() and trylock()
+ *     have to follow such names.
  *
- * A grant (release) pairs with wait_for_grant (acquire), the store of a number
- * (release) with the loads of the cell in clh_fast and clh_wait_for_number; an exchange
- * of the tail that frees the lock with that of the next arrival. Arrivals publish their
- * waiters by exchanging the tail, and every later exchange continues that release. So
- * the exchanges that only take a waiter out again (clh_settle, clh_leave) need no
- * order: the name that they store was published before, and a number is never stored
- * there before an earlier one has been stored, so no old value of the cell is mistaken
- * for it.
+ * A grant (release) pairs with wait_for_grant (acquire), and the store of a number
+ * (release) pairs with the loads of the cell in clh_fast and clh_wait_for_number. An
+ * exchange of the tail that frees the lock pairs with that of the next arrival.
+ * Arrivals publish their waiters by exchanging the tail, and every later exchange
+ * continues that release. So the exchanges that only remove a waiter (clh_settle,
+ * clh_leave) need no order: the name that they store was published before. Numbers are
+ * stored in ascending order, so an old value of the cell is never mistaken for a new
+ * one.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_CLH_H
 #define HASP_LOCKS_ALGORITHMS_CLH_H

@@ -21,25 +21,27 @@
  *   handovers  in the node's side block: 0 the next holder of the local lock has to
  *              take the global one; n > 0 it receives both, for the n-th time in a row
  *
- * I1. mode and handovers belong to the holder: written after it has the global lock,
- *     set to 0 before it gives that up. So handovers != 0 implies that the global lock
- *     is held, and that the holder of the local lock is the holder.
+ * I1. mode and handovers belong to the holder, which writes them after it has acquired
+ *     the global lock and sets them to 0 before it releases that lock. So handovers !=
+ *     0 implies that the global lock is held, and that the holder of the local lock is
+ *     the holder.
  * I2. A thread that waits for a local lock never stops waiting. So if its holder sees a
  *     waiter, a release hands over to a live thread, and no handover has to be taken
  *     back.
  * I3. The local lock is released before the global one. Until the global lock is
- *     released, no other thread can acquire the lock and destroy it; afterwards,
- *     nothing of the lock or of its side blocks is touched. If the local release hands
- *     over both, it is the last access. Since mode identifies the holder's local lock,
- *     a thread on any node can unlock.
+ *     released, no other thread can acquire the lock and destroy it; after that, the
+ *     releasing thread accesses neither the lock nor its side blocks. If the local
+ *     release hands over both, it is the last access. Since mode identifies the
+ *     holder's local lock, a thread on any node can unlock.
  *
- * Timed lock: waits for the global lock only, as a cohort of its own, and uses that
- * lock's time-out. Proof: by I2 the local level and its leader are not affected, and a
- * thread that leaves the global lock's queue has nothing to hand on. (The paper's
- * abortable forms let threads leave the local queue, too. Then a holder may find its
- * last waiter gone after it decided to keep the global lock.)
+ * Timed lock: a timed waiter waits only for the global lock, as a cohort of its own,
+ * and uses that lock's time-out. Proof: by I2 the local level and its leader are not
+ * affected, and a thread that leaves the global lock's queue has nothing to hand on.
+ * (The paper's abortable forms let threads leave the local queue, too. Then a holder
+ * may find its last waiter gone after it decided to keep the global lock.)
  *
- * Trylock: that of the global lock. The lock is free exactly when the global one is.
+ * Trylock: it tries the global lock, because the lock is free exactly when the global
+ * one is.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_COHORT_H
 #define HASP_LOCKS_ALGORITHMS_COHORT_H

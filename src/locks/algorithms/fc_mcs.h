@@ -11,9 +11,9 @@
  *
  * The global queue is that of mcs.h. Published requests are ids of waiters, so a thread
  * keeps no record for a lock that it does not wait for. A thread that finds all slots
- * in use is a chain of its own. The combiner collects, not for a fixed time, but while
- * the same waiter is last in the global queue, which delays no thread, and until others
- * have spliced.
+ * in use forms a chain of its own. The combiner does not collect for a fixed time: it
+ * continues until another combiner has spliced, and as long as the same waiter is last
+ * in the global queue, which delays no thread.
  *
  *   state[0..1]  {tail, next} of the global queue (mcs.h)
  *   state[3]  directory of the nodes' side blocks (side_memory.h)
@@ -31,8 +31,8 @@
  * I4. A thread that splices a chain behind a free lock has acquired it for the first
  *     waiter of the chain, and grants it.
  *
- * The exchange that fills a slot (release) pairs with the combiner's load (acquire),
- * and the combiner's flag with itself.
+ * The exchange that fills a slot (release) pairs with the combiner's load (acquire);
+ * the operations on the combiner's flag pair with each other.
  *
  * Timed lock: a thread with a deadline publishes nothing; it queues as a chain of its
  * own and leaves the global queue as in mcs.h. So chains have no gaps.

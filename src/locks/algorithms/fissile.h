@@ -17,11 +17,11 @@
  * I2. A queued thread is overtaken at the latch at most FISSILE_BYPASSES times in each
  *     of two epochs and once more, and HANDOVER_LIMIT times in the queue.
  *
- * Timed lock: in the queue as in mcs.h. The alpha hands the queue over and leaves. If
- * the latch is already reserved for it, the next alpha takes it, or a thread that finds
- * the queue empty.
+ * Timed lock: a queued thread leaves as in mcs.h. The alpha hands the queue over and
+ * leaves. If the latch is already reserved for it, the next alpha takes the latch, or a
+ * thread that finds the queue empty does.
  *
- * Trylock: takes a free latch even if threads are queued; this counts as a bypass.
+ * Trylock: it takes a free latch even if threads are queued; this counts as a bypass.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_FISSILE_H
 #define HASP_LOCKS_ALGORITHMS_FISSILE_H

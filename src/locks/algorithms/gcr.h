@@ -21,7 +21,8 @@
  *   granted    1 once the top may replace such a thread; the top sets it back to 0
  *   passive    a whole lock, used as in mcs.h; its holder is the top
  *
- * I1. At most gcr_limit() threads are active, including a top that was granted.
+ * I1. At most gcr_limit() threads are active, including a top whose request was
+ *     granted.
  * I2. An active thread waits only for the wrapped lock: it leaves the active set when
  *     it has acquired, or given up. A holder need not be active to release the lock.
  * I3. WANTED is set by the top only, in one exchange with the check that the set is
@@ -32,7 +33,8 @@
  *
  * Timed lock: a passive waiter leaves the queue as in mcs.h. The top withdraws WANTED;
  * if it is already cleared, a grant is on its way, and the top continues to the wrapped
- * lock, whose timed form ends at once. It does not nap: it sets WANTED directly.
+ * lock, whose timed lock gives up at once. A timed top takes no naps, but sets WANTED
+ * directly.
  *
  * Note: threads that a condition variable hands over wait in the wrapped lock without
  * being counted. The holder put them there, and no count depends on them.

@@ -35,9 +35,9 @@
  * another, so there is no deadlock, and a thread that waits for a lock that is no
  * longer active acquires it, and moves on to the active one.
  *
- * Timed lock: uses the time-out of the lock that it waits for.
+ * Timed lock: it uses the time-out of the lock that it waits for.
  *
- * Trylock: the trylock of the active lock, repeated if that changed meanwhile.
+ * Trylock: it tries the active lock, again if another one has become active meanwhile.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_GLK_H
 #define HASP_LOCKS_ALGORITHMS_GLK_H

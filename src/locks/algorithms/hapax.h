@@ -5,10 +5,11 @@
  *
  * Idea: each acquisition has a value that is used only once. An arrival swaps its value
  * in and receives that of its predecessor; when that value has departed, the arrival
- * holds the lock. No pointers, no nodes. A waiter watches a slot of an array that all
- * locks share, hashed by the predecessor's value. Values are drawn from counters of the
- * process in blocks. In the paper each thread has a block of its own; here the
- * block of the last arrival also serves threads that find the lock free after it.
+ * holds the lock. There are no pointers or nodes. A waiter watches a slot of an array
+ * that all locks share, hashed by the predecessor's value. Values are drawn from
+ * counters of the process in blocks. In the paper each thread has a block of its own;
+ * here the block of the last arrival also serves threads that find the lock free after
+ * it.
  *
  *   arrive  value of the last arrival
  *   depart  while held: the holder's value and HELD; otherwise the last value that
@@ -22,7 +23,7 @@
  *   shard  6 bits: the counter that the block was drawn from
  *   count  42 bits: the block
  *
- * I1. Free means arrive == depart.
+ * I1. The lock is free exactly when arrive == depart.
  * I2. A lock never sees a value twice: a block belongs to one lock (block 0 to every
  *     new lock), and once arrive has passed an index of it, it does not return to
  *     earlier ones. So depart takes each value once, by its owner's release (which
@@ -34,8 +35,8 @@
  *     waiters also read depart from time to time.
  *
  * Timed lock: Hasp's own. The last arrival takes its value back, by exchanging arrive
- * from it to its predecessor's. Any other leaves a token, "for my value read my
- * predecessor's", where its successor finds it, and wakes that successor. Proof:
+ * from it to its predecessor's. Any other waiter leaves a token for its successor
+ * ("instead of my value, wait for my predecessor's"), and wakes that successor. Proof:
  * waiting links the values into a queue; both ways remove one value from it, and the
  * token of a value is used by the one thread that waits for that value. If that thread
  * takes its own value back meanwhile, no thread waits for the token. Then either it

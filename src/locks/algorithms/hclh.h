@@ -11,8 +11,8 @@
  * The global queue is that of clh.h. The master resets the local tail when it splices,
  * so the next arrival finds an empty queue and knows that it is the master; in the
  * paper it finds a mark on its predecessor, which must then not be reused too early.
- * The master waits, not for a fixed time, but while the same waiter is last in the
- * global queue, which delays no thread, and until others have spliced.
+ * The master does not wait for a fixed time: it waits until another master has spliced,
+ * and as long as the same waiter is last in the global queue, which delays no thread.
  *
  *   state[0..2]  the global queue's (clh.h)
  *   state[3]  directory of the local queues (side_memory.h)
@@ -21,8 +21,8 @@
  * I1. A waiter has one predecessor, and is the predecessor of at most one other. An
  *     exchange of either tail returns its id to one thread as a predecessor, because
  *     the exchange by which the master resets the local tail only ends the batch.
- * I2. A local queue that is not empty has a master, who will splice it: the waiter that
- *     found no predecessor there. It waits only for threads of the global queue.
+ * I2. A local queue that is not empty has a master, which will splice it: the waiter
+ *     that found no predecessor there. It waits only for threads of the global queue.
  * I3. A holder's waiter has been spliced, so no local tail names it. After a thread has
  *     been spliced, only waiters are touched outside the mutex.
  *

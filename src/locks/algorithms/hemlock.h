@@ -19,8 +19,9 @@
  * twice, or disappear. Here a word belongs to one acquisition: it is in the waiter,
  * which the holder keeps and the lock names, so that any thread can release.
  *
- * I1. Free is tail == cell. Each grant word is watched by at most one thread: the one
- *     whose exchange of the tail returned it, or that reached it through a LEFT.
+ * I1. The lock is free exactly when tail == cell. Each grant word is watched by at most
+ *     one thread: the one whose exchange of the tail returned it, or that reached it
+ *     through a LEFT.
  * I2. A word becomes GRANTED or LEFT only from WAITING, by its owner, after it found
  *     another thread last in the queue; RETRY makes it read the tail again. So there is
  *     a watcher, which acknowledges GRANTED, or on LEFT continues with the predecessor
@@ -30,15 +31,15 @@
  *     counts as RETRY.
  *
  * Setting a word (release) pairs with the successor's load (acquire); the numbers and
- * the tail as in clh.h. But an exchange by which a thread leaves the tail (release)
- * pairs with that of the thread whose name it stores there (acquire), which then sees
- * that its word was LEAVING. An acknowledgement publishes nothing else.
+ * the tail are ordered as in clh.h. But an exchange by which a thread leaves the tail
+ * (release) pairs with that of the thread whose name it stores there (acquire), which
+ * then sees that its word was LEAVING. An acknowledgement publishes nothing else.
  *
  * Timed lock: Hasp's own. A waiter announces itself on the word that it watches, so
  * that it is not granted meanwhile; then it takes itself out of the tail, or redirects
  * its successor. Proof: by I3 no lock is granted to a thread that leaves. A thread that
- * waits for a LEAVING neighbour waits for the one behind it, and so on up to the last
- * thread in the queue, which waits for none.
+ * finds LEAVING waits for its successor, which may itself wait for the next one, and so
+ * on up to the last thread in the queue, which waits for none.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_HEMLOCK_H
 #define HASP_LOCKS_ALGORITHMS_HEMLOCK_H

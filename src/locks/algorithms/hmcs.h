@@ -20,8 +20,8 @@
  *
  * I1. The holder of the lock is the head of the global queue. If mode is not 0, it is
  *     also the head of that node's queue.
- * I2. mode and handovers belong to the holder: written after it has the global lock,
- *     set to 0 before it gives that up.
+ * I2. mode and handovers belong to the holder, which writes them after it has acquired
+ *     the global lock and sets them to 0 before it releases that lock.
  * I3. The local lock is released before the global one, so nothing of the lock is
  *     touched after its release.
  *

@@ -19,8 +19,8 @@
  *
  * I1. The holder of the lock has the global number that is being served. If mode is not
  *     0, it also has that of the node.
- * I2. mode and handovers belong to the holder: written after it has the global lock,
- *     set to 0 before it gives that up.
+ * I2. mode and handovers belong to the holder, which writes them after it has acquired
+ *     the global lock and sets them to 0 before it releases that lock.
  * I3. The local lock is released before the global one, so nothing of the lock is
  *     touched after its release.
  *

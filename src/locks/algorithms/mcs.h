@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MCS queue lock, in the form that needs no storage of the holder's outside the lock
- * (K42). J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on
+ * MCS queue lock, in the form in which a holder needs no memory outside the lock (K42).
+ * J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on
  * shared-memory multiprocessors", TOCS 1991; M. Auslander et al., US patent application
  * 2003/0200457 (K42); M. Scott, "Shared-Memory Synchronization", 2013, section 4.3.1;
  * time-outs after M. Scott, W. Scherer, "Scalable queue-based spin locks with timeout",
@@ -14,7 +14,7 @@
  *   next  while held: id of the first waiter, 0 if there is none or it has not linked
  *         itself yet
  *
- * I1. Free means tail == 0 and next == 0.
+ * I1. The lock is free exactly when tail == 0; next is then 0, too.
  * I2. `next` is written by the holder, or by the one waiter whose exchange returned
  *     TAIL_HELD.
  * I3. A waiter that has exchanged the tail always links itself, so a thread that saw

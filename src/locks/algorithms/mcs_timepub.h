@@ -19,7 +19,8 @@
  *     then exchanges the cell to SKIPPED. If the exchange finds LEFT, no thread uses
  *     the waiter any more; otherwise it belongs to its thread again, which acts on it
  *     after it has seen SKIPPED.
- * I2. Times decide only who gets the lock and who yields; a wrong one costs time.
+ * I2. The times only determine which thread gets the lock and which threads yield, so a
+ *     wrong time costs speed, not correctness.
  *
  * The exchange to SKIPPED (release) pairs with the waiter's load (acquire); the rest is
  * as in mcs.h.

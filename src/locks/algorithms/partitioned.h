@@ -19,7 +19,7 @@
  * I1. The flag is set by a holder that finds all slots present, after it has filled
  *     them with its own number, for which no thread waits any more; it is never
  *     cleared.
- * I2. A number is announced once: before the flag is set by the store of `serving`;
+ * I2. A number is announced once: by the store of `serving` before the flag is set, and
  *     afterwards by the store of its slot, which follows the store of `serving`. The
  *     store of `serving` is the release (it pairs with the load in tickets_served); the
  *     store of the slot only shows that the releaser no longer touches the lock.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reciprocating lock. D. Dice, A. Kogan, "Reciprocating locks", PPoPP 2025 (arXiv
- * 2501.02380). The form that needs no storage of the holder's outside the lock is
- * Hasp's own, in the manner of K42's MCS lock (mcs.h).
+ * 2501.02380). The form in which a holder needs no memory outside the lock is Hasp's
+ * own, modelled on K42's MCS lock (mcs.h).
  *
  * Idea: arrivals push themselves on a stack. A holder with no waiter left to admit
  * detaches the whole stack, which becomes the next segment, and admits it from the top:
@@ -12,7 +12,8 @@
  *             segment was detached; otherwise the id of the last arrival
  *   next      while held: id of the waiter to admit next, 0 if the segment is used up
  *
- * I1. Free means arrivals == 0 and next == 0; TAIL_HELD implies next == 0.
+ * I1. The lock is free exactly when arrivals == 0. If arrivals is 0 or TAIL_HELD, next
+ *     is 0.
  * I2. The link of a waiter, to the arrival before it, is read only by its own thread
  *     once it is granted, or by the holder after the waiter has left. Waiters below it
  *     in its segment cannot leave the segment meanwhile, because they are admitted
@@ -25,9 +26,9 @@
  * (acquire) with the exchanges that push (release); release_if of arrivals with
  * acquire_if or with the exchange of the next arrival.
  *
- * Proof: of the bypass bound. By I3 a waiter is overtaken only by threads that push
- * themselves on top of it before its segment is detached. Each of these waits in that
- * segment itself, so none overtakes it twice.
+ * Proof: the bypass bound follows from I3. A waiter is overtaken only by threads that
+ * push themselves on top of it before its segment is detached. Each of these waits in
+ * that segment itself, so none overtakes it twice.
  *
  * Timed lock: a waiter on top of the stack removes itself by exchanging arrivals from
  * itself to its link; by I2 and I3 the link is the waiter below it, which is still

@@ -24,7 +24,7 @@
  *
  * Timed lock: as in fissile.h.
  *
- * Trylock: takes the latch if it is free and not kept.
+ * Trylock: it takes the latch if it is free and not kept.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_SHFL_H
 #define HASP_LOCKS_ALGORITHMS_SHFL_H

@@ -3,8 +3,8 @@
  * Blocking ShflLock. S. Kashyap, I. Calciu, X. Cheng, C. Min, T. Kim, "Scalable and
  * practical locking with shuffling", SOSP 2019.
  *
- * Idea: uses the queue of shfl.h, but its waiters sleep, and running threads may take
- * the free word, so that no release waits for a wake-up. The first waiter, the
+ * Idea: the queue is that of shfl.h, but its waiters sleep, and running threads may
+ * take the free word, so that no release waits for a wake-up. The first waiter, the
  * shuffler, is woken as soon as the one before it has acquired: one critical section
  * early. In the paper the shuffler wakes the waiters that it moves; since one waiter is
  * already awake, more would only compete for CPUs. The word works as in malthusian.h,
@@ -18,10 +18,10 @@
  * I1. Only the shuffler becomes impatient; otherwise B1 to B4 of barging.h hold.
  * I2. The queue keeps I2 and I3 of shfl.h. Bypasses at the word are not bounded.
  *
- * Timed lock: queued waiters leave as in mcs.h, the one that waits at the word leaves
+ * Timed lock: queued waiters leave as in mcs.h; the one that waits at the word leaves
  * as in malthusian.h.
  *
- * Trylock: takes the word if it is free.
+ * Trylock: it takes the word if it is free.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_SHFL_PARK_H
 #define HASP_LOCKS_ALGORITHMS_SHFL_PARK_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spinbit mutex: one designated spinner, the others sleep. After the mutex of the Go
- * runtime since 1.24: R. Hiltner, "runtime: improve scaling of lock2", proposal 68578
- * of the Go project, 2024.
+ * Spinbit mutex: one designated waiter spins, the others sleep. Modelled on the mutex
+ * of the Go runtime since version 1.24: R. Hiltner, "runtime: improve scaling of
+ * lock2", proposal 68578 of the Go project, 2024.
  *
  * Idea: one spinning waiter is enough to take a released lock at once; further ones
  * only contend for its cache line, and waking a sleeper while one spins is wasted. So a
@@ -10,9 +10,9 @@
  * and a release wakes no thread. It is MUTEXEE with at most one spinner.
  *
  * Differences: Go keeps a stack of sleepers, wakes the latest and, against starvation,
- * occasionally the oldest. Here threads sleep in the kernel's queue for the word, so
- * the oldest is woken, as rarely as a spinner allows; a timed waiter that gives up has
- * nothing to unlink, and a releaser nothing to search after the release.
+ * occasionally the oldest. Here threads sleep in the kernel's queue for the word, so a
+ * wake-up reaches the oldest, and only if no thread spins; a timed waiter that gives up
+ * has nothing to unlink, and a releaser has nothing to search after the release.
  *
  * The bits of state[0] are those of barging.h, with the invariants B1 to B4:
  *

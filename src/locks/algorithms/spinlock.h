@@ -10,9 +10,9 @@
  *
  *   taken, released  as in latch.h: equal when the lock is free
  *
- * I1. The lock is the latch, with its invariants L1 and L2. It is never kept.
+ * I1. The lock is a latch, so L1 and L2 hold. The latch is never kept.
  *
- * Trylock: reads first, and so does not request a cache line that it cannot use.
+ * Trylock: it reads first, and so does not request a cache line that it cannot use.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_SPINLOCK_H
 #define HASP_LOCKS_ALGORITHMS_SPINLOCK_H

@@ -15,17 +15,18 @@
  *
  *   word  0 free, 1 held
  *
- * I1. 0 -> 1 only by the attempt of the new holder (acquire), 1 -> 0 only by the
- *     holder's store (release); these pair. An attempt that finds 1 changes nothing.
+ * I1. Only the attempt of the new holder (acquire) changes the word from 0 to 1, and
+ *     only the holder's store (release) changes it back to 0; these pair. An attempt
+ *     that finds 1 changes nothing.
  *
  * A lock and unlock takes a fifth longer than with latch.h, whose atomic operation does
  * not access the word that the last release stored to. A test-and-set cannot avoid
- * that: it writes unconditionally, so the word that it writes must be the one that
- * decides. (If a second word decided, the test-and-set could overwrite what others have
- * written since that word was read.)
+ * that: it writes unconditionally, so the word that it writes must also be the one that
+ * shows who holds the lock. (If a second word decided, the test-and-set could overwrite
+ * what others have written since that word was read.)
  *
- * Trylock: reads first, and so does not write if the lock is held. The first attempt of
- * lock() is the same for all members.
+ * Trylock: it reads first, and so does not write if the lock is held. The first attempt
+ * of lock() is the same for all members.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_TAS_H
 #define HASP_LOCKS_ALGORITHMS_TAS_H

@@ -4,14 +4,14 @@
  * CACM 1979; J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on
  * shared-memory multiprocessors", TOCS 1991.
  *
- * Idea: draw a number, wait until it is served.
+ * Idea: a thread draws a number and waits until that number is served.
  *
  *   next     the number that the next arrival draws
  *   serving  the number being served
  *   left     id of the first token of a number that was given up, 0 if none
  *
- * I1. next - serving threads hold, wait for, or have left a number; free is next ==
- *     serving.
+ * I1. next - serving is how many numbers are held, waited for or given up; the lock is
+ *     free exactly when next == serving.
  * I2. Only the owner of the number being served writes `serving`: the lock's holder, or
  *     the one thread that has taken the token of that number. A token is either on the
  *     list or with the single thread that took the whole list in one exchange

@@ -8,8 +8,8 @@
  *
  *   next, serving, left  as in ticket.h
  *
- * I1. Differs from a ticket lock only in the time between two reads, on which no other
- *     thread's progress depends: I1 to I3 of ticket.h hold unchanged.
+ * I1. This lock differs from a ticket lock only in the time between two reads, on which
+ *     no other thread's progress depends, so I1 to I3 of ticket.h hold unchanged.
  *
  * Timed lock: as in ticket.h.
  */

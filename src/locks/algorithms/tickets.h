@@ -7,10 +7,10 @@
  * writes it. A kind may have a further store after that one, for which its waiters
  * wait, too.
  *
- * Numbers that timed-out waiters gave up are called left. If it is the last number
- * drawn, it is simply taken back. For any other, a token remains on a list in the lock,
- * and a thread that waits or arrives while the number is being served passes it on in
- * place of the leaver.
+ * Numbers that timed-out waiters gave up are called left. If such a number is the last
+ * one drawn, it is simply taken back. For any other number, a token remains on a list
+ * in the lock, and a thread that waits or arrives while the number is being served
+ * passes it on in place of the leaver.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_TICKETS_H
 #define HASP_LOCKS_ALGORITHMS_TICKETS_H

@@ -12,7 +12,8 @@
  * I1. A counter only indicates that `serving` should be read. So a collision costs one
  *     read, and a missing increment a delay.
  * I2. A far waiter reads its counter (acquire) before it reads `serving` and keeps
- *     away: a release whose store that read missed increments the counter afterwards.
+ *     away: if that read misses the store of a release, the release increments the
+ *     counter afterwards.
  * I3. There is no far waiter if a release finds no number drawn beyond the one that it
  *     serves, or no thread has ever waited (generation 0): then it leaves the array
  *     alone. A far waiter may arrive right after that check; it reads `serving` itself

@@ -9,10 +9,10 @@
  * A thread owns the lock for a slice, during which it may acquire it freely; then it is
  * banned until the others have had time to hold the lock for as long. Here slices and
  * bans are built on the two levels of malthusian.h: waiters sleep in the inner queue,
- * and its first, the standby, lets the slice's owner barge until the slice is over, or
- * until the owner has not returned for a while (the paper would leave the rest of the
- * slice unused). Without contention nothing is accounted and no clock is read. Threads
- * have equal weights.
+ * and the first of them, the standby, lets the slice's owner barge until the slice is
+ * over, or until the owner has not returned for a while (the paper would leave the rest
+ * of the slice unused). Without contention nothing is accounted and no clock is read.
+ * Threads have equal weights.
  *
  *   tail, next  of the inner lock
  *   state[2]    the outer word, as in barging.h
@@ -35,9 +35,10 @@
  * I3. A standby waits for a bounded number of naps, whatever the owner does: it may
  *     have exited. An account whose thread does not ask again is not a sharer.
  *
- * Timed lock: gives up between naps, or as in malthusian.h.
+ * Timed lock: a standby gives up between naps; other waiters leave as in malthusian.h.
  *
- * Trylock: takes the free outer word, within the slice or not, and is charged.
+ * Trylock: it takes the outer word if that is free, within the slice or not, and the
+ * thread is charged for the hold.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_U_SCL_H
 #define HASP_LOCKS_ALGORITHMS_U_SCL_H
