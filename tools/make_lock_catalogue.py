@@ -55,10 +55,10 @@ HEAD = """\
 # The locks
 
 `hasp list` prints this list, and `hasp run --lock NAME` accepts its names. Options that
-accept several locks (`--locks`) also accept families and properties: `fifo`, `bypasses`,
-`parks`, `spins`, `numa`, `light`, `trylock`. Each lock supports lock, trylock, timed
-lock and unlock, and has a page with its idea, state and invariants, its measured cost,
-and what was proven about it.
+accept several locks (`--locks`) also accept families and properties: `fifo`,
+`bypasses`, `parks`, `spins`, `numa`, `light`, `trylock`. Each lock supports lock,
+trylock, timed lock and unlock, and has a page with its idea, state and invariants, its
+measured cost, and what was proven about it.
 
 - **Waiting**: how a thread waits. A waiter that only spins keeps its CPU; with more
   threads than CPUs, such a lock can collapse, because the next thread in the queue, or

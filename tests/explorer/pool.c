@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * src/locks/memory/pool.c itself under the explorer, which puts a small pool of its own
- * in its place where locks are checked: slots are taken and given back by several
- * threads that meet in one shard. The same again with one bug at a time, which has to
- * be refused.
+ * Checks src/locks/memory/pool.c itself under the explorer, which replaces it by a
+ * small pool when it checks locks. Several threads that share a shard take slots and
+ * give them back. The same clients then run with one seeded bug at a time, which has to
+ * be found.
  */
 #include "explorer/clients/clients.h"
 #include "explorer/execution/services.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #undef current_thread
-#define current_thread() 1u /* of whom only the shard is wanted */
+#define current_thread() 1u /* only its shard matters */
 #undef yield
 #define yield() relax()
 #undef map_pages
@@ -45,7 +45,7 @@ static void *pages(size_t bytes);
 #undef compare_exchange_release
 #define compare_exchange_release(c, e, d) checked_cas(c, e, d, CHECKED_RELEASE)
 
-/* Both acquires of pop(): its first load and its successful exchange. */
+/* Weakens both acquires of pop(): its first load and its successful exchange. */
 #undef compare_exchange_acquire
 #undef load_acquire
 #define compare_exchange_acquire(c, e, d) checked_cas(c, e, d, CHECKED_RELAXED)
@@ -56,7 +56,7 @@ static void *pages(size_t bytes);
 #undef load_acquire
 #define load_acquire(c) checked_read(c, CHECKED_ACQUIRE)
 
-/* The tag stays 0. */
+/* The tag always stays 0. */
 #define WITHOUT_TAG(c, d) (sizeof(c)->raw == 8 ? (uint32_t)(d) : (d))
 #undef compare_exchange_acquire
 #undef compare_exchange_release
@@ -71,7 +71,7 @@ static void *pages(size_t bytes);
 #undef compare_exchange_release
 #define compare_exchange_release(c, e, d) checked_cas(c, e, d, CHECKED_RELEASE)
 
-/* Every thread may map a chunk. */
+/* Any number of threads may map a chunk at the same time. */
 #undef compare_exchange_acquire
 #define compare_exchange_acquire(c, e, d)                                              \
     (sizeof(c)->raw == 8 ? checked_cas(c, e, d, CHECKED_ACQUIRE)                       \
@@ -92,7 +92,7 @@ enum { CHUNKS = 3 };
 
 static struct pool pool;
 static struct pool_slot chunks[CHUNKS][POOL_CHUNK];
-static uint32_t mapped; /* of them; guarded by the pool */
+static uint32_t mapped; /* number of mapped chunks; guarded by the pool */
 static struct atomic_u32 filled;
 struct variant {
     const char *name;
@@ -106,11 +106,11 @@ static const struct variant *variant; /* under check */
 
 static void *pages(size_t bytes)
 {
-    expect(bytes == sizeof chunks[0] && mapped < CHUNKS, "chunks are mapped in vain");
+    expect(bytes == sizeof chunks[0] && mapped < CHUNKS, "a needless chunk was mapped");
     return chunks[mapped++];
 }
 
-/* Only the thread that took a slot uses it. */
+/* Only the thread that took a slot may use it. */
 static struct pool_slot *take(void)
 {
     begin_operation();
@@ -200,7 +200,7 @@ static bool is_right(const struct variant *checked)
     bool right =
         checked->verdict[0] ? strcmp(outcome.verdict, checked->verdict) == 0 : found;
     if (!found && !outcome.complete && outcome.preemptions != limits.preemptions)
-        right = false; /* not far enough to count */
+        right = false; /* too few states explored */
     printf("%s  %-18s %-6s %s %s (%.1f s, %s, %d preemptions)\n",
            right ? "right" : "WRONG", checked->name, checked->client->name,
            outcome.verdict, outcome.detail, outcome.seconds,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp check` over the real explorer: reports, JSON, refusals; and the deep search."""
+"""Tests `hasp check` with the real explorer, including a deep search."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_two_threads_are_explored_completely() -> None:
     assert all(row["complete"] and row["schema"] == "hasp.check/1" for row in records)
 
 
-def test_the_table_says_how_far_it_went() -> None:
+def test_the_table_shows_how_far_the_search_went() -> None:
     done = check("--locks", "mcs", "--client", "exclusion", "--preemptions", "0")
     assert done.returncode == 0, done.stderr
     assert "0 preemptions" in done.stdout

@@ -65,7 +65,7 @@ EACH_SLEEPING(SLEEPING)
 #include "wrong/condition.def"
 #undef WRONG_CONDITION
 
-/* The shipped futex lock, and the same without one of its barriers. */
+/* The shipped futex lock, and variants without one of its barriers. */
 extern const struct lock_operations futex_NONE, futex_NO_LIGHT_BARRIER,
     futex_NO_HEAVY_BARRIER, futex_FENCE_FOR_BARRIER;
 
@@ -73,7 +73,7 @@ static const struct {
     const char *name;
     const struct lock_operations *operations;
     const char *client, *verdict;
-    struct client own; /* if `client` is NULL */
+    struct client own; /* used if `client` is NULL */
 } cases[] = {
 #define WRONG(kind, bug, client, verdict)                                              \
     {#kind " " #bug, &kind##_##bug, client, verdict, {0}},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads whose waiting can be observed from outside, through the kernel's view of
- * them, so that it works for any lock.
+ * Threads whose waiting can be observed from outside for any lock, because it is read
+ * from the kernel's state of the thread.
  */
 #ifndef HASP_TESTS_UNIT_CREW_H
 #define HASP_TESTS_UNIT_CREW_H
@@ -25,11 +25,11 @@ struct member {
     void (*work)(struct member *);
     void *subject;
     uint32_t number, node;
-    struct atomic_u32 id; /* the kernel's; 0 before it runs, UINT32_MAX: wrong node */
+    struct atomic_u32 id; /* 0 before the thread runs, UINT32_MAX: wrong node */
 };
 
 struct usage {
-    uint64_t run_ns, ready_ns; /* on a CPU, and waiting for one */
+    uint64_t run_ns, ready_ns; /* time on a CPU, and time waiting for one */
     char state;                /* the state letter of /proc/PID/stat; 0 once it has
                                 * ended */
 };
@@ -82,11 +82,11 @@ static inline void crew_start(struct member *member)
             return;
         pthread_join(member->thread, NULL);
     }
-    CHECK(!"a thread id that is on this node");
+    CHECK(!"no thread id maps to this node");
 }
 
-/* Returns once the member is waiting: it sleeps, or has used so much CPU time that it
- * must have queued. */
+/* Returns once the member is waiting: it either sleeps, or has used so much CPU time
+ * that it must have queued. */
 static inline void crew_await(struct member *member)
 {
     uint32_t id = load_acquire(&member->id);

@@ -25,7 +25,7 @@ static uint32_t load(const struct atomic_u32 *cell, bool acquire);
 
 #include "platform/native/fork.h"
 
-static struct fork_page page = {.unforked = {1}}; /* another thread has detected it */
+static struct fork_page page = {.unforked = {1}}; /* detected by another thread */
 struct fork_page *fork_page = &page;
 struct atomic_u32 fork_generation_number = {NEW_GENERATION};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Concurrency restriction as seen from the wrapped lock, which counts the threads that
- * wait in it.
+ * Checks concurrency restriction from inside the wrapped lock, which counts the threads
+ * that wait in it.
  *
  *   gcr         never more than gcr_limit() threads wait in the lock; all acquire it;
  *               none stays outside while the lock is idle
@@ -171,8 +171,8 @@ int main(int count, char **words)
         if (strcmp(subjects[i].name, name) == 0)
             operations = &subjects[i].operations;
     CHECK(operations != NULL);
-    /* A thread that is left outside waits for ever; with the seeded bug, not for
-     * long. */
+    /* A thread that is left outside would wait for ever, so with a seeded bug the test
+     * waits only briefly. */
     alarm(strcmp(name, "stingy") == 0 ? SOON_S : LONG_S);
     run_together(pass_once, true);
     CHECK_EQUAL(guarded, THREADS);

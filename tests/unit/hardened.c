@@ -4,8 +4,8 @@
  * spin on it would repeatedly take the line away from the holder.
  *
  * The memory of a held lock (its own page, and the pools) is made read-only while
- * another thread calls trylock. A waiter that writes meanwhile is stopped until that is
- * over.
+ * another thread calls trylock. A waiter that writes meanwhile is stopped until trylock
+ * has returned.
  */
 #include "crew.h"
 #include "properties.h"
@@ -24,8 +24,8 @@ struct sealed {
 
 static struct atomic_u32 trier, wrote, open_again;
 
-/* A write by the thread that calls trylock is the failure; the thread continues once
- * the memory is writable again. */
+/* A write by the thread that calls trylock counts as a failure; the thread continues
+ * once the memory is writable again. */
 static void faulted(int signal_number, siginfo_t *information, void *context)
 {
     (void)signal_number, (void)information, (void)context;
@@ -106,7 +106,7 @@ void check_hardened(const struct lock_descriptor *descriptor)
     if (descriptor->trylock_hardened)
         CHECK(!alone && !queued);
     else
-        CHECK(alone || queued); /* otherwise it should be declared */
+        CHECK(alone || queued); /* otherwise it should be declared hardened */
     descriptor->operations.destroy(sealed.lock);
     munmap(sealed.lock, PAGE);
     sigaction(SIGSEGV, &usual, NULL);

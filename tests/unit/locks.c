@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls every lock of the list through its operations on a bare struct lock, and checks
- * exclusion, trylock, deadlines, waiters that leave the queue, and what is left
- * afterwards. The same checks run on the wrong locks of wrong_locks.h, which they must
- * refuse:
+ * mutual exclusion, trylock, deadlines, waiters that leave the queue, and that nothing
+ * is left over. The same checks run on the wrong locks of wrong_locks.h, which they
+ * must reject:
  *
  *   locks NAME...    these locks pass; without names, all
  *   locks list       names are found; also tests the default lock without its bias
@@ -36,22 +36,22 @@ static struct deadline from_now(uint64_t ns)
     return deadline;
 }
 
-/* The critical section. Two threads in it are detected by `inside`, or by a lost
- * update. */
+/* The critical section. Two threads in it at once are detected by `inside`, or by a
+ * lost update. */
 static void section(struct subject *subject)
 {
     CHECK_EQUAL(fetch_add_relaxed(&subject->inside, 1), 0);
     long plain = subject->plain;
     if (plain % 64 == 0)
-        yield(); /* lets other threads run, even on one CPU */
+        yield(); /* let other threads run, even on one CPU */
     else
         relax();
     subject->plain = plain + 1;
     CHECK_EQUAL(fetch_add_relaxed(&subject->inside, UINT32_MAX), 1);
 }
 
-/* Starting a thread takes longer than all its rounds, so threads wait for one
- * another. */
+/* Starting a thread takes longer than all its rounds, so the threads wait until all
+ * have started. */
 static void start_together(struct subject *subject)
 {
     fetch_add_relaxed(&subject->ready, 1);
@@ -78,7 +78,7 @@ static void *locker(void *argument)
     return NULL;
 }
 
-/* Repeatedly times out in the middle of the queue; counts its acquisitions. */
+/* Repeatedly times out in the middle of the queue, and counts its acquisitions. */
 static void *leaver(void *argument)
 {
     struct subject *subject = argument;
@@ -111,8 +111,7 @@ static void check_alone(struct subject *subject)
     CHECK_EQUAL(load_relaxed(&lock->word), 0);
     CHECK(operations->trylock(lock)); /* also if a waiter has left the queue */
     operations->unlock(lock);
-    CHECK(operations->timedlock(lock, &past)); /* the lock is free: the deadline does
-                                                * not matter */
+    CHECK(operations->timedlock(lock, &past)); /* a free lock ignores the deadline */
     operations->unlock(lock);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order in which waiters acquire.
+ * Checks the order in which waiters acquire the lock.
  *
  * A holder lets waiters arrive one after the other; each is seen waiting before the
  * next one is started. Then it releases, and may acquire again; so may the waiters. An
@@ -17,11 +17,11 @@
 enum {
     WAITERS = 6,
     BOUND_RUNS = 4,
-    HUNT_RUNS = 60, /* enough for one overtaking */
+    HUNT_RUNS = 60, /* enough to see one overtaking */
     NUMA_RUNS = 10,
-    /* The smallest percentage of handovers that stay on the node. A queue reaches 0,
-     * random order just under 50, a cohort 80. A lock that only backs off longer hardly
-     * differs from random order. */
+    /* The smallest accepted percentage of handovers that stay on the node. A FIFO queue
+     * reaches 0, a random order just under 50, a cohort lock 80. A lock that only backs
+     * off longer hardly differs from random order. */
     NUMA_PERCENT = 25,
     RETURNS_MIN = 8,
     RETURNS_MAX = 400,
@@ -128,7 +128,7 @@ static void check_bound(const struct lock_descriptor *descriptor)
     }
 }
 
-/* A lock that is declared to let others pass does so at least once. */
+/* A lock that is declared to allow overtaking does so at least once. */
 static void check_overtaking(const struct lock_descriptor *descriptor)
 {
     struct run run;
@@ -137,11 +137,11 @@ static void check_overtaking(const struct lock_descriptor *descriptor)
         if (run_once(descriptor, shape, &run))
             return;
     }
-    CHECK(!"a waiter that is overtaken: declare FIFO");
+    CHECK(!"no waiter was overtaken: declare the lock FIFO");
 }
 
-/* Waiters of two nodes alternate: first come, first served would change the node each
- * time. */
+/* The waiters queue alternately on two nodes, so a FIFO lock would change nodes at each
+ * handover. */
 static void check_numa(const struct lock_descriptor *descriptor)
 {
     uint32_t stays = 0, handovers = 0;

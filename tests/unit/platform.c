@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The native platform: parking, deadlines, fork generations, topology, spinning. */
+/* Tests the native platform: parking, deadlines, fork generations, topology,
+ * spinning. */
 #include "check.h"
 
 #include "platform/native/cgroup.h"
@@ -43,7 +44,7 @@ static void check_parking(void)
     requeue(&cell, 1, &other);
     store_release(&cell, 0);
     unpark(&other, 1);
-    unpark(&cell, 1); /* in case it had not slept yet */
+    unpark(&cell, 1); /* in case the thread had not slept yet */
     pthread_join(thread, NULL);
 }
 
@@ -81,15 +82,15 @@ static void check_forks(void)
     CHECK_EQUAL(fork_generation(), before);
 }
 
-/* A child by a raw clone, which runs no fork handler, made while another thread of the
- * parent was starting a generation. */
+/* A child created by a raw clone, which runs no fork handler, while another thread of
+ * the parent is starting a generation. */
 static void check_raw_clone(void)
 {
     uint32_t before = fork_generation();
     store_relaxed(&fork_page->detecting, 1);
     pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     if (child == 0) {
-        alarm(20); /* it would wait for the parent's thread for ever */
+        alarm(20); /* a wrong child would wait for ever for the parent's thread */
         _exit(fork_generation() != before ? 0 : 1);
     }
     store_relaxed(&fork_page->detecting, 0);
@@ -142,8 +143,8 @@ static void check_affinity(void)
     topology_read(NULL);
 }
 
-/* Makes the kernel refuse masks of up to 1,024 CPUs, as one with more CPU ids does.
- * Returns false where filters are not available. */
+/* Makes the kernel refuse masks of up to 1,024 CPUs, as a kernel with more CPU ids
+ * does. Returns false if seccomp filters are not available. */
 static bool pretend_many_cpu_ids(void)
 {
     struct sock_filter filter[] = {
@@ -210,7 +211,7 @@ static void check_nested_quotas(void)
     write_file("cpu/x/cpu.cfs_quota_us", "400000\n");
     write_file("cpu/x/cpu.cfs_period_us", "100000\n");
     write_file("cpu/x/y/cpu.cfs_quota_us", "-1\n");
-    CHECK_EQUAL(quota("0::/a/b/c\n"), 3); /* an ancestor's, rounded up */
+    CHECK_EQUAL(quota("0::/a/b/c\n"), 3); /* the quota of an ancestor, rounded up */
     CHECK_EQUAL(quota("0::/a/tight\n"), 2);
     CHECK_EQUAL(quota("0::/u"), 7);
     CHECK_EQUAL(quota("2:cpu,cpuacct:/x/y\n1:cpuset:/\n0::/\n"), 4);
@@ -230,7 +231,7 @@ static void check_spinning(void)
     spinning_set_park_cost(1000);
     uint32_t low = spinning_calibrate();
     spinning_set_park_cost(1000000);
-    CHECK(spinning_calibrate() > low); /* dearer sleep, longer spin */
+    CHECK(spinning_calibrate() > low); /* the dearer a sleep, the longer the spin */
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks have the properties that their entries in the list declare.
+ * Checks that locks have the properties that their entries in the list declare.
  *
  *   properties NAME...      these locks do; without names, all
  *   properties wrong CLAIM  exit status 1 if this false claim is detected, 0 if it is
@@ -43,7 +43,7 @@ static void check_claim(const char *title)
 
 int main(int count, char **words)
 {
-    barrier_register(); /* before there are threads, as in the interposer */
+    barrier_register(); /* before any thread starts, as in the interposer */
     if (count > 1 && strcmp(words[1], "wrong") == 0) {
         check_claim(count > 2 ? words[2] : NULL);
         return 0;

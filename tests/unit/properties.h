@@ -18,7 +18,7 @@ void check_sleep(const struct lock_descriptor *descriptor);
 /* hardened.c: TRYLOCK_HARDENED. */
 void check_hardened(const struct lock_descriptor *descriptor);
 
-/* space.c: LIGHT, SPACE and SPACE_OUTSIDE. To be run before the others, which leave
+/* space.c: LIGHT, SPACE and SPACE_OUTSIDE. Run this before the others, which leave
  * waiters in the pool. */
 void check_space(const struct lock_descriptor *descriptor);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queues that prefer waiters of a node, as sequences: queues made by hand, before and
- * after the operations of cna.h's holder and shfl.h's shuffler. A letter is a waiter:
- * `o` of the caller's node, `x` of another; a number tells equal ones apart.
+ * Tests how queues that prefer waiters of a node reorder them: it compares hand-made
+ * queues before and after the operations of the holder in cna.h and of the shuffler in
+ * shfl.h. A letter is a waiter: `o` is on the caller's node, `x` on another; a number
+ * distinguishes equal ones.
  */
 #include "check.h"
 
@@ -20,7 +21,7 @@ struct queue {
     unsigned count;
 };
 
-/* The lock as it is while the caller holds the (inner) lock. */
+/* The state while the caller holds the (inner) lock. */
 static void queue_up(struct queue *queue, const char *nodes)
 {
     memset(queue, 0, sizeof *queue);
@@ -41,8 +42,8 @@ static unsigned number_of(const struct queue *queue, uint32_t id)
     return i;
 }
 
-/* The numbers of the waiters from `id` on; checks that the last is that of the
- * queue. */
+/* Writes the numbers of the waiters from `id` on, and checks that the last one is the
+ * queue's tail. */
 static void check_sequence(struct queue *queue, uint32_t id, const char *expected)
 {
     char found[2 * MOST + 1] = "";
@@ -77,8 +78,8 @@ static void check_shuffling(const char *nodes, const char *expected, uint32_t mo
     give_all(&queue);
 }
 
-/* The waiter that a holder picks, and those after it once the main queue has been
- * joined to the secondary one again. */
+/* Checks which waiter a holder picks, and the order of the others once the main queue
+ * has been appended to the secondary one. */
 static void check_picking(const char *nodes, unsigned picked, const char *secondary,
                           const char *main_queue)
 {
@@ -98,8 +99,8 @@ static void check_picking(const char *nodes, unsigned picked, const char *second
     give_all(&queue);
 }
 
-/* After HANDOVER_LIMIT handovers past the first waiter, it and all threads that wait by
- * then are served in order of arrival. */
+/* After HANDOVER_LIMIT handovers past the first waiter, that waiter and all threads
+ * waiting by then are served in order of arrival. */
 static void check_limit(void)
 {
     struct queue queue;

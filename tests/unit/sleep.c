@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiters of a parking lock leave the CPUs to other threads; all others do not. */
+/* Checks that waiters of a parking lock leave the CPUs to other threads, and that all
+ * others do not. */
 #include "crew.h"
 #include "properties.h"
 
@@ -11,8 +12,8 @@ enum {
     SLEEPERS = 3,
     SETTLE_US = 30000,
     HOLD_US = 60000,
-    PARKED_PERCENT = 10,   /* the largest share of the time awake */
-    SPINNING_PERCENT = 50, /* the smallest share */
+    PARKED_PERCENT = 10,   /* largest share of time awake for a parked waiter */
+    SPINNING_PERCENT = 50, /* smallest share of time awake for a spinning waiter */
 };
 
 struct bed {
@@ -48,7 +49,7 @@ static bool sleeps_as_claimed(const struct lock_descriptor *descriptor)
     for (int i = 0; i < SLEEPERS; i++)
         after[i] = usage_of(load_relaxed(&members[i].id));
     uint64_t elapsed = now_ns() - start;
-    uint32_t spinning = 0; /* while the others sleep */
+    uint32_t spinning = 0; /* waiters that spin while the others sleep */
     bed.operations->unlock(&bed.lock);
     for (int i = 0; i < SLEEPERS; i++) {
         pthread_join(members[i].thread, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks the memory of a lock. It uses none outside the mutex while no thread waits,
- * and as much as declared once one does. When the lock is destroyed, all of it is
- * freed.
+ * Checks the memory of a lock. A lock uses no memory outside the mutex while no thread
+ * waits, and as much as declared once one does. When it is destroyed, all of that
+ * memory is freed.
  */
 #include "crew.h"
 #include "properties.h"
@@ -16,7 +16,7 @@ enum {
     PEERS = 3,
     ROUNDS = 1500,
     ROUNDS_MIN = 100,
-    ROUNDS_NS = 1000000000, /* a busy machine only reaches the minimum */
+    ROUNDS_NS = 1000000000, /* time limit; a busy machine only reaches the minimum */
     NODES = 2,
     STATE_WORDS = 4,
     LEAVE_EVERY = 5,
@@ -26,7 +26,7 @@ enum {
 struct plot {
     struct lock lock;
     const struct lock_operations *operations;
-    uint32_t words; /* of the state that the lock may use */
+    uint32_t words; /* words of state that the lock may use */
     bool leaving;   /* peers occasionally time out */
     struct atomic_u32 round, arrived, done, ended;
 };
@@ -90,7 +90,7 @@ static void peer_work(struct member *member)
     }
 }
 
-/* Lets the peers wait for a while, then go; the lock is new in each round. */
+/* Lets the peers wait for a while and then acquire; each round uses a new lock. */
 static void hold_and_destroy(struct plot *plot)
 {
     uint64_t enough = now_ns() + ROUNDS_NS;
@@ -135,16 +135,16 @@ static void contend(const struct lock_descriptor *descriptor, bool leaving)
 
 /* Each thread has one waiter, and a second one if another thread has not finished
  * giving back the first. Each thread may have created every side block once, because
- * the pool returns blocks to the threads that created them, and one superfluous block
- * if two threads found it missing. */
+ * the pool returns blocks to the threads that created them. One superfluous block is
+ * allowed, because two threads may have found a block missing at the same time. */
 static void check_used(const struct lock_descriptor *descriptor, bool leaving)
 {
     uint32_t slot = sizeof(struct pool_slot);
-    uint32_t threads = (leaving ? 2 : 1) * (PEERS + 1); /* the second time with other
-                                                         * threads */
+    /* The second round, if there is one, runs in other threads. */
+    uint32_t threads = (leaving ? 2 : 1) * (PEERS + 1);
     uint32_t each = (descriptor->waiter_bytes + slot - 1) / slot;
     if (leaving && !each)
-        each = 1; /* the mark of a thread that timed out */
+        each = 1; /* left by a thread that timed out */
     uint32_t waiters = 2 * threads * each;
     uint32_t bytes = descriptor->outside_bytes + NODES * descriptor->node_bytes;
     uint32_t blocks = bytes ? threads * ((bytes + slot - 1) / slot + 1) : 0;

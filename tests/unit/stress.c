@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many threads, few CPUs, and every operation of a lock, on the perturbed platform.
+ * Runs every operation of a lock with many threads on few CPUs, on the perturbed
+ * platform.
  *
  *   stress NAME...  runs each lock for STRESS_SECONDS (a tenth of a second by default);
  *                   without names, every lock of the list
@@ -27,8 +28,7 @@ struct subject {
     struct lock lock;
     long plain; /* guarded by the lock */
     struct atomic_u32 inside;
-    struct atomic_u32 to_release; /* 1: held by a thread that left the unlock to the
-                                   * deputy */
+    struct atomic_u32 to_release; /* 1: the holder leaves the unlock to the deputy */
 };
 
 struct worker {
@@ -79,7 +79,7 @@ static void dawdle(uint32_t *seed)
         pause_for(any(seed, 32));
 }
 
-/* Occasionally binds a thread to one CPU, or frees it. */
+/* Occasionally binds the calling thread to one CPU, or unbinds it. */
 static void migrate(uint32_t *seed)
 {
     cpu_set_t one;

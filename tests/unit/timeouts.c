@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * However often threads time out on a held lock, the lock keeps a bounded number of
- * their waiters, and works as before.
+ * Checks that a held lock keeps a bounded number of waiters of timed-out threads,
+ * however many threads time out, and that it works as before.
  *
  *   timeouts NAME [NUMBER]   this many time-outs (default 100000) on that lock
  */
@@ -26,7 +26,7 @@ enum {
 
 static struct lock lock;
 static struct lock_operations operations;
-static uint32_t number; /* of the time-outs in a round */
+static uint32_t number; /* number of time-outs in a round */
 static struct atomic_u32 round, left, done;
 
 static struct deadline deadline_in(uint64_t ns)
@@ -68,8 +68,8 @@ static void wait_in_time(struct member *member)
     operations.unlock(&lock);
 }
 
-/* The others time out behind the present queue; then a thread without a deadline
- * arrives. */
+/* The other threads time out at the end of the current queue; then a thread without a
+ * deadline arrives. */
 static void do_round(struct member *waiting, void (*work)(struct member *))
 {
     store_relaxed(&left, number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Usage fairness: of two threads that always want the lock, one for ten times as long
- * as the other, each holds it for about half of the time.
+ * Checks usage fairness: if two threads always want the lock, and one holds it ten
+ * times as long as the other, each gets it for about half of the time.
  *
  *   usage NAME          checks that the named lock is fair
  *   usage unfair NAME   checks that it is not: a lock that serves threads in order of
@@ -28,7 +28,8 @@ struct user {
     uint64_t section_ns, held_ns;
 };
 
-/* CPU time: time that other programs take from a holder does not count. */
+/* Measures CPU time, so that time taken by other programs does not count as hold
+ * time. */
 static uint64_t used_ns(void)
 {
     struct timespec used;
@@ -51,7 +52,8 @@ static void *use(void *argument)
     return NULL;
 }
 
-/* Each on its own CPU: on a shared one, the scheduler would make them equal. */
+/* Each thread has its own CPU, because on a shared one the scheduler would make them
+ * equal. */
 static void bind_to_cpu(pthread_t thread, int number)
 {
     cpu_set_t allowed, one;
@@ -67,7 +69,7 @@ static void bind_to_cpu(pthread_t thread, int number)
     exit(77); /* one CPU: nothing can be observed */
 }
 
-/* How many times as long as the other thread the greedy one holds the lock. */
+/* Returns how many times as long as the other thread the greedy one holds the lock. */
 static double imbalance(const struct lock_operations *operations)
 {
     static struct subject subject;
@@ -94,7 +96,8 @@ int main(int argc, char **argv)
     int index = argc > 1 ? lock_find(argv[argc - 1]) : -1;
     CHECK(index > 0);
     double seen = 0;
-    /* Other programs take CPU time from holders: use the best of a few attempts. */
+    /* Other programs take CPU time from holders, so the best of a few attempts
+     * counts. */
     for (int i = 0; i < ATTEMPTS; i++) {
         seen = imbalance(&lock_list[index].operations);
         printf("%s: %.2f\n", lock_list[index].name, seen);

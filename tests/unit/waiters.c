@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pool of waiters never gives one waiter out twice, and reuses those given back. */
+/* Checks that the pool of waiters never hands out one waiter twice, and reuses returned
+ * ones. */
 #include "check.h"
 
 #include "locks/waiting/waiter.h"
@@ -37,7 +38,7 @@ static void *give_back(void *unused)
     return unused;
 }
 
-/* A waiter that one thread takes and another gives back returns to the former. */
+/* A waiter that one thread takes and another gives back returns to the first thread. */
 static void check_no_drift(void)
 {
     uint32_t before = waiter_count();
@@ -60,7 +61,7 @@ int main(void)
         pthread_join(threads[i], NULL);
     CHECK(waiter_count() <= THREADS * HELD);
 
-    /* Threads in sequence reuse each other's waiters. */
+    /* Threads that run one after another reuse each other's waiters. */
     for (int i = 0; i < 300; i++) {
         pthread_t thread;
         CHECK_EQUAL(pthread_create(&thread, NULL, churn, NULL), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* False entries of the list, which the checks of properties.c have to detect. */
+/* False entries for the list, which the checks of properties.c have to detect. */
 #ifndef HASP_TESTS_UNIT_WRONG_CLAIMS_H
 #define HASP_TESTS_UNIT_WRONG_CLAIMS_H
 
@@ -74,7 +74,7 @@ static void claim_few_bytes(struct lock_descriptor *lock)
 
 static int (*greedy_lock_inner)(struct lock *);
 
-/* Takes memory although no thread waits. */
+/* Allocates memory although no thread waits. */
 static int greedy_lock(struct lock *lock)
 {
     side_block_take();
@@ -109,7 +109,7 @@ static const struct {
     {"barging is FIFO", "ttas", claim_fifo},
     {"a woken herd is FIFO", "futex", claim_fifo},
     {"barging is bounded", "ttas", claim_bound},
-    {"a queue lets others pass", "mcs", claim_overtaking},
+    {"a queue lets others overtake", "mcs", claim_overtaking},
     {"a queue knows nodes", "mcs", claim_numa},
     {"spinning is sleeping", "ticket", claim_parking},
     {"sleeping is spinning", "mcs-park", claim_spinning},

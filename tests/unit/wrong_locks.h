@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks with one seeded bug each, which the checks of locks.c have to refuse. Otherwise
- * they are correct, and no superfluous unlock leaves a thread waiting for ever.
+ * Locks with one seeded bug each, which the checks of locks.c have to reject. Otherwise
+ * they are correct, and a superfluous unlock leaves no thread waiting for ever.
  */
 #ifndef HASP_TESTS_UNIT_WRONG_LOCKS_H
 #define HASP_TESTS_UNIT_WRONG_LOCKS_H

@@ -47,7 +47,7 @@ static void sb_two_light(unsigned thread)
     r[thread] = load_relaxed(thread ? &x : &y);
 }
 
-/* The light barrier is executed too early and too late to have an effect. */
+/* One light barrier is executed too early and one too late to have an effect. */
 static void sb_misplaced(unsigned thread)
 {
     if (thread == 0)

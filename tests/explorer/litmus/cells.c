@@ -80,7 +80,7 @@ static bool is_broken(const uint32_t *v)
     return v[0] < 3 && goes_on(v);
 }
 
-/* A releasing read-modify-write also carries what the previous store released. */
+/* A releasing read-modify-write also publishes what the previous store released. */
 static void joined(unsigned thread)
 {
     if (thread == 0) {

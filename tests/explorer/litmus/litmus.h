@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A litmus test: a few threads, their allowed outcomes, and the expected verdict. The
- * outcome is the contents of `r` at the end; each word of it is written by one thread
- * or by the finishing function.
+ * outcome is the final contents of `r`. Each word of `r` is written by one thread or by
+ * the finishing function.
  */
 #ifndef HASP_TESTS_EXPLORER_LITMUS_H
 #define HASP_TESTS_EXPLORER_LITMUS_H
@@ -28,8 +28,8 @@ extern const struct litmus asymmetric_tests[], ordering_tests[], cells_tests[],
 extern struct atomic_u32 x, y, z;
 extern uint32_t r[REGISTERS];
 
-/* Note the outcome; first, as named, the last values of y and x as r[2] and r[3], or of
- * one of them as r[3]. */
+/* These functions record the outcome. Those named after x or y first store the final
+ * values of y and x in r[2] and r[3], or that of one of them in r[3]. */
 void finish_seen(void);
 void finish_x(void);
 void finish_y(void);

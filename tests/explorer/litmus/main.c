@@ -27,7 +27,7 @@ static unsigned code(const uint32_t *values)
     return result;
 }
 
-/* Not instrumented: the set of outcomes is not part of the run. */
+/* This code is not instrumented, because the set of outcomes is not part of the run. */
 void note_outcome(void);
 
 void finish_seen(void)
@@ -121,6 +121,6 @@ int main(int count, char **words)
                 run++;
                 wrong += !is_right(test);
             }
-    printf("%u of %u litmus tests are right\n", run - wrong, run);
+    printf("%u of %u litmus tests passed\n", run - wrong, run);
     return wrong || !run;
 }

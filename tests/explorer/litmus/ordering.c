@@ -80,7 +80,7 @@ static void lb(unsigned thread)
     store_relaxed(thread ? &x : &y, 1);
 }
 
-/* C11 allows both to be 1; this model leaves that out (docs/checking.md). */
+/* C11 allows both values to be 1; this model excludes that (docs/checking.md). */
 static bool not_both_one(const uint32_t *v)
 {
     return bits(v) && !(v[0] && v[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain data: tests for the verdict. */
+/* Plain data: these tests check the verdict. */
 #include "litmus/litmus.h"
 
 static uint32_t data;

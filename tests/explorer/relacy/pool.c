@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A pool for the runs under Relacy: a thread gets back the slots that it gave last, and
- * a give happens before the next take of the slot. */
+/* A pool for the runs under Relacy. A thread first reuses the slots that it returned
+ * last, and returning a slot happens before it is taken again. */
 #include "relacy/pool.h"
 
 #include "locks/memory/side_memory.h"

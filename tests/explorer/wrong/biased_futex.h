@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The shipped futex lock with one of its barriers removed. A file of its own for each
- * variant redefines the barrier and defines VARIANT, then includes this. */
+/* The shipped futex lock with one of its barriers removed. Each variant has a file of
+ * its own, which redefines the barrier, defines VARIANT, and then includes this
+ * header. */
 #include "locks/list/descriptor.h"
 
 #define NAMED(name) NAMED_AGAIN(name, VARIANT)

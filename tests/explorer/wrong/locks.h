@@ -134,7 +134,7 @@ static inline void queue_unlock(struct lock *lock, enum bug bug)
                 waiter_give(self);
             return;
         }
-        if (bug == GRANTS_BY_THE_TAIL) /* before the link is visible */
+        if (bug == GRANTS_BY_THE_TAIL) /* before the link becomes visible */
             next = load_relaxed(queue_tail(lock));
         else
             spin_until((next = queue_next(self, bug)) != 0);
@@ -168,7 +168,7 @@ static inline void queue_adopted(struct lock *lock, struct waiter *waiter, enum 
     store_relaxed(queue_holder(lock), waiter->link.id);
 }
 
-/* --- three states and a futex --- */
+/* --- a three-state futex lock --- */
 
 static inline bool sleeping_trylock(struct lock *lock, enum bug bug)
 {
