@@ -78,7 +78,7 @@ inline trylock()
     }
 }
 
-/* Ends when acquired, or when not counted and the word had HELD and SLEEPERS. */
+/* Ends when the lock is acquired, or when the thread is not counted as a spinner and the word had HELD and SLEEPERS. */
 inline counted_spin(slept)
 {
     do
@@ -180,7 +180,7 @@ inline look(patient)
     }
 }
 
-/* in_time: it was granted first. */
+/* in_time is set if the lock was granted first. */
 inline leave()
 {
     atomic {

@@ -84,7 +84,7 @@ inline wait_for_grant()
 #endif
 }
 
-/* Sets `left` to false if it was granted first. */
+/* Sets `left` to false if the lock was granted first. */
 inline leave()
 {
     left = false;

@@ -35,7 +35,7 @@ byte spurious;
     (BUFFERED(1, c) -> threads[self].buffer[1].value : \
      (BUFFERED(0, c) -> threads[self].buffer[0].value : memory[c]))
 
-/* The assertion shows that the size of the buffer is not a restriction. */
+/* The assertion shows that the buffer never limits a thread. */
 inline plain_store(c, v)
 {
     d_step {
@@ -64,7 +64,7 @@ inline drain(t)
     od
 }
 
-/* One for each thread: its stores reach the memory at any time. */
+/* Each thread has one, so its stores may reach the memory at any time. */
 proctype store_buffer(byte t)
 {
 end:
@@ -102,7 +102,7 @@ inline compare_exchange(c, from, to, ok)
     }
 }
 
-/* To a waking thread, the kernel compares and sleeps in one step. */
+/* To a thread that wakes others, the kernel's comparison and sleep are one step. */
 inline fall_asleep(c, expected)
 {
     d_step {

@@ -3,10 +3,10 @@
 
 These lines of a head comment define the tests:
 
-    Models: FILE FUNCTION[=DIGEST]...         the C functions that it models
-    Run: NAME [-DX...]                        a configuration without errors
-    Slow: NAME [-DX...]                       the same, for `make test-all`
-    Bug: NAME what it is: ERROR [CONFIG]      with -DBUG_NAME, Spin must report ERROR
+    Models: FILE FUNCTION[=DIGEST]...         the C functions that the model covers Run:
+    NAME [-DX...]                        a configuration without errors Slow: NAME
+    [-DX...]                       the same, for `make test-all` Bug: NAME what it is:
+    ERROR [CONFIG]      with -DBUG_NAME, Spin must report ERROR
 
 A bug is searched for in the configuration that defines CONFIG, or in the first one.
 """
@@ -29,7 +29,7 @@ LIMITS = ("-m1000000", "-DMEMLIM=2000")
 
 @dataclass(frozen=True)
 class Run:
-    """One search: a model with definitions, and the error that must be found."""
+    """One search: a model, its definitions, and the error that Spin must find."""
 
     model: Path
     name: str
@@ -104,7 +104,7 @@ def modelled(model: Path) -> Iterator[Modelled]:
 
 
 def c_function(file: str, name: str) -> str | None:
-    """The text of a C function, from its first line to the brace that ends it."""
+    """Return the text of a C function, from its first line to its closing brace."""
     text = (ROOT / file).read_text(encoding="utf-8")
     pattern = rf"^[^\s#/].*(?:\n.*)?\b{name}\((?:[^;{{]|\n)*\n\{{\n(?:.*\n)*?\}}\n"
     found = re.search(pattern, text, re.MULTILINE)
@@ -112,7 +112,7 @@ def c_function(file: str, name: str) -> str | None:
 
 
 def digest(text: str) -> str:
-    """A digest of a C function that ignores comments and layout."""
+    """Return a digest of a C function that ignores comments and layout."""
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     return hashlib.sha256("".join(code.split()).encode()).hexdigest()[:8]
 
@@ -129,7 +129,7 @@ def search(run: Run, folder: Path) -> Verdict:
     call("spin", "-a", *run.definitions, str(run.model))
     liveness = "-DALL_SERVED" in run.definitions
     mode = [] if liveness else ["-DSAFETY"]
-    # A search that finds an error is short; most of the time is the compiler's.
+    # A search that finds an error is short; compiling takes most of the time.
     mode.append("-O0" if run.error else "-O1")
     # COLLAPSE saves memory; NFAIR is the number of processes in a fair search.
     call("cc", "-w", "-DCOLLAPSE", "-DNFAIR=3", LIMITS[1], *mode, "-o", "pan", "pan.c")

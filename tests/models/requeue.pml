@@ -56,7 +56,7 @@ typedef node {
 }
 node nodes[NODES];
 
-/* On each lock's condition variable, eldest first. */
+/* The waiters on each lock's condition variable, oldest first. */
 chan queue[2] = [2] of { byte };
 
 /* Waits that have not been signalled yet, so that no signal comes too early. */

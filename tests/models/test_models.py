@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Spin accepts the models of the futex protocols, and refuses their seeded bugs."""
+"""Spin accepts the models of the futex protocols, and rejects their seeded bugs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ needs_spin = pytest.mark.skipif(
 CORRECT = [run for m in models() for run in runs(m)]
 LONG = [run for m in models() for run in runs(m, "Slow")]
 SLOW = [pytest.param(run, marks=pytest.mark.slow) for run in LONG]
-# Each takes a second or two to compile; the first of each model shows that it can fail.
+# Each bug takes a second or two to compile. `make test` runs the first one of each
+# model, to show that the model can fail.
 BUGS = [
     pytest.param(bug, marks=[pytest.mark.slow] if number else [])
     for m in models()
@@ -41,12 +42,12 @@ def test_model_is_free_of_errors(run: Run, tmp_path: Path) -> None:
     verdict = search(run, tmp_path)
     assert verdict.error == "", verdict.output
     assert verdict.complete, verdict.output
-    assert verdict.states > 100  # it did run
+    assert verdict.states > 100  # Spin did run
 
 
 @needs_spin
 @pytest.mark.parametrize("run", BUGS, ids=str)
-def test_seeded_bug_is_refused(run: Run, tmp_path: Path) -> None:
+def test_seeded_bug_is_rejected(run: Run, tmp_path: Path) -> None:
     assert search(run, tmp_path).error == run.error
 
 
@@ -58,7 +59,7 @@ def test_seeded_bug_is_refused(run: Run, tmp_path: Path) -> None:
 def test_modelled_code_has_not_changed(of: Modelled) -> None:
     text = c_function(of.file, of.function)
     assert text, (
-        f"{of.function}() is gone from {of.file}: check that the model still holds"
+        f"{of.function}() is not in {of.file} any more: does the model still hold?"
     )
     assert digest(text) == of.digest, (
         f"{of.function}() of {of.file} has changed since {of.model.name} was compared"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The matrix of test programs and locks, and how to run a case under a lock."""
+"""The matrix of test programs and locks, and functions that run a case under a lock."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from lock_list import BUILD, records, slow_if_not_representative
 
 PROGRAMS = BUILD / "tests" / "programs"
 
-# Seconds for one case; on a quiet machine, each takes less than a tenth of this.
+# Time limit for one case, in seconds; on a quiet machine, each takes less than a tenth.
 TIME_LIMIT = float(os.environ.get("CHECK_TIME_LIMIT", "20"))
 
-# Divides the rounds of contended loops under locks that only spin: with more threads
-# than CPUs, such a lock may be handed over only once per time slice.
+# Divisor for the rounds of contended loops under locks that only spin: with more
+# threads than CPUs, such a lock may be handed over only once per time slice.
 SPINNING_DIVISOR = 25
 
 SKIPPED = 77
 
-# Characters of a hung case's backtraces that are shown.
+# Maximum number of characters shown of a hung case's backtraces.
 MAX_BACKTRACE = 6000
 
-# Programs that other modules of this folder run.
+# Programs that are run by other modules of this folder.
 RUN_ELSEWHERE = frozenset({"gdb_target", "hangs", "tsan", "tsan_static"})
 
-# Programs that test the interposer independently of the algorithm: the symbols that it
-# hooks, what it passes through, how it starts. See lock_list.py.
+# Programs that test the interposer independently of the algorithm: which symbols it
+# hooks, which calls it passes through, how it starts. See lock_list.py.
 ANY_LOCK_WILL_DO = frozenset(
     {
         "ancient_condvars",
@@ -99,10 +99,10 @@ def library() -> Path:
 
 @cache
 def locks() -> tuple[Lock, ...]:
-    """No interposer first, then every lock of the list except the pass-through.
+    """Return a run without Hasp, then every lock of the list except the pass-through.
 
-    Last, one lock wrapped for concurrency restriction: a wrapped lock has its own code
-    for waiting and shares everything else with the plain lock.
+    The last one is a lock wrapped for concurrency restriction. A wrapped lock has its
+    own code for waiting and shares everything else with the plain lock.
     """
     return (
         NATIVE,
@@ -116,7 +116,8 @@ def locks() -> tuple[Lock, ...]:
 
 
 def lock_parameters(*, native: bool = True, every: bool = False) -> list[Any]:
-    """Parameters of a test that runs under every lock; `every`: also in `make test`."""
+    """Return parameters for a test that runs under every lock (`every`: in `make test`
+    too)."""
     chosen = locks() if native else locks()[1:]
     return [
         pytest.param(
@@ -175,7 +176,8 @@ def environment(
 
 
 def group_members(leader: int) -> list[int]:
-    """The ids of the processes of a group, since a child may be what hangs."""
+    """Return the ids of all processes of a group, because a child may be the one that
+    hangs."""
     members = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -186,7 +188,7 @@ def group_members(leader: int) -> list[int]:
 
 
 def backtraces(leader: int) -> str:
-    """The backtraces of a hung case's threads; empty without gdb."""
+    """Return the backtraces of a hung case's threads, or "" without gdb."""
     if shutil.which("gdb") is None:
         return ""
     text = ""
@@ -207,7 +209,7 @@ def backtraces(leader: int) -> str:
 
 
 def ended(process: subprocess.Popen[str], limit: float) -> bool:
-    """Whether the process ends within the limit; does not reap it."""
+    """Return whether the process ends within the limit, without reaping it."""
     descriptor = os.pidfd_open(process.pid)
     try:
         return bool(select.select([descriptor], [], [], limit)[0])
@@ -218,11 +220,11 @@ def ended(process: subprocess.Popen[str], limit: float) -> bool:
 def run_command(
     command: list[str | Path], env: dict[str, str], limit: float = TIME_LIMIT
 ) -> tuple[int | None, str]:
-    """The exit status, None if killed after `limit` seconds, and all output.
+    """Return the exit status (None if killed after `limit` seconds) and all output.
 
     The process leads a session, so that its children can be killed with it. They are
     killed before it is reaped, because programs with thousands of threads use up
-    process ids: after that, its id may belong to another process.
+    process ids, so a reaped id may soon belong to another process.
     """
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         process = subprocess.Popen(

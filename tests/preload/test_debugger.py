@@ -34,12 +34,12 @@ def find_printers() -> Path:
 
 
 def print_all(lock: Lock) -> tuple[str, dict[str, str]]:
-    """Stop the target in gdb; return its thread id and the printed variables."""
+    """Stop the target in gdb, and return its thread id and the printed variables."""
     env = matrix.environment(lock)
     preload = env.pop("LD_PRELOAD", None)
     commands = ["set pagination off", "set width 0", f"source {find_printers()}"]
     if preload:
-        # Only the program must run under Hasp, not the debugger.
+        # Only the program may run under Hasp, not the debugger.
         commands.append(f"set environment LD_PRELOAD {preload}")
     commands += ["break all_set", "run stop", 'printf "own_id = %d\\n", own_id']
     for name in VARIABLES:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A lock does not add instructions to the operations of other locks.
 
-Counted by valgrind, which is exact, instead of timed.
+valgrind counts the instructions, which is exact, unlike timing.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ pytestmark = [
 FEW = ("ttas", "futex")
 PAIRS = 2000
 
-# Instructions that a lock may add to the 200,000 of a start: relocating its entry and
-# filling its slot in the dispatch table.
+# Number of instructions that a lock may add to the 200,000 of a start, for relocating
+# its entry and filling its slot in the dispatch table.
 MAX_AT_START = 500
 
-# With a second thread, because locks skip atomic operations in a process with one. Main
-# waits until that thread has run: its start must be counted in every run or in none.
+# The program has a second thread, because locks skip atomic operations in a process
+# with one. Main waits until that thread has run, so that every run counts its start.
 PROGRAM = r"""
 #include <pthread.h>
 #include <stdlib.h>
@@ -66,15 +66,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pairs")
     source, result = folder / "pairs.c", folder / "pairs"
     source.write_text(PROGRAM)
-    # Symbols are resolved at the start: pause() would else be looked up or not,
-    # depending on which thread runs first after the write.
+    # Symbols are resolved at the start. Otherwise pause() might or might not be looked
+    # up, depending on which thread runs first after the write.
     options = ["-O2", "-pthread", "-Wl,-z,now"]
     subprocess.run(["cc", *options, "-o", result, source], check=True)
     return result
 
 
 def as_configured() -> tuple[str, ...]:
-    """The options of the build under test that affect code generation."""
+    """Return the options of the build under test that affect code generation."""
     output = subprocess.run(
         [
             Path(sys.executable).with_name("meson"),
@@ -93,7 +93,7 @@ def as_configured() -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def small_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The path of a libhasp.so built with two locks only."""
+    """Return the path of a libhasp.so built with only two locks."""
     tree = tmp_path_factory.mktemp("small") / "tree"
     keep_only(copy_tree(tree), *FEW)
     folder = build(tree, "libhasp.so", options=as_configured())
@@ -101,7 +101,7 @@ def small_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def instructions(program: Path, pairs: int, env: Mapping[str, str]) -> int:
-    """The number of instructions that the program executes, from start to end."""
+    """Return the number of instructions that the program executes from start to end."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     finished = subprocess.run(
         [*command, program, str(pairs)],
@@ -127,14 +127,14 @@ def test_a_lock_adds_no_code_to_another(
     start_with_all = instructions(program, 0, with_all)
     pairs_with_few = instructions(program, PAIRS, with_few) - start_with_few
     pairs_with_all = instructions(program, PAIRS, with_all) - start_with_all
-    # The first call executes a few more instructions, in both builds.
+    # In both builds, the first call executes a few more instructions.
     assert abs(pairs_with_all - pairs_with_few) / PAIRS < 0.5
     assert pairs_with_few / PAIRS > 10
     added = len(records()) - 1 - len(FEW)
     assert (start_with_all - start_with_few) / added <= MAX_AT_START
 
 
-def test_an_instruction_more_would_be_seen(program: Path) -> None:
+def test_an_additional_instruction_would_be_detected(program: Path) -> None:
     """Locks whose operations differ by a few instructions have different counts."""
     counts = {
         instructions(program, PAIRS, matrix.environment(matrix.Lock(name)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every program under every lock, and without Hasp, where it must pass too."""
+"""Runs every program under every lock, and without Hasp, where it must pass as well."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from lock_list import slow_if_not_representative
 from preload import matrix
 
-# Two cases may hang until their time limit, and gdb then takes their backtraces.
+# Two cases may hang until their time limit, and gdb then prints their backtraces.
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
 

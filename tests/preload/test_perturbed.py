@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Programs under locks that are delayed at random between any two steps.
+"""Runs programs under locks that are delayed at random between any two steps.
 
-In this build of the library (src/platform/perturbed), every atomic access may be
-followed by a pause, a yield or a short sleep, and every release is. Races that need a
+In this build of the library (src/platform/perturbed), a pause, a yield or a short sleep
+may follow every atomic access, and follows every release. So races that need a
 preemption at a particular instruction happen all the time, and so do accesses to a lock
 that its last user unmapped after the release.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import pytest
 from preload import matrix
 
-# Everything runs many times slower.
+# Everything runs many times slower in this build.
 LIMIT = 60.0
 DIVISOR = 10
 

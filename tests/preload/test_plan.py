@@ -19,7 +19,8 @@ pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
 SITES = matrix.PROGRAMS / "sites"
 
-# Programs that must pass under a plan: waits, forks, lifetimes, kinds, first uses.
+# Programs that must pass under a plan. They cover waits, forks, lifetimes, kinds and
+# first uses.
 PROGRAMS = (
     *("c11", "cond_lifetime", "cond_queue", "cond_timed", "cond_wakeups", "cxx_sync"),
     *("exclusion", "first_contention", "fork_cond", "fork_mutex", "fork_variants"),
@@ -28,14 +29,14 @@ PROGRAMS = (
 
 
 def build_id(path: Path) -> str:
-    """The build-id in the file's note, in hexadecimal."""
+    """Return the build-id from the file's note, in hexadecimal."""
     with path.open("rb") as file:
         notes = ELFFile(file).get_section_by_name(".note.gnu.build-id").iter_notes()
         return str(next(notes)["n_desc"])
 
 
 def symbol(path: Path, name: str) -> tuple[int, int]:
-    """The address range (begin, end) of a function or variable."""
+    """Return the address range (begin, end) of a function or variable."""
     with path.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
         found = next(s for s in table.iter_symbols() if s.name == name)
@@ -44,7 +45,7 @@ def symbol(path: Path, name: str) -> tuple[int, int]:
 
 
 def within(module: Module, name: str) -> AddressRange:
-    """The range of all return addresses in a function of the program."""
+    """Return the range of all return addresses in a function of the program."""
     begin, end = symbol(SITES, name)
     return AddressRange(module, begin + 1, end)
 
@@ -54,7 +55,7 @@ def lock(name: str) -> matrix.Lock:
 
 
 def slot(name: str) -> int:
-    """The index that a mutex with this lock stores."""
+    """Return the index that a mutex with this lock stores."""
     return 1 + [record["name"] for record in records()].index(name)
 
 
@@ -75,7 +76,7 @@ def slots(output: str) -> dict[str, int]:
 
 
 def every_site(module: Module) -> SitePlan:
-    """A plan with a different lock for each site of sites.c."""
+    """Return a plan with a different lock for each site of sites.c."""
     offset = symbol(SITES, "global_a")[0]
     wrapper = within(module, "make")
     return SitePlan(
@@ -120,14 +121,14 @@ def test_every_site_has_its_lock(tmp_path: Path, with_build_id: bool) -> None:
     ]
 
 
-def test_another_build_gets_the_usual_lock(tmp_path: Path) -> None:
+def test_another_build_gets_the_default_lock(tmp_path: Path) -> None:
     extra = settings(tmp_path / "plan", every_site(Module("sites", "00" * 20)))
     found = slots(run_sites("by_site", {**extra, "HASP_PLAN_REPORT": "1"}))
     assert set(found.values()) == {slot("futex")}
 
 
 def test_glibc_keeps_its_errors_and_its_estimates(tmp_path: Path) -> None:
-    """Under a plan, and as the preloaded default."""
+    """glibc keeps them both under a plan and as the preloaded default."""
     module = Module("sites")
     names = ("global_a", "global_adaptive")
     plan = SitePlan(
@@ -145,13 +146,15 @@ def test_glibc_keeps_its_errors_and_its_estimates(tmp_path: Path) -> None:
 
 
 def test_two_first_uses_at_once(tmp_path: Path) -> None:
-    """Two threads at different sites: both use the lock of one of them."""
+    """If two threads at different sites are first, both use the lock of one of the
+    sites."""
     extra = settings(tmp_path / "plan", every_site(Module("sites")))
     run_sites("first_use_raced", extra)
 
 
 def mixed(program: str, locks: tuple[str, str, str]) -> SitePlan:
-    """A plan that assigns three locks to all functions and variables, round robin."""
+    """Return a plan that assigns three locks to all functions and variables, round
+    robin."""
     path = matrix.PROGRAMS / program
     module = Module(program)
     entries = []

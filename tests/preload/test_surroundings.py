@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The environment of a program: allocators, other preloads, settings, its streams."""
+"""Hasp works in a program's surroundings: allocators, other preloads, settings,
+streams."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from preload.matrix import Lock
 
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
-# Library name -> a symbol that only this library has, to prove that it was loaded.
+# Maps a library's name to a symbol that only it has, which proves that it was loaded.
 ALLOCATORS = {"libjemalloc.so.2": "malloc_stats_print", "libmimalloc.so": "mi_malloc"}
 
 
@@ -26,7 +27,7 @@ def each_lock(*, native: bool, every: bool = False) -> pytest.MarkDecorator:
 
 
 def find_library(name: str) -> str:
-    """The path of a shared library in the usual folders."""
+    """Return the path of a shared library in the usual folders."""
     folders = [Path("/usr/lib"), Path("/usr/lib64"), Path("/usr/local/lib")]
     found = [path for folder in folders for path in sorted(folder.glob(f"*/{name}*"))]
     found += [path for folder in folders for path in sorted(folder.glob(f"{name}*"))]
@@ -47,7 +48,7 @@ def check_all(outcomes: list[matrix.Outcome], *, allow_skips: bool = True) -> No
 @each_lock(native=True)
 def test_malloc_replaced(lock: Lock, allocator: str, hasp_first: bool) -> None:
     if lock is matrix.NATIVE and not hasp_first:
-        pytest.skip("there is only one order without Hasp")
+        pytest.skip("without Hasp there is only one order")
     library = find_library(allocator)
     extra = {"LD_PRELOAD": library, "CHECK_ALLOCATOR_SYMBOL": ALLOCATORS[allocator]}
     outcomes = []
@@ -65,7 +66,7 @@ def test_malloc_replaced(lock: Lock, allocator: str, hasp_first: bool) -> None:
 
 @each_lock(native=False)
 def test_preload_already_set(lock: Lock) -> None:
-    """A library that is already preloaded remains so and keeps working."""
+    """A library that is already preloaded stays preloaded and keeps working."""
     other = find_library("libjemalloc.so.2")
     wanted = {"CHECK_ALLOCATOR_SYMBOL": ALLOCATORS["libjemalloc.so.2"]}
     outcomes = [
@@ -80,7 +81,7 @@ def test_preload_already_set(lock: Lock) -> None:
 
 
 def text_file(folder: Path) -> Path:
-    """A file of a few megabytes that compresses moderately."""
+    """Return a file of a few megabytes that compresses moderately well."""
     path = folder / "text"
     path.write_text("".join(f"{i * i} {i:x}\n" for i in range(150_000)))
     return path
@@ -88,7 +89,7 @@ def text_file(folder: Path) -> Path:
 
 @each_lock(native=True)
 def test_standard_output_is_untouched(lock: Lock, tmp_path: Path) -> None:
-    """A filter writes exactly the same output as without Hasp."""
+    """With Hasp, a filter writes exactly the same output as without."""
     if shutil.which("pigz") is None:
         pytest.skip("pigz is not installed")
     path = text_file(tmp_path)
@@ -131,7 +132,7 @@ def test_unknown_lock(name: str) -> None:
 @pytest.mark.parametrize(
     "alias", ["mcs_spin", "mcs_stp", "clh_spin", "clh_stp", "malth_stp"]
 )
-def test_names_of_the_literature(alias: str) -> None:
+def test_names_from_the_literature_are_accepted(alias: str) -> None:
     check_all([matrix.run_case("exclusion", "four_threads", Lock(alias, parks=False))])
 
 
@@ -185,7 +186,8 @@ def test_children_follow(lock: Lock) -> None:
     command = ["sh", "-c", "sh -c /bin/true; exec env true"]
     result = subprocess.run(command, env=env, capture_output=True, text=True)
     assert result.returncode == 0
-    # The shells, /bin/true, env and true; some shells start one process fewer.
+    # The processes are the shells, /bin/true, env and true; some shells start one
+    # fewer.
     assert result.stderr.count(f"hasp: lock={lock.name} ") >= 4
 
 
@@ -207,7 +209,7 @@ def test_exports_no_stray_names() -> None:
         env={**os.environ, "LC_ALL": "C"},
     ).stdout
     symbols = [line.split() for line in output.splitlines()]
-    # Absolute symbols name versions.
+    # Absolute symbols are the names of versions.
     names = {name.split("@")[0] for *_, kind, name in symbols if kind != "A"}
     prefixes = ("pthread_", "__pthread_", "mtx_", "cnd_", "hasp_")
     single = {"dlopen", "prctl", "syscall", "_Fork", "call_once", "fork", "vfork"}

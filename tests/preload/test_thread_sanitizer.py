@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Users' ThreadSanitizer builds understand Hasp's locks.
+"""ThreadSanitizer builds of users' programs work with Hasp's locks.
 
 The sanitizer learns about locks by intercepting the pthread calls, so its runtime must
 come before Hasp's library, which its interceptors then call. `hasp run` puts a shared
-runtime first; one that is linked into the program comes before any preload anyway.
+runtime first; a runtime that is linked into the program comes before any preload
+anyway.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ RACE_FOUND = 66
 
 
 def run_under(lock: Lock, runtime: str, case: str) -> tuple[int, str]:
-    """The exit status and output of a case, run as a user would.
+    """Return the exit status and output of a case, run as a user would run it.
 
-    Without address space randomisation, because newer kernels map memory where this
+    Address space randomisation is off, because newer kernels map memory where this
     runtime does not allow it.
     """
     program = matrix.PROGRAMS / runtime

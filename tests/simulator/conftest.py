@@ -18,7 +18,8 @@ Flatten = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def flatten(tmp_path_factory: pytest.TempPathFactory) -> Flatten:
-    """flatten(name, **changes): the machine's flattened file with changed keys."""
+    """Return flatten(name, **changes), which returns a machine's flattened file with
+    changed keys."""
     folder = tmp_path_factory.mktemp("machines")
 
     def write(name: str, changes: dict[str, object] | None = None) -> Path:
@@ -42,7 +43,8 @@ def opteron(flatten: Flatten) -> Path:
 
 @pytest.fixture(scope="session")
 def simulate(build_dir: Path) -> Callable[..., dict[str, Any]]:
-    """simulate(machine file, workload, *arguments): the record of a run."""
+    """Return simulate(machine file, workload, *arguments), which returns a run's
+    record."""
     program = str(next(build_dir.rglob("hasp-simulate")))
 
     def run(machine_file: Path, workload: str, *arguments: object) -> dict[str, Any]:

@@ -48,7 +48,8 @@ static void run(unsigned count, void (*body)(unsigned index, void *argument))
     run_on(count, NULL, body);
 }
 
-/* --- exclusion LOCK|all THREADS: each lock excludes, and loses no update --- */
+/* --- exclusion LOCK|all THREADS: each lock ensures mutual exclusion, and loses no
+ * update --- */
 
 static void take_turns(unsigned index, void *argument)
 {
@@ -106,7 +107,7 @@ static bool no_trylock(struct lock *lock)
     return true;
 }
 
-/* Must be detected. */
+/* A lock without mutual exclusion, which must be detected. */
 static void no_exclusion(char **arguments)
 {
     static const struct lock_operations none = {
@@ -185,7 +186,7 @@ static void wait_in_vain(unsigned index, void *argument)
         CLOCK_MONOTONIC, {(time_t)(at / 1000000000), (long)(at % 1000000000)}};
     expect(!operations->timedlock(locks[0], &deadline), "a held lock was acquired");
     expect(now_ns() >= at, "it timed out early");
-    expect(now_ns() - at < 1000 * US, "it timed out 1 ms late");
+    expect(now_ns() - at < 1000 * US, "the lock timed out 1 ms late");
 }
 
 static void timeout(char **arguments)
@@ -208,8 +209,8 @@ static void ping_pong(unsigned index, void *argument)
     for (uint32_t i = 0; i < ROUNDS; i++) {
         if (index == 0)
             store_release(flags[0], i + 1);
-        /* The other thread stores at about this time, so the second load may read what
-         * the first one did not. */
+        /* The other thread stores at about this time, so the second load may see a
+         * store that the first one missed. */
         pause_cycles(index == 0 ? i % 701 : 0);
         for (; load_acquire(flags[index == 0]) != i + 1; relax())
             (void)load_relaxed(flags[index == 0]);

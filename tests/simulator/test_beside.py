@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hasp simulate --native: this host and a simulation, side by side."""
+"""`hasp simulate --native` shows this host and a simulation of it side by side."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The simulated multicore: reproducibility, exclusion, memory order, deadlocks."""
+"""Tests the simulated multicore: reproducibility, exclusion, memory order,
+deadlocks."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from conftest import native_program
 from hasp.lab.simulate.machines.flat import flatten
 from hasp.lab.simulate.machines.machine import load
 
-# Each protocol, two of them with several threads per core.
+# One machine for each protocol; two machines have several threads per core.
 MACHINES = ("opteron-48", "xeon-80", "niagara-64", "tilera-36", "i7-4770", "epyc-2x64")
 
 
@@ -38,7 +39,9 @@ def run(machine: Path, *words: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("threads", [2, 8, 36, 80])
 @pytest.mark.parametrize("machine", MACHINES)
-def test_every_lock_excludes(flat: dict[str, Path], machine: str, threads: int) -> None:
+def test_every_lock_ensures_mutual_exclusion(
+    flat: dict[str, Path], machine: str, threads: int
+) -> None:
     if threads > load(machine).topology.cpus:
         pytest.skip("the machine has fewer CPUs")
     done = run(flat[machine], "exclusion", "all", threads)
@@ -53,7 +56,7 @@ def test_a_lock_without_mutual_exclusion_is_detected(flat: dict[str, Path]) -> N
 
 @pytest.mark.parametrize("machine", ["opteron-48", "niagara-64"])
 def test_output_is_reproducible(flat: dict[str, Path], machine: str) -> None:
-    """Also with address space randomisation."""
+    """The output is the same with address space randomisation."""
     first, *others = (run(flat[machine], "exclusion", "all", 12) for _ in range(3))
     assert first.stdout.count("\n") > 30
     assert {other.stdout for other in others} == {first.stdout}

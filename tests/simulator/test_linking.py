@@ -13,7 +13,8 @@ import pytest
 LOCKS = ["twa", "hapax", "futex", "gcr+mcs", "mcs-park"]
 
 
-# Homes are decided by first use on the Opteron, and by a hash on the Tilera.
+# The home of a line depends on its first use on the Opteron, and on a hash on the
+# Tilera.
 @pytest.mark.parametrize("machine", ["opteron-48", "tilera-36"])
 @pytest.mark.parametrize("lock", LOCKS)
 def test_moved_static_data_changes_no_byte(

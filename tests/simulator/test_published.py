@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The published forms of locks: each excludes, and queue locks are fair."""
+"""The published forms of locks ensure mutual exclusion, and queue locks are fair."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ SHORT = ("--warm-up-ns=50000", "--duration-ns=300000")
 
 @pytest.fixture(scope="session")
 def published(build_dir: Path, opteron: Path) -> Callable[..., dict[str, Any]]:
-    """published(*arguments): the record of a run on the Opteron."""
+    """Return published(*arguments), which returns the record of a run on the
+    Opteron."""
     program = str(next(build_dir.rglob("hasp-simulate-published")))
 
     def run(*arguments: str) -> dict[str, Any]:
@@ -50,10 +51,10 @@ def published(build_dir: Path, opteron: Path) -> Callable[..., dict[str, Any]]:
     return run
 
 
-# The program checks mutual exclusion itself.
+# The program itself checks mutual exclusion.
 @pytest.mark.parametrize("workload", ["n-locks:3", "one-lock", "oversubscribed"])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_published_form_excludes(
+def test_a_published_form_ensures_mutual_exclusion(
     published: Callable[..., dict[str, Any]], form: str, workload: str
 ) -> None:
     arguments = ("jitter_percent=30", f"--lock={form}", f"--workload={workload}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scenarios: simulated performance is exactly as expected."""
+"""Simulated performance in the scenarios is exactly as expected."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(
 def test_results_are_exactly_those_expected(name: str) -> None:
     scenario = read(find(name)[0])
     assert list(differences(scenario.expected, run(scenario))) == [], (
-        "if that is meant: hasp simulate --scenario all --update"
+        "if the change is intended: hasp simulate --scenario all --update"
     )
 
 

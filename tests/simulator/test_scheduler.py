@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Oversubscription in the simulator: shares, slices, wake-ups and their costs."""
+"""Tests oversubscription in the simulator: shares, slices, wake-ups and their costs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 Simulate = Callable[..., dict[str, Any]]
 Flatten = Callable[..., Path]
 
-# Threads compute and rarely contend: an operation takes little more than 100 us.
+# Threads compute and rarely contend, so an operation takes little more than 100 us.
 COMPUTING = ("n-locks:1000", "--lock=mcs", "think_ns=100000", "--duration-ns=300000000")
 
 
@@ -42,8 +42,10 @@ def test_computation_stops_while_a_thread_is_descheduled(
 
 
 def test_an_idle_cpu_steals_threads(simulate: Simulate, opteron: Path) -> None:
-    """Otherwise threads queued on busy CPUs fall behind: Jain's index 0.94 to 0.97 by
-    seed; with it, 0.981 to 0.986."""
+    """Without stealing, threads queued on busy CPUs fall behind.
+
+    Jain's index is then 0.94 to 0.97, depending on the seed, instead of 0.981 to 0.986.
+    """
     arguments = ("pipeline", "--lock=futex", "work_cycles=1000000", "--cpus=any")
     record = simulate(opteron, *arguments, "--threads=192", "--duration-ns=1000000000")
     assert record["jain_fairness"] > 0.976

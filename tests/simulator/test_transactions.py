@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hardware transactions in the simulator: atomic, isolated, and limited as declared."""
+"""Simulated hardware transactions are atomic, isolated, and limited as declared."""
 
 from __future__ import annotations
 

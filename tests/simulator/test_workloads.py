@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hasp-simulate: each workload with locks of all kinds, reproducibly."""
+"""Each workload of hasp-simulate runs with locks of all kinds, reproducibly."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_without_a_lock(
 
 
 @pytest.mark.parametrize("workload", ["one-lock", "n-locks:64", "oversubscribed"])
-def test_the_seed_decides_everything(
+def test_the_seed_determines_everything(
     simulate: Simulate, opteron: Path, workload: str
 ) -> None:
     def run(seed: int) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def test_the_seed_decides_everything(
         *("global-table:1", "task-queue", "allocator", "page-cache", "short-lived"),
     ],
 )
-def test_a_lock_that_does_not_exclude_is_a_finding(
+def test_a_lock_without_mutual_exclusion_is_a_finding(
     build_dir: Path, opteron: Path, workload: str
 ) -> None:
     completed = subprocess.run(

@@ -46,7 +46,7 @@ static uint32_t touch(unsigned reads, unsigned writes)
     return status;
 }
 
-/* Retries, because an interrupt may abort the first attempts. */
+/* Retries the transaction, because an interrupt may abort the first attempts. */
 static uint32_t touch_patiently(unsigned reads, unsigned writes)
 {
     uint32_t status = 0;
@@ -58,12 +58,12 @@ static uint32_t touch_patiently(unsigned reads, unsigned writes)
 static void capacity(unsigned index, void *argument)
 {
     (void)index, (void)argument;
-    touch_patiently(READ_LINES / 2, 0); /* caches are warm now */
+    touch_patiently(READ_LINES / 2, 0); /* warms the caches */
     CHECK_EQUAL(touch_patiently(0, WRITE_LINES), TRANSACTION_STARTED);
     CHECK_EQUAL(touch_patiently(0, WRITE_LINES + 1), TRANSACTION_CAPACITY);
     CHECK_EQUAL(touch_patiently(READ_LINES, 0), TRANSACTION_STARTED);
     CHECK_EQUAL(touch_patiently(READ_LINES + 1, 0), TRANSACTION_CAPACITY);
-    /* Aborted transactions have written nothing. */
+    /* Checks that aborted transactions have written nothing. */
     CHECK_EQUAL(load_relaxed(&lines[WRITE_LINES - 1].cell), WRITE_LINES - 1);
     CHECK_EQUAL(load_relaxed(&lines[WRITE_LINES].cell), 0);
 }
@@ -182,8 +182,8 @@ static void own_counters(unsigned index, void *argument)
         add_in_transaction(&lines[1 + index].cell);
 }
 
-/* Half of the workers change two lines in a transaction with an inconsistent state in
- * between; the others read them inside and outside transactions. */
+/* Half of the workers change two lines in a transaction, inconsistently in between; the
+ * others read the lines inside and outside of transactions. */
 static void isolation(unsigned index, void *argument)
 {
     (void)argument;

@@ -107,7 +107,7 @@ static const struct {
     void (*make)(struct lock_descriptor *);
 } wrong_claims[] = {
     {"barging is FIFO", "ttas", claim_fifo},
-    {"a woken herd is FIFO", "futex", claim_fifo},
+    {"waking all is FIFO", "futex", claim_fifo},
     {"barging is bounded", "ttas", claim_bound},
     {"a queue lets others overtake", "mcs", claim_overtaking},
     {"a queue knows nodes", "mcs", claim_numa},

@@ -92,8 +92,8 @@ EXPORTED int pthread_mutex_init(pthread_mutex_t *mutex,
     return NEXT(pthread_mutex_init, mutex, bug_is("kind-ignored") ? NULL : wanted);
 }
 
-/* Waits with a mutex of its own, so that a cancelled waiter does not reacquire the
- * user's. */
+/* Waits with a mutex of its own, so a cancelled waiter does not reacquire the user's
+ * mutex. */
 static int wait_without_relock(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
     static pthread_mutex_t own = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
@@ -157,8 +157,8 @@ EXPORTED int pthread_cond_broadcast(pthread_cond_t *cond)
     return NEXT(pthread_cond_broadcast, cond);
 }
 
-/* Either a tail call, so that the loader sees the original caller, or with the bug an
- * ordinary call, so that it uses this library's search path. */
+/* Normally makes a tail call, so that the loader sees the original caller. With the bug
+ * it makes an ordinary call, so that the loader uses this library's search path. */
 EXPORTED void *dlopen(const char *path, int flags)
 {
     if (bug_is("dlopen-changes-caller")) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The suite can fail: a case detects each bug of bad_locks.c."""
+"""Shows that the suite can fail: for each bug of bad_locks.c, a case detects it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import subprocess
 import pytest
 from preload import matrix
 
-# Seconds until a case counts as hung, the only symptom of a lost wake-up.
+# Seconds until a case counts as hung. A lost wake-up has no other symptom.
 HUNG_AFTER = 3.0
 
-# bug -> (program, case) that must fail or hang
+# Maps each bug to the program and case that must fail or hang.
 NOTICED_BY = {
     "lock-does-nothing": ("exclusion", "two_threads"),
     "trylock-succeeds": ("exclusion", "only_trylock"),
@@ -44,7 +44,7 @@ def run(program: str, case: str, bug: str, limit: float) -> matrix.Outcome:
 
 
 @pytest.mark.parametrize("bug", NOTICED_BY)
-def test_bug_is_noticed(bug: str) -> None:
+def test_bug_is_detected(bug: str) -> None:
     program, case = NOTICED_BY[bug]
     outcome = run(program, case, bug, HUNG_AFTER)
     assert outcome.status in ("failed", "hung"), str(outcome)
@@ -52,12 +52,12 @@ def test_bug_is_noticed(bug: str) -> None:
 
 @pytest.mark.parametrize(("program", "case"), sorted(set(NOTICED_BY.values())))
 def test_case_passes_without_a_bug(program: str, case: str) -> None:
-    """The cases pass with the same library if no bug is chosen."""
+    """With the same library, the cases pass if no bug is chosen."""
     outcome = run(program, case, "none", matrix.TIME_LIMIT)
     assert outcome.status == "passed", str(outcome)
 
 
-def test_banner_is_noticed() -> None:
+def test_banner_is_detected() -> None:
     env = matrix.environment(matrix.NATIVE)
     env["LD_PRELOAD"] = str(matrix.PROGRAMS / "libbad_locks.so")
     env["BUG"] = "banner-on-stdout"
@@ -67,7 +67,7 @@ def test_banner_is_noticed() -> None:
     assert result.stdout != "out\n"
 
 
-def test_overtaking_is_noticed() -> None:
+def test_overtaking_is_detected() -> None:
     """The C library's mutex fails the test of FIFO locks."""
     outcome = matrix.run_case(
         "fifo", "releaser_goes_to_the_end", matrix.NATIVE, {"CHECK_FIFO": "1"}
