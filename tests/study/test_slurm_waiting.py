@@ -126,7 +126,8 @@ def test_an_unreachable_controller_is_tried_again(
     def look():
         return state.look(campaign, store, made)
 
-    ended = watching.ClusterDisplay(look()).until_ended(jobs, look)
+    with watching.ClusterDisplay(look()) as display:
+        ended = display.until_ended(jobs, look)
     assert [each.state for each in ended] == ["COMPLETED", "COMPLETED"]
     said = capsys.readouterr().err
     assert "2 pending (Priority, Resources), 0 running, 0 ended; 8 runs left" in said

@@ -30,8 +30,11 @@ STDOUT = "-"
 
 def colour_wanted(stream: IO[str]) -> bool:
     """Return true if output to `stream` should be coloured."""
-    if os.environ.get("NO_COLOR"):
-        return False
+    return not os.environ.get("NO_COLOR") and is_terminal(stream)
+
+
+def is_terminal(stream: IO[str]) -> bool:
+    """Return true if `stream` is a terminal that can move its cursor."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -41,7 +44,7 @@ def console(stream: IO[str] | None = None) -> Console:
     colour = colour_wanted(target)
     result = _console_class()(
         file=target,
-        force_terminal=colour,
+        force_terminal=is_terminal(target),
         no_color=not colour,
         color_system="standard" if colour else None,
         highlight=False,

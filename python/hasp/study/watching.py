@@ -30,10 +30,6 @@ class StudyDisplay(Display):
         self._begun = time.monotonic()
         self._times: dict[tuple[str, bool], list[float]] = defaultdict(list)
 
-    def __enter__(self) -> StudyDisplay:
-        super().__enter__()
-        return self
-
     def starting(self, one: Configuration) -> None:
         """Show the run that is about to begin."""
         if self.is_due:

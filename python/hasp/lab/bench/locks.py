@@ -13,13 +13,12 @@ from typing import Any
 from hasp import version
 from hasp.base import host, output
 from hasp.base.durations import format_duration
-from hasp.base.errors import EXIT_FINDING, EXIT_FINE, HaspError, Interrupted
+from hasp.base.errors import EXIT_FINDING, EXIT_FINE, HaspError
 from hasp.base.figures import check_figure
-from hasp.base.signals import interrupt_on_signals
 from hasp.lab.bench.cases import BATON, FLOOR, GLIBC, Case, select_cases
 from hasp.lab.bench.judge import Verdict, judge
 from hasp.lab.bench.neighbours import Neighbours
-from hasp.lab.bench.progress import Progress
+from hasp.lab.bench.progress import carry_out
 from hasp.lab.bench.rows import Row, make_rows
 from hasp.lab.bench.runner import COLLAPSE, OK, Runner
 from hasp.lab.bench.schedule import Samples, expected_seconds, run_rounds
@@ -88,17 +87,7 @@ def measure_locks(options: Options) -> int:
 
     samples = Samples()
     neighbours = Neighbours()
-    status = EXIT_FINE
-    progress = Progress()
-    interrupt_on_signals()
-    try:
-        progress.show(run_rounds(runner.measure, cases, locks, rounds, limit, samples))
-    except Interrupted as interruption:
-        status = interruption.exit_status
-    finally:
-        progress.clear()
-    if status:
-        output.note("interrupted; the results so far follow")
+    status = carry_out(run_rounds(runner.measure, cases, locks, rounds, limit, samples))
 
     in_order = {lock.name for lock in options.locks if lock.parks and lock.fifo}
     rows = make_rows(samples, cases, locks, in_order)

@@ -7,14 +7,14 @@ import json
 import os
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
-from hasp.base.output import STDOUT, note, write_json
+from hasp.base.output import STDOUT, write_json
+from hasp.base.progress import Display
 from hasp.lab.check.report import print_clients, print_results
 from hasp.locks import native
 from hasp.locks.native import LockInfo
@@ -124,20 +124,19 @@ def _results(options: Options) -> Iterator[Record]:
 
 def _collect(work: _Work, jobs: int) -> Iterator[Record]:
     done, total = 0, len(work.options.locks)
-    while jobs:
-        result = work.results.get()
-        if result is None:
-            jobs -= 1
-        elif isinstance(result, str):
-            done += 1
-            if sys.stderr.isatty():
-                print(f"\r\033[K{done}/{total} {result}", end="", file=sys.stderr)
-        else:
-            if result["verdict"] != "ok":
-                note(f"{result['lock']}, {result['client']}: {result['verdict']}")
-            yield result
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr)
+    with Display() as progress:
+        while jobs:
+            result = work.results.get()
+            if result is None:
+                jobs -= 1
+            elif isinstance(result, str):
+                done += 1
+                progress.show(f"checked {result}", done, total, None)
+            else:
+                lock, client, verdict = map(result.get, ("lock", "client", "verdict"))
+                if verdict != "ok":
+                    progress.say(f"{lock}, {client}: {verdict}")
+                yield result
 
 
 def _feed(work: _Work) -> None:

@@ -18,6 +18,7 @@ from hasp.base.durations import format_duration
 from hasp.base.errors import EXIT_FINE, HaspError, Interrupted
 from hasp.base.figures import check_figure
 from hasp.base.interference import interference
+from hasp.base.progress import Display
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.host import doubts
 from hasp.lab.host.doubts import Doubt
@@ -136,19 +137,18 @@ def _measured(target: Target, options: Options) -> tuple[list[Row], int]:
     before = interference()
     status = EXIT_FINE
     interrupt_on_signals()
-    progress = Progress()
     began = time.monotonic()
     try:
-        for number, step in session.steps():
-            # Always complete the first round, which measures every figure.
-            if number and time.monotonic() - began > limit:
-                break
-            progress.show(step.words, time.monotonic() - began, seconds)
-            step.run()
+        with Display() as progress:
+            for number, step in session.steps():
+                elapsed = time.monotonic() - began
+                # Always complete the first round, which measures every figure.
+                if number and elapsed > limit:
+                    break
+                progress.show_time(step.words, elapsed, seconds - elapsed)
+                step.run()
     except Interrupted as interruption:
         status = interruption.exit_status
-    finally:
-        progress.clear()
     if status:
         output.note("interrupted; the results so far follow")
     more: list[Doubt] = []
@@ -215,30 +215,3 @@ def _show(rows: list[Row], options: Options) -> None:
     if options.json == output.STDOUT:
         return
     report.show(output.console(sys.stdout), rows)
-
-
-class Progress:
-    """Progress on stderr: one rewritten line on a terminal, else a line every 10 s."""
-
-    def __init__(self) -> None:
-        self.live = sys.stderr.isatty()
-        self.width = 0
-        self.tenth = 0
-
-    def show(self, words: str, elapsed: float, total: float) -> None:
-        """Show the current step and the remaining time, both in seconds."""
-        left = "almost no time"
-        if total - elapsed > 1:
-            left = format_duration(round(total - elapsed))
-        if self.live:
-            line = f"hasp: {left} left: {words}"[: output.COLUMNS - 1]
-            print(f"\r{line:<{self.width}}", end="", file=sys.stderr, flush=True)
-            self.width = len(line)
-        elif elapsed > 10 * (self.tenth + 1):
-            self.tenth = int(elapsed / 10)
-            output.note(f"{left} left: {words}")
-
-    def clear(self) -> None:
-        """Erase the line."""
-        if self.live and self.width:
-            print(f"\r{'':{self.width}}\r", end="", file=sys.stderr, flush=True)

@@ -5,19 +5,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from hasp.base import output
-from hasp.base.durations import format_duration
 from hasp.base.errors import Interrupted
-from hasp.base.progress import bar_of
+from hasp.base.progress import Display
 from hasp.lab.simulate.job import Job, Record, finished
-
-SECONDS_BETWEEN_NOTES = 15.0
 
 
 class Pool:
@@ -73,35 +68,21 @@ class Pool:
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
-class Progress:
-    """Prints the remaining time on stderr, on a terminal as a line with a bar."""
+class PoolDisplay(Display):
+    """Shows the time left, from the share of the work that is finished."""
 
     def __init__(self, total: float) -> None:
-        self.total = total
-        self.done = 0.0
-        self.began = self.shown = time.monotonic()
-        self.live = sys.stderr.isatty()
+        super().__init__()
+        self._total = total
+        self._done = 0.0
+        self._began = time.monotonic()
 
     def add(self, work: float, words: str) -> None:
         """Add finished work, in the unit of the total, described by `words`."""
-        self.done += work
-        now = time.monotonic()
-        if now - self.shown < (0.1 if self.live else SECONDS_BETWEEN_NOTES):
-            return
-        self.shown = now
-        elapsed = now - self.began
-        left = elapsed * (self.total - self.done) / max(self.done, 1e-9)
-        say = f"{format_duration(round(left))} left"
-        if self.live:
-            line = f"{bar_of(elapsed, left)} {say}: {words}"[: output.COLUMNS - 1]
-            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
-        else:
-            output.note(f"{say}, {words} done")
-
-    def clear(self) -> None:
-        """Erase the line."""
-        if self.live:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        self._done += work
+        elapsed = time.monotonic() - self._began
+        left = elapsed * (self._total - self._done) / max(self._done, 1e-9)
+        self.show_time(f"finished {words}", elapsed, left)
 
 
 def run_jobs(jobs: Iterable[Job], width: int | None = None) -> Iterator[Record]:
@@ -112,22 +93,21 @@ def run_jobs(jobs: Iterable[Job], width: int | None = None) -> Iterator[Record]:
     """
     ordered = sorted(dict.fromkeys(jobs), key=lambda job: -job.threads)
     pool = Pool(width)
-    progress = Progress(sum(job.threads for job in ordered))
     waiting: dict[Future[Record], Job] = {}
     try:
         waiting.update((pool.submit(job), job) for job in ordered)
-        while waiting:
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                job = waiting.pop(future)
-                yield future.result()
-                words = f"{job.lock or job.workload}, {job.threads} threads"
-                progress.add(job.threads, words)
+        with PoolDisplay(sum(job.threads for job in ordered)) as progress:
+            while waiting:
+                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    job = waiting.pop(future)
+                    yield future.result()
+                    words = f"{job.lock or job.workload}, {job.threads} threads"
+                    progress.add(job.threads, words)
     except Interrupted:
         for future in waiting:
             if future.done():
                 yield future.result()
         raise
     finally:
-        progress.clear()
         pool.stop()

@@ -162,7 +162,8 @@ class ClusterRun:
     def finish(self) -> None:
         """Wait for the jobs, and submit others until no run is left."""
         while self.arrays:
-            ended = ClusterDisplay(self.state()).until_ended(self.jobs, self.state)
+            with ClusterDisplay(self.state()) as display:
+                ended = display.until_ended(self.jobs, self.state)
             state = self._settled(ended)
             self._complain(ended, state)
             if not any(map(state.left, state.machines(self.selection))):
@@ -210,7 +211,8 @@ class ClusterRun:
             return
         self.arrays = {job.array for job in live}
         queue.cancel(self.arrays)
-        ClusterDisplay(self.state()).until_ended(self.jobs, self.state)
+        with ClusterDisplay(self.state()) as display:
+            display.until_ended(self.jobs, self.state)
         note(f"job {', '.join(sorted(self.arrays))} cancelled; its runs are kept")
 
     def publish(self) -> None:

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 
-from hasp.base.output import note
+from hasp.base.progress import Display
 from hasp.study.journal import JournalEntry
 from hasp.study.slurm.queue import SlurmJob, SlurmUnavailable
 from hasp.study.slurm.state import State
@@ -18,13 +17,14 @@ APPEARING = 10.0  # seconds until submitted jobs are listed
 LINE_INTERVAL = 30.0  # seconds between lines if stderr is not a terminal
 
 
-class ClusterDisplay:
-    """Prints changes in the state of the jobs."""
+class ClusterDisplay(Display):
+    """Shows the state of the jobs, and each failed run."""
 
     def __init__(self, state: State) -> None:
+        super().__init__(LINE_INTERVAL)
         self._told = failures(state)
         self._line = ""
-        self._last = -LINE_INTERVAL
+        self._last_line = -LINE_INTERVAL
 
     def until_ended(
         self, jobs: Callable[[], list[SlurmJob]], look: Callable[[], State]
@@ -38,14 +38,12 @@ class ClusterDisplay:
                 silent = False
             except SlurmUnavailable as problem:
                 if not silent:  # a restarting controller answers after a while
-                    self._clear()
-                    note(f"{problem.message}; trying again")
+                    self.say(f"{problem.message}; trying again")
                 silent = True
             else:
                 self.tell(found, look())
                 late = time.monotonic() - begun > APPEARING
                 if (found or late) and not any(job.live for job in found):
-                    self._clear()
                     return found
             time.sleep(pause)
             pause = min(pause * 1.2, LONGEST_PAUSE)
@@ -54,20 +52,12 @@ class ClusterDisplay:
         """Print failed runs at once, and a line of progress from time to time."""
         for entry in failures(state):
             if entry not in self._told:
-                self._clear()
-                note(trouble(state.campaign, entry))
+                self.say(trouble(state.campaign, entry))
                 self._told.append(entry)
         line = words_of(jobs, state)
-        now = time.monotonic()
-        if sys.stderr.isatty():
-            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
-        elif line != self._line and now - self._last >= LINE_INTERVAL:
-            note(line)
-            self._line, self._last = line, now
-
-    def _clear(self) -> None:
-        if sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        if line != self._line and self.is_due:
+            self.show_words(line)
+            self._line = line
 
 
 def failures(state: State) -> list[JournalEntry]:

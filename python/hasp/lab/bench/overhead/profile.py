@@ -12,8 +12,7 @@ from typing import Any
 from hasp import version
 from hasp.base import host, output
 from hasp.base.durations import format_duration
-from hasp.base.errors import EXIT_FINDING, EXIT_FINE, HaspError, Interrupted
-from hasp.base.signals import interrupt_on_signals
+from hasp.base.errors import EXIT_FINDING, EXIT_FINE, HaspError
 from hasp.lab.bench.locks import BUSY_SHARE, FEW_ROUNDS, counted
 from hasp.lab.bench.neighbours import Neighbours
 from hasp.lab.bench.overhead.cases import (
@@ -27,7 +26,7 @@ from hasp.lab.bench.overhead.cases import (
 from hasp.lab.bench.overhead.figures import Figure, figures_of, load
 from hasp.lab.bench.overhead.measure import Runner
 from hasp.lab.bench.overhead.report import print_figures, print_targets
-from hasp.lab.bench.progress import Progress
+from hasp.lab.bench.progress import carry_out
 from hasp.lab.bench.rows import make_rows
 from hasp.lab.bench.schedule import Samples, expected_seconds, run_rounds
 
@@ -65,21 +64,11 @@ def measure_profiling(options: Options) -> int:
     )
     samples = Samples()
     neighbours = Neighbours()
-    status = EXIT_FINE
-    progress = Progress()
-    interrupt_on_signals()
     with tempfile.TemporaryDirectory(prefix="hasp-bench-") as folder:
         runner = Runner(overheads, Path(folder), samples)
-        try:
-            progress.show(
-                run_rounds(runner.measure, cases, MODES, rounds, None, samples)
-            )
-        except Interrupted as interruption:
-            status = interruption.exit_status
-        finally:
-            progress.clear()
-    if status:
-        output.note("interrupted; the results so far follow")
+        status = carry_out(
+            run_rounds(runner.measure, cases, MODES, rounds, None, samples)
+        )
     if any(case.name == MEMCACHED for case in cases):
         overheads = [*overheads, CPU_OVERHEAD]
         cases = [*cases, CPU_CASE]

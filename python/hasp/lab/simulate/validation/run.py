@@ -12,7 +12,7 @@ from pathlib import Path
 from hasp.base import output
 from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
 from hasp.base.output import STDOUT, check_writable, note, write_json
-from hasp.lab.simulate.pool import Pool, Progress
+from hasp.lab.simulate.pool import Pool, PoolDisplay
 from hasp.lab.simulate.validation.claim import KINDS, Claim, Verdict, judge
 from hasp.lab.simulate.validation.lab import Lab, Unanswered
 from hasp.lab.simulate.validation.lock_sets import Form
@@ -53,25 +53,23 @@ def validate(machine: str | None, jobs: int | None, destination: str | None) -> 
     interrupt_on_signals()
     with tempfile.TemporaryDirectory(prefix="hasp-validate-") as folder:
         lab = Lab(Path(folder), Pool(jobs), Form.PUBLISHED)
-        progress = Progress(len(claims))
         executor = ThreadPoolExecutor(CLAIMS_AT_A_TIME)
         try:
             futures: dict[Future[Verdict], Claim] = {
                 executor.submit(answer, claim, lab): claim for claim in claims
             }
-            for future in as_completed(futures):
-                claim = futures[future]
-                verdicts[claim] = future.result()
-                progress.add(1, f"{len(verdicts)} of {len(claims)} claims")
+            with PoolDisplay(len(claims)) as progress:
+                for future in as_completed(futures):
+                    claim = futures[future]
+                    verdicts[claim] = future.result()
+                    progress.add(1, f"{len(verdicts)} of {len(claims)} claims")
         except Interrupted:
-            progress.clear()
             note(f"interrupted after {len(verdicts)} of {len(claims)} claims")
             report(
                 [verdicts[claim] for claim in claims if claim in verdicts], destination
             )
             raise
         finally:
-            progress.clear()
             lab.pool.stop()
             executor.shutdown(wait=False, cancel_futures=True)
     return report([verdicts[claim] for claim in claims], destination)
