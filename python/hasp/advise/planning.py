@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from hasp.locks import native
-from hasp.locks.site_plan.model import Entry, Module, SitePlan, is_plan
+from hasp.locks.site_plan.model import SitePlan, is_plan
 from hasp.profile.diagnosis.verdict import Verdict
-from hasp.profile.model.profile import Origin, Profile, Spot
+from hasp.profile.model.plan_entry import entry_of
+from hasp.profile.model.profile import Profile
 
 
 def plan_of(verdict: Verdict, profile: Profile) -> SitePlan:
@@ -26,19 +27,6 @@ def plan_of(verdict: Verdict, profile: Profile) -> SitePlan:
     if not ran_under or is_plan(ran_under) or native.lock(ran_under).is_reference:
         ran_under = native.default_lock().name
     return SitePlan(tuple(entries), ran_under)
-
-
-def entry_of(site: str, lock: str, origin: Origin) -> Entry:
-    """The entry for the mutexes of an origin; a global one is found by its address."""
-    if origin.address:
-        spot = origin.address
-        return Entry.of_global(site, lock, _module(spot), spot.offset)
-    frames = [(_module(spot), spot.offset) for spot in origin.frames]
-    return Entry.created_at(site, lock, frames)
-
-
-def _module(spot: Spot) -> Module:
-    return Module(spot.module, spot.build_id)
 
 
 def unplanned(verdict: Verdict, profile: Profile) -> list[str]:

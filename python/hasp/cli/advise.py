@@ -174,9 +174,9 @@ class _Answer:
 
 
 def _advise_command(rules: Rules, arguments: argparse.Namespace) -> int:
-    from hasp.advise.recording import recorded
     from hasp.base.signals import interrupt_on_signals
     from hasp.cli.measuring import settings_of
+    from hasp.compare.recorded_run import recorded
 
     settings = settings_of(arguments, ())
     interrupt_on_signals()

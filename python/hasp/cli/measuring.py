@@ -84,6 +84,12 @@ def thread_counts(text: str) -> tuple[int, ...]:
 
 def add_measuring_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that control the runs of a program and their measures."""
+    _add_round_options(parser)
+    add_single_run_options(parser)
+
+
+def add_single_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add those options except the number of rounds."""
     _add_run_options(parser)
     figures = parser.add_argument_group("the program's own figures")
     add = figures.add_argument
@@ -122,7 +128,7 @@ def add_measuring_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_run_options(parser: argparse.ArgumentParser) -> None:
+def _add_round_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--runs",
@@ -138,6 +144,10 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="warm-up runs of each lock, which do not count (default: 1)",
     )
+
+
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add(
         "--threads",
         type=thread_counts,

@@ -29,6 +29,7 @@ from hasp.launch.children import Child, Launcher, Strays, Usage, adopt_orphans
 from hasp.launch.executable import find, to_execute
 from hasp.launch.server import ended, refuse_if_occupied, wait_until_ready
 from hasp.locks import native
+from hasp.locks.given import GivenLock
 from hasp.locks.native import REFERENCE
 from hasp.locks.site_plan.model import SitePlan
 
@@ -68,26 +69,26 @@ class ComparisonRunner:
         self._strays: Strays | None = None
         self._failures: Counter[Cell] = Counter()
         self._reference_passed: set[int | None] = set()
-        self._environments = self._check(plans or {})
+        self._environments: dict[str, dict[str, str]] = {}
+        known = plans or {}
+        for lock in settings.locks:
+            self.add(lock, known.get(lock) or native.lock(lock))
 
-    def _check(self, plans: Mapping[str, SitePlan]) -> dict[str, dict[str, str]]:
-        """The environment for each lock; raises HaspError for what cannot run."""
+    def add(self, name: str, lock: GivenLock) -> None:
+        """Make a lock or plan known by its name in cells.
+
+        Raises HaspError if the program cannot run under it.
+        """
         first = self.settings.cells[0]
         server = self.settings.server is not None
         command = self.settings.command_for(first)
         if server:
             find(command[0], self._base)
         subject = self.settings.server_for(first) if server else command
-        recorder = self._recorder
-        return {
-            lock: interpose.environment(
-                plans.get(lock) or native.lock(lock),
-                self._base,
-                subject,
-                recorder.settings(lock) if recorder else None,
-            )
-            for lock in self.settings.locks
-        }
+        recorded = self._recorder.settings(name) if self._recorder else None
+        self._environments[name] = interpose.environment(
+            lock, self._base, subject, recorded
+        )
 
     def __enter__(self) -> ComparisonRunner:
         adopt_orphans()
@@ -122,14 +123,21 @@ class ComparisonRunner:
                 if self.given_up(cell):
                     continue
                 starting(block, cell)
-                run = self.run(block, cell)
-                if run.outcome != record.OK:
-                    self._failures[cell] += 1
-                    self._refuse_if_reference(run)
-                    self._try_reference(cell.threads)
-                elif cell.lock == REFERENCE:
-                    self._reference_passed.add(cell.threads)
-                yield run
+                yield self.attempt(block, cell)
+
+    def attempt(self, block: int, cell: Cell) -> Run:
+        """Run a cell once and note its outcome.
+
+        Raises ReferenceFailed if the command does not work without Hasp either.
+        """
+        run = self.run(block, cell)
+        if run.outcome != record.OK:
+            self._failures[cell] += 1
+            self._refuse_if_reference(run)
+            self._try_reference(cell.threads)
+        elif cell.lock == REFERENCE:
+            self._reference_passed.add(cell.threads)
+        return run
 
     def _try_reference(self, threads: int | None) -> None:
         """Check that the command works without Hasp before a lock is blamed."""

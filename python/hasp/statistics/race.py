@@ -115,7 +115,7 @@ class Race:
 
     @property
     def proven(self) -> bool:
-        """Return true if the leader is proven to be within the tolerance of the best."""
+        """Return true if the leader is proven to be within the tolerance."""
         return self.behind_by <= math.expm1(self._margin) + 1e-12
 
     def places(self) -> list[Place]:
@@ -169,7 +169,9 @@ class Race:
             known = self._similarity[numpy.ix_(chosen, chosen)]
             known = known + 0.05 * numpy.eye(len(chosen))
             link = self._similarity[numpy.ix_(left, chosen)]
-            explained = numpy.einsum("ij,ji->i", link, numpy.linalg.solve(known, link.T))
+            explained = numpy.einsum(
+                "ij,ji->i", link, numpy.linalg.solve(known, link.T)
+            )
             best = left[int(numpy.argmin(explained))]
             chosen.append(best)
             left.remove(best)
@@ -189,7 +191,10 @@ class Race:
         where = numpy.argwhere(~numpy.isnan(runs))
         block, which = where[:, 0], where[:, 1]
         self._belief = posterior(
-            self._similarity, which.tolist(), block.tolist(), runs[block, which].tolist()
+            self._similarity,
+            which.tolist(),
+            block.tolist(),
+            runs[block, which].tolist(),
         )
         self.leader = self._leader(self._belief)
         if self.leader is None:

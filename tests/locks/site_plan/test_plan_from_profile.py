@@ -12,10 +12,10 @@ import pytest
 from lock_list import records
 from profiler.recorded import environment
 
-from hasp.advise.planning import entry_of
 from hasp.locks.site_plan.model import SitePlan
 from hasp.locks.site_plan.toml_file import save
 from hasp.profile.model.build import load
+from hasp.profile.model.plan_entry import entry_of
 
 HERE = Path(__file__).parent
 LOCKS = ("mcs", "ticket", "clh")

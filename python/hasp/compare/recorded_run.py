@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One recorded run of a command, as in a comparison."""
+"""One run of a command that records its locks, run as a comparison runs it."""
 
 from __future__ import annotations
 

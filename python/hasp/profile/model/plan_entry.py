@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+"""The entry of a plan that matches the mutexes of a recorded site."""
+
+from __future__ import annotations
+
+from hasp.locks.site_plan.model import Entry, Module
+from hasp.profile.model.profile import Origin, Spot
+
+
+def entry_of(site: str, lock: str, origin: Origin) -> Entry:
+    """The entry for the mutexes of an origin; a global one is found by its address."""
+    if origin.address:
+        spot = origin.address
+        return Entry.of_global(site, lock, _module(spot), spot.offset)
+    frames = [(_module(spot), spot.offset) for spot in origin.frames]
+    return Entry.created_at(site, lock, frames)
+
+
+def _module(spot: Spot) -> Module:
+    return Module(spot.module, spot.build_id)
