@@ -121,7 +121,7 @@ static void many_threads(void)
     CHECK_EQUAL(swaps, 300);
 }
 
-/* Checks for the runner that the allocator it preloads is in use. */
+/* Tells the runner whether the allocator that it preloaded is in use. */
 static void is_replaced(void)
 {
     const char *wanted = getenv("CHECK_ALLOCATOR_SYMBOL");

@@ -10,8 +10,8 @@ static int woken;
 
 /* The wait in which a thread is cancelled. */
 struct wait {
-    int clock; /* -1: cond_wait, -2: cond_timedwait, else cond_clockwait on it */
-    int type;  /* of cancellation */
+    int clock; /* -1: cond_wait, -2: cond_timedwait, else cond_clockwait's clock */
+    int type; /* type of cancellation */
 };
 
 static int mutex_shared = PTHREAD_PROCESS_PRIVATE;
@@ -78,7 +78,8 @@ static void cancel_while(int held, struct wait wait)
         for (int i = 0; i < 3; i++)
             CHECK_OK(pthread_cancel(threads[i]));
         if (held) {
-            /* They are cancelled, but cannot continue until they own the mutex. */
+            /* The waiters are cancelled, but cannot continue until they own the
+             * mutex. */
             check_sleep_ms(1);
             CHECK_EQUAL(check_get(&cleaned), 0);
             CHECK_OK(pthread_mutex_unlock(&mutex));
@@ -134,7 +135,8 @@ static void shared_condvar(void)
     every_wait(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_CANCEL_DEFERRED);
 }
 
-/* A cancellation that is pending before the call acts in it, with the mutex held. */
+/* A cancellation that is pending before the call takes effect in it, with the mutex
+ * held. */
 static void *pending_body(void *ignored)
 {
     int state;
@@ -185,7 +187,7 @@ static void disabled(void)
     CHECK(check_join(thread) == &woken);
 }
 
-/* Waits once; its result tells whether the wait returned. */
+/* Waits once. The thread's result shows whether the wait returned. */
 static void *wait_once(void *ignored)
 {
     (void)ignored;

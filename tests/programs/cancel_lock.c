@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cancellation of threads that wait for a mutex: deferred cancellation acts at the next
- * cancellation point, asynchronous cancellation during the wait. */
+/* Cancellation of threads that wait for a mutex: deferred cancellation takes effect at
+ * the next cancellation point, asynchronous cancellation during the wait. */
 #include "check.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -163,7 +163,7 @@ static void asynchronous_in_timedlock(void)
     cancelled_while_held(asynchronous_timed_body);
 }
 
-/* The program's cancellation type and state are the same after a wait. */
+/* A wait does not change the program's cancellation type and state. */
 static void *type_is_kept_body(void *ignored)
 {
     int before;

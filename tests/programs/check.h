@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by the test programs.  A program lists its cases with --list and runs the case
- * that is named, each in a process of its own.  Exit status 0: passed; 77: skipped
- * (reason on stderr); anything else: failed.  The caller sets the time limit.
+ * Shared by the test programs.  With --list a program lists its cases; with the name of
+ * a case it runs that case. Each case runs in a process of its own.  Exit status 0:
+ * passed; 77: skipped (reason on stderr); anything else: failed.  The caller sets the
+ * time limit.
  *
  * The checks are not assert(): NDEBUG does not remove them, they print both values, and
- * they end the whole process from any thread and from a forked child without using
- * stdio (a thread that does not exist in the child may have held its locks).
+ * they end the whole process from any thread, and from a forked child without using
+ * stdio (whose locks a thread that does not exist in the child may have held).
  *
- * The header is in the common subset of C and C++, so atomics are the compiler's
- * builtins.
+ * The header is written in the common subset of C and C++, so it uses the compiler's
+ * builtins for atomics.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -138,8 +139,7 @@ CHECK_UNUSED static void check_spin(int times)
 
 /*
  * A delay in a critical section, between reading and writing the data that it protects:
- * long enough that a second thread inside would be noticed. Yields the CPU now and
- * then.
+ * long enough to detect a second thread inside. Yields the CPU now and then.
  */
 CHECK_UNUSED static void check_dawdle(long turn)
 {
@@ -170,8 +170,9 @@ CHECK_UNUSED static struct timespec check_after_ms(clockid_t clock, long ms)
     return check_after_us(clock, ms * 1000);
 }
 
-/* Rounds of a contended loop: fewer under a lock that only spins, because a busy
- * machine with few CPUs may hand it over only when the scheduler switches threads. */
+/* Returns the number of rounds for a contended loop. It is smaller under a lock that
+ * only spins, because on a busy machine with few CPUs such a lock may be handed over
+ * only when the scheduler switches threads. */
 CHECK_UNUSED static int check_rounds(int rounds)
 {
     const char *divisor = getenv("CHECK_ROUNDS_DIVISOR");
@@ -198,7 +199,7 @@ CHECK_UNUSED static void *check_join(pthread_t thread)
     return result;
 }
 
-/* Waits for a forked child and fails as it did unless its status is 0. */
+/* Waits for a forked child, and fails with its status unless that is 0. */
 CHECK_UNUSED static void check_child(pid_t child)
 {
     int status;
@@ -252,8 +253,8 @@ CHECK_UNUSED static void check_wait_queued(pid_t *slot)
     }
 }
 
-/* Whether another thread can lock the mutex now: 0, after unlocking it again, or
- * EBUSY. */
+/* Tries the mutex in another thread. Returns 0 if that thread could lock it (it then
+ * unlocks it again), or EBUSY. */
 CHECK_UNUSED static void *check_try_body(void *mutex)
 {
     int result = pthread_mutex_trylock((pthread_mutex_t *)mutex);

@@ -47,8 +47,8 @@ static void contend(void)
         _exit(9);
 }
 
-/* Files get the numbers 0, 1 and 2, so that anything a library writes there is
- * noticed. */
+/* Opens files with the numbers 0, 1 and 2, so that anything a library writes there is
+ * detected. */
 static void files_in_their_place(void)
 {
     char names[FILES][64];
@@ -80,7 +80,7 @@ static void files_in_their_place(void)
     dup2(500, STDERR_FILENO);
     for (int i = 0; i < FILES; i++)
         CHECK_EQUAL(sizes[i], 0);
-    /* Only our three files and the saved descriptor are open. */
+    /* Checks that only the three files and the saved descriptor are open. */
     for (int descriptor = FILES; descriptor < 500; descriptor++)
         CHECK_EQUAL(fcntl(descriptor, F_GETFD), -1);
 }

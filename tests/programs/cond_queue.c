@@ -69,7 +69,7 @@ static void *consume(void *ignored)
         queue.sum += queue.items[queue.head++ % CAPACITY];
         queue.received++;
         CHECK_OK(pthread_mutex_unlock(&queue.mutex));
-        /* After the unlock: the signaller need not hold the mutex. */
+        /* Signals after the unlock, because the signaller need not hold the mutex. */
         wake(full);
     }
     return NULL;

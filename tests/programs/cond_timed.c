@@ -7,7 +7,7 @@ static pthread_mutex_t mutex;
 static pthread_cond_t cond;
 static int ready;
 
-/* The clock of a wait: the condvar's, or the one passed to the call. */
+/* How a wait gets its clock: from the condvar, or from an argument of the call. */
 struct way {
     clockid_t attribute;
     int named;
@@ -173,8 +173,8 @@ static void not_the_owner_shared(void)
     CHECK_OK(pthread_cond_destroy(&cond));
 }
 
-/* Waiting with a mutex that is held twice releases one level only: no other thread can
- * lock it, and nothing deadlocks. */
+/* Waiting with a mutex that is held twice releases only one level, so no other thread
+ * can lock it, and nothing deadlocks. */
 static void recursive_held_twice(void)
 {
     struct timespec soon = check_after_ms(CLOCK_REALTIME, 10);
@@ -209,8 +209,9 @@ static void *sleeper_body(void *argument)
 }
 
 /*
- * One signal, sent as the first waiter times out. If that waiter returns ETIMEDOUT, it
- * has not consumed the signal, which then must wake the waiter without a time limit.
+ * One signal is sent just as the first waiter times out. If that waiter returns
+ * ETIMEDOUT, it has not consumed the signal, which then must wake the waiter without a
+ * time limit.
  */
 static void signals_meet_timeouts(int hold)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Condition variables lose no wake-up, however they are signalled and shared. */
+/* Condition variables lose no wake-up, in whatever way they are signalled and
+ * shared. */
 #include "check.h"
 
 enum { MANY = 6 };
@@ -131,7 +132,8 @@ static void one_broadcast_for_all(void)
     }
 }
 
-/* A broadcast while the waiters of the previous one are still reacquiring the mutex. */
+/* Broadcasts while the waiters of the previous broadcast are still reacquiring the
+ * mutex. */
 static void broadcast_after_broadcast(void)
 {
     for (int i = 0; i < check_rounds(50); i++) {
@@ -190,7 +192,7 @@ static void successive_mutexes(void)
         for (int j = 0; j < MANY; j++)
             check_join(threads[j]);
         CHECK_OK(pthread_mutex_destroy(&mutex));
-        /* Another kind in odd rounds, so that the waits do not take the same path by
+        /* Odd rounds use another kind, so that the waits do not take the same path by
          * chance. */
         pthread_mutexattr_t attributes;
         CHECK_OK(pthread_mutexattr_init(&attributes));

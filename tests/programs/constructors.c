@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks before and after main. The library that this program is linked with locks in
- * its constructor; the program locks even earlier, in .preinit_array, which runs before
- * the constructors of any library.
+ * Uses locks before and after main. The library that this program is linked with locks
+ * in its constructor. The program itself locks even earlier, in .preinit_array, which
+ * runs before the constructors of any library.
  */
 #include "check.h"
 

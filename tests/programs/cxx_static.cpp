@@ -96,7 +96,8 @@ void function_static()
     CHECK_EQUAL(alive, 3);
 }
 
-/* Passes only if every destructor completes: the last one sets the exit status. */
+/* This case passes only if every destructor completes, because the last one sets the
+ * exit status. */
 void after_main()
 {
     local();

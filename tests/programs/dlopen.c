@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plug-ins that are loaded and unloaded, and dlopen behaving as if it were not
- * hooked. */
+/* Plug-ins are loaded and unloaded, and dlopen behaves as if it were not hooked. */
 #include <link.h>
 
 #include "check.h"
@@ -18,7 +17,8 @@ static void *load(const char *name, int flags)
     return handle;
 }
 
-/* Through memory, because C does not convert object pointers to function pointers. */
+/* Copies the pointer through memory, because C does not convert object pointers to
+ * function pointers. */
 #define FIND(handle, name, pointer)                   \
     do {                                              \
         void *symbol = dlsym(handle, name);           \
@@ -76,7 +76,8 @@ static void caller_is_kept(int flags)
 {
     int (*by_dlopen)(int);
     const char *(*error)(void);
-    /* The program cannot find it: only the plug-in's own search path has its folder. */
+    /* The program cannot find this library, because only the plug-in's own search path
+     * has its folder. */
     CHECK(dlopen("libplugin_found_by_runpath.so", RTLD_NOW) == NULL);
     CHECK(strstr(dlerror(), "libplugin_found_by_runpath.so") != NULL);
     void *handle = load("libplugin_outer.so", RTLD_NOW);

@@ -24,7 +24,7 @@ static void enter_once(struct shared *object)
     object->other_counter--;
 }
 
-/* Starts the threads together, so that short loops do not run one after the other. */
+/* Releases all threads together, so that short loops do not run one after the other. */
 static void begin(struct shared *object)
 {
     check_add(&object->started, 1);
@@ -165,8 +165,8 @@ static void adaptive_kind(void)
     of_kind(PTHREAD_MUTEX_ADAPTIVE_NP);
 }
 
-/* Mutexes at every 8-byte offset in a cache line, with neighbours in use at the same
- * time and guard bytes in between. */
+/* Places mutexes at every 8-byte offset in a cache line, with guard bytes in between,
+ * and uses neighbouring ones at the same time. */
 static void any_placement(void)
 {
     enum { SPACING = sizeof(struct shared) + 8 };

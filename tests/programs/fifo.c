@@ -17,7 +17,7 @@ struct waiter {
 static void require_fifo(void)
 {
     if (getenv("CHECK_FIFO") == NULL)
-        check_skip("this lock does not declare first come, first served");
+        check_skip("this lock is not declared FIFO");
 }
 
 static void *wait_body(void *argument)

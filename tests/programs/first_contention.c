@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first contention of a lock, repeated on fresh locks: a lock may have a separate
- * protocol for its first waiters, and a wake-up lost there is never repeated.
+ * Tests the first contention of a lock, over and over on fresh locks. A lock may have a
+ * separate protocol for its first waiters, and a wake-up lost there is never repeated.
  */
 #include "check.h"
 
@@ -46,9 +46,9 @@ static void *wait_body(void *argument)
 }
 
 /*
- * Stores that take long to reach memory: the releasing store queues behind them in the
- * store buffer, while the releaser's later loads have long completed. One run in
- * several detects a release that is not ordered against its first waiters.
+ * Makes stores that take long to reach memory. The releasing store queues behind them
+ * in the store buffer, although the releaser's later loads have long completed. One run
+ * in several detects a release that is not ordered against its first waiters.
  */
 static void store_slowly(unsigned dice)
 {
@@ -76,8 +76,8 @@ static void run(int waiters, int wanted_rounds)
         CHECK_OK(pthread_mutex_lock(current));
         check_set(&arriving, 0);
         pthread_barrier_wait(&barrier);
-        /* Releases while they arrive, while they prepare to sleep, or while they
-         * sleep. */
+        /* Releases the lock while the waiters arrive, while they prepare to sleep, or
+         * while they sleep. */
         dice = dice * 1103515245 + 12345;
         if (dice >> 16 & 1)
             for (int spin = 0; spin < 200 && !check_get(&arriving); spin++)

@@ -42,7 +42,7 @@ static void start_takers(pthread_t *threads, int count)
     }
 }
 
-/* With the mutex held: wakes `count` takers, by one broadcast or by signals. */
+/* Wakes `count` takers, by one broadcast or by signals. The caller holds the mutex. */
 static void release_takers(pthread_t *threads, int count, int by_broadcast)
 {
     tokens = count;

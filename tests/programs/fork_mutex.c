@@ -33,7 +33,7 @@ static void *count_body(void *rounds)
     return NULL;
 }
 
-/* Threads of this process contend; the parent's waiters do not exist here. */
+/* Lets threads of this process contend; the parent's waiters do not exist here. */
 static void contend(void)
 {
     pthread_t threads[CHILD_THREADS];
@@ -141,8 +141,8 @@ static void grandchildren(void)
     fork_with_waiters(3, fork_again);
 }
 
-/* Fork handlers as libraries register them: lock before the fork, unlock after it in
- * both processes. */
+/* Fork handlers of the kind that libraries register: they lock before the fork, and
+ * unlock after it in both processes. */
 static void prepare(void)
 {
     CHECK_OK(pthread_mutex_lock(&mutex));

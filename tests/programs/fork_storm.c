@@ -83,7 +83,7 @@ static void *turn_body(void *rounds)
     return NULL;
 }
 
-/* The child holds the mutex. */
+/* Runs in the child, which holds the mutex. */
 static void in_child(void)
 {
     pthread_t threads[CHILD_THREADS];
@@ -92,7 +92,7 @@ static void in_child(void)
     counter = turn = 0;
     for (int i = 0; i < CHILD_THREADS; i++)
         threads[i] = check_start(count_body, &rounds);
-    /* Unlocks while the others arrive. */
+    /* Unlocks the mutex while the others arrive. */
     sched_yield();
     CHECK_OK(pthread_mutex_unlock(&mutex));
     for (int i = 0; i < CHILD_THREADS; i++)
@@ -149,7 +149,7 @@ static void amid_waiting(void)
     storm(wait_body, fork, in_child);
 }
 
-/* Without fork handlers, so the child cannot create threads. */
+/* No fork handlers run, so the child cannot create threads. */
 static void in_bare_child(void)
 {
     struct timespec soon = check_after_us(CLOCK_MONOTONIC, 50);

@@ -24,8 +24,8 @@ static void *wait_body(void *queued)
 }
 
 /*
- * Everything that a child may do if no fork handlers ran. It cannot create threads,
- * because the C library has not repaired its own lists.
+ * Does everything that a child may do if no fork handlers ran. The child cannot create
+ * threads, because the C library has not repaired its own lists.
  */
 static void in_bare_child(void)
 {
@@ -143,7 +143,8 @@ static void errorcheck_held(void)
     held_over_fork(PTHREAD_MUTEX_ERRORCHECK);
 }
 
-/* A fork from a second thread: the child's only thread is not the parent's first. */
+/* Forks from a second thread, so the child's only thread is not the parent's first
+ * one. */
 static void *fork_body(void *ignored)
 {
     (void)ignored;

@@ -36,7 +36,7 @@ static void *wait_body(void *ignored)
     return NULL;
 }
 
-/* The debugger's breakpoint. */
+/* The debugger sets a breakpoint here. */
 __attribute__((noinline)) void all_set(int own_id)
 {
     __asm__ volatile("" : : "r"(own_id) : "memory");

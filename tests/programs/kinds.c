@@ -64,7 +64,8 @@ static void recursive_initialiser(void)
     check_recursive(&recursive_static);
 }
 
-/* Starts near the maximum, because four billion acquisitions would take too long. */
+/* Starts with a count near the maximum, because four billion acquisitions would take
+ * too long. */
 static void recursion_overflow(void)
 {
     pthread_mutex_t *mutex = &recursive_static;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lifetimes of mutexes: destroyed, freed, unmapped, zeroed, reused, and very many. */
+/* Lifetimes of mutexes: they are destroyed, freed, unmapped, zeroed and reused, and
+ * there are very many of them. */
 #include <sys/mman.h>
 
 #include "check.h"
@@ -35,8 +36,8 @@ static void zeroed_memory(void)
     free(mutex);
 }
 
-/* Freed while locked and never destroyed: the next mutex in that memory is not
- * affected. */
+/* A mutex that is freed while locked and never destroyed does not affect the next mutex
+ * in that memory. */
 static void freed_without_destroy(void)
 {
     for (int i = 0; i < 2000; i++) {
@@ -152,7 +153,7 @@ static void many_mutexes(void)
     pthread_t second = check_start(many_body, NULL);
     check_join(first);
     check_join(second);
-    /* At most 8 bytes per mutex, plus the memory of two threads. */
+    /* Allows at most 8 bytes per mutex, plus the memory of two threads. */
     CHECK_COMPARE(resident_kb() - before_kb, <, MANY * 8 / 1024 + 2048);
     for (int i = 0; i < MANY; i++)
         CHECK_OK(pthread_mutex_lock(&many[i]));
@@ -160,7 +161,7 @@ static void many_mutexes(void)
         CHECK_OK(pthread_mutex_unlock(&many[i]));
 }
 
-/* A reference-counted object: the thread that drops the last reference unmaps it at
+/* A reference-counted object. The thread that drops the last reference unmaps it at
  * once. */
 struct object {
     pthread_mutex_t mutex;
@@ -172,8 +173,8 @@ static pthread_barrier_t barrier;
 static int arrivals;
 static int rounds;
 
-/* Spins instead of using a barrier, which wakes its threads far apart: these two must
- * contend. */
+/* Spins instead of using a barrier, which would wake the threads too far apart for them
+ * to contend. */
 static void meet(int round)
 {
     __atomic_fetch_add(&arrivals, 1, __ATOMIC_ACQ_REL);
@@ -220,7 +221,7 @@ static void last_unlocker_unmaps(void)
     check_join(second);
 }
 
-/* Unmapped while its previous holder is still returning from the unlock. */
+/* A mutex is unmapped while its previous holder is still returning from the unlock. */
 static void *take_and_unmap_body(void *ignored)
 {
     (void)ignored;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that mutexes use beyond their own bytes: little, and none permanently. */
+/* Checks that mutexes use little memory beyond their own bytes, and none
+ * permanently. */
 #include "check.h"
 
 #include <sys/mman.h>
 
 enum {
     IDLE = 1000000,
-    MOST_BYTES = sizeof(pthread_mutex_t) + 64, /* of an idle mutex, all counted */
+    MOST_BYTES = sizeof(pthread_mutex_t) + 64, /* of an idle mutex, in total */
     ROUNDS = 10000,
     ROUNDS_SPINNING = 1000,
     PEERS = 2,
     MOST_GROWTH = 64 * 1024, /* less than one unit of 128 bytes for each round */
 };
 
-/* Anonymous memory according to the page tables: exact, and without code that is paged
- * in. */
+/* Returns the anonymous memory according to the page tables, which is exact and does
+ * not include code. */
 static long resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/smaps_rollup", "re");

@@ -6,7 +6,8 @@
 
 #define OLD(function, name, version) __asm__(".symver " #function "," #name "@" version)
 
-/* The versions of x86-64; this program is built nowhere else. */
+/* The versions are those of x86-64, the only architecture for which this program is
+ * built. */
 #define FIRST "GLIBC_2.2.5"
 #define CONDVARS "GLIBC_2.3.2"
 

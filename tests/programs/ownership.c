@@ -59,7 +59,8 @@ static void unlocked_by_another_with_waiters(void)
     CHECK_OK(check_try_elsewhere(&mutex));
 }
 
-/* The mutex as a baton: locked by one, released by the other, many times. */
+/* Uses the mutex as a baton: one thread locks it and the other releases it, many
+ * times. */
 static pthread_mutex_t ping = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t pong = PTHREAD_MUTEX_INITIALIZER;
 static int rounds;
@@ -96,8 +97,8 @@ static pthread_t start_large(pid_t *queued)
     pthread_t thread;
     pthread_attr_t attributes;
     CHECK_OK(pthread_attr_init(&attributes));
-    /* Larger than the C library caches for the next thread, so it is unmapped at the
-     * end. */
+    /* A stack larger than the C library caches for the next thread, so it is unmapped
+     * when the thread ends. */
     CHECK_OK(pthread_attr_setstacksize(&attributes, 64L << 20));
     CHECK_OK(pthread_create(&thread, &attributes, lock_and_leave, queued));
     return thread;
@@ -136,8 +137,8 @@ static void exit_holding_large_stack(void)
     }
 }
 
-/* The holder had to queue for the mutex, and another thread queues after it, before it
- * ends. */
+/* Before the holder ends, it had to queue for the mutex, and another thread queues
+ * behind it. */
 static void exit_holding_after_waiting(void)
 {
     for (int i = 0; i < 5; i++) {

@@ -86,7 +86,8 @@ static void counter_adaptive(void)
     count_across(PTHREAD_MUTEX_ADAPTIVE_NP);
 }
 
-/* The same memory at two addresses of one process is one mutex. */
+/* If the same memory is mapped at two addresses of one process, it is still one
+ * mutex. */
 static void two_mappings(void)
 {
     int descriptor = memfd_create("shared", MFD_CLOEXEC);
@@ -149,7 +150,8 @@ static void *pair_body(void *argument)
     return NULL;
 }
 
-/* Threads of one process with any combination; after a time-out the mutex is held. */
+/* Uses every combination from threads of one process; after a time-out the mutex is
+ * held. */
 static void take_turns(int mutex_shared, int cond_shared, clockid_t clock)
 {
     struct shared *shared = map_shared();

@@ -59,13 +59,13 @@ static void take_turns(struct shared *shared, int me, clockid_t clock)
     }
 }
 
-/* The partner's part; skipped unless one of the cases below started it. */
+/* The partner's part, which is skipped unless one of the cases below started it. */
 static void as_partner(void)
 {
     const char *descriptor = getenv("CHECK_PARTNER_DESCRIPTOR");
     const char *clock = getenv("CHECK_PARTNER_CLOCK");
     if (descriptor == NULL || clock == NULL)
-        check_skip("started by the other cases");
+        check_skip("only the other cases start this one");
     CHECK(!check_interposed());
     struct shared *shared = map(atoi(descriptor));
     if (!shared->made)

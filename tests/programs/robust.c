@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Robust mutexes: the owner dies; the next one makes the state consistent or does
+/* Robust mutexes: the owner dies, and the next owner makes the state consistent or does
  * not. */
 #include <sys/mman.h>
 

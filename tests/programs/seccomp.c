@@ -186,7 +186,8 @@ static void hooks_pass_on(void)
     errno = 0;
     CHECK_EQUAL(prctl(-1, 0, 0, 0, 0), -1);
     CHECK_EQUAL(errno, EINVAL);
-    /* All six arguments are passed on: reads through the mapping that they create. */
+    /* All six arguments are passed on: the case reads through the mapping that they
+     * create. */
     long address = syscall(SYS_mmap, 0L, 4096L, 3L, 0x22L, -1L, 0L);
     CHECK_COMPARE(address, !=, -1);
     *(char *)address = 1;

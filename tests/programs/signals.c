@@ -21,8 +21,8 @@ static void count_signal(int number)
     check_add(&handled, 1);
 }
 
-/* Not allowed by POSIX, but works with the C library: the handler locks another
- * mutex. */
+/* The handler locks another mutex, which POSIX does not allow, but which works with the
+ * C library. */
 static void lock_in_handler(int number)
 {
     (void)number;
@@ -186,7 +186,7 @@ static void *busy_body(void *counter)
     return NULL;
 }
 
-/* Signals at any point of contended lock and unlock. */
+/* Signals arrive at any point of a contended lock and unlock. */
 static void bombarded(void)
 {
     static long counter;

@@ -14,7 +14,7 @@ static pthread_mutex_t global_a = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t global_b = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t global_adaptive = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 
-/* Two callers of one wrapper: they differ in their second frame only. */
+/* Two callers of one wrapper, which differ only in their second frame. */
 SITE static void make(pthread_mutex_t *mutex)
 {
     CHECK_OK(pthread_mutex_init(mutex, NULL));
@@ -30,7 +30,7 @@ SITE static void make_one(pthread_mutex_t *mutex)
 SITE static void make_other(pthread_mutex_t *mutex)
 {
     make(mutex);
-    __asm__ volatile("nop"); /* or the compiler would merge the two functions */
+    __asm__ volatile("nop"); /* keeps the compiler from merging the two functions */
 }
 
 SITE static void make_c11(mtx_t *mutex)
@@ -58,7 +58,7 @@ SITE static void time_first(pthread_mutex_t *mutex)
     __asm__ volatile("");
 }
 
-/* The index of its algorithm, where Hasp keeps it. */
+/* Returns the index of the mutex's algorithm, from where Hasp keeps it. */
 static void tell(const char *name, const void *mutex)
 {
     const unsigned char *bytes = mutex;
@@ -112,7 +112,8 @@ static void by_site(void)
     held("cleared", &cleared);
 }
 
-/* glibc's results while a thread waits, and after its mutexes have been contended. */
+/* Checks glibc's results while a thread waits, and after its mutexes have been
+ * contended. */
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static int go, waits;
 
@@ -167,8 +168,8 @@ static void adaptive_contended(void)
     use("adaptive", &global_adaptive);
 }
 
-/* Two threads use a mutex for the first time at once, each at its own site, many
- * times. */
+/* Many times, two threads at different sites use a new mutex for the first time at
+ * once. */
 static pthread_mutex_t fresh[512];
 static int arrived[512];
 static long sums[512];

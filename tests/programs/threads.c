@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Very many threads: one after the other without
- * leaving memory behind, and all at once. */
+/* Very many threads run one after the other, without leaving memory behind, and all at
+ * once. */
 #include <semaphore.h>
 
 #include "check.h"

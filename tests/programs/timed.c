@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* timedlock and clocklock: deadlines, clocks,
- * bad arguments, and the lock arriving in time. */
+/* timedlock and clocklock: deadlines, clocks, bad arguments, and locks acquired in
+ * time. */
 #include "check.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

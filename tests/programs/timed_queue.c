@@ -30,8 +30,8 @@ static void *waiter_body(void *argument)
     return NULL;
 }
 
-/* Queues waiters in this order (-1: no time limit), lets the timed ones give up while
- * the lock is held, releases it, and checks that all others acquire it. */
+/* Queues waiters in the given order (-1: no time limit), lets the timed ones give up
+ * while the lock is held, releases it, and checks that all others acquire it. */
 static void leave_queue(const long *timeouts_ms, int count)
 {
     struct waiter waiters[WAITERS] = {0};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program built with ThreadSanitizer, which derives happens-before from the pthread
- * calls only. In the correct case, any report means that a lock was hidden from it. The
- * wrong case has a race; no report means that the locks order more than they should.
+ * calls only. In the correct case, any report means that a lock was hidden from the
+ * sanitizer. The wrong case has a race; if there is no report, the locks order more
+ * than they should.
  */
 #include "check.h"
 
@@ -70,7 +71,7 @@ static void *race(void *own_mutex)
         CHECK_OK(pthread_mutex_lock(own_mutex));
         counter++;
         CHECK_OK(pthread_mutex_unlock(own_mutex));
-        /* Waiting and parking in between must not hide the race. */
+        /* The waiting and parking in between must not hide the race. */
         CHECK_OK(pthread_mutex_lock(&recursive));
         if (i % 10 == 0)
             check_sleep_us(100);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* All threads keep creating locks, using them once and destroying them, in memory that
- * is fresh from the kernel. This causes page faults, which take the kernel's own lock
- * on the address space. */
+/* All threads keep creating locks, using each once and destroying it, in memory that is
+ * fresh from the kernel. This causes page faults, which take the kernel's own lock on
+ * the address space. */
 #include <sys/mman.h>
 
 #include "corpus.h"
@@ -38,7 +38,7 @@ static void churn_step(struct part *part, struct worker *worker)
 
 struct part churn = {
     .name = "churn",
-    .summary = "all threads make and destroy locks in fresh memory",
+    .summary = "all threads create and destroy locks in fresh memory",
     .knobs = {{"batch", 64, 1, 100000},
               {"bytes", 2048, 64, 1 << 20},
               {"work", 10000, 0, 1000000000}},

@@ -4,9 +4,9 @@
  * the parts to run. Each thread executes one step of each part in turn until the time
  * is over. corpus.toml lists the parts and knobs for each bottleneck.
  *
- * Work is counted in turns, about a nanosecond each: a fixed amount of work, not time,
- * so that a thread that lost its processor inside a critical section still has to do
- * the rest.
+ * Work is counted in turns of about a nanosecond. A turn is a fixed amount of work, not
+ * of time, so a thread that loses its CPU inside a critical section still has to do the
+ * rest.
  */
 #ifndef CORPUS_H
 #define CORPUS_H
@@ -23,7 +23,7 @@ struct worker {
 
 struct knob {
     const char *name;
-    uint64_t value; /* the default, unless the command line sets it */
+    uint64_t value; /* the default; the command line may replace it */
     uint64_t least, most;
 };
 
@@ -36,8 +36,8 @@ struct part {
     void (*prepare)(struct part *part, unsigned threads, uint64_t seed);
     /* Called once in each round of each thread. */
     void (*step)(struct part *part, struct worker *worker);
-    /* Called when the time is over: no thread may wait for others any more. NULL if
-     * none ever does. */
+    /* Called when the time is over; afterwards no thread may wait for others. NULL if
+     * no thread ever waits. */
     void (*wind_up)(struct part *part);
     /* Called after the threads have ended, with their total number of steps: checks the
      * final state. */
@@ -46,7 +46,8 @@ struct part {
 
 extern struct part hot, polled, owned, striped, queue, phases, start, churn, stream;
 
-/* G. Marsaglia's xorshift64 (Journal of Statistical Software, 2003); never 0. */
+/* G. Marsaglia's xorshift64 (Journal of Statistical Software, 2003). Never returns
+ * 0. */
 static inline uint64_t random_next(struct worker *worker)
 {
     worker->random ^= worker->random << 13;
@@ -60,7 +61,7 @@ static inline uint64_t random_below(struct worker *worker, uint64_t below)
     return (random_next(worker) >> 32) * below >> 32;
 }
 
-/* A chain of dependent multiplications: they cannot overlap, and access no memory. */
+/* A chain of dependent multiplications, which cannot overlap and access no memory. */
 static inline void work(uint64_t turns)
 {
     uint64_t value = turns | 1;
@@ -71,8 +72,8 @@ static inline void work(uint64_t turns)
 }
 
 /* Works for a random number of turns, from none to twice the given number. With fixed
- * numbers, two threads would fall into step: one would always think while the other
- * holds the lock. */
+ * numbers, two threads would fall into step, so that one always works outside while the
+ * other holds the lock. */
 static inline void work_about(struct worker *worker, uint64_t turns)
 {
     work(random_below(worker, 2 * turns + 1));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One lock for all threads. The ratio of `think` to `hold` determines whether the lock
- * is contended never, now and then, or always. */
+ * is contended never, sometimes or always. */
 #include "corpus.h"
 
 enum { HOLD, THINK };

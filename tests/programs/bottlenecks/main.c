@@ -17,8 +17,9 @@ static unsigned long long seed = 1;
 static int stopping;
 static struct worker workers[THREADS_MOST];
 
-/* Pins each thread to a CPU of its own if there are enough. The scheduler would often
- * place two threads that wake each other on one CPU, and they would seldom contend. */
+/* Pins each thread to a CPU of its own if there are enough. Otherwise the scheduler
+ * would often place two threads that wake each other on one CPU, where they would
+ * seldom contend. */
 static void pin(unsigned index)
 {
     cpu_set_t allowed, own;
@@ -90,7 +91,7 @@ static void add_part(char *text)
         *colon = '\0';
     for (unsigned i = 0; i < part_count; i++)
         if (strcmp(parts[i]->name, text) == 0)
-            check_end(2, "bottleneck: part \"%s\" is named twice\n", text);
+            check_end(2, "bottleneck: part \"%s\" is given twice\n", text);
     struct part *part = NULL;
     for (unsigned i = 0; i < PARTS_MOST; i++)
         if (strcmp(all_parts[i]->name, text) == 0)

@@ -26,8 +26,8 @@ static void owned_prepare(struct part *part, unsigned threads, uint64_t seed)
     }
 }
 
-/* Many pairs per step, because otherwise the code around it would cost more than they
- * do. */
+/* Makes many pairs per step, because otherwise the surrounding code would cost more
+ * than the pairs. */
 enum { PAIRS = 64 };
 
 static void owned_step(struct part *part, struct worker *worker)
@@ -56,7 +56,7 @@ static void owned_check(struct part *part, uint64_t steps)
 
 struct part owned = {
     .name = "owned",
-    .summary = "each thread takes locks of its own, without pause",
+    .summary = "each thread takes only its own locks, without pause",
     .knobs = {{"locks", 4, 1, 1000000}, {"work", 20, 0, 1000000000}},
     .prepare = owned_prepare,
     .step = owned_step,

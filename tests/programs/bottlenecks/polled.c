@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One lock that most threads acquire by calling trylock until it succeeds: the busy
- * waiting of programs that do not rely on the waiting of their locks. */
+ * waiting of programs that do not let their locks do the waiting. */
 #include "corpus.h"
 
 enum { HOLD, THINK, PAUSE, BLOCKING };
@@ -35,7 +35,7 @@ static void polled_check(struct part *part, uint64_t steps)
 
 struct part polled = {
     .name = "polled",
-    .summary = "one lock, tried until it is free; `blocking` percent lock it",
+    .summary = "one lock, tried until it is free; `blocking` percent use lock",
     .knobs = {{"hold", 2000, 0, 1000000000},
               {"think", 1000, 0, 1000000000},
               {"pause", 50, 0, 1000000000},

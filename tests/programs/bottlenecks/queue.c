@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads pass items to each other through a short queue with condition variables. They
- * sleep and wake up for nearly every item, and the lock goes to threads that first have
- * to be scheduled. Threads with even numbers add items, the others take them. */
+ * sleep and wake up for nearly every item, and the lock is handed to threads that first
+ * have to be scheduled. Threads with even numbers add items, the others take them. */
 #include "corpus.h"
 
 enum { CAPACITY, WORK, HOLD };

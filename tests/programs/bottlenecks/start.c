@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Very many locks, each in an object of its own, which one thread creates before the
- * others start. They are seldom used, so their main cost is memory. */
+/* One thread creates very many locks, each in its own object, before the others start.
+ * The locks are seldom used, so their main cost is memory. */
 #include "corpus.h"
 
 enum { LOCKS, BYTES, WORK };
@@ -51,7 +51,7 @@ static void start_check(struct part *part, uint64_t steps)
 
 struct part start = {
     .name = "start",
-    .summary = "many locks that one thread makes at the start",
+    .summary = "many locks, which one thread creates at the start",
     .knobs = {{"locks", 50000, 1, 10000000},
               {"bytes", 1024, 64, 1 << 20},
               {"work", 20000, 0, 1000000000}},

@@ -47,7 +47,7 @@ static void stream_check(struct part *part, uint64_t steps)
 
 struct part stream = {
     .name = "stream",
-    .summary = "far more memory than caches hold, and seldom a lock",
+    .summary = "far more memory than fits into caches, and seldom a lock",
     .knobs = {{"megabytes", 16, 1, 4096}, {"lines", 2000, 1, 1000000000}},
     .prepare = stream_prepare,
     .step = stream_step,

@@ -2,7 +2,8 @@
 /*
  * A plug-in with its own RUNPATH ($ORIGIN/plugins/inner). It finds its libraries there
  * by plain name, both as a dependency and by calling dlopen itself; the program that
- * loads it could not. So a hook of dlopen must not become its caller.
+ * loads it could not find them. So a hook of dlopen must not take the plug-in's place
+ * as the caller.
  */
 #include <dlfcn.h>
 

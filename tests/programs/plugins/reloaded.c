@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in that is loaded and unloaded repeatedly, and locks in constructor and
+/* A plug-in that is loaded and unloaded repeatedly, and locks in its constructor and
  * destructor. */
 #include <pthread.h>
 
@@ -36,7 +36,8 @@ __attribute__((destructor)) static void unloaded(void)
     pthread_mutex_destroy(&recursive);
 }
 
-/* The counter after two threads of the plug-in have counted to `rounds` each. */
+/* Returns the counter after two threads of the plug-in have each counted to
+ * `rounds`. */
 __attribute__((visibility("default"))) long plugin_work(int rounds)
 {
     pthread_t threads[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One case for each misuse of locks that the recorder detects when it happens, and
- * cases without misuse. */
+/* One case for each misuse of locks that the recorder detects immediately, and cases
+ * without misuse. */
 #include "named.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -38,7 +38,7 @@ static void self_deadlock(void)
     _exit(0);
 }
 
-/* The thread waits for its own read lock. */
+/* The thread waits for a read lock that it holds itself. */
 static void self_deadlock_of_rwlock(void)
 {
     begin_recording();
@@ -95,7 +95,8 @@ static void *unlock_only(void *wanted)
     return NULL;
 }
 
-/* Three times through the same call, which gives one event with a count of 3. */
+/* Misuses the lock three times through the same call, which gives one event with a
+ * count of 3. */
 static void foreign_unlock(void)
 {
     begin_recording();
@@ -135,7 +136,7 @@ static void *unlock_rwlock(void *unused)
     return unused;
 }
 
-/* A read lock, whose holder is not known. */
+/* Uses a read lock, whose holder the recorder does not know. */
 static void foreign_unlock_of_rwlock(void)
 {
     begin_recording();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For programs whose traces are tested: each prints the addresses of its locks to
- * stderr as NAME=ADDRESS, so that the test finds them in the trace. */
+/* For programs whose traces are tested. Each program prints the addresses of its locks
+ * to stderr as NAME=ADDRESS, so that the test can find them in the trace. */
 #ifndef NAMED_H
 #define NAMED_H
 

@@ -166,7 +166,7 @@ static void cancellation(void)
     TELL(condition);
     pthread_t other = check_start(wait_for_cancellation, NULL);
     await(1);
-    CHECK_OK(pthread_mutex_lock(&mutex)); /* the other thread waits now */
+    CHECK_OK(pthread_mutex_lock(&mutex)); /* acquired once the other thread waits */
     CHECK_OK(pthread_mutex_unlock(&mutex));
     CHECK_OK(pthread_cancel(other));
     CHECK(check_join(other) == PTHREAD_CANCELED);
@@ -281,11 +281,11 @@ SITE static void make_one(pthread_mutex_t *made)
 SITE static void make_other(pthread_mutex_t *made)
 {
     wrapper(made);
-    __asm__ volatile("nop"); /* or the compiler would merge the two functions */
+    __asm__ volatile("nop"); /* keeps the compiler from merging the two functions */
 }
 
-/* Two callers of one wrapper with equal frames: they agree in the return address and
- * the stack pointer. */
+/* Two callers of one wrapper with equal frames, so the return address and the stack
+ * pointer inside the wrapper are the same. */
 static void wrappers(void)
 {
     static pthread_mutex_t early_one, early_other, one, other;

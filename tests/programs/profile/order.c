@@ -25,8 +25,8 @@ static void *b_then_a(void *unused)
     return unused;
 }
 
-/* a before b 200 times, then b before a; one thread after the other, so that they
- * cannot deadlock. */
+/* One thread locks a before b 200 times; then another locks b before a. They run one
+ * after the other, so that they cannot deadlock. */
 static void inversion(void)
 {
     begin_recording();
@@ -37,7 +37,7 @@ static void inversion(void)
     check_join(check_start(b_then_a, NULL));
 }
 
-/* b and c by trylock while a is held; then b by lock, too. */
+/* Acquires b and c by trylock while a is held, and then b by lock as well. */
 static void by_try(void)
 {
     begin_recording();
@@ -53,8 +53,9 @@ static void by_try(void)
     check_join(check_start(a_then_b, NULL));
 }
 
-/* Hand-over-hand locking: a before b, b before c, but not a before c. The shelf is
- * acquired within c, and a second time by the same reader, which makes no pair. */
+/* Hand-over-hand locking: a is held when b is acquired, and b when c is acquired, but
+ * not a when c is acquired. The shelf is acquired within c, and a second time by the
+ * same reader, which makes no pair. */
 static void chains(void)
 {
     begin_recording();
@@ -74,7 +75,7 @@ static void chains(void)
     CHECK_OK(pthread_mutex_unlock(&c));
 }
 
-/* a, then b, then a wait that releases a and reacquires it while b is held. */
+/* Locks a, then b, then waits, which releases a and reacquires it while b is held. */
 static void waits(void)
 {
     begin_recording();
@@ -98,8 +99,8 @@ static void read_both(pthread_rwlock_t *first, pthread_rwlock_t *second)
     CHECK_OK(pthread_rwlock_unlock(first));
 }
 
-/* Both shelves in both orders, mostly as a reader; a only outside a shelf, b only
- * inside. */
+/* Acquires both shelves in both orders, mostly as a reader; locks a only outside a
+ * shelf, and b only inside. */
 static void readers(void)
 {
     begin_recording();
@@ -111,7 +112,7 @@ static void readers(void)
         read_both(&shelf, &other_shelf);
         read_both(&other_shelf, &shelf);
     }
-    for (int i = 0; i < 20000; i++) { /* until most are only counted */
+    for (int i = 0; i < 20000; i++) { /* often enough that most are only counted */
         CHECK_OK(pthread_rwlock_rdlock(&shelf));
         CHECK_OK(pthread_mutex_lock(&b));
         CHECK_OK(pthread_mutex_unlock(&b));

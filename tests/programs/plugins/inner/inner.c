@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Installed in a folder that only outer.c's RUNPATH names. */
+/* This library is installed in a folder that is only in the RUNPATH of outer.c. */
 __attribute__((visibility("default"))) int inner_answer(void);
 
 int inner_answer(void)
