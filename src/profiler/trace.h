@@ -34,11 +34,12 @@
 #define TRACE_MAGIC "hasptrc"
 
 enum {
-    TRACE_VERSION = 1,
+    TRACE_VERSION = 2, /* 2: kinds from TRACE_HOLD_STATES on, and what is marked so */
     TRACE_CHUNK = 1 << 16, /* bytes */
     TRACE_FRAMES = 14,     /* return addresses kept of a stack */
     TRACE_HELD = 12,       /* held locks published by a thread, the outermost first */
     TRACE_BUCKETS = 128,
+    TRACE_TABLE = 1 << 12, /* bytes of a small table of lock counts */
 };
 
 enum trace_kind {
@@ -54,6 +55,10 @@ enum trace_kind {
     TRACE_PROCESS_SAMPLES, /* struct trace_process_sample: that of the process */
     TRACE_STACK_PROFILE,   /* struct trace_stack_weight */
     TRACE_EVENTS,          /* struct trace_event */
+    TRACE_HOLD_STATES,     /* struct trace_hold_state */
+    TRACE_CONTENTION,      /* struct trace_contention */
+    TRACE_FOREIGN_WAITS,   /* struct trace_foreign_wait */
+    TRACE_EXECUTED,        /* struct trace_executed */
 };
 
 /* One reading of all clocks. */
@@ -96,7 +101,13 @@ struct trace_header {
     uint64_t sampler_ns;    /* CPU time of the sampler thread */
     uint32_t counter;       /* enum trace_counter, or 0: none, see counter_error */
     uint32_t counter_error; /* errno; ECANCELED: not requested */
-    uint64_t reserved[13];
+    /* Since version 2. */
+    uint32_t machine;         /* of ELF headers; numbers of system calls depend on it */
+    uint32_t unread;          /* bits of enum trace_unread */
+    uint64_t tasks_inspected; /* threads, summed over all samples of the process */
+    uint32_t executed_error;  /* errno: instruction pointers cannot be sampled */
+    uint32_t executed_hz;     /* their rate while a holder is watched, or 0 */
+    uint64_t reserved[10];
     char lock[64];      /* the algorithm that the process ran under (`hasp list`) */
     char command[4096]; /* /proc/self/cmdline: arguments, each with its 0; truncated */
     char executable[1024];
@@ -107,6 +118,12 @@ enum trace_counter {
     TRACE_CACHE_MISSES = 1,  /* the processor's event of that name */
     TRACE_LAST_LEVEL_MISSES, /* of loads */
     TRACE_PAGE_FAULTS,       /* instead of misses, for tests */
+};
+
+/* What the sampler could not read of the program's threads. */
+enum trace_unread {
+    TRACE_NO_STATES = 1, /* /proc/self/task/TID/stat */
+    TRACE_NO_CALLS = 2,  /* /proc/self/task/TID/syscall */
 };
 
 enum trace_mode { TRACE_FULL = 1, TRACE_SAMPLED = 2 };
@@ -120,7 +137,8 @@ struct trace_chunk {
     uint32_t writer;       /* thread, or 0: several */
     uint32_t follow;       /* number of chunks after this one that continue its records
                               without a header of their own */
-    uint64_t reserved[5];
+    uint64_t owner; /* see struct trace_lock_count; since version 2 */
+    uint64_t reserved[4];
 };
 
 /*
@@ -196,6 +214,9 @@ struct trace_thread {
     uint64_t unseen_since;
     uint64_t inner_since; /* as holding_since, of the innermost hold where there are
                              several */
+    /* Since version 2: stacks of the acquisitions of the outermost and the innermost
+     * lock held, or 0: not taken. Maintained by the sampler. */
+    uint32_t outer_stack, inner_stack;
 };
 
 enum trace_lock_kind {
@@ -252,7 +273,9 @@ struct trace_module {
 
 /*
  * Counts of one lock by one thread. A chunk holds hash tables by address: `used` is the
- * number of slots, and slots with address 0 are empty. Lock 0 stands for locks of the
+ * number of slots, and slots with address 0 are empty. If the chunk has no `writer`, each
+ * TRACE_TABLE bytes of it are one table; the thread is in `owner` of the chunk for the
+ * first one, and for the others in `site` of their first slot, which is empty. Lock 0 stands for locks of the
  * site that have no record. The address of a rwlock's readers is that of the lock plus
  * one. When a table is full or grows, sums move to trace_lock or to a larger table. The
  * last acquisition of a living thread may not be counted yet, here and in
@@ -304,7 +327,12 @@ struct trace_site_stats {
      * took long: another thread was faster, or the thread was interrupted. They are not
      * included in `contended` and `wait`. */
     uint64_t unseen_waits, unseen_wait_ticks;
-    uint64_t reserved[6];
+    /* Since version 2. */
+    uint64_t trying_ticks; /* between failing trylocks in quick succession */
+    uint64_t woken_by_signal, woken_by_broadcast; /* TRACE_WAIT: waiting threads */
+    uint64_t empty_signals;                       /* signals, broadcasts without any */
+    uint64_t futile_wakes; /* the woken thread waited again at once */
+    uint64_t reserved[1];
     struct trace_histogram wait, hold, handover;
 };
 
@@ -379,6 +407,57 @@ struct trace_event {
     uint32_t other; /* the thread that holds the lock, where known */
     uint32_t stack;
     uint32_t count; /* identical events are counted, not repeated */
+};
+
+/*
+ * How often the sampler saw holders of a lock in a state: while other threads waited
+ * for the lock (`waited`), and otherwise in holds of a sampler period or longer
+ * (`alone`). A state is the kernel's state of the thread, its system call, and the
+ * recorded object that it waits for.
+ */
+struct trace_hold_state {
+    uint32_t lock;
+    uint32_t state; /* the letter of /proc, such as 'S'; 'R' for ready to run */
+    uint32_t on_cpu; /* 1: running */
+    int32_t call;    /* number of the system call, or enum trace_no_call */
+    uint32_t awaits; /* lock, condition variable or barrier, or 0 */
+    uint32_t stack;  /* where it blocked; found by scanning, so only approximate */
+    uint64_t waited, alone;
+};
+
+enum trace_no_call {
+    TRACE_CALL_UNKNOWN = -2, /* not read */
+    TRACE_CALL_NONE = -1,    /* blocked outside system calls: a page fault */
+};
+
+/* The sampler's sums for a lock that threads waited for. */
+struct trace_contention {
+    uint32_t lock;
+    uint32_t reserved;
+    uint64_t samples; /* in which threads waited */
+    /* Waiting threads, summed over the samples, by their operation and the holders'. */
+    uint64_t reads_for_reads, reads_for_writes, writes_for_reads, writes_for_writes;
+    uint64_t for_unknown; /* no holder was seen */
+    /* Full mode: acquisitions during sampler periods throughout which a thread waited,
+     * and the least number of them by the thread that had it before. */
+    uint64_t overtaken, retaken;
+};
+
+/* How often the sampler saw threads blocked in futexes that belong to no recorded
+ * object. The sum over all threads is trace_header.tasks_inspected. */
+struct trace_foreign_wait {
+    uint32_t stack; /* found by scanning, so only approximate; or 0 */
+    uint32_t reserved;
+    uint64_t samples;
+    uint64_t brief; /* the thread had run since it was last inspected */
+};
+
+/* Instruction pointers sampled while threads held a lock that others waited for. */
+struct trace_executed {
+    uint64_t address;
+    uint32_t lock;
+    uint32_t stack; /* as of trace_hold_state */
+    uint64_t samples;
 };
 
 #endif

@@ -33,8 +33,9 @@ static struct waiters *waiters_of(uint32_t condition)
     return (struct waiters *)(uintptr_t)known + condition;
 }
 
-/* Counts at most `most` waits as woken, and never more than have begun. */
-static void wake(struct waiters *waiters, uint32_t most)
+/* Counts at most `most` waits as woken, and never more than have begun. Returns how
+ * many. */
+static uint32_t wake(struct waiters *waiters, uint32_t most)
 {
     uint32_t woken = load_relaxed(&waiters->woken), begun;
     do {
@@ -42,6 +43,7 @@ static void wake(struct waiters *waiters, uint32_t most)
         if (begun - woken < most)
             most = begun - woken;
     } while (most && !compare_exchange_relaxed(&waiters->woken, &woken, woken + most));
+    return most;
 }
 
 void condition_waiters_begin(uint32_t condition)
@@ -64,11 +66,10 @@ void condition_waiters_end(uint32_t condition, bool timed_out)
         wake(waiters, UINT32_MAX);
 }
 
-void condition_waiters_wake(uint32_t condition, bool all)
+uint32_t condition_waiters_wake(uint32_t condition, bool all)
 {
     struct waiters *waiters = waiters_of(condition);
-    if (waiters)
-        wake(waiters, all ? UINT32_MAX : 1);
+    return waiters ? wake(waiters, all ? UINT32_MAX : 1) : 0;
 }
 
 bool condition_waiters_left(uint32_t condition)

@@ -14,7 +14,8 @@
 
 void condition_waiters_begin(uint32_t condition);
 void condition_waiters_end(uint32_t condition, bool timed_out);
-void condition_waiters_wake(uint32_t condition, bool all);
+/* Returns the number of threads that this wakes. */
+uint32_t condition_waiters_wake(uint32_t condition, bool all);
 bool condition_waiters_left(uint32_t condition);
 
 void condition_waiters_forget(void);

@@ -18,6 +18,10 @@ static void count_try(struct recording *me, struct trace_site_stats *use, uint32
     }
     if (got)
         return;
+    const uint64_t now = ticks();
+    if (me->failing_run && now - me->failed_at < preemption_long_ticks)
+        use->trying_ticks += now - me->failed_at;
+    me->failed_at = now;
     use->trylock_failures += more;
     me->failing_run += more;
     if (me->failing_run > use->longest_failing_run)

@@ -10,6 +10,19 @@
 
 #include <pthread.h>
 
+/* Returns whether the thread waits on the condition variable that last woke it, and has
+ * not released the mutex since. */
+static bool waits_again(const struct recording *me, const void *object,
+                        const void *mutex)
+{
+    if (!mutex || me->woken_on != object)
+        return false;
+    for (uint32_t i = me->depth; i-- > 0;)
+        if (me->hold[i].key == (uintptr_t)mutex)
+            return me->hold[i].timed && me->hold[i].got == me->woken_at;
+    return false;
+}
+
 /* Ends the hold of the mutex that the wait is about to release. */
 static void end_hold(struct record_wait *w, struct recording *me)
 {
@@ -30,6 +43,8 @@ bool record_wait_begin(struct record_wait *w, const void *object,
     w->mutex = mutex;
     w->caller = caller;
     w->mutex_was_held = false;
+    const bool again = waits_again(me, object, mutex);
+    me->woken_on = NULL;
     if (mutex)
         end_hold(w, me);
     record_enter(me);
@@ -38,6 +53,7 @@ bool record_wait_begin(struct record_wait *w, const void *object,
     w->hold.count = lock_counts_find(me, w->hold.key, as, caller);
     w->hold.use = site_stats_of(w->hold.count);
     w->hold.lock = w->hold.count->lock;
+    w->hold.use->futile_wakes += again;
     w->hold.stack = stack_take(me, caller);
     if (me->depth && mutex) /* the wait will acquire it again */
         order_acquiring(me, registry_find((uintptr_t)mutex), false, caller);
@@ -90,6 +106,10 @@ void record_wait_end(struct record_wait *w, bool timed_out)
     /* In sampled mode too: waits are never skipped. */
     if (w->mutex_was_held || (w->mutex && sampling.sampled_mode))
         begin_hold(w, now);
+    if (!timed_out) {
+        me->woken_on = (const void *)w->hold.key;
+        me->woken_at = now;
+    }
     record_leave(me);
 }
 
@@ -103,10 +123,15 @@ void record_signal(const void *object, const struct record_as *as, bool broadcas
     const struct trace_lock_count *count =
         lock_counts_find(me, (uintptr_t)object, as, caller);
     struct trace_site_stats *use = site_stats_of(count);
-    condition_waiters_wake(count->lock, broadcast);
-    if (broadcast)
+    const uint32_t woken = condition_waiters_wake(count->lock, broadcast);
+    use->empty_signals += woken == 0;
+    if (broadcast) {
         use->broadcasts++;
-    else
+        use->woken_by_broadcast += woken;
+    } else {
         use->signals++;
+        use->woken_by_signal += woken;
+    }
+    me->woken_on = NULL;
     record_leave(me);
 }

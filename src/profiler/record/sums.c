@@ -2,10 +2,23 @@
 #include "profiler/record/sums.h"
 
 #include "profiler/threads/overhead.h"
+#include "profiler/threads/preemption.h"
 
-/* One in so many holds is added to the stack profile. With many locks, each addition
- * would access a different line of the file. */
+/* One in so many short holds is added to the stack profile, and every long one. With
+ * many locks, each addition would access a different line of the file. */
 enum { HOLDS_WEIGHED = 8 };
+
+static void add_to_profile(struct recording *me, const struct record_hold *hold,
+                           uint64_t held)
+{
+    uint64_t weight = hold->weight;
+    if (held <= preemption_long_ticks) {
+        if (me->random % HOLDS_WEIGHED != 0)
+            return;
+        weight *= HOLDS_WEIGHED;
+    }
+    stack_profile_add_hold(me->weight, hold->lock, hold->stack, weight, held * weight);
+}
 
 static void most(uint64_t *seen, uint64_t value)
 {
@@ -70,9 +83,7 @@ void sum_hold(struct recording *me, const struct record_release *release)
     use->hold.bucket[trace_bucket(held)] += hold->weight;
     use->owner_changes += release->owner_changed ? weight : 0;
     use->node_changes += release->node_changed ? weight : 0;
-    if (me->random % HOLDS_WEIGHED == 0)
-        stack_profile_add_hold(me->weight, hold->lock, hold->stack,
-                               weight * HOLDS_WEIGHED, held * weight * HOLDS_WEIGHED);
+    add_to_profile(me, hold, held);
     if (hold->count) {
         hold->count->timed++;
         hold->count->hold_ticks += held * weight;

@@ -36,6 +36,45 @@ char procfs_state(uint32_t tid)
     return fields ? *fields : 0;
 }
 
+/* Returns the field that is `number` fields after this one, or NULL. */
+static char *field_after(char *fields, unsigned number)
+{
+    while (fields && number--)
+        fields = strchr(fields + 1, ' ');
+    return fields;
+}
+
+bool procfs_state_and_cpu(uint32_t tid, struct procfs_state *state)
+{
+    enum { CPU = 36 }; /* fields after the state */
+    char text[512];
+    char *fields = read_stat(tid, text, sizeof text);
+    const char *cpu = field_after(fields, CPU);
+    if (!cpu)
+        return false;
+    *state = (struct procfs_state){*fields, (int)strtol(cpu, NULL, 10)};
+    return true;
+}
+
+bool procfs_call(uint32_t tid, struct procfs_call *call, bool *readable)
+{
+    char text[256];
+    const size_t length = read_of(tid, "/syscall", text, sizeof text);
+    *readable = length != 0;
+    if (!length || text[0] == 'r') /* "running" */
+        return false;
+    char *at = text;
+    *call = (struct procfs_call){.number = strtol(at, &at, 10)};
+    for (int i = 0; call->number >= 0 && i < 6; i++) {
+        uint64_t argument = strtoull(at, &at, 16);
+        if (i < 3)
+            call->argument[i] = argument;
+    }
+    call->stack_pointer = strtoull(at, &at, 16);
+    call->instruction = strtoull(at, &at, 16);
+    return true;
+}
+
 static uint64_t field(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
@@ -49,8 +88,7 @@ bool procfs_thread(uint32_t tid, struct procfs_thread *thread)
     if (!at)
         return false;
     /* state ppid pgrp session tty tpgid flags minflt cminflt majflt */
-    for (int i = 0; i < 7 && at; i++)
-        at = strchr(at + 1, ' ');
+    at = field_after(at, 7);
     if (!at)
         return false;
     thread->minor_faults = strtoull(at, &at, 10);
@@ -74,7 +112,23 @@ bool procfs_is_filtered(void)
            field(text, "\nSeccomp:") != 0;
 }
 
-uint32_t procfs_threads(uint32_t enough)
+/* A folder being read, without stdio. */
+struct folder {
+    long file;
+    long length, at;
+    _Alignas(8) char entries[1024];
+};
+
+static bool open_tasks(struct folder *folder)
+{
+    folder->length = folder->at = 0;
+    folder->file = raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/task",
+                               O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0, 0, 0);
+    return folder->file >= 0;
+}
+
+/* Returns the next thread's id, or 0 at the end. */
+static uint32_t next_task(struct folder *folder)
 {
     struct entry {
         uint64_t inode;
@@ -83,24 +137,53 @@ uint32_t procfs_threads(uint32_t enough)
         uint8_t type;
         char name[];
     };
-    _Alignas(8) char entries[1024];
-    uint32_t alive = 0;
-    long length, opened = raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/task",
-                                      O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0, 0, 0);
-    if (opened < 0)
-        return enough + 1;
-    while (alive <= enough &&
-           (length = raw_syscall(SYS_getdents64, opened, (long)entries, sizeof entries,
-                                 0, 0, 0)) > 0) {
-        for (long at = 0; at < length;) {
-            const struct entry *entry = (const void *)(entries + at);
-            at += entry->bytes;
-            char state = 0;
-            if (entry->name[0] != '.')
-                state = procfs_state((uint32_t)strtoul(entry->name, NULL, 10));
-            alive += state && state != 'Z' && state != 'X';
+    for (;;) {
+        if (folder->at >= folder->length) {
+            folder->at = 0;
+            folder->length =
+                raw_syscall(SYS_getdents64, folder->file, (long)folder->entries,
+                            sizeof folder->entries, 0, 0, 0);
+            if (folder->length <= 0)
+                return 0;
         }
+        const struct entry *entry = (const void *)(folder->entries + folder->at);
+        folder->at += entry->bytes;
+        if (entry->name[0] != '.')
+            return (uint32_t)strtoul(entry->name, NULL, 10);
     }
-    raw_syscall(SYS_close, opened, 0, 0, 0, 0, 0);
+}
+
+static void close_tasks(const struct folder *folder)
+{
+    raw_syscall(SYS_close, folder->file, 0, 0, 0, 0, 0);
+}
+
+uint32_t procfs_threads(uint32_t enough)
+{
+    struct folder folder;
+    uint32_t alive = 0, tid;
+    if (!open_tasks(&folder))
+        return enough + 1;
+    while (alive <= enough && (tid = next_task(&folder))) {
+        char state = procfs_state(tid);
+        alive += state && state != 'Z' && state != 'X';
+    }
+    close_tasks(&folder);
     return alive;
+}
+
+uint32_t procfs_tasks(uint32_t *tids, uint32_t most, uint32_t skipped)
+{
+    struct folder folder;
+    uint32_t count = 0, tid;
+    if (!open_tasks(&folder))
+        return 0;
+    while (count < most && (tid = next_task(&folder))) {
+        if (skipped)
+            skipped--;
+        else
+            tids[count++] = tid;
+    }
+    close_tasks(&folder);
+    return count;
 }

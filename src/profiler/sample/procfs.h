@@ -9,6 +9,29 @@
  * there is no such thread, returns 0. */
 char procfs_state(uint32_t tid);
 
+/* The state, and the CPU that the thread runs on or ran on last. Returns false if there
+ * is no such thread. */
+struct procfs_state {
+    char letter;
+    int cpu;
+};
+bool procfs_state_and_cpu(uint32_t tid, struct procfs_state *state);
+
+/* The system call that a thread is blocked in. */
+struct procfs_call {
+    long number; /* or enum trace_no_call */
+    uint64_t argument[3];
+    uint64_t stack_pointer, instruction;
+};
+
+/* Returns false if the file cannot be read, or the thread is running. `*readable` is set
+ * to whether the file could be opened. */
+bool procfs_call(uint32_t tid, struct procfs_call *call, bool *readable);
+
+/* Stores the ids of up to `most` threads, skipping the first `skipped`. Returns how
+ * many; fewer than `most` at the end of the list. */
+uint32_t procfs_tasks(uint32_t *tids, uint32_t most, uint32_t skipped);
+
 struct procfs_thread {
     uint64_t cpu_ns;
     uint64_t voluntary, involuntary;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/sample/sample_holds.h"
 
+#include "profiler/sample/holders.h"
+#include "profiler/sample/sample_waiters.h"
 #include "profiler/threads/lock_counts.h"
 #include "profiler/store/lock_registry.h"
 #include "profiler/threads/recordings.h"
@@ -8,7 +10,9 @@
 #include <fcntl.h>
 
 enum {
-    ASKED_MOST = 64, /* mutexes per sample */
+    ASKED_MOST = 64,    /* mutexes per sample */
+    INSPECTED_MOST = 4, /* holders per sample */
+    LONG_NS = 10000000, /* a hold that is inspected although nobody waits */
 };
 
 /* The first fields of a pthread_mutex_t: the same for glibc and all algorithms. */
@@ -84,6 +88,14 @@ static void check_for_wait(struct recording *thread, uint32_t depth, uint64_t no
     store_release((struct atomic_u32 *)(void *)&shared->unseen_for, number);
 }
 
+static void publish_stacks(const struct recording *thread, uint32_t depth)
+{
+    const struct record_hold *outer = &thread->hold[0],
+                             *inner = &thread->hold[depth - 1];
+    thread->shared->outer_stack = outer->timed ? outer->stack : 0;
+    thread->shared->inner_stack = inner->timed ? inner->stack : 0;
+}
+
 void sample_holds(bool ask)
 {
     const uint64_t now = ticks();
@@ -99,9 +111,35 @@ void sample_holds(bool ask)
         }
         shared->holding_timed = thread->hold[0].timed;
         shared->holding_since = since(thread, &thread->seen_outer, 0, now);
+        publish_stacks(thread, depth);
         if (ask && !shared->waiting_for)
             check_for_wait(thread, depth, now, &asked);
         else if (shared->waiting_for)
             withdraw(shared);
     }
+}
+
+static bool is_long(const struct trace_thread *shared, uint64_t now)
+{
+    const uint64_t began = shared->holding_since;
+    return shared->depth && began && began < now && ticks_to_ns(now - began) >= LONG_NS;
+}
+
+void sample_long_holds(void)
+{
+    static uint32_t below = UINT32_MAX; /* thread number, for the next sample */
+    const uint64_t now = ticks();
+    uint32_t inspected = 0;
+    for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
+        const struct trace_thread *shared = thread->shared;
+        if (thread->ended || thread->thread >= below || !is_long(shared, now) ||
+            sample_waiters_include(shared->held[0]))
+            continue;
+        if (inspected++ == INSPECTED_MOST) {
+            below = thread->thread + 1;
+            return;
+        }
+        holders_inspect(thread, 0, shared->held[0], false);
+    }
+    below = UINT32_MAX;
 }

@@ -19,4 +19,8 @@
 /* Takes one sample of all threads. `ask`: also reads the mutexes. */
 void sample_holds(bool ask);
 
+/* Inspects some holders of locks that nobody waits for, if they have held them for a
+ * sampler period or longer. Only the sampler may call this. */
+void sample_long_holds(void);
+
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/sample/sample_process.h"
 
-#include "profiler/sample/procfs.h"
+#include "profiler/sample/sample_tasks.h"
 #include "profiler/threads/recordings.h"
 #include "profiler/store/timeline.h"
 
 #include <sys/resource.h>
 
 enum {
-    STATES = 32,         /* threads whose state is read; the rest is extrapolated */
     RECORDS_MOST = 6000, /* ten minutes; then every second sample, and so on */
 };
 
@@ -49,24 +48,16 @@ static void read_usage(struct trace_process_sample *sample)
 
 static void count_threads(struct trace_process_sample *sample)
 {
-    static uint32_t skipped;
-    uint32_t inspected = 0, running = 0, at = 0;
     for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
-        struct trace_thread *shared = thread->shared;
+        const struct trace_thread *shared = thread->shared;
         if (thread->ended)
             continue;
         sample->threads++;
         if (shared->waiting_for && shared->waiting_to != TRACE_WAIT &&
             shared->waiting_to != TRACE_BARRIER)
             sample->waiting++;
-        if (at++ < skipped || inspected == STATES)
-            continue;
-        inspected++;
-        running += procfs_state(shared->tid) == 'R';
     }
-    skipped = at > skipped + STATES ? skipped + STATES : 0;
-    if (inspected)
-        sample->runnable = (running * sample->threads + inspected / 2) / inspected;
+    sample->runnable = sample_tasks();
 }
 
 void sample_process(void)

@@ -10,4 +10,7 @@
 bool sample_waiters(uint32_t ticks);
 void sample_waiters_forget(void);
 
+/* Returns whether a thread waited for the lock in the latest sample. */
+bool sample_waiters_include(uint32_t lock);
+
 #endif

@@ -3,7 +3,9 @@
 
 #include "profiler/record/calibrate.h"
 #include "profiler/store/clock.h"
+#include "profiler/sample/blocked_stack.h"
 #include "profiler/sample/sample_holds.h"
+#include "profiler/sample/sample_tasks.h"
 #include "profiler/sample/sample_waiters.h"
 #include "profiler/store/modules.h"
 #include "profiler/sample/sample_process.h"
@@ -94,6 +96,7 @@ static bool sample(uint32_t tick, uint32_t ticks)
     bool waited = sample_waiters(ticks);
     sample_holds(tick % (SAMPLER_HZ / 10) == 0);
     if (tick % (SAMPLER_HZ / 10) == 0) {
+        sample_long_holds();
         sample_process();
         trace->sampler_ns = cpu_ns();
     }
@@ -211,4 +214,6 @@ void sampler_forget(void)
     round_began = 0;
     sample_waiters_forget();
     sample_process_forget();
+    sample_tasks_forget();
+    blocked_stack_forget();
 }

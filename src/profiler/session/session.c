@@ -22,12 +22,16 @@
 #include "profiler/threads/site_stats.h"
 #include "profiler/threads/threads.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <string.h>
 #include <unistd.h>
 
 enum state { UNKNOWN, OFF, WAITING, STARTING, ACTIVE };
+
+extern const ElfW(Ehdr) __ehdr_start RECORD_HIDDEN; /* this library's, by the linker */
 
 static struct atomic_u32 state;
 static struct atomic_u32 patient; /* an operation has been seen */
@@ -53,6 +57,7 @@ static void fill_header(void)
     trace->parent_pid = (uint32_t)raw_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0);
     trace->cpus = cpu_count();
     trace->nodes = node_count();
+    trace->machine = __ehdr_start.e_machine;
     trace->mode = settings.sampled ? TRACE_SAMPLED : TRACE_FULL;
     strncpy(trace->lock, settings.lock, sizeof trace->lock - 1);
     small_file_read("/proc/self/cmdline", trace->command, sizeof trace->command);

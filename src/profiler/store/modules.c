@@ -73,6 +73,16 @@ static bool known(const struct trace_module *module)
     return false;
 }
 
+bool modules_contain(uint64_t address)
+{
+    for (uint32_t i = load_acquire(&module_records.count); i > 0; i--) {
+        const struct trace_module *module = series_at(&module_records, i);
+        if (address >= module->begin && address < module->end)
+            return true;
+    }
+    return false;
+}
+
 static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct trace_module module = {.begin = UINT64_MAX, .bias = info->dlpi_addr};

@@ -9,4 +9,7 @@
 void modules_scan(void);
 void modules_forget(void);
 
+/* Returns whether an address is in a module that has been added. */
+bool modules_contain(uint64_t address);
+
 #endif

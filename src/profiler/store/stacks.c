@@ -81,6 +81,13 @@ uint32_t stack_intern(const uintptr_t *frames, uint32_t depth)
     return number;
 }
 
+uint32_t stack_find(const uintptr_t *frames, uint32_t depth)
+{
+    uint32_t number;
+    slot_of(frames, depth, hash_of(frames, depth), &number);
+    return number;
+}
+
 uint32_t stack_site(uint32_t stack)
 {
     if (!stack)

@@ -11,7 +11,7 @@
 enum {
     SLOT_BYTES = sizeof(struct trace_lock_count),
     WAYS = 4,
-    SMALL_BYTES = 1 << 12, /* a thread's first table */
+    SMALL_BYTES = TRACE_TABLE, /* a thread's first table */
     GROWTH = 4,            /* factor */
     MOST_CHUNKS = 64,      /* in one table */
     MOST_RENEWED = 64,     /* threads visited */
@@ -68,8 +68,13 @@ static unsigned char *make_small_table(const struct recording *me)
                           TRACE_LOCK_COUNTS);
         }
     }
-    if (divided)
-        table = (unsigned char *)divided + parts_used++ * SMALL_BYTES;
+    if (divided) {
+        table = (unsigned char *)divided + parts_used * SMALL_BYTES;
+        if (parts_used++)
+            ((struct trace_lock_count *)(void *)table)->site = me->thread;
+        else
+            divided->owner = me->thread;
+    }
     brief_unlock(&dividing);
     return table;
 }

@@ -72,6 +72,9 @@ struct recording {
     uint64_t section_ended, timed_until; /* ticks */
     struct trace_site_stats *failing;    /* site of the last trylock */
     uint32_t failing_run;                /* its failures in a row */
+    uint64_t failed_at;                  /* ticks: when the last one failed */
+    const void *woken_on; /* the condition variable that woke it last, or NULL */
+    uint64_t woken_at;    /* ticks: when that wait ended with the mutex held */
     bool ended;
     unsigned destructor_rounds;
     struct recording *next;      /* in the list of all */

@@ -179,6 +179,11 @@ static void add_use(struct trace_site_stats *to, const struct trace_site_stats *
     to->counted_sections += from->counted_sections;
     to->unseen_waits += from->unseen_waits;
     to->unseen_wait_ticks += from->unseen_wait_ticks;
+    to->trying_ticks += from->trying_ticks;
+    to->woken_by_signal += from->woken_by_signal;
+    to->woken_by_broadcast += from->woken_by_broadcast;
+    to->empty_signals += from->empty_signals;
+    to->futile_wakes += from->futile_wakes;
     add_histogram(&to->wait, &from->wait);
     add_histogram(&to->hold, &from->hold);
     add_histogram(&to->handover, &from->handover);

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from lock_list import ROOT
 
+from hasp.profile.record import files
 from hasp.profile.trace import format
 
 STRUCTS = {
@@ -28,6 +29,10 @@ STRUCTS = {
     "process_sample": format.PROCESS_SAMPLE,
     "stack_weight": format.STACK_WEIGHT,
     "event": format.EVENT,
+    "hold_state": format.HOLD_STATE,
+    "contention": format.CONTENTION,
+    "foreign_wait": format.FOREIGN_WAIT,
+    "executed": format.EXECUTED,
 }
 CONSTANTS = {
     **{f"TRACE_{kind.name}": int(kind) for kind in format.ChunkKind},
@@ -35,6 +40,7 @@ CONSTANTS = {
         f"TRACE_{member.name}": int(member)
         for family in (
             *(format.Mode, format.End, format.Operation, format.LockKind),
+            *(format.Unread, format.NoCall),
             *(format.LockFlag, format.EventKind, format.OrderMode, format.Counter),
         )
         for member in family
@@ -45,6 +51,7 @@ CONSTANTS = {
     "TRACE_FRAMES": format.FRAMES,
     "TRACE_HELD": format.HELD,
     "TRACE_BUCKETS": format.BUCKETS,
+    "TRACE_TABLE": format.TABLE,
 }
 DURATIONS = [0, 31, 32, 39, 40, 63, 64, 1000, 4095, 4096, 1 << 20, 3 << 35, 1 << 60]
 
@@ -79,6 +86,11 @@ def test_the_layout_is_what_the_compiler_says(tmp_path: Path) -> None:
     said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     actual = dict(zip(expected, map(int, said.split()), strict=True))
     assert actual == expected
+
+
+def test_the_version_stands_in_two_modules() -> None:
+    """One of them must not load numpy."""
+    assert files.VERSION == format.VERSION
 
 
 def test_no_byte_of_a_struct_is_unnamed() -> None:

@@ -22,7 +22,7 @@ from hasp.base.output import check_writable
 # numpy, which is not loaded before the program starts.
 HEAD = struct.Struct("=8sIIIIQQIIIIIIII")
 MAGIC = b"hasptrc\0"
-VERSION = 1
+VERSION = 2  # the newest
 BYTE_ORDER = 0x01020304
 RUNNING = 0
 SYMBOLS = ".symbols"
@@ -45,7 +45,8 @@ def head(path: Path) -> Trace | None:
             fields = HEAD.unpack(file.read(HEAD.size))
     except (OSError, struct.error):
         return None
-    if fields[:3] != (MAGIC, VERSION, BYTE_ORDER):
+    magic, version, byte_order = fields[:3]
+    if magic != MAGIC or byte_order != BYTE_ORDER or not 0 < version <= VERSION:
         return None
     running = fields[14] == RUNNING and _is_mapped_by(fields[7], path)
     return Trace(path, fields[6], fields[7], running, fields[14] != RUNNING)
@@ -127,8 +128,8 @@ def _was_begun(name: Path) -> bool:
         return False
     with name.open("rb") as file:
         start = file.read(HEAD.size)
-    known = struct.pack("=II", VERSION, BYTE_ORDER)
-    return not start or start[:8] == MAGIC or start[:16] == bytes(8) + known
+    known = [struct.pack("=II", n + 1, BYTE_ORDER) for n in range(VERSION)]
+    return not start or start[:8] == MAGIC or start[:16] in [bytes(8) + k for k in known]
 
 
 def room(folder: Path) -> int:

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 Records = NDArray[np.void]  # an array of one of the structs below
 
 MAGIC = b"hasptrc\0"
-VERSION = 1
+VERSION = 2
 CHUNK = 1 << 16
 BYTE_ORDER = 0x01020304
 FRAMES = 14
 HELD = 12
 BUCKETS = 128
+TABLE = 1 << 12  # bytes
 
 
 class ChunkKind(IntEnum):
@@ -39,6 +40,10 @@ class ChunkKind(IntEnum):
     PROCESS_SAMPLES = 9
     STACK_PROFILE = 10
     EVENTS = 11
+    HOLD_STATES = 12
+    CONTENTION = 13
+    FOREIGN_WAITS = 14
+    EXECUTED = 15
 
 
 class Mode(IntEnum):
@@ -62,6 +67,20 @@ class Counter(IntEnum):
     CACHE_MISSES = 1
     LAST_LEVEL_MISSES = 2
     PAGE_FAULTS = 3
+
+
+class Unread(IntFlag):
+    """enum trace_unread."""
+
+    NO_STATES = 1
+    NO_CALLS = 2
+
+
+class NoCall(IntEnum):
+    """enum trace_no_call."""
+
+    CALL_UNKNOWN = -2
+    CALL_NONE = -1
 
 
 class Operation(IntEnum):
@@ -147,13 +166,16 @@ HEADER = _struct(
     (_32, "full stopped_by"),
     (_64, "samples sampler_ns"),
     (_32, "counter counter_error"),
-    (_64, "reserved[13]"),
+    (_32, "machine unread"),
+    (_64, "tasks_inspected"),
+    (_32, "executed_error executed_hz"),
+    (_64, "reserved[10]"),
     ("S64", "lock"),
     ("V4096", "command"),
     ("S1024", "executable"),
 )
 CHUNK_HEAD = _struct(
-    (_32, "kind record_bytes first used writer follow"), (_64, "reserved[5]")
+    (_32, "kind record_bytes first used writer follow"), (_64, "owner reserved[4]")
 )
 HISTOGRAM = _struct((_32, f"bucket[{BUCKETS}]"))
 THREAD = _struct(
@@ -169,6 +191,7 @@ THREAD = _struct(
     (_64, "overhead_ticks holding_since"),
     (_32, "holding_timed unseen_for"),
     (_64, "unseen_since inner_since"),
+    (_32, "outer_stack inner_stack"),
 )
 LOCK = _struct(
     (_64, "address"),
@@ -201,7 +224,8 @@ SITE_STATS = _struct(
     (_64, "trylocks trylock_failures longest_failing_run timeouts"),
     (_64, "signals broadcasts owner_changes node_changes"),
     (_64, "samples_spinning samples_parked nested"),
-    (_64, "cache_misses counted_sections unseen_waits unseen_wait_ticks reserved[6]"),
+    (_64, "cache_misses counted_sections unseen_waits unseen_wait_ticks trying_ticks"),
+    (_64, "woken_by_signal woken_by_broadcast empty_signals futile_wakes reserved[1]"),
     (HISTOGRAM, "wait hold handover"),
 )
 LOCK_ORDER = _struct(
@@ -221,6 +245,19 @@ PROCESS_SAMPLE = _struct(
 )
 STACK_WEIGHT = _struct((_32, "lock stack"), (_64, "waits wait_ticks holds hold_ticks"))
 EVENT = _struct((_64, "ticks"), (_32, "kind thread lock other stack count"))
+HOLD_STATE = _struct(
+    (_32, "lock state on_cpu"),
+    (np.int32, "call"),
+    (_32, "awaits stack"),
+    (_64, "waited alone"),
+)
+CONTENTION = _struct(
+    (_32, "lock reserved"),
+    (_64, "samples reads_for_reads reads_for_writes writes_for_reads"),
+    (_64, "writes_for_writes for_unknown overtaken retaken"),
+)
+FOREIGN_WAIT = _struct((_32, "stack reserved"), (_64, "samples brief"))
+EXECUTED = _struct((_64, "address"), (_32, "lock stack"), (_64, "samples"))
 
 RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
     ChunkKind.THREADS: THREAD,
@@ -234,7 +271,13 @@ RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
     ChunkKind.PROCESS_SAMPLES: PROCESS_SAMPLE,
     ChunkKind.STACK_PROFILE: STACK_WEIGHT,
     ChunkKind.EVENTS: EVENT,
+    ChunkKind.HOLD_STATES: HOLD_STATE,
+    ChunkKind.CONTENTION: CONTENTION,
+    ChunkKind.FOREIGN_WAITS: FOREIGN_WAIT,
+    ChunkKind.EXECUTED: EXECUTED,
 }
+# Bytes of records that have grown since version 1.
+SMALLER = {ChunkKind.THREADS: THREAD.fields["outer_stack"][1]}  # type: ignore[index]
 
 
 def bucket_edges() -> tuple[int, ...]:

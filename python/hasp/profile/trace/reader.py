@@ -20,7 +20,7 @@ import numpy as np
 from hasp.base.errors import HaspError
 from hasp.base.output import escaped
 from hasp.profile.trace import format
-from hasp.profile.trace.format import RECORDS, ChunkKind, Records
+from hasp.profile.trace.format import RECORDS, SMALLER, ChunkKind, Records
 
 RECORD_IT_AGAIN = "record it again with `hasp profile`, or copy it again"
 WHICH_FILE = "name a file that `hasp profile` wrote; by default it is hasp.trace"
@@ -44,6 +44,8 @@ class Chunk(NamedTuple):
 
     number: int  # index of the chunk in the file
     first: int  # number of its first record; 0: not numbered
+    writer: int  # thread; 0: several
+    owner: int  # thread of the first of several tables
     records: Records
 
 
@@ -154,7 +156,8 @@ class Trace:
             if records is None:
                 self._damaged.append(number)
             else:
-                chunk = Chunk(number, int(head["first"]), records)
+                writer, owner = int(head["writer"]), int(head["owner"])
+                chunk = Chunk(number, int(head["first"]), writer, owner, records)
                 found[ChunkKind(kind)].append(chunk)
             number += span
         if self._damaged:
@@ -176,9 +179,14 @@ class Trace:
         step, used = int(head["record_bytes"]), int(head["used"])
         begin = number * self.chunk_bytes + format.CHUNK_HEAD.itemsize
         room = (number + span) * self.chunk_bytes - begin
-        if step < known.itemsize or step % 4 or used * step > room:
+        smallest = SMALLER.get(ChunkKind(int(head["kind"])), known.itemsize)
+        if step < smallest or step % 4 or used * step > room:
             return None
         raw = np.frombuffer(self._bytes, np.uint8, used * step, begin)
+        if step < known.itemsize:  # of an earlier version, without the last fields
+            narrow = np.zeros((used, known.itemsize), np.uint8)
+            narrow[:, :step] = raw.reshape(used, step)
+            return narrow.reshape(-1).view(known)
         wide = raw.reshape(used, step)[:, : known.itemsize]
         if step == known.itemsize:
             return wide.reshape(-1).view(known)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiler/sample/blocked_stack.h"
+
+#include "platform/native/return_address.h"
+#include "profiler/store/modules.h"
+#include "profiler/store/stacks.h"
+#include "profiler/trace.h"
+
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum {
+    WORDS = 384,        /* of the stack */
+    FRAMES = 8,         /* including the instruction */
+    CANDIDATES = 48,    /* words that are addresses in a file */
+    STACKS_MOST = 2048, /* different ones; the search's errors could make many */
+};
+
+static uint32_t added;
+
+void blocked_stack_forget(void)
+{
+    added = 0;
+}
+
+/* Copies through the kernel, because the memory may be unmapped meanwhile. Returns how
+ * many bytes could be read. */
+static size_t copy(void *to, uint64_t from, size_t bytes)
+{
+    const struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)from, bytes};
+    long copied = raw_syscall(SYS_process_vm_readv, trace->pid, (long)&here, 1,
+                              (long)&there, 1, 0);
+    return copied > 0 ? (size_t)copied : 0;
+}
+
+static bool follows_call(uint64_t address)
+{
+    uint8_t code[CALL_BYTES];
+    return copy(code, address - CALL_BYTES, CALL_BYTES) == CALL_BYTES &&
+           ends_in_call(code);
+}
+
+uint32_t blocked_stack_of(uint64_t instruction, const uint64_t *words, uint32_t count)
+{
+    uintptr_t frames[FRAMES] = {instruction};
+    uint32_t depth = 1, candidates = 0;
+    for (uint32_t i = 0; i < count && depth < FRAMES && candidates < CANDIDATES; i++) {
+        if (!modules_contain(words[i]))
+            continue;
+        candidates++;
+        if (follows_call(words[i]))
+            frames[depth++] = words[i];
+    }
+    const uint32_t known = stack_find(frames, depth);
+    if (known || added == STACKS_MOST)
+        return known;
+    added++;
+    return stack_intern(frames, depth);
+}
+
+uint32_t blocked_stack(uint64_t instruction, uint64_t stack_pointer)
+{
+    uint64_t words[WORDS];
+    size_t bytes = copy(words, stack_pointer, sizeof words);
+    return blocked_stack_of(instruction, words, (uint32_t)(bytes / sizeof *words));
+}

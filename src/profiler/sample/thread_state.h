@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a thread does at this moment.
+ *
+ * The kernel has one state for running threads and those that wait for a CPU. They
+ * differ in their CPU time: it grows while the sampler reads the state. A thread that
+ * is not running and whose last CPU is now the sampler's may have been interrupted by
+ * the sampler itself, so nothing is known about it.
+ */
+#ifndef HASP_PROFILER_SAMPLE_THREAD_STATE_H
+#define HASP_PROFILER_SAMPLE_THREAD_STATE_H
+
+#include "profiler/sample/procfs.h"
+
+struct thread_state {
+    char letter; /* of /proc, such as 'S' */
+    bool on_cpu; /* of 'R' */
+    struct procfs_call call;
+};
+
+/* Returns false if the state is not known. Notes in the header what cannot be read. */
+bool thread_state_read(uint32_t tid, struct thread_state *state);
+
+/* Returns the thread's CPU time in ns, or 0. */
+uint64_t thread_cpu_ns(uint32_t tid);
+
+#endif
