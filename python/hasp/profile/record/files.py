@@ -129,7 +129,9 @@ def _was_begun(name: Path) -> bool:
     with name.open("rb") as file:
         start = file.read(HEAD.size)
     known = [struct.pack("=II", n + 1, BYTE_ORDER) for n in range(VERSION)]
-    return not start or start[:8] == MAGIC or start[:16] in [bytes(8) + k for k in known]
+    return (
+        not start or start[:8] == MAGIC or start[:16] in [bytes(8) + k for k in known]
+    )
 
 
 def room(folder: Path) -> int:
