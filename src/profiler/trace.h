@@ -137,7 +137,7 @@ struct trace_chunk {
     uint32_t writer;       /* thread, or 0: several */
     uint32_t follow;       /* number of chunks after this one that continue its records
                               without a header of their own */
-    uint64_t owner; /* see struct trace_lock_count; since version 2 */
+    uint64_t owner;        /* see struct trace_lock_count; since version 2 */
     uint64_t reserved[4];
 };
 
@@ -273,13 +273,13 @@ struct trace_module {
 
 /*
  * Counts of one lock by one thread. A chunk holds hash tables by address: `used` is the
- * number of slots, and slots with address 0 are empty. If the chunk has no `writer`, each
- * TRACE_TABLE bytes of it are one table; the thread is in `owner` of the chunk for the
- * first one, and for the others in `site` of their first slot, which is empty. Lock 0 stands for locks of the
- * site that have no record. The address of a rwlock's readers is that of the lock plus
- * one. When a table is full or grows, sums move to trace_lock or to a larger table. The
- * last acquisition of a living thread may not be counted yet, here and in
- * trace_site_stats.
+ * number of slots, and slots with address 0 are empty. If the chunk has no `writer`,
+ * each TRACE_TABLE bytes of it are one table; the thread is in `owner` of the chunk for
+ * the first one, and for the others in `site` of their first slot, which is empty.
+ * Lock 0 stands for locks of the site that have no record. The address of a rwlock's
+ * readers is that of the lock plus one. When a table is full or grows, sums move to
+ * trace_lock or to a larger table. The last acquisition of a living thread may not be
+ * counted yet, here and in trace_site_stats.
  */
 struct trace_lock_count {
     uint64_t address;
@@ -329,7 +329,7 @@ struct trace_site_stats {
     uint64_t unseen_waits, unseen_wait_ticks;
     /* Since version 2. */
     uint64_t trying_ticks; /* between failing trylocks in quick succession */
-    uint64_t woken_by_signal, woken_by_broadcast; /* TRACE_WAIT: waiting threads */
+    uint64_t woken_by_signal, woken_by_broadcast; /* TRACE_WAIT */
     uint64_t empty_signals;                       /* signals, broadcasts without any */
     uint64_t futile_wakes; /* the woken thread waited again at once */
     uint64_t reserved[1];
@@ -352,31 +352,6 @@ enum trace_order_modes {
     TRACE_INNER_READ = 2, /* inner as a reader */
     TRACE_OUTER_READ = 4, /* outer held as a reader */
     TRACE_BOTH_READ = 8,
-};
-
-/* A lock that threads waited for when the sampler ran; the records of one sample have
- * the same `ticks`. A sample without waiters leaves no record. When there are too many
- * records, old ones are thinned out: `weight` is the number of samples represented. */
-struct trace_waiter_sample {
-    uint64_t ticks;
-    uint32_t lock;
-    uint16_t waiters;
-    uint16_t spinning;  /* of the `inspected` ones, in a running state */
-    uint16_t inspected; /* waiters whose thread state was read */
-    uint16_t weight;
-    uint32_t holder; /* thread, or 0 */
-};
-
-struct trace_process_sample {
-    uint64_t ticks;
-    uint32_t threads;
-    uint32_t waiting;  /* for locks */
-    uint32_t runnable; /* running or ready, estimated; 0 if not known */
-    uint32_t weight;
-    uint64_t cpu_ns, system_ns;
-    uint64_t minor_faults, major_faults;
-    uint64_t voluntary, involuntary;
-    uint64_t locks_created, locks_destroyed;
 };
 
 /* Sums by lock and stack. Each wait or hold whose stack was taken represents those of
@@ -409,55 +384,6 @@ struct trace_event {
     uint32_t count; /* identical events are counted, not repeated */
 };
 
-/*
- * How often the sampler saw holders of a lock in a state: while other threads waited
- * for the lock (`waited`), and otherwise in holds of a sampler period or longer
- * (`alone`). A state is the kernel's state of the thread, its system call, and the
- * recorded object that it waits for.
- */
-struct trace_hold_state {
-    uint32_t lock;
-    uint32_t state; /* the letter of /proc, such as 'S'; 'R' for ready to run */
-    uint32_t on_cpu; /* 1: running */
-    int32_t call;    /* number of the system call, or enum trace_no_call */
-    uint32_t awaits; /* lock, condition variable or barrier, or 0 */
-    uint32_t stack;  /* where it blocked; found by scanning, so only approximate */
-    uint64_t waited, alone;
-};
-
-enum trace_no_call {
-    TRACE_CALL_UNKNOWN = -2, /* not read */
-    TRACE_CALL_NONE = -1,    /* blocked outside system calls: a page fault */
-};
-
-/* The sampler's sums for a lock that threads waited for. */
-struct trace_contention {
-    uint32_t lock;
-    uint32_t reserved;
-    uint64_t samples; /* in which threads waited */
-    /* Waiting threads, summed over the samples, by their operation and the holders'. */
-    uint64_t reads_for_reads, reads_for_writes, writes_for_reads, writes_for_writes;
-    uint64_t for_unknown; /* no holder was seen */
-    /* Full mode: acquisitions during sampler periods throughout which a thread waited,
-     * and the least number of them by the thread that had it before. */
-    uint64_t overtaken, retaken;
-};
-
-/* How often the sampler saw threads blocked in futexes that belong to no recorded
- * object. The sum over all threads is trace_header.tasks_inspected. */
-struct trace_foreign_wait {
-    uint32_t stack; /* found by scanning, so only approximate; or 0 */
-    uint32_t reserved;
-    uint64_t samples;
-    uint64_t brief; /* the thread had run since it was last inspected */
-};
-
-/* Instruction pointers sampled while threads held a lock that others waited for. */
-struct trace_executed {
-    uint64_t address;
-    uint32_t lock;
-    uint32_t stack; /* as of trace_hold_state */
-    uint64_t samples;
-};
+#include "profiler/trace_samples.h"
 
 #endif

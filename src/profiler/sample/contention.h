@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums for each lock that threads wait for (struct trace_contention): the modes in which
- * it is wanted and held, and acquisitions that overtake a waiting thread.
+ * Sums for each lock that threads wait for (struct trace_contention): the modes in
+ * which it is wanted and held, and acquisitions that overtake a waiting thread.
  */
 #ifndef HASP_PROFILER_SAMPLE_CONTENTION_H
 #define HASP_PROFILER_SAMPLE_CONTENTION_H
@@ -13,7 +13,7 @@ enum { CONTENTION_THREADS = 256 }; /* with higher numbers they are not followed 
 /* One sample of a lock. */
 struct contention {
     uint32_t lock;
-    uint32_t readers, writers;         /* threads that wait */
+    uint32_t readers, writers;            /* threads that wait */
     uint32_t holding_read, holding_write; /* threads that hold it */
     uint64_t longest_since; /* ticks: when the longest of these waits began */
 };

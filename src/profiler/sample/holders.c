@@ -32,8 +32,8 @@ static struct trace_hold_state *record_of(const struct trace_hold_state *like)
     uint64_t hash = like->lock;
     hash = (hash ^ like->stack) * 0x9e3779b97f4a7c15u;
     hash = (hash ^ (like->awaits + like->state)) * 0x9e3779b97f4a7c15u;
-    hash = (hash ^ ((uint64_t)(uint32_t)like->call + like->on_cpu)) *
-           0x9e3779b97f4a7c15u;
+    hash =
+        (hash ^ ((uint64_t)(uint32_t)like->call + like->on_cpu)) * 0x9e3779b97f4a7c15u;
     for (uint32_t at = (uint32_t)(hash >> 40) % SLOTS;; at = (at + 1) % SLOTS) {
         struct trace_hold_state *record;
         if (!slots[at])
@@ -77,10 +77,10 @@ static uint32_t awaited_by(const struct trace_thread *shared,
     return lock ? lock : futex_owner(call);
 }
 
-/* Describes the state. Returns false if the thread waits for the lock that it publishes
- * as held. */
-static bool describe(const struct trace_thread *shared, const struct thread_state *state,
-                     struct trace_hold_state *found)
+/* Describes the state. Returns false if the thread waits for the lock that it
+ * publishes as held. */
+static bool describe(const struct trace_thread *shared,
+                     const struct thread_state *state, struct trace_hold_state *found)
 {
     found->state = (uint8_t)state->letter;
     found->on_cpu = state->on_cpu;

@@ -24,8 +24,8 @@ struct procfs_call {
     uint64_t stack_pointer, instruction;
 };
 
-/* Returns false if the file cannot be read, or the thread is running. `*readable` is set
- * to whether the file could be opened. */
+/* Returns false if the file cannot be read, or the thread is running. `*readable` is
+ * set to whether the file could be read. */
 bool procfs_call(uint32_t tid, struct procfs_call *call, bool *readable);
 
 /* Stores the ids of up to `most` threads, skipping the first `skipped`. Returns how

@@ -7,15 +7,14 @@
 
 uint64_t thread_cpu_ns(uint32_t tid)
 {
-    enum { OF_THREAD = 4, SCHEDULER = 2 }; /* the kernel's encoding of a thread's clock */
+    enum { OF_THREAD = 4, SCHEDULER = 2 }; /* the kernel's encoding of clocks */
     struct timespec time;
     if (clock_gettime((clockid_t)(~tid << 3 | OF_THREAD | SCHEDULER), &time) != 0)
         return 0;
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Returns whether the letter's time was spent on a CPU: most of the time that reading it
- * took. */
+/* Returns whether a thread was on a CPU for most of a time. */
 static bool ran(uint64_t cpu_ns, uint64_t took_ns)
 {
     return 2 * cpu_ns > took_ns;
