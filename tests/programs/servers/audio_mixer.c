@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* A mixer whose lock inherits priorities, as real-time code recommends. The kernel
+ * hands such a mutex over to the first waiter, which must wake up before anybody gets
+ * on. */
+#include "server.h"
+
+enum { CHANNELS = 32, FRAMES = 64 };
+
+static struct {
+    pthread_mutex_t lock;
+    int32_t level[CHANNELS][FRAMES];
+} mixer;
+static pthread_mutex_t meters_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t peaks[CHANNELS];
+
+static unsigned handle(struct request *request)
+{
+    unsigned channel = (unsigned)random_below(request, CHANNELS);
+    int32_t frames[FRAMES];
+    for (unsigned i = 0; i < FRAMES; i++)
+        frames[i] = (int32_t)checksum(&i, sizeof i, request->number);
+    pthread_mutex_lock(&mixer.lock);
+    for (unsigned i = 0; i < FRAMES; i++)
+        mixer.level[channel][i] += frames[i];
+    pthread_mutex_unlock(&mixer.lock);
+    if (request->number % 100 == 0) {
+        pthread_mutex_lock(&meters_lock);
+        peaks[channel]++;
+        pthread_mutex_unlock(&meters_lock);
+    }
+    return 1;
+}
+
+static void setup(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    if (!server_fix("unfair-lock"))
+        pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&mixer.lock, &attributes);
+}
+
+int main(int count, char **words)
+{
+    static const char *const fixes[] = {"unfair-lock", "fewer-threads", NULL};
+    static const struct service service = {fixes, setup, handle, NULL, false};
+    return server_main(count, words, &service);
+}
