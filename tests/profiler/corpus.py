@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parents[1] / "programs" / "bottlenecks"
 PROGRAM = BUILD / "tests" / "programs" / "bottlenecks" / "bottleneck"
 
 
-# The lock study's terms for properties of locks -> the advisor's terms.
+# Maps the lock study's terms for properties of locks to the advisor's terms.
 PROPERTIES = {
     "fifo": "fifo",
     "light": "light",
@@ -43,7 +43,7 @@ class Row:
     name: str
     parts: tuple[str, ...]
     threads: int
-    seconds: float  # long enough for the profile to show the bottlenecks
+    seconds: float  # enough for the profile to show the bottlenecks
     bottlenecks: frozenset[str]
     verb: str | None  # "prefer" or "avoid" the locks with these properties
     locks: frozenset[str]
@@ -52,11 +52,11 @@ class Row:
 
     @property
     def advice(self) -> set[str]:
-        """The expected advice, in the form that `advice_of` returns."""
+        """Return the expected advice, in the form that `advice_of` returns."""
         return {f"{self.verb} {PROPERTIES[name]}" for name in self.locks}
 
     def command(self, seed: int = 1, seconds: float | None = None) -> list[str]:
-        """The command line; `seconds` overrides the duration in the corpus."""
+        """Return the command line; `seconds` overrides the duration in the corpus."""
         options = [f"--threads={self.threads}", f"--seconds={seconds or self.seconds}"]
         return [str(PROGRAM), *options, f"--seed={seed}", *self.parts]
 
@@ -72,7 +72,8 @@ class Simulated:
 
 
 def advice_of(verdict: Verdict) -> set[str]:
-    """The advice for the worst site, in the study's two verbs, such as "avoid fifo"."""
+    """Return the advice for the worst site in the study's terms, such as "avoid
+    fifo"."""
     words = [advice.split(" ") for advice in _first_advice(verdict)]
     return {f"{VERBS.get(verb, verb)} {name}" for verb, name in words}
 
@@ -102,13 +103,13 @@ def _file() -> dict[str, Any]:
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """All native rows, in the order of the file."""
+    """Return all native rows, in the order of the file."""
     return tuple(map(_row, _file()["program"]))
 
 
 @cache
 def simulated_rows() -> tuple[Simulated, ...]:
-    """All simulated rows, in the order of the file."""
+    """Return all simulated rows, in the order of the file."""
     return tuple(
         Simulated(
             name=record["name"],

@@ -88,8 +88,8 @@ static void churn(void)
         run_one(lock_often);
 }
 
-/* The same with threads that lock often, half of them with one lock held inside the
- * other. */
+/* Does the same with threads that lock often; half of them hold one lock while they
+ * acquire the other. */
 static void busy_churn(void)
 {
     const long threads = size;
@@ -134,7 +134,7 @@ static void *lock_many(void *argument)
     return argument;
 }
 
-/* Creates half of the mutexes before there is a second thread. */
+/* Creates half of the mutexes before the second thread starts. */
 static void mutexes(void)
 {
     many = calloc((size_t)size, sizeof *many);
@@ -146,7 +146,7 @@ static void mutexes(void)
     run_one(lock_many);
 }
 
-/* Acquires mutexes by trylock and by lock while holding another one, in ever new
+/* Acquires mutexes by trylock and by lock while holding another one, always in new
  * pairs. */
 static void *try_often(void *argument)
 {
@@ -199,18 +199,18 @@ static void exits_at_once(void)
     _exit(0);
 }
 
-/* Gives up root privileges before the second thread starts, as servers do. */
+/* Drops root privileges before the second thread starts, as servers do. */
 static void gives_up_rights(void)
 {
     if (geteuid() != 0)
-        check_skip("only root has rights to give up");
+        check_skip("only root has privileges to drop");
     CHECK_EQUAL(setgid(65534), 0);
     CHECK_EQUAL(setuid(65534), 0);
     run_one(lock_often);
 }
 
-/* Installs a filter that kills the process at system calls that only the recorder could
- * make from then on. */
+/* Installs a filter that kills the process if it makes a system call that, from then
+ * on, only the recorder could make. */
 static void confine(void)
 {
 #define DIES_OF(number)                                                                \
@@ -307,7 +307,8 @@ static void replaced(void)
     CHECK(!"replaced");
 }
 
-/* Runs generated code that has no unwind information: it calls a function, returns. */
+/* Runs generated code that has no unwind information; it calls a function and
+ * returns. */
 static void *run_generated(void *argument)
 {
     static const unsigned char code[] = {
@@ -316,7 +317,7 @@ static void *run_generated(void *argument)
 #endif
     };
     if (sizeof code == 0)
-        check_skip("no generated code for this machine");
+        check_skip("there is no generated code for this architecture");
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records one case of a test program, and finds its locks by the names it prints."""
+"""Records a case of a test program, and finds its locks by the names that it prints."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class Recorded:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """Lock number -> name; an unnamed lock has the name of its kind."""
+        """Return the name of each lock by its number; an unnamed lock gets that of its
+        kind."""
         known = {address: name for name, address in self.addresses.items()}
         return {
             number: known.get(int(lock["address"]), LockKind(lock["kind"]).name)
@@ -42,11 +43,11 @@ class Recorded:
         }
 
     def number(self, name: str) -> int:
-        """The number of the most recent lock of this name."""
+        """Return the number of the most recent lock of this name."""
         return max(number for number, found in self.names.items() if found == name)
 
     def use(self, name: str, operation: Operation) -> dict[str, int]:
-        """The statistics of this lock's site, summed over all threads."""
+        """Return the statistics of this lock's site, summed over all threads."""
         site = self.locks[self.number(name)]["site"]
         stats = self.trace.all(ChunkKind.SITE_STATS)
         chosen = stats[(stats["site"] == site) & (stats["operation"] == operation)]
@@ -60,7 +61,7 @@ class Recorded:
 
     @property
     def events(self) -> list[tuple[str, str, int]]:
-        """Each event as kind, lock and count."""
+        """Return each event as kind, lock and count."""
         return [
             (EventKind(event["kind"]).name, self.names[event["lock"]], event["count"])
             for event in self.trace.all(ChunkKind.EVENTS)
@@ -68,7 +69,8 @@ class Recorded:
 
     @property
     def edges(self) -> dict[tuple[str, str], tuple[int, bool]]:
-        """(outer, inner) -> the count, and whether inner was only taken by trylock."""
+        """Return, by (outer, inner), the count and whether inner was only taken by
+        trylock."""
         return {
             (self.names[edge["outer"]], self.names[edge["inner"]]): (
                 int(edge["count"]),
@@ -79,7 +81,7 @@ class Recorded:
 
 
 def environment(lock: str | None, path: Path, mode: str = "full") -> dict[str, str]:
-    """The environment in which a program is recorded, under `lock` or glibc's mutex."""
+    """Return the environment for recording a program, under `lock` or glibc's mutex."""
     settings = {
         "HASP_TRACE": str(path),
         "HASP_TRACE_MODE": mode,

@@ -17,7 +17,7 @@ from hasp.profile.model.profile import Profile
 def environment(
     trace: Path, command: Sequence[str], mode: str = "full", lock: str = "glibc"
 ) -> dict[str, str]:
-    """The environment in which `command` is recorded to `trace`."""
+    """Return the environment in which `command` is recorded to `trace`."""
     settings = {
         "HASP_TRACE": str(trace),
         "HASP_TRACE_SESSION": secrets.token_hex(8),

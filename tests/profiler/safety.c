@@ -41,7 +41,7 @@ static void run_many(void)
     pthread_barrier_init(&all_have_locked, NULL, (unsigned)size + 1);
     for (long i = 0; i < size; i++)
         if (pthread_create(&threads[i], &attributes, lock_and_meet, NULL) != 0)
-            check_skip("this machine cannot have so many threads");
+            check_skip("this machine does not allow so many threads");
     pthread_barrier_wait(&all_have_locked);
     for (long i = 0; i < size && !stay; i++)
         CHECK_EQUAL(pthread_join(threads[i], NULL), 0);

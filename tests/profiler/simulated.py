@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Computes the advisor's measures from the figures of `hasp simulate --json`.
 
-A simulated run leaves no trace: there are no threads to sample. Waiters follow from
-Little's law ("A proof for the queuing formula L = lambda W", Operations Research 1961):
-the rate of acquisitions times the waiting time of each, which is its mean time to
-acquire minus the time that a free lock takes. Measures that a simulation does not
-provide stay None.
+A simulated run leaves no trace, because there are no threads to sample. The number of
+waiters follows from Little's law ("A proof for the queuing formula L = lambda W",
+Operations Research 1961): the rate of acquisitions times the waiting time of each,
+which is its mean time to acquire minus the time that a free lock takes. Measures that a
+simulation does not provide stay None.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hasp.profile.diagnosis.features import Features, SiteFeatures
 
 
 def features(run: dict[str, Any], free_ns: float, cpus: int, nodes: int) -> Features:
-    """The measures of one run; `free_ns` is the time to acquire a free lock."""
+    """Return the measures of one run; `free_ns` is the time to acquire a free lock."""
     per_ns = run["throughput_mops"] / 1e3
     threads, locks = run["threads"], run["knobs"].get("locks", 1)
     waiting = per_ns * max(0.0, run["acquire_mean_ns"] - free_ns)

@@ -13,8 +13,8 @@ from profiler.corpus import PROGRAM, Row, rows
 
 SECONDS = 0.03
 
-# Two threads that never run at the same time lose no update, so a busy host needs more
-# than one run to show that a lock does not exclude.
+# Two threads that never run at the same time lose no update, so on a busy host more
+# than one run is needed to show that a lock does not ensure mutual exclusion.
 RACES = 20
 
 
@@ -31,7 +31,8 @@ def run(
 
 
 def cases() -> list[object]:
-    """`make test` runs one row for each bottleneck; the others mix the same parts."""
+    """Return the rows: in `make test`, one per bottleneck; the others mix the same
+    parts."""
     return [
         pytest.param(row, id=row.name, marks=pytest.mark.slow if row.table17 else ())
         for row in rows()
@@ -48,14 +49,14 @@ def test_row_runs_and_checks_itself(row: Row) -> None:
     assert report["operations_per_second"] > 0
 
 
-def test_names_are_told_apart() -> None:
+def test_names_are_distinguished() -> None:
     names = [row.name for row in rows()]
     assert len(set(names)) == len(names)
     assert sum(row.table17 for row in rows()) == 24
 
 
 @pytest.mark.parametrize("part", ["hot:hold=500,think=0", "striped:locks=1,hold=500"])
-def test_notices_a_lock_that_does_not_exclude(part: str) -> None:
+def test_a_lock_without_mutual_exclusion_is_detected(part: str) -> None:
     library = BUILD / "tests" / "programs" / "libbad_locks.so"
     environment = {"LD_PRELOAD": str(library), "BUG": "lock-does-nothing"}
     for _ in range(RACES):
@@ -80,7 +81,7 @@ def test_notices_a_lock_that_does_not_exclude(part: str) -> None:
     ],
     ids=" ".join,
 )
-def test_refuses(words: list[str]) -> None:
+def test_wrong_arguments_are_refused(words: list[str]) -> None:
     finished = run([str(PROGRAM), *words])
     assert finished.returncode == 2
     assert finished.stderr.startswith("bottleneck: ")

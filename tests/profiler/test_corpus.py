@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The advisor finds the intended bottlenecks of each corpus program, and no others.
 
-The programs are profiled on this machine, which may be busy, so a row has three tries.
+The programs are profiled on this machine, which may be busy, so each row has three
+attempts.
 """
 
 from __future__ import annotations
@@ -20,25 +21,25 @@ from hasp.profile.diagnosis.measure import features
 from hasp.profile.diagnosis.rules import load as load_rules
 
 TRIES = 3
-# If its threads got less than this share of the CPU time that they could have used, a
+# If the threads got less than this share of the CPU time that they could have used, the
 # profile shows the load of the machine instead: holders are preempted, so others wait.
 UNDISTURBED = 0.9
 # `make test` runs two rows that are not affected by other load.
 QUICK = {"created-at-start", "control"}
-# Needs a performance counter or a second run; a single profile cannot show it. The
+# A single profile cannot show this; it needs a performance counter or a second run. The
 # tests use the stalls that the study measured for pca.
 MEMORY = "memory-contention"
 STALLS = 2.25  # cycles per instruction
 
 
 def as_in_the_study(measured: Features) -> Features:
-    """The table's advice assumes several nodes with several waiting threads."""
+    """Return the measures with several nodes and waiting threads, as the table assumes."""
     sites = tuple(replace(site, waiters_p95=None) for site in measured.sites)
     return replace(measured, nodes=8, sites=sites)
 
 
 def complaints(row: Row, measured: Features) -> list[str]:
-    """The differences between the verdict on these measures and the row."""
+    """Return the differences between the verdict on these measures and the row."""
     rules, locks = load_rules(), native.locks()
     wanted, found = row.bottlenecks, []
     if MEMORY in row.bottlenecks:
@@ -83,5 +84,7 @@ def test_names_the_bottleneck(row: Row, tmp_path: Path) -> None:
         told += problems
         granted.append(measured.cpu_granted or 0.0)
     if max(granted) < UNDISTURBED:
-        pytest.skip(f"other programs have the CPUs: it got {max(granted):.0%} of them")
+        pytest.skip(
+            f"other programs use the CPUs: this one got {max(granted):.0%} of them"
+        )
     pytest.fail("\n".join(told))

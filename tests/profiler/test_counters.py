@@ -26,7 +26,7 @@ from hasp.profile.trace.format import Counter
 __all__ = ["folder"]  # the fixture
 
 needs_events = pytest.mark.skipif(
-    bool(system_calls.software_events()), reason="perf events do not open here"
+    bool(system_calls.software_events()), reason="perf events cannot be opened here"
 )
 
 
@@ -49,12 +49,13 @@ def test_page_faults_in_sections_are_counted(folder: Path, mode: str) -> None:
 
 @needs_events
 def test_a_program_may_close_the_counters(folder: Path) -> None:
-    """Files that reuse the numbers of the closed descriptors are not read."""
+    """The recorder does not read files that reuse the numbers of the closed
+    descriptors."""
     env = settings(folder / "t", HASP_TRACE_COUNTER="page-faults")
     Recording(folder, "closes_counters", 2000, env, UNUSUAL)
 
 
-def test_without_a_counter_the_trace_says_why(folder: Path) -> None:
+def test_without_a_counter_the_trace_gives_the_reason(folder: Path) -> None:
     trace = Recording(folder, "counts", 500, settings(folder / "t")).trace
     if trace.header["counter"]:
         assert used(trace)["counted_sections"].sum() > 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A trace records how its process ended, for every way to end."""
+"""A trace records how its process ended, however it ended."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def program_of(case: str) -> Path:
 
 
 @pytest.mark.parametrize("case", ["exits_at_once", "exits_quickly", "exits_by_c11"])
-def test_an_exit_that_runs_no_destructors(folder: Path, case: str) -> None:
+def test_an_exit_that_skips_destructors_is_recorded(folder: Path, case: str) -> None:
     env = settings(folder / "t")
     trace = Recording(folder, case, 100, env, program_of(case)).trace
     assert acquisitions(trace) == [100]

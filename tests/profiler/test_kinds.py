@@ -32,7 +32,7 @@ def some(use: dict[str, int], **wanted: int) -> None:
     assert {key: use[key] for key in keys if use[key]} == wanted
 
 
-# Of each case: its locks, what was done with them, and their kind.
+# For each case: its locks, the operations on them, and their kind.
 TAKEN = {
     "rwlocks": {
         ("rwlock", Operation.READ): {"acquisitions": 5, "contended": 1, "trylocks": 1},
@@ -91,7 +91,7 @@ def test_waits_of_readers_are_timed(lock: str | None, tmp_path: Path) -> None:
 def test_condition(lock: str | None, tmp_path: Path) -> None:
     found = record("operations", "conditions", lock, tmp_path / "trace")
     waits = found.use("condition", Operation.WAIT)
-    # Spurious wake-ups are allowed, and count like other waits.
+    # Spurious wake-ups are allowed; they count like other waits.
     assert waits["acquisitions"] >= 3
     assert (waits["timeouts"], waits["signals"], waits["broadcasts"]) == (2, 1, 2)
     again = found.use("mutex", Operation.RELOCK)
@@ -193,7 +193,8 @@ def test_order_of_chains(tmp_path: Path) -> None:
 
 
 def test_order_of_very_many(tmp_path: Path) -> None:
-    """A call site with many different pairs is sampled; other sites are complete."""
+    """A call site with very many different pairs is sampled; other sites are
+    complete."""
     found = record("order", "many_pairs", None, tmp_path / "trace")
     assert found.edges[("inner", "outer")] == (1, False)
     assert ("outer", "inner") in found.edges
@@ -229,14 +230,14 @@ def test_order_of_waits(lock: str | None, tmp_path: Path) -> None:
     assert set(found.edges) == {("a", "b"), ("b", "a")}
 
 
-def test_callers_of_a_wrapper_apart(tmp_path: Path) -> None:
+def test_callers_of_a_wrapper_are_distinguished(tmp_path: Path) -> None:
     found = record("operations", "wrappers", None, tmp_path / "trace")
     for names in (("one", "other"), ("early_one", "early_other")):
         one, other = (found.locks[found.number(name)] for name in names)
         assert one["created_stack"] and one["site"] != other["site"]
 
 
-def test_sites_apart(tmp_path: Path) -> None:
+def test_sites_are_distinguished(tmp_path: Path) -> None:
     """Two locks created in one function are two sites with separate statistics."""
     found: Recorded = record("order", "chains", None, tmp_path / "trace")
     sites = {int(found.locks[found.number(name)]["site"]) for name in "abc"}

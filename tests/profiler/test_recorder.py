@@ -29,7 +29,7 @@ CLOCKS = ("begin", "latest")
 
 
 def settings(trace: Path, lock: str | None = None, **more: str) -> Settings:
-    """The environment of a recorded program, under `lock` or glibc's mutex."""
+    """Return the environment of a recorded program, under `lock` or glibc's mutex."""
     result = {k: v for k, v in os.environ.items() if not k.startswith("HASP_")}
     preloads = [RECORDER] if lock is None else [RECORDER, INTERPOSER]
     result |= {"LD_PRELOAD": ":".join(map(str, preloads)), "HASP_TRACE": str(trace)}
@@ -68,7 +68,7 @@ class Recording:
 
 
 def acquisitions(trace: Trace) -> list[int]:
-    """The acquisitions of each mutex, in descending order.
+    """Return the acquisitions of each mutex, in descending order.
 
     They are the sums of the lock's record and of the threads' tables.
     """
@@ -102,7 +102,9 @@ def test_every_acquisition_is_counted(folder: Path, lock: str | None) -> None:
     assert stats["nested"].sum() == 5000
     assert stats["contended"].sum() == 0
     holds = int(sum(use["hold"]["bucket"].sum() for use in stats))
-    assert 10000 < holds < 20000, "each timed hold stands for those in between"
+    assert 10000 < holds < 20000, (
+        "each timed hold represents those since the previous one"
+    )
     locks = trace.all(ChunkKind.LOCKS)
     assert [bool(each["created_stack"]) for each in locks] == [True, False]
     assert [bool(each["first_stack"]) for each in locks] == [False, True]
@@ -120,11 +122,11 @@ def test_every_try_is_counted(folder: Path, lock: str | None) -> None:
     assert stats["nested"].sum() == 2 * 6000
     assert stats["contended"].sum() == 0
     edges = trace.all(ChunkKind.LOCK_ORDER)
-    assert 1000 < len(edges) < 3000, "of ever new pairs some are enough"
+    assert 1000 < len(edges) < 3000, "some of the pairs are enough if all are new"
     assert (trace.all(ChunkKind.THREADS)["depth"] == 0).all()
 
 
-def test_a_sample_stands_for_all(folder: Path) -> None:
+def test_a_sample_represents_all(folder: Path) -> None:
     env = settings(folder / "t", HASP_TRACE_MODE="sample")
     trace = Recording(folder, "counts", 300000, env).trace
     first, second = acquisitions(trace)
@@ -161,8 +163,8 @@ def test_the_sampler_sees_a_waiter_and_the_holder(folder: Path) -> None:
     trace = Recording(folder, "waits", 1, settings(folder / "t")).trace
     samples = trace.all(ChunkKind.WAITER_SAMPLES)
     if trace.header["samples"] < 5:
-        pytest.skip("other programs leave the sampler no time")
-    assert len(samples), "a wait of 100 ms is seen at 100 Hz"
+        pytest.skip("other programs leave the sampler no CPU time")
+    assert len(samples), "at 100 Hz, the sampler sees a wait of 100 ms"
     assert set(samples["waiters"]) == {1}
     assert 2 in samples["holder"]
 
@@ -171,8 +173,8 @@ def test_the_sampler_sees_a_waiter_and_the_holder(folder: Path) -> None:
 def test_a_lock_on_its_way_to_the_next_holder_is_waited_for(
     folder: Path, mode: str
 ) -> None:
-    # A thread that loses its CPU changes the owner without a wait, so a busy host gets
-    # further attempts; a recorder that misses such waits fails in all of them.
+    # If a thread loses its CPU, the owner changes without a wait, so a busy host gets
+    # further attempts. A recorder that misses such waits fails in all of them.
     shares = []
     for attempt in range(4):
         own = folder / str(attempt)
@@ -229,7 +231,7 @@ def test_many_locks(folder: Path, size: int) -> None:
     assert len(set(known["site"])) == 2
 
 
-def test_a_full_file_is_said_once_and_the_program_goes_on(folder: Path) -> None:
+def test_a_full_file_is_reported_once_and_the_program_continues(folder: Path) -> None:
     env = settings(folder / "t", HASP_TRACE_LIMIT=str(2 << 20))
     recording = Recording(folder, "mutexes", 50000, env)
     assert recording.said.count("\n") == 1
@@ -255,7 +257,7 @@ def test_a_full_disk(folder: Path) -> None:
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "hasp-test", str(disk)]
     if subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("mounting is not allowed here")
+        pytest.skip("mounting is not permitted here")
     try:
         recording = Recording(disk, "mutexes", 20000, settings(disk / "t"))
         assert recording.said.count("\n") == 1
@@ -293,7 +295,7 @@ def test_a_program_whose_first_thread_ends(folder: Path) -> None:
     assert trace.header["ended"] == End.EXITED
 
 
-def test_a_program_that_gives_up_its_rights(folder: Path) -> None:
+def test_a_program_that_drops_privileges(folder: Path) -> None:
     folder.chmod(0o700)
     trace = Recording(folder, "gives_up_rights", 100, settings(folder / "t")).trace
     assert acquisitions(trace) == [100]
@@ -342,7 +344,7 @@ def test_signal_handlers_may_lock(folder: Path) -> None:
     assert (trace.all(ChunkKind.THREADS)["depth"] == 0).all()
 
 
-def test_nothing_is_recorded_of_one_thread_that_hardly_locks(folder: Path) -> None:
+def test_a_single_thread_that_hardly_locks_is_not_recorded(folder: Path) -> None:
     env = settings(folder / "t")
     subprocess.run(["/bin/true"], env=env, check=True)
     assert list(folder.iterdir()) == []
@@ -369,9 +371,7 @@ def test_errno_is_left_alone(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("case", ["reborn", "reborn_elsewhere"])
-def test_a_lock_made_where_another_was_has_its_own_counts(
-    folder: Path, case: str
-) -> None:
+def test_a_lock_at_a_reused_address_has_its_own_counts(folder: Path, case: str) -> None:
     trace = Recording(folder, case, 200, settings(folder / "t"), UNUSUAL).trace
     sums: dict[int, int] = {}
     for use in used(trace):

@@ -44,7 +44,8 @@ def test_a_pending_cancellation_does_not_act_inside_the_recorder(folder: Path) -
 
 
 def test_the_recorder_calls_no_cancellation_point() -> None:
-    """The recorder calls none directly; hooks call the hooked function by `next.`."""
+    """The recorder calls none directly; its hooks call the hooked function by
+    `next.`."""
     calls = [
         f"{path.name}:{number}"
         for path, number, line in sources()
@@ -73,7 +74,7 @@ def test_8000_threads_at_a_time_are_counted(folder: Path, case: str) -> None:
 
 
 def test_threads_that_had_no_space_in_the_file_are_counted(folder: Path) -> None:
-    """At the end, their own tables are added to the records of the locks."""
+    """At the end, the threads' own tables are added to the records of the locks."""
     env = settings(folder / "t", HASP_TRACE_LIMIT="4000000")
     trace = Recording(folder, "many_threads_stay", 600, env, SAFETY).trace
     assert trace.header["lost_lock_counts"] > 100

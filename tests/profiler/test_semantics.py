@@ -14,8 +14,8 @@ from profiler.recorded import environment
 
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
-# The programs that the hooks are most likely to break: forks, cancellations, kinds and
-# errors, old symbols.
+# The programs that the hooks are most likely to break. They cover forks, cancellations,
+# kinds, errors and old symbols.
 FEW = frozenset(
     {"ancient_condvars", "c11", "cancel_cond", "cond_timed", "fork_cond"}
     | {"fork_mutex", "kinds", "neighbours", "old_symbols", "robust"}

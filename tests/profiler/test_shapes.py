@@ -40,7 +40,7 @@ def lifetime(profile: Profile) -> int:
 
 
 def is_task_queue(profile: Profile) -> bool:
-    # How often two threads meet depends on whether they run at the same time.
+    # How often two threads contend depends on whether they run at the same time.
     return count(profile) == 1 and use(profile).contended > 0
 
 
@@ -134,7 +134,7 @@ def test_a_shape_shows_its_pattern(
     assert all(".c:" in site.name for site in mutexes(profile))
 
 
-def test_own_cost_is_without_the_time_in_which_others_ran(
+def test_own_cost_excludes_the_time_in_which_others_ran(
     hasp: Callable[..., object], tmp_path: Path
 ) -> None:
     """With many threads per CPU, preempted time is not part of the recorder's cost."""

@@ -36,7 +36,7 @@ def simulate(hasp: Hasp) -> Simulate:
 
 @pytest.fixture(scope="module")
 def free_ns(simulate: Simulate) -> float:
-    """The time to acquire a free lock that another thread held last."""
+    """Return the time to acquire a free lock that another thread held last."""
     found: float = simulate("--workload=uncontended", "--threads=2")["acquire_mean_ns"]
     return found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Waits that begin after the lock looked free, and holds that are in progress."""
+"""The trace shows waits for locks that had looked free, and holds in progress."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hasp.profile.trace.reader import Trace
 __all__ = ["folder"]  # the fixture
 
 DELAYED = UNUSUAL.with_name("libdelayed.so")
-ATTEMPTS = 4  # the acquisition may happen to be one of the few that are timed
+ATTEMPTS = 4  # the acquisition may be one of the few that are timed
 
 
 def delayed(trace: Path) -> dict[str, str]:
@@ -37,7 +37,7 @@ def delayed(trace: Path) -> dict[str, str]:
 def seen(
     path: Path, case: str, env: dict[str, str], wanted: Callable[[Path], bool]
 ) -> bool:
-    """Whether `wanted` is true of the trace while the program runs.
+    """Return whether `wanted` becomes true of the trace while the program runs.
 
     If so, the file `seen` is a copy of the trace at that time.
     """
@@ -67,7 +67,7 @@ def test_a_wait_that_looked_like_none_is_found(folder: Path) -> None:
         if seen(path, "delays", delayed(path), somebody_waits):
             break
     else:
-        pytest.fail("nobody was seen waiting")
+        pytest.fail("no thread was seen waiting")
     hang = waiting(load(folder / "seen"))
     (waiter,) = hang.waiters
     assert waiter.holder is not None
@@ -98,13 +98,13 @@ def test_waits_that_did_not_happen_are_not_estimated(folder: Path) -> None:
 
 
 def holding_s(trace: Path) -> float:
-    """How long the hold has lasted."""
+    """Return how long the hold has lasted, in seconds."""
     now = take(trace)
     lasts = [thread.holding(now.now) for thread in now.threads if thread.held]
     return sum(lasts) * now.ns_per_tick / 1e9
 
 
-def test_a_hold_that_goes_on_is_known(folder: Path) -> None:
+def test_a_hold_in_progress_is_in_the_trace(folder: Path) -> None:
     path = folder / "t"
     began = time.monotonic()
     assert seen(path, "holds_long", settings(path), lambda one: holding_s(one) > 0.7)

@@ -42,7 +42,7 @@ static void begin_file(void)
     CHECK_EQUAL(rmdir(path), 0);
 }
 
-/* Every third sample has two records, the others have one. */
+/* Every third sample has two records; the others have one. */
 static void look_often(void)
 {
     for (uint32_t look = 1; look <= LOOKS; look++) {
@@ -167,8 +167,8 @@ static void numbers_run_on(void)
         CHECK_EQUAL(((struct trace_lock *)series_at(&records, i))->address, i);
 }
 
-/* A 48-bit counter that has just overflowed; page.offset is the kernel's sum of what it
- * counted before. */
+/* A 48-bit counter that has just overflowed; page.offset is the kernel's sum of earlier
+ * counts. */
 static uint64_t counted;
 static struct perf_event_mmap_page page;
 
@@ -206,11 +206,11 @@ static void counters_are_read_through_their_page(void)
     page.lock = 6;
     CHECK(counter_read_through(&page, read_counted, &value));
     CHECK_EQUAL(value, 4993u);
-    page.index = 0; /* other events use all counters */
+    page.index = 0; /* other events occupy all counters */
     CHECK(!counter_read_through(&page, read_counted, &value));
 }
 
-/* A holder that never returns, as after a jump out of a signal handler. */
+/* A holder never returns, as after a jump out of a signal handler. */
 static struct series held_up = {.record_bytes = 64, .most = 100};
 static bool entered, appended;
 
@@ -231,12 +231,12 @@ static void locks_are_not_entered_by_two(void)
     CHECK_EQUAL(pthread_create(&thread, NULL, come_second, NULL), 0);
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
     CHECK(!entered && !appended);
-    brief_unlock(&held_up.busy); /* the holder was only slow */
+    brief_unlock(&held_up.busy); /* the holder was merely slow */
     CHECK(brief_lock(&held_up.busy));
     brief_unlock(&held_up.busy);
 }
 
-/* Many short holds that take long in total. */
+/* Many short holds take long in total. */
 enum { HOLDERS = 8, HOLDS = 50 };
 static struct atomic_u32 busy;
 static long sum;

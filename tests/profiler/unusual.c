@@ -31,7 +31,8 @@ static void limited_later(void)
     run_one(lock_many);
 }
 
-/* Lock functions do not change errno, whatever errors the recorder encounters. */
+/* Checks that lock functions do not change errno, whatever errors the recorder
+ * encounters. */
 static void *keep_errno(void *argument)
 {
     pthread_mutex_t *own = calloc((size_t)size, sizeof *own);
@@ -54,11 +55,11 @@ static void errors(void)
 {
     const struct rlimit few = {256, 256}; /* no high descriptor numbers */
     CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
-    keep_errno(NULL); /* recording begins half-way through */
+    keep_errno(NULL); /* the recording begins half-way through */
     run_one(keep_errno);
 }
 
-/* Ways to end a process that run no destructors, or that end it inside a call of the C
+/* Ways to end a process without running destructors, or inside a call of the C
  * library. */
 static void exits_quickly(void)
 {
@@ -159,7 +160,7 @@ static void reborn(void)
     run_one(make_in_turn);
 }
 
-/* The same, but another thread uses the locks. */
+/* Does the same, but another thread uses the locks. */
 static sem_t made, used;
 static long wanted;
 
@@ -212,7 +213,7 @@ static void reborn_elsewhere(void)
     pthread_join(user, NULL);
 }
 
-/* Starts another program without fork(); it inherits nothing of the recording. */
+/* Starts another program without fork(); the program must not inherit the recording. */
 static void spawns(void)
 {
     char *const arguments[] = {"true", NULL};
@@ -305,7 +306,7 @@ static void delayed_often(void)
     run_one(lock_late_often);
 }
 
-/* One long hold, which is usually only counted and not timed. */
+/* Holds the lock once for long; such a hold is usually only counted, not timed. */
 static void *hold_long(void *argument)
 {
     lock_times(20000);
