@@ -33,7 +33,7 @@ STALLS = 2.25  # cycles per instruction
 
 
 def as_in_the_study(measured: Features) -> Features:
-    """Return the measures with several nodes and waiting threads, as the table assumes."""
+    """Return the measures with several nodes and waiters, as the table assumes."""
     sites = tuple(replace(site, waiters_p95=None) for site in measured.sites)
     return replace(measured, nodes=8, sites=sites)
 
