@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every test of Hasp needs: where the build is, and how to run things under it.
+"""Fixtures for all tests: the location of the build, and runners of `hasp`.
 
 Tests use the native programs of the Meson build folder (`build/`, or the folder in
 HASP_NATIVE_DIR) and the `hasp` package of the environment that pytest runs in.
@@ -18,16 +18,16 @@ from pathlib import Path
 import pytest
 from lock_list import BUILD, records
 
-# The `hasp` command of this interpreter, also when its scripts folder is not on PATH.
+# The `hasp` command of this interpreter, even if its scripts folder is not on PATH.
 RUN_HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"
 
 # Inherited by everything that a test starts, whether or not make exported it.
 os.environ["HASP_NATIVE_DIR"] = str(BUILD)
 
-# A shell ignores SIGINT in its background jobs, and children inherit that.
+# A shell's background jobs ignore SIGINT, and their children inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# A developer's own settings must not leak into what is being tested.
+# A developer's own settings must not leak into the tests.
 for name in (
     "HASP_LOCK",
     "HASP_BIAS",
@@ -41,36 +41,36 @@ for name in (
 
 @cache
 def native_program(name: str) -> Path:
-    """The file NAME below the build folder; without it the build is incomplete."""
+    """Return the file NAME below the build folder; fail if the build is incomplete."""
     found = sorted(path for path in BUILD.rglob(name) if path.is_file())
     if not found:
-        pytest.fail(f"{name} is not below {BUILD}: run `make build` first")
+        pytest.fail(f"{name} does not exist below {BUILD}: run `make build` first")
     return found[0]
 
 
 @cache
 def all_lock_names() -> tuple[str, ...]:
-    """The names of locks.def, in its order."""
+    """Return the names in locks.def, in its order."""
     return tuple(record["name"] for record in records())
 
 
 @pytest.fixture(scope="session")
 def build_dir() -> Path:
-    """The Meson build folder."""
+    """Return the Meson build folder."""
     return BUILD
 
 
 @pytest.fixture(scope="session")
 def lock_names() -> list[str]:
-    """Every lock of the list, the pass-through `glibc` included."""
+    """Return every lock of the list, including the pass-through `glibc`."""
     return list(all_lock_names())
 
 
 @pytest.fixture(scope="session")
 def native_env() -> Callable[..., dict[str, str]]:
-    """native_env(lock, **extra): an environment in which programs run under `lock`.
+    """Return native_env(lock, **extra), which makes an environment for `lock`.
 
-    `glibc` and None give the environment without Hasp, as `hasp run` does.
+    For `glibc` and None it is the environment without Hasp, as with `hasp run`.
     """
 
     def environment(lock: str | None, **extra: str) -> dict[str, str]:
@@ -87,10 +87,11 @@ def native_env() -> Callable[..., dict[str, str]]:
 
 @pytest.fixture(scope="session")
 def hasp() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """hasp(*arguments, **options): run the command line; options go to subprocess.run.
+    """Return hasp(*arguments, **options), which runs the command line with
+    subprocess.run.
 
-    Text mode with both streams captured unless the options say otherwise, and a limit
-    of 50 seconds, so that a hang ends before pytest's own limit of 60 strikes.
+    By default, both streams are captured in text mode, and the limit is 50 seconds, so
+    that a hang ends before pytest's own limit of 60.
     """
 
     def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:

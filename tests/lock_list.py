@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The locks of the build's list, and the few that stand for all of them.
+"""The locks of the build's list, and the few that represent all of them.
 
-What depends on the algorithm runs under every lock. What does not (which symbols are
-hooked, what is passed through, what surrounds a program) runs under one lock of each
-structure, and under all of them in `make test-all`.
+Tests that depend on the algorithm run under every lock. The others (of hooked symbols,
+passed-through calls and a program's surroundings) run under one lock of each structure,
+and under all of them in `make test-all`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BUILD = Path(os.environ.get("HASP_NATIVE_DIR", ROOT / "build")).resolve()
 
 Record = dict[str, Any]
 
-# One lock of each structure: the first of the list that is so.
+# One lock of each structure: the first one in the list that matches.
 STRUCTURES: dict[str, Callable[[Record], bool]] = {
     "the default": lambda lock: lock["default"],
     "a word that is spun on": lambda lock: not lock["parks"] and lock["bypasses"],
@@ -36,7 +36,7 @@ STRUCTURES: dict[str, Callable[[Record], bool]] = {
 
 @cache
 def records() -> tuple[Record, ...]:
-    """Every lock, the pass-through first, as the build's hasp-locks describes it."""
+    """Return the build's description of every lock, the pass-through first."""
     output = subprocess.run(
         [BUILD / "src" / "locks" / "list" / "hasp-locks"],
         check=True,
@@ -48,7 +48,7 @@ def records() -> tuple[Record, ...]:
 
 @cache
 def representatives() -> frozenset[str]:
-    """The names of one lock of each structure."""
+    """Return the names of one lock of each structure."""
     ours = [record for record in records() if record["name"] != "glibc"]
     found = set()
     for holds in STRUCTURES.values():
@@ -57,6 +57,6 @@ def representatives() -> frozenset[str]:
 
 
 def slow_if_not_representative(name: str | None) -> list[pytest.MarkDecorator]:
-    """The marks of a test under this lock that tells nothing about the algorithm."""
+    """Return the marks of a test that does not depend on the algorithm."""
     few = {None, "glibc", *representatives()}
     return [] if name in few else [pytest.mark.slow]

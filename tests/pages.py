@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A real browser, and the requirements for every HTML page that Hasp writes."""
+"""Drives a real browser, and checks the requirements on all HTML pages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pytest
 
 WIDE, TALL, PHONE = (1200, 1000), (1200, 8000), (390, 844)
 CELLS = (24, 36)  # lines and columns into which a figure is averaged for comparison
-# Another font or version of Plotly moves letters within cells; a figure that lacks
-# something differs by more. Both limits are from 0 to 1, for each of red, green and
-# blue.
+# Another font or version of Plotly moves letters within cells; a figure in which
+# something is missing differs by more. Both limits range from 0 to 1, for each of red,
+# green and blue.
 MEAN_DIFFERENCE, CELL_DIFFERENCE, MOST_CELLS = 0.03, 0.25, 0.02
 
 
@@ -57,7 +57,7 @@ def visit(browser: Any, page: Path, size: tuple[int, int] = WIDE) -> None:
 
 
 def assert_fits_a_phone(browser: Any, page: Path) -> None:
-    """The page is as wide as the screen, and figures overlap nothing."""
+    """Assert that the page fits the screen and that figures overlap nothing."""
     visit(browser, page, PHONE)
     width = browser.execute_script("return document.documentElement.scrollWidth")
     assert width <= PHONE[0]
@@ -70,7 +70,7 @@ def assert_fits_a_phone(browser: Any, page: Path) -> None:
 
 
 def assert_can_be_heard(browser: Any) -> None:
-    """A screen reader and a keyboard reach everything."""
+    """Assert that a screen reader and a keyboard reach everything."""
     nameless = browser.execute_script(
         """const named = (one) => one.ariaLabel || one.closest("label")
             || one.textContent.trim();
@@ -145,10 +145,12 @@ def assert_looks_as_before(found: dict[str, Any], reference: Path) -> None:
     names = list(found)
     if not reference.exists():
         imsave(reference, numpy.concatenate([found[name] for name in names]))
-        pytest.fail(f"{reference} was missing; look at what has been made and keep it")
+        pytest.fail(f"{reference} was missing; check the new picture and keep it")
     stored = imread(reference)[..., :3]
     parts = dict(zip(names, numpy.split(stored, len(names)), strict=True))
     wrong = {
         name: why for name in names if (why := differences(found[name], parts[name]))
     }
-    assert not wrong, f"{wrong}; if that is meant, delete {reference} and run again"
+    assert not wrong, (
+        f"{wrong}; if the change is intended, delete {reference} and run again"
+    )

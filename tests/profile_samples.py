@@ -237,7 +237,7 @@ def profile(sites: Sequence[Site], section_share: float, threads: int = 4) -> Pr
 
 
 def hot_lock() -> Profile:
-    """Four threads contend for one mutex; two other locks hardly matter."""
+    """Return four threads that contend for one mutex; two other locks hardly matter."""
     hot = site(
         *(1, "db.c:88 &db->mu", use(2_000_000, 900_000, 20_000, 4000), 0.62),
         waiters=(2.4, 3.0, 3),
@@ -264,7 +264,7 @@ def hot_lock() -> Profile:
 
 
 def many_locks() -> Profile:
-    """A hash table with 10,000 locks and no waits: all is overhead."""
+    """Return a hash table with 10,000 locks and no waits, so all cost is overhead."""
     buckets = site(
         *(1, "table.c:31 &bucket->lock", use(30_000_000, 400, 800, 60), 0.21),
         instances=10_000,
@@ -273,7 +273,7 @@ def many_locks() -> Profile:
 
 
 def trylock_storm() -> Profile:
-    """Threads that poll a lock with trylock."""
+    """Return a profile of threads that poll a lock with trylock."""
     polled = replace(
         use(500_000, 20_000, 3000, 9000),
         trylocks=8_000_000,
@@ -284,7 +284,7 @@ def trylock_storm() -> Profile:
 
 
 def readers() -> Profile:
-    """A rwlock that is mostly read, and a condition variable."""
+    """Return a profile with a mostly read rwlock and a condition variable."""
     table = site(
         *(1, "cache.cc:9 Cache::lock_", use(10_000, 4000, 50_000, 20_000), 0.18),
         kind=Kind.RWLOCK,
@@ -301,17 +301,17 @@ def readers() -> Profile:
 
 
 def idle() -> Profile:
-    """A program without contention."""
+    """Return the profile of a program without contention."""
     return profile([site(1, "main.c:5 &lock", use(200, 0, 0, 100), 0.00001)], 0.00001)
 
 
 def unlocked() -> Profile:
-    """A program that used no lock at all."""
+    """Return the profile of a program that used no lock at all."""
     return profile([], 0.0)
 
 
 def deadlock() -> Profile:
-    """Two threads that acquired two locks in opposite order, and hang."""
+    """Return two threads that acquired two locks in opposite order, and hang."""
     first = site(1, "bank.c:10 &from->lock", use(1001, 1, 5, 80), 0.5, threads=2)
     second = site(2, "bank.c:10 &to->lock", use(1001, 1, 5, 80), 0.5, threads=2)
     a, b = first.locks[0].number, second.locks[0].number

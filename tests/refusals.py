@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every native program of ours does with arguments that it cannot use."""
+"""Checks how Hasp's native programs reject arguments that they cannot use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def assert_refuses(program: str, arguments: Sequence[str], words: str) -> None:
-    """It ends at once with 2, says why on stderr, and prints nothing else."""
+    """Assert that the program exits with 2 and prints only a reason, on stderr."""
     completed = subprocess.run(
         [program, *arguments], capture_output=True, text=True, timeout=20
     )

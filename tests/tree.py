@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Copies of the source tree with another list of locks, and how they are built."""
+"""Copies the source tree with another list of locks, and builds the copies."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 
 from lock_list import ROOT
 
-# An entry of locks.def, without the header that it needs: its name, and all of it.
+# An entry of locks.def (without the header that it needs): its name, and its text.
 ENTRY = re.compile(r'^LOCK\(\w+, "([^"]+)".*?"\)\n', re.MULTILINE | re.DOTALL)
 
 
 def copy_tree(tree: Path) -> Path:
-    """All that the native parts are built from; returns the copy's locks.def."""
+    """Copy the sources of the native parts; return the copy's locks.def."""
     tree.mkdir()
     for name in ("meson.build", "meson.options", "LICENSE"):
         shutil.copy(ROOT / name, tree)
@@ -28,7 +28,7 @@ def copy_tree(tree: Path) -> Path:
 
 
 def keep_only(listing: Path, *names: str) -> None:
-    """Takes every other lock out of the list; the headers stay."""
+    """Remove every other lock from the list; the headers stay."""
     text = listing.read_text()
     assert {*names} <= {match[1] for match in ENTRY.finditer(text)}
     listing.write_text(
@@ -37,7 +37,7 @@ def keep_only(listing: Path, *names: str) -> None:
 
 
 def build(tree: Path, *names: str, options: tuple[str, ...] = ()) -> Path:
-    """Builds these programs and libraries; returns the build folder."""
+    """Build these programs and libraries, and return the build folder."""
     folder = tree / "build"
     tools = Path(sys.executable).parent
     env = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Waiting for a condition, however long a busy machine takes to bring it about."""
+"""Waits for a condition, however long a busy machine takes to make it true."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def wait_until(condition: Callable[[], T], limit: float = 45.0) -> T:
-    """Poll until `condition()` is true, and return its value; fail after `limit` s."""
+    """Poll until `condition()` is true, and return its value. Fail after `limit` s."""
     deadline = time.monotonic() + limit
     while not (value := condition()):
         assert time.monotonic() < deadline, f"still false after {limit:.0f} s"
@@ -21,7 +21,7 @@ def wait_until(condition: Callable[[], T], limit: float = 45.0) -> T:
 
 
 def has_ended(pid: int) -> bool:
-    """Return true once a process has ended, even if nobody has collected its status."""
+    """Return whether a process has ended, even if its status has not been collected."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp advise` on synthetic profiles: its text, plan, JSON and refusals."""
+"""Tests the text, plan, JSON and errors of `hasp advise` on synthetic profiles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Advise = Callable[..., int]
 
 @pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Advise:
-    """`hasp advise` on a profile, in a folder of its own."""
+    """Return a function that runs `hasp advise` on a profile in a new folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hasp.trace").write_bytes(b"")
 
@@ -41,7 +41,7 @@ def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Advise:
 
 
 def hot_lock() -> Profile:
-    """The sample, with its site's origin known."""
+    """Return the sample with a known origin of its site."""
     sample = profile_samples.hot_lock()
     spots = (Spot("server", "ab12", 0x1234), Spot("server", "ab12", 0x1300))
     origin = Origin(spots, None)
@@ -59,7 +59,7 @@ def test_every_sample_fits_the_terminal(
     assert max(map(len, lines)) <= 80
 
 
-def test_the_sentence_is_in_the_users_words() -> None:
+def test_the_sentence_is_in_plain_words() -> None:
     said = advise(profile_samples.hot_lock()).sentence
     assert said == (
         "45 % of thread time is spent waiting for db.c:88 &db->mu: threads often wait "
@@ -92,7 +92,7 @@ def test_oversubscription_asks_for_parking() -> None:
     assert verdict.bottlenecks == ("lock-holder-preemption", "contention:high")
     assert verdict.sites[0].recommendation == "malthusian-park"
     assert "holder preemption" in verdict.sentence
-    # glibc's lock parks as well, and leaves no CPU idle.
+    # glibc's lock parks too, and leaves no CPU idle.
     for settings, why in (
         (["worthwhile=0"], "its waiters sleep"),
         (["few-cpus=2"], "no other algorithm can gain more than 1 %"),
@@ -103,7 +103,7 @@ def test_oversubscription_asks_for_parking() -> None:
         assert kept.sites[0].keep.startswith(f"keep glibc's lock: {why}")
 
 
-def test_condition_variables_are_no_contention() -> None:
+def test_waits_on_condition_variables_are_not_contention() -> None:
     verdict = advise(profile_samples.readers())
     assert all(site.kind != "condvar" for site in verdict.features.sites)
 
@@ -139,7 +139,7 @@ def test_a_plan_is_written_and_can_be_read(
     assert load_plan(tmp_path / "hasp.plan.toml") == plan
 
 
-def test_a_plan_leaves_out_what_keeps_its_lock() -> None:
+def test_a_plan_omits_sites_that_keep_their_lock() -> None:
     sample = hot_lock()
     origin = Origin((Spot("server", "ab12", 0x99),), None)
     quiet = replace(sample.sites[1], share=0.06, origins=(origin,))
@@ -225,9 +225,10 @@ def test_the_page_of_rules_is_up_to_date() -> None:
 def test_a_command_is_recorded_judged_and_tried(
     hasp: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    """Many uncontended acquisitions, the one bottleneck that other load cannot hide.
+    """The bottleneck is many uncontended acquisitions, which other load cannot hide.
 
-    A busy machine may add others, and slow the program; so the threshold is low.
+    A busy machine may add other bottlenecks and slow the program down, so the threshold
+    is low.
     """
     command = (PROGRAM, "--threads=2", "--seconds=0.2", "owned")
     options = ("--runs=1", "--warmup=0", "--candidates=1", "--plan=the.plan.toml")
@@ -262,7 +263,7 @@ def test_a_command_that_fails_is_refused(
     assert "nothing was recorded" in silent.stderr
 
 
-def test_locks_that_only_appear_late_are_not_made_late() -> None:
+def test_locks_that_first_appear_late_were_not_created_late() -> None:
     sample = profile_samples.many_locks()
     late = sample.duration_ns // 2
     for flags, throughout in ((frozenset(), True), (frozenset({"static"}), False)):
@@ -274,8 +275,8 @@ def test_locks_that_only_appear_late_are_not_made_late() -> None:
         assert (measured.created_late == 1.0) == throughout
 
 
-def test_idle_moments_want_no_cpu() -> None:
-    """Zero ready threads are None, which must not count as a disturbance."""
+def test_idle_samples_need_no_cpu() -> None:
+    """A count of zero ready threads is None, which must not count as a disturbance."""
     sample = profile_samples.hot_lock()
     half = tuple(
         ProcessSample(**{**vars(moment), "runnable": 2 if number < 5 else None})
@@ -293,7 +294,7 @@ def test_idle_moments_want_no_cpu() -> None:
     assert unknown.runnable_per_cpu is None
 
 
-def test_a_mutex_is_no_answer_where_nobody_waits() -> None:
+def test_a_mutex_is_not_recommended_without_waiters() -> None:
     """Without contention, a mostly written reader-writer lock costs little."""
     sample = profile_samples.readers()
     for contended, said in ((9000, True), (10, False)):
@@ -308,7 +309,7 @@ def test_a_mutex_is_no_answer_where_nobody_waits() -> None:
         assert any("a mutex instead" in hint for hint in verdict.sites[0].hints) is said
 
 
-def test_what_is_kept_where_locks_do_not_matter_is_not_mentioned() -> None:
+def test_locks_that_do_not_matter_are_not_mentioned() -> None:
     sample = profile_samples.hot_lock()
     calm = replace(sample.sites[0], share=0.02)
     lock = replace(

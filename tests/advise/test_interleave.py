@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Interleaved memory: tried if there are several nodes and numactl works."""
+"""Interleaved memory is tried if there are several nodes and numactl works."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plan(runs: int = 6) -> Settings:
 
 @pytest.fixture
 def numactl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The path of a fake numactl, which is found first."""
+    """Return the path of a fake numactl, which is found before the real one."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     return tmp_path / "numactl"
 
@@ -39,7 +39,7 @@ def test_a_gain_is_measured_in_turn(numactl: Path) -> None:
     assert gain > 0.3
 
 
-def test_what_is_not_sure_is_no_gain(numactl: Path) -> None:
+def test_an_uncertain_difference_is_not_a_gain(numactl: Path) -> None:
     install(numactl, "0.08")  # slower
     assert interleave_gain(plan(), nodes=2) == 0.0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The result of a comparison for the advice: agreement, harm, and fewer threads."""
+"""Tests what a comparison proves about the advice: agreement, harm, fewer threads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hasp.compare.store import Comparison
 from hasp.profile.diagnosis.rules import load
 
 BLOCKS = 8
-# Noise that affects whole rounds, and single runs.
+# Noise that affects whole rounds, and noise that affects single runs.
 DRIFT = (1.0, 1.1, 0.9, 1.3, 1.0, 1.2, 0.8, 1.0)
 JITTER = (1.00, 1.01, 0.99, 1.005, 0.995, 1.0, 1.01, 0.99)
 
@@ -24,7 +24,7 @@ def study(
     failing: tuple[str, ...] = (),
     blocks: int = BLOCKS,
 ) -> Comparison:
-    """Eight rounds of runs with about these wall times, or these rates."""
+    """Return eight rounds of runs with roughly these wall times or rates."""
     locks = tuple(dict.fromkeys(lock for lock, _ in seconds))
     counts = tuple(dict.fromkeys(threads for _, threads in seconds))
     plan = Settings(
@@ -68,7 +68,7 @@ def test_rule_and_measurement_disagree() -> None:
         assert any("trust the measurement" in words for words in proof.words)
 
 
-def test_few_runs_do_not_tell() -> None:
+def test_few_runs_are_inconclusive() -> None:
     times = {("glibc", None): 1.0, ("mcs", None): 1.4}
     for blocks, agreement in ((6, "disagree"), (5, "cannot tell")):
         proof = prove(study(times, blocks=blocks), "mcs", load())
@@ -78,7 +78,7 @@ def test_few_runs_do_not_tell() -> None:
     assert "too few runs to prove it" in proof.words[0]
 
 
-def test_overlapping_intervals_do_not_tell() -> None:
+def test_overlapping_intervals_are_inconclusive() -> None:
     proof = prove(
         study({("glibc", None): 1.0, ("mcs", None): 1.05}, spread=6), "mcs", load()
     )
@@ -86,7 +86,7 @@ def test_overlapping_intervals_do_not_tell() -> None:
     assert verdicts(proof)["mcs"] == "cannot tell"
 
 
-def test_higher_figures_are_better_unless_said() -> None:
+def test_higher_figures_are_better_by_default() -> None:
     rates = {("glibc", None): 100.0, ("mcs", None): 150.0}
     rate = prove(study(rates, Metric("ops", "x")), "mcs", load())
     assert rate.agreement == "agree"
@@ -95,7 +95,7 @@ def test_higher_figures_are_better_unless_said() -> None:
     assert delay.agreement == "disagree"
 
 
-def test_keeping_the_lock_is_judged_as_well() -> None:
+def test_keeping_the_lock_is_judged_too() -> None:
     times = {("glibc", None): 1.0, ("mcs", None): 1.0}
     assert prove(study(times), None, load()).agreement == "agree"
     times["mcs", None] = 0.7

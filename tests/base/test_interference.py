@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Disturbances of a measurement, with synthetic kernel counters."""
+"""Tests the detection of disturbances of a measurement, with synthetic counters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def stat(path, **cpus):
-    """Write /proc/stat: user nice system idle iowait irq softirq steal, by CPU."""
+    """Write /proc/stat: per CPU, user nice system idle iowait irq softirq steal."""
     lines = [f"cpu  {'9999999 ' * 10}"]
     for name, seconds in cpus.items():
         ticks = " ".join(str(round(second * TICKS)) for second in seconds)
@@ -22,7 +22,7 @@ def stat(path, **cpus):
     return path
 
 
-def test_only_the_cpus_that_are_used_count(tmp_path):
+def test_only_cpus_in_use_count(tmp_path):
     first = min(os.sched_getaffinity(0))
     names = {f"cpu{first}": (1, 2, 3, 50, 60, 4, 5, 6), f"cpu{first + 1}": (7,) * 8}
     found = interference([first], stat=stat(tmp_path / "s", **names), cpus=tmp_path)
@@ -30,13 +30,13 @@ def test_only_the_cpus_that_are_used_count(tmp_path):
     assert found.steal == pytest.approx(6)
 
 
-def test_a_container_that_numbers_its_cpus_anew(tmp_path):
+def test_a_container_that_renumbers_its_cpus(tmp_path):
     path = tmp_path / "s"
     path.write_text(f"cpu {'10 ' * 10}\ncpu900 {'1 ' * 10}\n")
     assert interference(stat=path, cpus=tmp_path).steal == pytest.approx(10 / TICKS)
 
 
-def test_heat_is_counted_where_the_processor_tells_it(tmp_path):
+def test_thermal_throttling_is_counted_if_the_processor_reports_it(tmp_path):
     first = min(os.sched_getaffinity(0))
     path = stat(tmp_path / "s", **{f"cpu{first}": (0,) * 8})
     assert interference([first], stat=path, cpus=tmp_path).heated == 0
@@ -46,7 +46,7 @@ def test_heat_is_counted_where_the_processor_tells_it(tmp_path):
     assert interference([first], stat=path, cpus=tmp_path).heated == 17
 
 
-def test_what_others_used_is_what_was_used_but_for_ours():
+def test_other_load_is_all_load_minus_the_programs():
     before = Interference(1.0, 100.0, 3, 40.0, 2)
     passed = Interference(1.5, 110.0, 4, 46.0, 2) - before
     assert passed == Interference(0.5, 10.0, 1, 6.0, 0)

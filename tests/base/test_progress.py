@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Progress on stderr: a bar on a terminal, occasional lines elsewhere."""
+"""Progress on stderr is a bar on a terminal, and occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Terminal(io.StringIO):
 
 
 def shown(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What a display with one line per step writes to `stream` as stderr."""
+    """Return what a display with one line per step writes to `stream` as stderr."""
     monkeypatch.setattr(sys, "stderr", stream)
     with Display(line_interval=0.0) as display:
         display.show("mcs [run 1]", 3, 8, 4.2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Artificial cases, locks and samples for tests of the benchmark's reports."""
+"""Synthetic cases, locks and samples for tests of the benchmark's reports."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def make_lock(name: str, **changes: object) -> LockInfo:
 
 
 def collect(case: Case, **values: list[float | Sample]) -> Samples:
-    """Samples of one case: subject -> its figure in each round."""
+    """Return the samples of one case from the figures of each subject, by round."""
     samples = Samples()
     for subject, of_subject in values.items():
         samples.of[case, subject] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp bench locks` as a command."""
+"""Tests the command `hasp bench locks`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_every_case_has_a_row_for_every_lock(hasp: Hasp) -> None:
 
 def check_row(row: dict[str, Any]) -> None:
     assert row["schema"] == "hasp.bench.locks/1"
-    # On a busy machine a lock may collapse, but none hangs.
+    # On a busy machine, locks may collapse, but none may hang.
     assert row["outcome"] in ("ok", "collapse"), row
     assert row["value"] > 0
     assert row["unit"]
@@ -119,7 +119,7 @@ def test_the_table_fits_80_columns(hasp: Hasp, tmp_path: Path) -> None:
 
 @pytest.fixture
 def hanging_native_dir(build_dir: Path, tmp_path: Path) -> Path:
-    """A folder of native programs whose libhasp.so hangs in pthread_mutex_lock."""
+    """Return a folder of native programs whose libhasp.so hangs when locking."""
     for name in ("hasp-locks", "hasp-bench-locks", "hasp-calibrate"):
         (tmp_path / name).symlink_to(next(build_dir.rglob(name)))
     (tmp_path / "libhasp.so").symlink_to(next(build_dir.rglob("hanging-lock.so")))

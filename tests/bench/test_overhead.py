@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp bench profile`: slowdowns, their limits, and the command as a whole."""
+"""Tests `hasp bench profile`: slowdowns, their limits, and the command as a whole."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAIR, SERVER = OVERHEADS[0], OVERHEADS[-1]
 
 
 def figures(values: dict[str, float | None], overhead=PAIR) -> dict[str, Figure]:
-    """The figures of six rounds in which each subject always gave the same value."""
+    """Return six rounds in which each subject always gave the same value."""
     samples = Samples(rounds=6)
     for subject, value in values.items():
         outcome = {} if value else {"outcome": FAILED, "reason": "it left no trace"}
@@ -86,7 +86,7 @@ def test_earlier_results_can_be_shown(
     assert main([*words, str(fine)]) == 0
 
 
-def test_documented_costs_are_those_of_the_data() -> None:
+def test_documented_costs_match_the_data() -> None:
     docs = Path(__file__).parents[2] / "docs"
     text = (docs / "profiling.md").read_text()
     for figure, _ in load(docs / "data" / "bench-profile.json"):

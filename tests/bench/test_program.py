@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hasp-bench-locks: one case measured once, even if the lock hangs."""
+"""hasp-bench-locks measures one case once, even if the lock hangs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def measure(program: str, *arguments: str, preload: str = "") -> dict[str, Any]:
 
 @pytest.mark.parametrize("arguments", CASES, ids=" ".join)
 def test_each_case_gives_a_figure(program: str, arguments: list[str]) -> None:
-    # More threads than CPUs: in a short run the measured ones may never get a CPU.
+    # With more threads than CPUs, the measured ones may never get a CPU in a short run.
     for seconds in ("0.02", "0.2", "1"):
         record = measure(program, f"--seconds={seconds}", *arguments)
         if record["operations"]:
@@ -107,7 +107,7 @@ def test_figures_are_plausible(program: str) -> None:
     assert 0 <= many["fairness"] <= 1
     assert many["starvation_ms"] > 0
     mutex = measure(program, "bytes_per_mutex", "--mutexes=20000")
-    assert 40 <= mutex["value"] < 48, "a mutex of glibc needs its own bytes only"
+    assert 40 <= mutex["value"] < 48, "a glibc mutex needs only its own bytes"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_lock_that_hangs_is_a_result(
     )
     assert record["outcome"] == "hang"
     assert record["reason"]
-    assert not record["value"], "nothing was acquired"
+    assert not record["value"], "no lock was acquired"
 
 
 @pytest.mark.parametrize(

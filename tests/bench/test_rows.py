@@ -87,7 +87,7 @@ def test_the_baton_ring_is_the_reference_of_the_oversubscribed_case() -> None:
     assert rows[1].record()["ratio_to_baton"] == 0.9
 
 
-def test_targets_are_judged_with_the_interval_in_words() -> None:
+def test_targets_are_judged_by_the_interval() -> None:
     case = make_case("uncontended", threads=2)
     samples = collect(
         case,
@@ -102,7 +102,7 @@ def test_targets_are_judged_with_the_interval_in_words() -> None:
     assert futex.words == "0.70 (0.69 to 0.72)x glibc's; wanted: at most 0.65"
     assert mcs.met and not mcs.clear
     futex, mcs = judge(rows, locks, biased=False)
-    assert futex.met, "0.9 is enough where the biased release must be off"
+    assert futex.met, "0.9 is sufficient if the biased release has to be off"
 
 
 def test_a_ring_is_the_reference_of_as_many_threads() -> None:
@@ -177,7 +177,7 @@ def test_the_target_of_a_pair_depends_on_the_family(
     assert limit_of(row, lock, RATIO, biased=True) == limit
 
 
-def test_a_row_survives_its_record() -> None:
+def test_a_row_can_be_read_from_its_record() -> None:
     case = make_case("oversubscribed", threads=8, lower_is_better=False)
     ring = make_case("baton_ring", threads=8, lower_is_better=False, uses_lock=False)
     hang = Sample(None, outcome=HANG, reason="stuck")

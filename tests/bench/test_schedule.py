@@ -11,7 +11,7 @@ from hasp.lab.bench.schedule import Samples, groups_of, run_rounds, subjects_of
 
 
 class Bench:
-    """Measures nothing, but takes the time on a clock of its own."""
+    """A benchmark that measures nothing, but takes time on a clock of its own."""
 
     def __init__(
         self, seconds: float = 1.0, hanging: str = "", outcome: str = HANG

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hasp-shapes: each shape with pthread mutexes of any implementation."""
+"""hasp-shapes runs each shape with any implementation of pthread mutexes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_every_shape_is_tested(program: str) -> None:
     assert shapes == {arguments[0].partition(":")[0] for arguments in SHAPES}
 
 
-def test_it_needs_the_c_library_only(program: str) -> None:
+def test_it_needs_only_the_c_library(program: str) -> None:
     done = subprocess.run(["readelf", "-d", program], capture_output=True, text=True)
     needed = [line for line in done.stdout.splitlines() if "NEEDED" in line]
     assert all("libc.so" in line or "ld-linux" in line for line in needed), needed
@@ -91,7 +91,7 @@ ATTEMPTS = 50  # on a busy machine, two threads may not meet in a section for lo
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_a_mutex_that_does_not_exclude_is_a_finding(
+def test_a_mutex_without_mutual_exclusion_is_a_finding(
     program: str, arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
     wrong = next(BUILD.rglob("wrong-mutex.so"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hasp-workloads: each workload with locks of all kinds, and its results."""
+"""hasp-workloads runs each workload with locks of all kinds."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def run(program: str, workload: str, *arguments: str) -> dict[str, Any]:
 
 
 def check(record: dict[str, Any]) -> None:
-    """Properties of every result, even on a busy machine."""
+    """Check properties that every result has, even on a busy machine."""
     assert record["throughput_mops"] >= 0
     assert record["operations"] == sum(record["worker_operations"])
     assert len(record["worker_operations"]) == record["threads"]
@@ -134,7 +134,7 @@ ATTEMPTS = 50  # on a busy machine, two threads may not meet in a section for lo
 
 
 @pytest.mark.parametrize("workload", ["one-lock", "n-locks:2", "hash-table:1"])
-def test_a_lock_that_does_not_exclude_is_a_finding(
+def test_a_lock_without_mutual_exclusion_is_a_finding(
     build_dir: Path, workload: str
 ) -> None:
     program = str(next(build_dir.rglob("wrong-workloads")))

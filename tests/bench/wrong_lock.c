@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replaces the lock list: one lock without mutual exclusion. */
+/* Replaces the lock list by a single lock without mutual exclusion. */
 #include "locks/list/descriptor.h"
 
 static int let_pass(struct lock *lock)

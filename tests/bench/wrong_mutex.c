@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A library to preload, whose mutexes do not exclude each other. */
+/* A library for preloading, whose mutexes do not ensure mutual exclusion. */
 #include <pthread.h>
 
 #define EXPORT __attribute__((visibility("default")))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A stand-in for the native parts, so that tests exercise the command line alone.
+"""A stand-in for the native parts, with which tests exercise the command line alone.
 
 Its library interposes nothing, but reports that it was loaded. Its lock list is fixed.
 Other tests check how programs behave under the real locks.
@@ -38,8 +38,8 @@ __attribute__((constructor)) static void tell(void) {
 }
 """
 
-# Records nothing, but with STAND_IN_TRACE leaves the head of a trace where the recorder
-# would: most tests do without, for reading it at the end takes its time.
+# Records nothing. If STAND_IN_TRACE is set, it writes the header of a trace where the
+# recorder would. Most tests do not set it, because reading the trace takes time.
 RECORDER = r"""
 #include <fcntl.h>
 #include <stdint.h>
@@ -86,7 +86,7 @@ __attribute__((destructor)) static void end(void) {
 }
 """
 
-# name, waiting, fifo, parks, bypasses, alias
+# The columns are name, waiting, fifo, parks, bypasses, alias.
 LOCKS = (
     ("glibc", "park", False, True, True, "pthread"),
     ("ttas", "spin", False, False, True, "ttas"),
@@ -143,7 +143,7 @@ def compile_c(source: str, output: Path, *options: str) -> Path:
 
 @pytest.fixture(scope="session")
 def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for HASP_NATIVE_DIR with a library, a lock list and a calibration."""
+    """Return a HASP_NATIVE_DIR with a library, a lock list and a calibration."""
     folder = tmp_path_factory.mktemp("native")
     options = ("-shared", "-fPIC", "-D_GNU_SOURCE", f"-I{ROOT / 'src'}")
     compile_c(LIBRARY, folder / "libhasp.so", *options)
@@ -163,7 +163,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def environment(stand_in: Path, tmp_path: Path) -> dict[str, str]:
-    """The environment of the command line: the stand-in, and a cache for this test."""
+    """Return an environment with the stand-in, and with a cache for this test."""
     result = {
         name: value
         for name, value in os.environ.items()
@@ -179,7 +179,7 @@ Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def cli(environment: dict[str, str], tmp_path: Path) -> Cli:
-    """cli(*words, **environment) runs `hasp` in its own folder; returns the result."""
+    """Return cli(*words, **environment), which runs `hasp` in a folder of its own."""
 
     def run(*words: object, **extra: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -197,7 +197,7 @@ def cli(environment: dict[str, str], tmp_path: Path) -> Cli:
 
 @pytest.fixture
 def script(tmp_path: Path) -> Callable[[str], Path]:
-    """script(body) creates a shell script with a unique name."""
+    """Return script(body), which creates a shell script with a unique name."""
     count = 0
 
     def write(body: str) -> Path:

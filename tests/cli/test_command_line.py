@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Features of all verbs: help, errors, colour, 80 columns; and `hasp list`."""
+"""Tests what all verbs share (help, errors, colour, 80 columns), and `hasp list`."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def test_without_a_verb(cli):
     assert "usage" in finished.stderr
 
 
-def test_a_verb_that_is_none(cli):
+def test_an_unknown_verb(cli):
     finished = cli("comapre")
     assert finished.returncode == 2
     assert "did you mean `hasp compare`" in finished.stderr
 
 
-def test_an_option_that_is_none(cli):
+def test_an_unknown_option(cli):
     finished = cli("run", "--locks", "mcs", "--", "true")
     assert finished.returncode == 2
     assert "--locks" in finished.stderr
@@ -55,7 +55,7 @@ def test_version(cli):
     assert cli("--version").stdout.startswith("hasp ")
 
 
-def test_a_reader_that_goes_away(environment):
+def test_a_closed_pipe(environment):
     line = f"{sys.executable} -c '{RUN_HASP}' list --json | head -c 1"
     finished = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {line}"],
@@ -67,8 +67,8 @@ def test_a_reader_that_goes_away(environment):
     assert finished.stderr == ""
 
 
-def test_a_full_disk_below_the_output(environment):
-    """The error is reported once, and not by Python."""
+def test_output_to_a_full_disk(environment):
+    """Hasp reports the error once, and Python does not report it again."""
     finished = subprocess.run(
         ["bash", "-c", f"{sys.executable} -c '{RUN_HASP}' list --json > /dev/full"],
         env=environment,
@@ -83,7 +83,7 @@ def test_a_full_disk_below_the_output(environment):
 
 
 def on_terminal(environment, *words, **extra):
-    """The output of `hasp` on a terminal of 80 columns."""
+    """Return the output of `hasp` on a terminal of 80 columns."""
     ours, theirs = pty.openpty()
     settings = {"TERM": "xterm-256color", "COLUMNS": "80", **extra}
     process = subprocess.Popen(
@@ -108,7 +108,7 @@ def on_terminal(environment, *words, **extra):
     return output.decode()
 
 
-def test_colour_on_a_terminal_only(cli, environment):
+def test_colour_is_used_on_a_terminal_only(cli, environment):
     assert "\033[" in on_terminal(environment, "list")
     assert "\033[" not in on_terminal(environment, "list", NO_COLOR="1")
     assert "\033[" not in cli("list").stdout
@@ -124,7 +124,7 @@ def test_list_fits_80_columns_and_names_every_lock(cli):
         assert name in first_words
 
 
-def test_list_says_which_locks_collapse(cli):
+def test_list_shows_which_locks_collapse(cli):
     text = " ".join(cli("list").stdout.split())
     assert "Collapse when oversubscribed" in text
     assert "only spin: ttas, ticket, mcs." in text
@@ -142,13 +142,13 @@ def test_list_groups_by_family(cli):
     ]
 
 
-def test_list_says_how_often_a_waiter_is_overtaken(cli):
+def test_list_shows_how_often_a_waiter_is_overtaken(cli):
     rows = {line.split()[0]: line for line in cli("list").stdout.splitlines() if line}
     assert "any number" in rows["ttas"]
     assert "never" in rows["mcs-park"]
 
 
-def test_details_say_all_that_is_known(cli):
+def test_details_are_complete(cli):
     finished = cli("list", "mcs", "futex")
     text = finished.stdout
     assert max(map(len, text.splitlines())) <= 80
@@ -178,7 +178,7 @@ def test_filters_must_all_hold(cli, words, expected):
     assert names(cli, *words) == expected
 
 
-def test_filters_that_leave_nothing(cli):
+def test_filters_that_match_nothing(cli):
     finished = cli("list", "--fifo", "--bypasses")
     assert finished.returncode == 2
     assert "--fifo --bypasses" in finished.stderr
@@ -213,7 +213,7 @@ def test_selections(cli, words, expected):
     assert names(cli, "--locks", words) == expected
 
 
-def test_what_cannot_be_wrapped(cli):
+def test_locks_that_cannot_be_wrapped(cli):
     refused = cli("list", "--locks", "gcr+glibc")
     assert refused.returncode == 2
     assert "cannot be wrapped" in refused.stderr
@@ -265,7 +265,7 @@ def test_durations(text, seconds):
 
 
 @pytest.mark.parametrize("text", ["", "s", "10 parsecs", "-3s", "1e", "ten"])
-def test_durations_that_are_none(text):
+def test_invalid_durations(text):
     with pytest.raises(ValueError, match="duration"):
         parse_duration(text)
 
@@ -282,5 +282,5 @@ def test_durations_that_are_none(text):
         (0, "0 s"),
     ],
 )
-def test_durations_as_words(seconds, text):
+def test_durations_as_text(seconds, text):
     assert format_duration(seconds) == text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp compare`: the runs, their order, and their failures.
+"""Tests the runs of `hasp compare`, their order, and their failures.
 
 The programs append to a log, which shows the order.
 """
@@ -22,7 +22,7 @@ FIGURE = 'case "$HASP_LOCK" in mcs) echo "rate: 50";; *) echo "rate: 100";; esac
 
 
 def records(cli, *words, status=0, **extra):
-    """The JSON objects of a comparison."""
+    """Return the JSON objects of a comparison."""
     finished = cli("compare", "--json", "-", *words, **extra)
     assert finished.returncode == status, finished.stderr
     return [json.loads(line) for line in finished.stdout.splitlines()]
@@ -52,9 +52,11 @@ def test_blocks_are_complete_interleaved_and_shuffled(cli, script, tmp_path):
     blocks = [order[place : place + 6] for place in range(0, len(order), 6)]
     assert len(blocks) == 6
     assert all(sorted(block) == sorted(LOCKS) for block in blocks)
-    assert blocks[0][0] == "glibc", "the reference shows first whether it works at all"
+    assert blocks[0][0] == "glibc", (
+        "the reference runs first, to show whether the program works at all"
+    )
     assert len({tuple(block) for block in blocks}) > 3, "each block has its own order"
-    # The settings determine the order: another seed gives another order.
+    # The settings determine the order, so another seed gives another order.
     plan = Settings((str(program),), tuple(LOCKS), runs=4, warmup=2, seed=5)
     assert [cell.lock for _, block in plan.blocks() for cell in block] == order
     other = dataclasses.replace(plan, seed=6)
@@ -109,7 +111,7 @@ def test_figures_and_their_ratio(cli, script):
     assert found["glibc"]["verdict"] == "reference"
 
 
-def test_several_metrics_each_with_its_own_description(cli, script):
+def test_several_metrics_with_their_own_settings(cli, script):
     body = FIGURE + '; echo "P99: 1,234.5 us" >&2; echo "rate: 7" ; echo "rate: 100"'
     lines = records(
         *(cli, "--locks", "mcs", "--runs", 2, "--metric", r"speed=rate: (\d+)"),
@@ -118,13 +120,15 @@ def test_several_metrics_each_with_its_own_description(cli, script):
     )
     speed, tail = summaries(lines, "speed")["mcs"], summaries(lines, "p99")["mcs"]
     assert speed["median"] == 100, "the last match wins"
-    assert tail["median"] == 1234.5, "stderr counts, and commas in numbers do not"
+    assert tail["median"] == 1234.5, (
+        "stderr is searched too, and commas in numbers are ignored"
+    )
     assert (speed["unit"], speed["lower_is_better"]) == ("ops/s", False)
     assert (tail["unit"], tail["lower_is_better"]) == ("us", True)
 
 
 def test_cpu_time_and_memory_of_the_whole_tree(cli, script):
-    # Three levels deep: at least 0.3 s of CPU time and 60 MB.
+    # The tree is three levels deep and uses at least 0.3 s of CPU time and 60 MB.
     work = (
         "import resource, time\nblock = bytearray(60 << 20)\n"
         "while time.process_time() < 0.3: pass"
@@ -137,7 +141,7 @@ def test_cpu_time_and_memory_of_the_whole_tree(cli, script):
         assert run["wall_s"] >= 0.3
 
 
-def test_small_programs_are_not_charged_for_our_own_memory(cli):
+def test_small_programs_are_not_charged_for_hasps_memory(cli):
     lines = records(cli, "--locks", "mcs", "--runs", 1, "--", "true")
     assert all(run["peak_bytes"] < 20 << 20 for run in runs_of(lines))
 
@@ -174,7 +178,7 @@ def test_one_failure_does_not_hide_the_good_runs(cli, script, tmp_path):
     assert [line["failures"] for line in lines if "failures" in line] == [{"failed": 1}]
 
 
-def test_a_lock_that_prints_something_different(cli, script):
+def test_different_output_under_a_lock(cli, script):
     program = script('[ "$HASP_LOCK" = mcs ] && echo wrong || echo right')
     check = 'read word; test "$word" = right && test "$(cat "$HASP_OUTPUT")" = right'
     lines = records(
@@ -185,7 +189,7 @@ def test_a_lock_that_prints_something_different(cli, script):
     assert {run["outcome"] for run in runs_of(lines, lock="futex")} == {"ok"}
 
 
-def test_a_lock_that_prints_no_figure(cli, script):
+def test_no_figure_under_a_lock(cli, script):
     program = script(f'[ "$HASP_LOCK" = mcs ] && echo hello && exit; {FIGURE}')
     lines = records(
         *(cli, "--locks", "mcs", "--runs", 2, "--metric", r"rate: (\d+)"),
@@ -197,7 +201,7 @@ def test_a_lock_that_prints_no_figure(cli, script):
 
 
 def alive(marker: str) -> list[str]:
-    """The command lines of processes that contain `marker`."""
+    """Return the command lines of all processes that contain `marker`."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -353,7 +357,7 @@ def test_runs_before_an_error_are_shown(cli, script, tmp_path):
     assert len((tmp_path / "runs.csv").read_text().splitlines()) == 6
 
 
-def test_a_metric_that_can_be_read_in_two_ways(cli, script):
+def test_an_ambiguous_metric(cli, script):
     program = script("echo time=5 ms; echo 9 errors")
     ambiguous = cli("compare", "--metric", "time=([0-9]+)", "--", program)
     assert ambiguous.returncode == 2
@@ -365,13 +369,13 @@ def test_a_metric_that_can_be_read_in_two_ways(cli, script):
     assert summaries(lines, "time")["mcs"]["median"] == 5
 
 
-def test_relative_paths_stay_as_they_are_written(cli, tmp_path):
+def test_relative_paths_are_kept(cli, tmp_path):
     (tmp_path / "job").write_text('#!/bin/sh\ntest "$0" = ./job\n')
     (tmp_path / "job").chmod(0o755)
     records(cli, "--locks", "mcs", "--runs", 1, "--", "./job")
 
 
-def test_words_of_any_bytes(cli, script, environment):
+def test_arguments_may_contain_any_bytes(cli, script, environment):
     program = script(r'test "$1" = "$(printf "a\377b")"')
     lines = records(cli, "--locks", "mcs", "--runs", 1, "--", program, "a\udcffb")
     assert {run["outcome"] for run in runs_of(lines)} == {"ok"}
@@ -385,7 +389,7 @@ def test_words_of_any_bytes(cli, script, environment):
     assert plain.returncode == 0
 
 
-def test_temporary_files_are_gone(cli, script, tmp_path):
+def test_temporary_files_are_removed(cli, script, tmp_path):
     place = tmp_path / "temporary"
     place.mkdir()
     records(cli, "--locks", "mcs", "--runs", 1, "--", "true", TMPDIR=str(place))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Comparisons that are interrupted or killed."""
+"""Tests comparisons that are interrupted or killed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .test_compare import alive
 
 
 def started(environment, folder, program, errors=subprocess.PIPE):
-    """A comparison whose program has created the file `hanging`."""
+    """Start a comparison; return it once its program has created `hanging`."""
     options = ("--locks", "mcs", "--runs", "9", "--warmup", "0", "--json", "out.jsonl")
     process = subprocess.Popen(
         [sys.executable, "-c", RUN_HASP, "compare", *options, "--", str(program)],
@@ -37,7 +37,7 @@ def started(environment, folder, program, errors=subprocess.PIPE):
 
 
 def interrupted(environment, folder, program, number):
-    """The exit status and the output of a comparison that gets a signal."""
+    """Send a signal to a comparison, and return its exit status and output."""
     process = started(environment, folder, program)
     process.send_signal(number)
     output, errors = process.communicate(timeout=30)

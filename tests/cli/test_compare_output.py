@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The output of `hasp compare`, its files and its warnings."""
+"""Tests the output of `hasp compare`, its files and its warnings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .test_compare import FIGURE
 
 @pytest.fixture(scope="module")
 def files(stand_in, tmp_path_factory):
-    """The finished command and the folder of one comparison with all its outputs."""
+    """Return one finished comparison and the folder with all its output files."""
     folder = tmp_path_factory.mktemp("outputs")
     program = folder / "program"
     program.write_text(f'#!/bin/sh\n[ "$HASP_LOCK" = ticket ] && exit 3\n{FIGURE}\n')
@@ -84,7 +84,8 @@ def test_json_schema(files):
     assert set(header["machine"]) == set(HOST)
     assert header["settings"]["seed"] == 1
     runs = [line for line in lines if line["kind"] == "run"]
-    # Four rounds of six locks and two numbers of threads, but only two runs of ticket.
+    # There are four rounds of six locks and two numbers of threads, but ticket runs
+    # only twice.
     assert len(runs) == 4 * 2 * 5 + 2 * 2
     assert set(runs[0]) == {
         *("schema", "kind", "block", "warmup", "lock", "threads", "outcome", "detail"),
@@ -119,7 +120,9 @@ def test_json_schema(files):
     }
     resources = [line for line in lines if line.get("measure") == "wall time"]
     verdicts = {line["verdict"] for line in resources}
-    assert verdicts == {"reference", None}, "judged are the program's figures alone"
+    assert verdicts == {"reference", None}, (
+        "only the program's own figures get verdicts"
+    )
     assert {line["ratio_low"] for line in resources} == {None}
 
 
@@ -151,7 +154,7 @@ def is_png(path: Path) -> bool:
     return path.read_bytes().startswith(b"\x89PNG\r\n")
 
 
-def test_the_plot_is_a_picture(files):
+def test_the_plot_is_an_image(files):
     _, folder = files
     assert is_png(folder / "out.png")
     assert (folder / "out.png").stat().st_size > 10_000

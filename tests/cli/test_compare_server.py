@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`hasp compare --server`: the server runs under the lock, the command is its load."""
+"""`hasp compare --server` runs the server under the lock, and the command as its
+load."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ while True:
     connection.close()
 """
 
-# The end of a shell script for a server that is ready when the file "up" exists.
+# The end of a shell script for a server that is ready once the file "up" exists.
 UP = 'trap "rm up; exit" TERM; touch up; sleep 30 & wait'
 
 LOAD = """
@@ -57,7 +58,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def parts(tmp_path):
-    """A server's command line, its load's command, the port and the log."""
+    """Return a server's command line, its load's command line, the port and the log."""
     server = make_executable(tmp_path / "server", f"#!{sys.executable}\n{SERVER}")
     load = make_executable(tmp_path / "load", f"#!{sys.executable}\n{LOAD}")
     port, log = free_port(), tmp_path / "log"
@@ -102,7 +103,7 @@ def test_a_server_that_fails_under_a_lock(cli, parts):
 
 
 @pytest.mark.slow
-def test_a_server_that_never_gets_ready_and_ignores_requests_to_end(cli, parts):
+def test_a_server_that_is_never_ready_and_ignores_sigterm(cli, parts):
     server, load, port, _ = parts
     deaf = f"{server} 'signal.signal(15, signal.SIG_IGN); time.sleep(60)'"
     started = time.monotonic()
@@ -125,7 +126,7 @@ def test_a_server_that_daemonises_is_refused(cli, parts, script):
     assert "start it in the foreground" in finished.stderr
 
 
-def test_a_port_that_is_in_use(cli, parts):
+def test_a_port_in_use(cli, parts):
     server, load, port, log = parts
     with socket.create_server(("127.0.0.1", port)):
         finished = cli(

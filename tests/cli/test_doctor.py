@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp doctor`: the machine, and whether a program can be interposed."""
+"""`hasp doctor` reports on the machine, and on whether a program can be interposed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_machine(cli):
     assert found["Hasp", "parking cost"]["value"] == "4321 ns"
 
 
-def test_what_is_lacking_comes_with_words(cli):
+def test_missing_features_are_explained(cli):
     assert all(
         line["words"] for line in findings(cli).values() if line["level"] == "lack"
     )
@@ -128,7 +128,7 @@ def test_a_script_is_judged_by_its_interpreter(cli, script):
         ("pthread_mutexattr_setpshared(0, 1)", "special kinds"),
     ],
 )
-def test_imports_worth_a_word(cli, tmp_path, call, name):
+def test_imports_that_need_an_explanation(cli, tmp_path, call, name):
     headers = ("dlfcn.h", "unistd.h", "pthread.h", "semaphore.h")
     includes = "".join(f"#include <{header}>\n" for header in headers)
     source = f"{includes}int main(int n, char **v) {{ return n > 9 ? !!{call} : 0; }}"
@@ -151,7 +151,7 @@ def test_languages_with_locks_of_their_own(cli, tmp_path):
         assert "invisible" in line["words"]
 
 
-def test_openmp_is_told(cli, tmp_path):
+def test_openmp_is_reported(cli, tmp_path):
     program = compile_c(
         "int main(void) {\n#pragma omp parallel\n{\n#pragma omp critical\n;\n}\n}",
         *(tmp_path / "program", "-fopenmp"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Output files on a full disk, and verbs whose optional packages are not installed."""
+"""Tests output files on a full disk, and verbs whose optional packages are missing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hasp.base.files import replacing, write_file
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Runs `hasp` as if the modules of the first argument were not installed.
+# Runs `hasp` as if the modules in the first argument were not installed.
 WITHOUT = """
 import runpy, sys
 
@@ -35,12 +35,12 @@ runpy.run_module("hasp", run_name="__main__")
 
 @pytest.fixture
 def full_disk(tmp_path):
-    """A folder on a file system of one page, which is full after a few bytes."""
+    """Return a folder on a file system of one page, which is full after a few bytes."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "hasp-test", str(disk)]
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("mounting a small file system is not allowed")
+        pytest.skip("mounting a small file system is not permitted")
     yield disk
     subprocess.run(["umount", "-l", str(disk)], check=True)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp profile` starts a program and follows it; it ends as it would without Hasp."""
+"""`hasp profile` runs a program, which behaves and ends as it would without Hasp."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def start(environment, folder, *words, **options):
 
 @pytest.fixture
 def recorded(environment):
-    """The stand-in leaves traces."""
+    """Make the stand-in write traces."""
     environment["STAND_IN_TRACE"] = "1"
 
 
@@ -51,18 +51,18 @@ def wait_for(path: Path) -> None:
 
 
 @pytest.mark.parametrize("status", [0, 77])
-def test_the_status_is_the_program_s_own(cli, script, status):
+def test_the_exit_status_is_that_of_the_program(cli, script, status):
     assert cli("profile", "--", script(f"exit {status}")).returncode == status
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
-def test_a_deadly_signal_is_too(cli, script, tmp_path, number):
+def test_a_fatal_signal_is_that_of_the_program(cli, script, tmp_path, number):
     finished = cli("profile", "--", script(f"kill -{int(number)} $$"))
     assert finished.returncode == -number
     assert not list(tmp_path.glob("core*"))
 
 
-def test_input_and_output_are_the_program_s(environment, tmp_path):
+def test_input_and_output_are_those_of_the_program(environment, tmp_path):
     process = start(environment, tmp_path, "--", "rev", stdin=-1, stdout=-1)
     output, errors = process.communicate("padlock\n", timeout=30)
     assert output == "kcoldap\n"
@@ -96,7 +96,7 @@ def test_the_program_starts_with_the_usual_signals(cli):
     own = [line.split()[1] for line in status if line.startswith("SigIgn")]
     seen = [int(line.split()[1], 16) for line in finished.stdout.splitlines()]
     python_ignores = 1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1
-    # SIGQUIT differs at a terminal; the C library reserves 32 and 33.
+    # SIGQUIT has a different meaning at a terminal; the C library reserves 32 and 33.
     others = 1 << signal.SIGQUIT - 1 | 1 << 31 | 1 << 32
     assert seen[0] == 0
     assert seen[1] & ~others == int(own[0], 16) & ~python_ignores & ~others
@@ -114,14 +114,14 @@ def test_the_library_goes_first_and_the_lock_second(cli, tmp_path):
     assert len(lines["HASP_TRACE_SESSION"]) == 16
 
 
-def test_under_glibc_s_locks_the_recorder_is_alone(cli):
+def test_under_glibc_only_the_recorder_is_preloaded(cli):
     lines = cli("profile", "--", "env").stdout.splitlines()
     preloaded = next(line for line in lines if line.startswith("LD_PRELOAD="))
     assert preloaded.endswith("libhasp-profile.so")
     assert "libhasp.so" not in preloaded
 
 
-def test_profiling_does_not_reach_into_a_plain_run(cli):
+def test_profiling_does_not_affect_hasp_run(cli):
     words = [sys.executable, "-m", "hasp", "run", "--lock", "glibc", "--", "env"]
     assert "HASP_TRACE" not in cli("profile", "--", *words).stdout
 
@@ -138,7 +138,7 @@ def test_profiling_does_not_reach_into_a_plain_run(cli):
         (("--", "no-such-program"), "no-such-program"),
     ],
 )
-def test_what_cannot_be_is_refused(cli, words, complaint):
+def test_invalid_arguments_are_refused(cli, words, complaint):
     finished = cli("profile", *words)
     assert finished.returncode == 2
     assert complaint in finished.stderr
@@ -152,7 +152,7 @@ def test_a_static_program_is_refused(cli, tmp_path):
     assert "statically linked" in finished.stderr
 
 
-def test_old_traces_make_room_and_nothing_else_does(cli, tmp_path, recorded):
+def test_only_old_traces_are_replaced(cli, tmp_path, recorded):
     trace = tmp_path / "hasp.trace"
     for name in ("hasp.trace.2", "hasp.trace.3"):
         (tmp_path / name).write_bytes(files.MAGIC + bytes(100))
@@ -168,14 +168,14 @@ def test_old_traces_make_room_and_nothing_else_does(cli, tmp_path, recorded):
         assert trace.read_text() == content
 
 
-def test_a_later_file_that_is_no_trace_is_kept_too(cli, tmp_path, recorded):
+def test_a_numbered_file_that_is_not_a_trace_is_kept(cli, tmp_path, recorded):
     assert cli("profile", "--", "true").returncode == 0
     (tmp_path / "hasp.trace.7").write_text("mine")
     assert cli("profile", "--", "true").returncode == 2
     assert files.head(tmp_path / "hasp.trace")
 
 
-def test_an_executable_is_never_taken_for_the_output(cli, script, tmp_path):
+def test_an_executable_is_never_overwritten(cli, script, tmp_path):
     program = script("exit 0")
     assert cli("profile", "-o", program, "--", "true").returncode == 2
     assert program.exists()
@@ -199,14 +199,14 @@ def test_traces_of_other_processes_are_listed(cli, script, recorded):
         assert name in finished.stderr
 
 
-def test_without_a_trace_it_says_that_there_was_nothing(cli):
+def test_a_missing_trace_is_reported(cli):
     finished = cli("profile", "--", "sleep", "0.2")
     assert finished.returncode == 0
     assert "nothing was recorded" in finished.stderr
     assert "hasp doctor" in finished.stderr
 
 
-def test_a_static_program_behind_a_script_is_named(cli, script, tmp_path):
+def test_a_static_program_in_a_script_is_reported(cli, script, tmp_path):
     source = "#include <unistd.h>\nint main(void) { return usleep(400000); }"
     program = compile_c(source, tmp_path / "inner", "-static")
     wrapper = script(f"exec {program}")
@@ -215,18 +215,18 @@ def test_a_static_program_behind_a_script_is_named(cli, script, tmp_path):
     assert f"{program} is statically linked" in finished.stderr
 
 
-def test_an_environment_that_was_cleared_is_named(cli, script):
+def test_a_cleared_environment_is_reported(cli, script):
     wrapper = script("env -i sleep 0.4; true")
     finished = cli("profile", "--", wrapper)
     assert "ran without Hasp's library" in finished.stderr
 
 
-def test_a_full_disk_and_a_foreign_user_are_named(tmp_path, monkeypatch):
+def test_a_full_disk_and_another_user_are_reported(tmp_path, monkeypatch):
     family = Family(os.getpid())
     assert "second thread" in family.why_no_trace(tmp_path).message
     family._users.add(65534)
     assert "cannot write to" in family.why_no_trace(tmp_path).message
-    free = os.statvfs("/proc")  # has no free space at all
+    free = os.statvfs("/proc")  # a file system without free space
     monkeypatch.setattr(os, "statvfs", lambda folder: free)
     assert f"{tmp_path} has only 0 bytes left" in family.why_no_trace(tmp_path).message
 
@@ -240,7 +240,7 @@ def test_sizes(text, size):
     assert parse_size(format_size(size).replace(" bytes", "")) == size
 
 
-def test_a_size_in_words_is_refused():
+def test_an_invalid_size_is_refused():
     with pytest.raises(ValueError, match="not a size"):
         parse_size("a lot")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp profile` at a terminal: Ctrl-C, Ctrl-Z, Ctrl-\\ and `fg`, on a real pty."""
+"""Tests `hasp profile` with Ctrl-C, Ctrl-Z, Ctrl-\\ and `fg`, on a real pty."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-# What a shell does for a job: a process group of its own that has the terminal. Tells
-# on descriptor 3 what becomes of the job, and obeys SIGUSR1 as `fg`.
+# Does what a shell does for a job: gives it a process group of its own and the
+# terminal. Reports on descriptor 3 how the job's state changes, and treats SIGUSR1 as
+# `fg`.
 SHELL = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -38,8 +39,8 @@ while True:
 say("ended", os.waitstatus_to_exitcode(status))
 """
 HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"
-# Says when it is ready and what it gets; reads from the terminal. In one write each:
-# Hasp writes to the terminal meanwhile.
+# Prints when it is ready and which signals it gets, and reads from the terminal. Each
+# message is a single write, because Hasp writes to the terminal at the same time.
 PROGRAM = """
 import os, signal, sys, time
 def say(*words):
@@ -58,7 +59,7 @@ for line in sys.stdin:
 
 
 class Terminal:
-    """A terminal with a shell in it, and the shell's reports about the job."""
+    """A terminal in which a shell runs, and the shell's reports on its job."""
 
     def __init__(self, environment: dict[str, str], folder: str, *words: str) -> None:
         reader, writer = os.pipe()
@@ -78,7 +79,7 @@ class Terminal:
         self.text = ""
 
     def until(self, descriptor: int, words: str) -> str:
-        """Read until `words` appear; return everything that was read."""
+        """Read until `words` appear, and return everything that was read."""
         text, deadline = "", time.monotonic() + 20
         while words not in text:
             ready, _, _ = select.select([descriptor], [], [], 0.2)
@@ -106,7 +107,7 @@ def terminal(environment, tmp_path) -> Iterator[Callable[..., Terminal]]:
 
     yield make
     for one in made:
-        os.close(one.screen)  # hangs up: programs that still run there get SIGHUP
+        os.close(one.screen)  # hangs up, so programs that still run there get SIGHUP
         os.close(one.news)
         os.kill(one.shell, signal.SIGKILL)
         os.waitpid(one.shell, 0)
@@ -116,7 +117,7 @@ def test_ctrl_c_reaches_the_program_once(terminal):
     at = terminal("SIGINT")
     at.type("\x03")
     text = at.until(at.screen, "got SIGINT")
-    time.sleep(0.2)  # a second one could arrive
+    time.sleep(0.2)  # a second signal would arrive within this time
     at.type("end\n")
     text += at.until(at.screen, "hasp:")
     assert text.count("got SIGINT") == 1
@@ -141,7 +142,7 @@ def test_ctrl_z_and_fg(terminal):
     at.until(at.news, "ended 5")
 
 
-def test_ctrl_z_that_the_program_refuses_does_not_stop_hasp(terminal):
+def test_ctrl_z_does_not_stop_hasp_if_the_program_ignores_it(terminal):
     at = terminal("SIGTSTP")
     at.type("\x1a")
     at.until(at.screen, "got SIGTSTP")
@@ -149,7 +150,7 @@ def test_ctrl_z_that_the_program_refuses_does_not_stop_hasp(terminal):
     assert at.until(at.news, "ended") == "ended 5\n"
 
 
-def test_ctrl_backslash_asks_hasp_and_leaves_the_program_alone(terminal):
+def test_ctrl_backslash_prints_waits_and_does_not_reach_the_program(terminal):
     at = terminal()
     at.type("\x1c")
     at.until(at.screen, "who waits for whom")

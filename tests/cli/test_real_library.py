@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line with the native programs and libraries of the build."""
+"""Tests the command line with the native programs and libraries of the build."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from .conftest import compile_c
 
-# Two threads count under one mutex; without mutual exclusion, counts would be lost.
+# Two threads count under one mutex; without mutual exclusion, they would lose counts.
 COUNTING = r"""
 #include <pthread.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ def test_the_list_is_complete(hasp, lock_names):
     assert "Collapse when oversubscribed" in table
 
 
-def test_every_lock_takes_the_program_and_says_so(
+def test_every_lock_runs_the_program_and_reports_its_name(
     hasp, lock_names, counting, monkeypatch
 ):
     monkeypatch.setenv("HASP_VERBOSE", "1")

@@ -16,13 +16,13 @@ MAIN = "int main(void) { return 0; }"
 
 
 def refused(cli, *words, **extra):
-    """The message of a refusal, after checking that nothing has run."""
+    """Return the message of a refusal, after checking that nothing has run."""
     finished = cli("run", "--lock", "mcs", *words, **extra)
     assert finished.returncode == 2, finished.stderr
     assert finished.stdout == ""
     message, remedy = finished.stderr.split("\n", 1)
     assert message.startswith("hasp: ")
-    assert remedy.strip(), "a refusal says what to do"
+    assert remedy.strip(), "a refusal has to name a remedy"
     assert "Traceback" not in finished.stderr
     return finished.stderr
 
@@ -40,7 +40,7 @@ def patched(path: Path, place: int, data: bytes) -> Path:
 
 
 def with_loader(path: Path, loader: bytes) -> Path:
-    """The program with another loader."""
+    """Return a copy of the program with another loader."""
     content = path.read_bytes()
     place = content.index(b"/ld-linux") - len(b"/lib64")
     end = content.index(b"\0", place)
@@ -53,7 +53,7 @@ def test_the_untouched_program_runs(cli, program):
 
 
 @pytest.mark.parametrize("word", ["msc", "MCS", "mcs-prak", "futx"])
-def test_an_unknown_lock_offers_the_nearest(cli, word):
+def test_an_unknown_lock_suggests_the_nearest(cli, word):
     finished = cli("run", "--lock", word, "--", "true")
     assert finished.returncode == 2
     assert f"no lock called '{word}'" in finished.stderr
@@ -62,7 +62,7 @@ def test_an_unknown_lock_offers_the_nearest(cli, word):
     assert near in finished.stderr
 
 
-def test_a_lock_like_nothing(cli):
+def test_a_lock_with_no_similar_name(cli):
     finished = cli("run", "--lock", "zzzzzz", "--", "true")
     assert finished.returncode == 2
     assert "did you mean" not in finished.stderr
@@ -90,7 +90,7 @@ def test_set_group_id(cli, program):
 
 
 def test_file_capabilities(cli, program):
-    # Version 2, effective: cap_net_bind_service.
+    # The attribute has version 2, with cap_net_bind_service effective.
     value = struct.pack("<5I", 0x02000001, 1 << 10, 0, 0, 0)
     try:
         os.setxattr(program, "security.capability", value)
@@ -119,7 +119,7 @@ def test_another_c_library(cli, program):
     assert "not linked against glibc" in refused(cli, program)
 
 
-def test_a_loader_that_is_not_here(cli, program):
+def test_a_missing_loader(cli, program):
     with_loader(program, b"/lib64/ld-linux-none.so.2")
     assert "not on this machine" in refused(cli, program)
 
@@ -140,7 +140,7 @@ def test_missing(cli, tmp_path):
     assert "No such file" in refused(cli, tmp_path / "none")
 
 
-def test_a_program_of_this_folder_is_offered(cli, program):
+def test_a_program_in_this_folder_is_suggested(cli, program):
     assert "./program" in refused(cli, "program")
 
 
@@ -159,7 +159,7 @@ def test_neither_program_nor_script(cli, tmp_path):
     assert "neither" in refused(cli, path)
 
 
-def test_nothing(cli):
+def test_an_empty_file(cli):
     assert "which program" in cli("run").stderr
     assert cli("run").returncode == 2
 
@@ -195,8 +195,8 @@ def test_a_script_that_drops_the_environment(cli, tmp_path):
     assert "removes LD_PRELOAD" in refused(cli, script)
 
 
-def test_a_library_that_the_loader_does_not_take(cli, stand_in, tmp_path):
-    # A program that needs a symbol version that this C library lacks.
+def test_a_library_that_the_loader_rejects(cli, stand_in, tmp_path):
+    # The program needs a symbol version that this C library lacks.
     broken = tmp_path / "native"
     shutil.copytree(stand_in, broken)
     library = broken / "libhasp.so"
@@ -211,6 +211,6 @@ def test_an_incomplete_installation(cli, tmp_path):
     assert "install Hasp again" in refused(cli, "true", HASP_NATIVE_DIR=str(empty))
 
 
-def test_natively_everything_runs(cli, tmp_path):
+def test_every_program_runs_natively(cli, tmp_path):
     path = compile_c(MAIN, tmp_path / "program", "-static")
     assert cli("run", "--lock", "glibc", "--", path).returncode == 0

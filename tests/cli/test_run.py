@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp run`: the program replaces Hasp, with the lock in its environment."""
+"""With `hasp run`, the program replaces Hasp, and has the lock in its environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .conftest import RUN_HASP, compile_c
 
 
 def library(path: Path, *options: str) -> Path:
-    """An empty shared library."""
+    """Return the path of an empty shared library."""
     return compile_c("", path, "-shared", *options)
 
 
@@ -39,7 +39,7 @@ def test_the_default_lock(cli):
     assert show(cli)[1] == "futex"
 
 
-def test_an_alias_stands_for_its_lock(cli):
+def test_an_alias_selects_its_lock(cli):
     assert show(cli, "--lock=mcs_stp")[1] == "mcs-park"
 
 
@@ -55,14 +55,14 @@ def test_glibc_inside_a_run_is_native_again(cli, stand_in, tmp_path):
     assert seen == (str(other), "unset", "unset")
 
 
-def test_an_existing_preload_is_kept_behind_ours(cli, stand_in, tmp_path):
+def test_an_existing_preload_is_kept_after_hasps_library(cli, stand_in, tmp_path):
     other = library(tmp_path / "libother.so")
     preload, _, _ = show(cli, "--lock", "mcs", LD_PRELOAD=str(other))
     assert preload == f"{stand_in}/libhasp.so:{other}"
 
 
 @pytest.mark.parametrize("name", ["libtsan.so.2", "libasan.so.8"])
-def test_a_sanitizer_stays_in_front_of_ours(cli, stand_in, tmp_path, name):
+def test_a_sanitizer_stays_before_hasps_library(cli, stand_in, tmp_path, name):
     sanitizer = library(tmp_path / name)
     preload, _, _ = show(cli, "--lock", "mcs", LD_PRELOAD=str(sanitizer))
     assert preload == f"{sanitizer}:{stand_in}/libhasp.so"
@@ -131,7 +131,7 @@ def test_signal_dispositions_are_as_usual(cli):
     assert int(finished.stdout.split()[1], 16) & (1 << (signal.SIGPIPE - 1)) == 0
 
 
-def test_the_environment_is_not_touched_otherwise(environment, tmp_path):
+def test_the_rest_of_the_environment_is_unchanged(environment, tmp_path):
     # In the C locale, Python sets LC_CTYPE, which the program must not inherit.
     plain = {name: environment[name] for name in ("HASP_NATIVE_DIR", "XDG_CACHE_HOME")}
     plain |= {"PATH": os.environ["PATH"], "LC_ALL": ""}
@@ -153,7 +153,7 @@ def test_the_command_may_follow_without_dashes(cli):
     assert cli("run", "echo", "--lock", "x").stdout == "--lock x\n"
 
 
-def test_dashes_of_the_command_are_its_own(cli):
+def test_options_of_the_command_are_passed_to_it(cli):
     assert cli("run", "--", "echo", "a", "--", "b").stdout == "a -- b\n"
     assert cli("run", "echo", "a", "--", "b").stdout == "a -- b\n"
 
@@ -169,7 +169,7 @@ def test_scripts(cli, tmp_path, line):
     assert cli("run", "--lock", "mcs", "--", path, "word").stdout == "mcs word\n"
 
 
-def test_relative_paths_stay_as_they_are_written(cli, tmp_path):
+def test_relative_paths_are_kept(cli, tmp_path):
     (tmp_path / "job").write_text("#!/bin/sh\necho $HASP_LOCK $0\n")
     (tmp_path / "job").chmod(0o755)
     compile_c('int main() { __builtin_puts("ran"); }', tmp_path / "program")
@@ -197,7 +197,7 @@ def test_calibration_of_the_user_wins(cli, tmp_path):
 
 
 @pytest.mark.parametrize("cache", ["broken", "folder", "file"])
-def test_an_unusable_cache_disturbs_nothing(cli, tmp_path, cache):
+def test_an_unusable_cache_does_no_harm(cli, tmp_path, cache):
     place = tmp_path / "place"
     if cache == "broken":
         (place / "hasp").mkdir(parents=True)
@@ -211,7 +211,7 @@ def test_an_unusable_cache_disturbs_nothing(cli, tmp_path, cache):
 
 
 @pytest.mark.parametrize("body", ["exit 1", "echo nonsense", "sleep 20", "kill -9 $$"])
-def test_a_failing_calibration_disturbs_nothing(cli, stand_in, tmp_path, body):
+def test_a_failing_calibration_does_no_harm(cli, stand_in, tmp_path, body):
     broken = tmp_path / "native"
     broken.mkdir()
     for name in ("libhasp.so", "hasp-locks"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line with unusual streams, too little memory, and an early Ctrl-C."""
+"""Tests `hasp` with unusual streams, too little memory, and an early Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 HASP = f"{sys.executable} -m hasp"
 
-# Sends SIGINT to itself when the module that the first argument names is imported.
+# Sends SIGINT to itself when the module named by the first argument is imported.
 INTERRUPTED = """
 import os, runpy, signal, sys
 
@@ -27,7 +27,7 @@ runpy.run_module("hasp", run_name="__main__")
 
 @pytest.fixture
 def shell(environment, tmp_path):
-    """shell(line) runs a line of bash, and returns the result."""
+    """Return shell(line), which runs a line of bash and returns the result."""
 
     def run(line, **extra):
         return subprocess.run(
@@ -63,8 +63,8 @@ def test_a_program_finds_its_streams_closed_as_hasp_did(shell):
 
 
 @pytest.mark.parametrize("words", ["list", "list --json", "list --help", "doctor"])
-def test_a_reader_that_has_gone(shell, words):
-    """The status is that of any filter: 128 + SIGPIPE."""
+def test_a_reader_that_has_exited(shell, words):
+    """The exit status is that of any filter, 128 + SIGPIPE."""
     gone = "mkfifo pipe; (: <pipe) & exec 3>pipe; wait"
     done = shell(f"{gone}; {HASP} {words} >&3")
     assert (done.returncode, done.stderr) == (141, "")
@@ -84,7 +84,7 @@ def test_an_early_ctrl_c(environment, tmp_path, module):
 
 
 def test_too_little_memory(shell):
-    """Wherever the limit strikes, the error is a message, not a traceback."""
+    """Wherever memory runs out, the error is a message, not a traceback."""
     refused = 0
     for kilobytes in range(14_000, 40_000, 2_000):
         limit = f"ulimit -v {kilobytes}"
@@ -124,7 +124,7 @@ def test_output_in_ascii(cli, words):
 
 
 @pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
-def test_completion_scripts_know_verbs_options_and_locks(cli, shell_name):
+def test_completion_scripts_contain_verbs_options_and_locks(cli, shell_name):
     done = cli("completion", shell_name)
     assert (done.returncode, done.stderr) == (0, "")
     for word in ("profile", "plan", "mcs-park"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Comparisons with given wall times."""
+"""Makes comparisons from given wall times."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOST = {
 
 
 def comparison_of(times, *, settings=None, host=None, **changes) -> Comparison:
-    """A comparison with the given wall times: {lock: [seconds of round 1, 2, ...]}."""
+    """Return a comparison with these wall times: {lock: [seconds of each round]}."""
     names = list(times)
     settings = settings or Settings(
         ("./program",), tuple(names), runs=len(times["glibc"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Verdicts, power and warnings of comparisons with known runs."""
+"""Tests the verdicts, power and warnings of comparisons with known runs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_oversubscribed_spinning_locks_are_warned_of():
         {"glibc": STEADY, "mcs": STEADY, "futex": STEADY}, settings=two
     )
     assert warned(compared) == {}
-    # Without a number of threads, the result suggests it.
+    # If no number of threads is given, the warning suggests one.
     slow = comparison_of({"glibc": STEADY, "mcs": [9 * t for t in STEADY]})
     assert warned(slow)["oversubscribed"].startswith("mcs")
     hung = comparison_of({"glibc": STEADY, "ticket": [None, None]})
@@ -99,7 +99,7 @@ def test_verdicts():
 
 
 def noisy(lock: int, spread: float, runs: int = 7) -> list[float]:
-    """Random wall times around one second, different for each number."""
+    """Return random wall times around one second, different for each number."""
     source = random.Random(lock)
     return [math.exp(source.gauss(0, spread)) for _ in range(runs)]
 
@@ -156,7 +156,7 @@ def test_figures_without_a_logarithm_get_no_verdict():
     assert warned(compared)["not_positive"].startswith("lost has figures")
 
 
-def test_verdicts_of_rates_are_the_other_way_round():
+def test_verdicts_on_rates_are_reversed():
     settings = Settings(
         ("p",), ("glibc", "mcs"), runs=7, metrics=(Metric("rate", "(.)"),)
     )

@@ -116,8 +116,7 @@ def locks() -> tuple[Lock, ...]:
 
 
 def lock_parameters(*, native: bool = True, every: bool = False) -> list[Any]:
-    """Return parameters for a test that runs under every lock (`every`: in `make test`
-    too)."""
+    """Return the parameters of a test that runs under every lock."""
     chosen = locks() if native else locks()[1:]
     return [
         pytest.param(
@@ -176,8 +175,7 @@ def environment(
 
 
 def group_members(leader: int) -> list[int]:
-    """Return the ids of all processes of a group, because a child may be the one that
-    hangs."""
+    """Return the ids of all processes of a group; any of them may be hanging."""
     members = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

@@ -146,15 +146,13 @@ def test_glibc_keeps_its_errors_and_its_estimates(tmp_path: Path) -> None:
 
 
 def test_two_first_uses_at_once(tmp_path: Path) -> None:
-    """If two threads at different sites are first, both use the lock of one of the
-    sites."""
+    """If two threads at different sites are first, both use the same lock."""
     extra = settings(tmp_path / "plan", every_site(Module("sites")))
     run_sites("first_use_raced", extra)
 
 
 def mixed(program: str, locks: tuple[str, str, str]) -> SitePlan:
-    """Return a plan that assigns three locks to all functions and variables, round
-    robin."""
+    """Return a plan that assigns three locks to all symbols, round robin."""
     path = matrix.PROGRAMS / program
     module = Module(program)
     entries = []

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hasp works in a program's surroundings: allocators, other preloads, settings,
-streams."""
+"""Hasp works with a program's allocator, other preloads, settings and streams."""
 
 from __future__ import annotations
 

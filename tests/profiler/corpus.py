@@ -72,8 +72,7 @@ class Simulated:
 
 
 def advice_of(verdict: Verdict) -> set[str]:
-    """Return the advice for the worst site in the study's terms, such as "avoid
-    fifo"."""
+    """Return the advice for the worst site in the study's terms ("avoid fifo")."""
     words = [advice.split(" ") for advice in _first_advice(verdict)]
     return {f"{VERBS.get(verb, verb)} {name}" for verb, name in words}
 

@@ -33,8 +33,7 @@ class Recorded:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """Return the name of each lock by its number; an unnamed lock gets that of its
-        kind."""
+        """Return lock names by number; an unnamed lock has the name of its kind."""
         known = {address: name for name, address in self.addresses.items()}
         return {
             number: known.get(int(lock["address"]), LockKind(lock["kind"]).name)
@@ -69,8 +68,7 @@ class Recorded:
 
     @property
     def edges(self) -> dict[tuple[str, str], tuple[int, bool]]:
-        """Return, by (outer, inner), the count and whether inner was only taken by
-        trylock."""
+        """Return each pair's count, and whether inner was only taken by trylock."""
         return {
             (self.names[edge["outer"]], self.names[edge["inner"]]): (
                 int(edge["count"]),

@@ -31,8 +31,7 @@ def run(
 
 
 def cases() -> list[object]:
-    """Return the rows: in `make test`, one per bottleneck; the others mix the same
-    parts."""
+    """Return all rows; `make test` runs one per bottleneck, as the others mix parts."""
     return [
         pytest.param(row, id=row.name, marks=pytest.mark.slow if row.table17 else ())
         for row in rows()

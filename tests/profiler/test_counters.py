@@ -49,8 +49,7 @@ def test_page_faults_in_sections_are_counted(folder: Path, mode: str) -> None:
 
 @needs_events
 def test_a_program_may_close_the_counters(folder: Path) -> None:
-    """The recorder does not read files that reuse the numbers of the closed
-    descriptors."""
+    """The recorder does not read files that reuse the closed descriptors."""
     env = settings(folder / "t", HASP_TRACE_COUNTER="page-faults")
     Recording(folder, "closes_counters", 2000, env, UNUSUAL)
 

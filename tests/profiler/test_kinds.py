@@ -193,8 +193,7 @@ def test_order_of_chains(tmp_path: Path) -> None:
 
 
 def test_order_of_very_many(tmp_path: Path) -> None:
-    """A call site with very many different pairs is sampled; other sites are
-    complete."""
+    """A call site with very many pairs is sampled; other sites are complete."""
     found = record("order", "many_pairs", None, tmp_path / "trace")
     assert found.edges[("inner", "outer")] == (1, False)
     assert ("outer", "inner") in found.edges

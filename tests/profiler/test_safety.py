@@ -44,8 +44,7 @@ def test_a_pending_cancellation_does_not_act_inside_the_recorder(folder: Path) -
 
 
 def test_the_recorder_calls_no_cancellation_point() -> None:
-    """The recorder calls none directly; its hooks call the hooked function by
-    `next.`."""
+    """The recorder calls none directly; its hooks call the real one by `next.`."""
     calls = [
         f"{path.name}:{number}"
         for path, number, line in sources()

@@ -18,8 +18,7 @@ Flatten = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def flatten(tmp_path_factory: pytest.TempPathFactory) -> Flatten:
-    """Return flatten(name, **changes), which returns a machine's flattened file with
-    changed keys."""
+    """Return flatten(name, **changes), which flattens a machine with changed keys."""
     folder = tmp_path_factory.mktemp("machines")
 
     def write(name: str, changes: dict[str, object] | None = None) -> Path:
@@ -43,8 +42,7 @@ def opteron(flatten: Flatten) -> Path:
 
 @pytest.fixture(scope="session")
 def simulate(build_dir: Path) -> Callable[..., dict[str, Any]]:
-    """Return simulate(machine file, workload, *arguments), which returns a run's
-    record."""
+    """Return simulate(machine file, workload, *arguments), which returns a record."""
     program = str(next(build_dir.rglob("hasp-simulate")))
 
     def run(machine_file: Path, workload: str, *arguments: object) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the simulated multicore: reproducibility, exclusion, memory order,
-deadlocks."""
+"""Tests reproducibility, exclusion, memory order and deadlocks in the simulator."""
 
 from __future__ import annotations
 

@@ -34,8 +34,7 @@ SHORT = ("--warm-up-ns=50000", "--duration-ns=300000")
 
 @pytest.fixture(scope="session")
 def published(build_dir: Path, opteron: Path) -> Callable[..., dict[str, Any]]:
-    """Return published(*arguments), which returns the record of a run on the
-    Opteron."""
+    """Return published(*arguments), which returns a run's record on the Opteron."""
     program = str(next(build_dir.rglob("hasp-simulate-published")))
 
     def run(*arguments: str) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def first(profile: Profile) -> SiteFeatures:
     return features(profile, load()).sites[0]
 
 
-def test_sections_that_fill_the_run_leave_nothing_to_gain() -> None:
+def test_sections_that_fill_the_run_leave_no_gain() -> None:
     verdict = advise(filled())
     site = verdict.sites[0]
     assert "contention:extreme" in site.bottlenecks or site.level == "high"
@@ -114,7 +114,7 @@ def test_the_bound_can_be_set() -> None:
     assert not site.keep
 
 
-def test_slow_handovers_cost_idle_cpus_only() -> None:
+def test_slow_handovers_only_cost_idle_cpus() -> None:
     idle, busy = first(slow(2)).gain, first(slow(4)).gain
     assert idle is not None
     assert idle > 0.2
@@ -141,7 +141,7 @@ def test_cpu_time_takes_longer_on_a_busy_machine() -> None:
     assert beside > 3 * alone > 0
 
 
-def test_what_recording_costs_is_no_part_of_the_program() -> None:
+def test_the_cost_of_recording_is_not_charged_to_the_program() -> None:
     plain = slow(2)
     costly = replace(plain, overhead=replace(plain.overhead, share=0.3))
     assert (first(costly).gain or 0) > 1.3 * (first(plain).gain or 0)
@@ -160,7 +160,7 @@ def test_idle_time_does_not_count() -> None:
     assert first(always).free_share == pytest.approx(0.4)
 
 
-def test_a_lock_that_others_take_first_is_free_meanwhile() -> None:
+def test_a_lock_is_free_until_a_barging_thread_takes_it() -> None:
     """Barging: no release was followed by a waiter, but nobody held the lock."""
     unseen, seen = first(slow(2, 0)), first(slow(2, 0, unheld=True))
     assert unseen.free_share == 0.0
@@ -169,7 +169,7 @@ def test_a_lock_that_others_take_first_is_free_meanwhile() -> None:
     assert (seen.gain or 0) > (unseen.gain or 0)
 
 
-def test_waits_cost_little_where_they_sleep_and_all_where_they_spin() -> None:
+def test_sleeping_waits_cost_little_and_spinning_waits_cost_all() -> None:
     spinning = replace(slow(4), lock="ticket")
     assert (first(spinning).lock_cpu_share or 0) > 5 * (
         first(slow(4)).lock_cpu_share or 0
@@ -191,7 +191,7 @@ def test_on_several_nodes_sections_may_get_shorter() -> None:
     assert (first(several).gain or 0) > 0.3 > (first(one).gain or 0)
 
 
-def test_trylocks_that_fail_hold_the_holder_up() -> None:
+def test_failing_trylocks_delay_the_holder() -> None:
     polled = samples.trylock_storm()
     use = next(iter(polled.sites[0].stats.values()))
     seldom = replace(use, trylock_failures=1000)
@@ -209,7 +209,7 @@ def test_throttling_may_gain_more_than_the_lock_costs() -> None:
     assert not site.keep
 
 
-def test_what_is_tried_begins_where_most_can_be_gained() -> None:
+def test_the_site_with_the_largest_gain_is_tried_first() -> None:
     verdict = advise(slow(2))
     site = verdict.sites[0]
     better = replace(

@@ -66,7 +66,7 @@ def test_every_row_is_described() -> None:
 
 
 @pytest.mark.parametrize("application", ROWS)
-def test_advice_is_that_of_the_study(application: str) -> None:
+def test_advice_matches_the_study(application: str) -> None:
     verdict = judge(features(application), load(), native.locks())
     assert agrees(application, load()), (
         f"printed: {printed_bottlenecks(application)}, {printed_advice(application)}; "
@@ -122,13 +122,13 @@ def test_on_one_node_the_other_answer_spins_locally_as_well() -> None:
     assert not (other.light or other.parks or other.numa)
 
 
-def test_what_is_seldom_taken_is_not_handed_over_slowly() -> None:
+def test_a_seldom_used_lock_is_not_handed_over_slowly() -> None:
     assert judge(features("vips"), load(), native.locks()).bottlenecks
     seldom = features("vips", acquisitions_per_s=2.0)
     assert judge(seldom, load(), native.locks()).bottlenecks == ()
 
 
-def test_a_lone_waiter_disturbs_nobody() -> None:
+def test_a_single_waiter_disturbs_no_other() -> None:
     """Spinning on a private line matters only if several threads spin (E6.lone)."""
     for application in ("memcached-new", "upscaledb"):
         several = features(application, nodes=1, waiters_p95=2.0)
@@ -154,7 +154,7 @@ def test_on_few_cpus_a_lock_that_sleeps_is_enough() -> None:
     assert judge(polled, load(), native.locks()).sites[0].recommendation
 
 
-def test_on_few_busy_cpus_too() -> None:
+def test_on_few_busy_cpus_a_lock_that_sleeps_is_enough() -> None:
     measured = replace(features("memcached-new", nodes=1, cpu_granted=0.5), cpus=2)
     site = judge(measured, load(), native.locks()).sites[0]
     assert "if other programs share the CPUs, keep glibc's lock" in site.cautions
@@ -168,7 +168,7 @@ def test_one_answer_outside_of_the_band(share: float) -> None:
     assert not any("both answers" in caution for caution in site.cautions)
 
 
-def test_contention_level_gives_way_before_memory() -> None:
+def test_memory_advice_overrides_the_contention_level() -> None:
     """Memory needs malthusian or backoff, high contention excludes light algorithms."""
     locks = [lock for lock in native.locks() if lock.name in ("backoff", "mcs", "clh")]
     measured = features("memcached-new", memory_stalls=2.0)
@@ -196,14 +196,14 @@ def test_thresholds_can_be_set() -> None:
         load().set(["high-from=half"])
 
 
-def test_unknown_measures_neither_fire_nor_refute() -> None:
+def test_unknown_measures_neither_trigger_nor_exclude_a_rule() -> None:
     measured = features("pca", memory_stalls=None, interleave_gain=None)
     verdict = judge(measured, load(), native.locks())
     assert verdict.bottlenecks == ()
     assert "E5.memory" in {item.rule.id for item in verdict.unknown}
 
 
-def test_little_time_in_sections_is_no_bottleneck() -> None:
+def test_little_time_in_sections_is_not_a_bottleneck() -> None:
     quiet = {"section_share": 0.19, "active_share": 0.19, "share": 0.19}
     verdict = judge(features("memcached-new", **quiet), load(), native.locks())
     assert not verdict.locks_matter

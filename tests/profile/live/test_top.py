@@ -42,7 +42,7 @@ def named(place: Place) -> str:
         (1, 3 * SECOND, 0.5 + 0.5),
     ],
 )
-def test_a_hold_that_goes_on_counts(tmp_path, timed, began, held):
+def test_a_hold_in_progress_counts(tmp_path, timed, began, held):
     holds = {"holding_since": BEGIN + began, "holding_timed": timed}
     none = {} if began > 2 * SECOND else holds
     before = take(server(2, tmp_path / "before", none))
@@ -64,7 +64,7 @@ def test_a_hold_that_was_timed_is_not_counted_twice(tmp_path):
     assert hot.held == pytest.approx(0)
 
 
-def test_an_interval_is_the_difference_of_two_looks(samples):
+def test_an_interval_is_the_difference_of_two_snapshots(samples):
     before, after = map(take, samples)
     found = between(before, after, named)
     assert found.seconds == pytest.approx(2)
@@ -80,7 +80,7 @@ def test_an_interval_is_the_difference_of_two_looks(samples):
     assert after.overhead_share == load(samples[1]).overhead.share > 0
 
 
-def test_a_wait_that_goes_on_counts_up_to_now(tmp_path):
+def test_a_wait_in_progress_counts_up_to_now(tmp_path):
     long_ago = BEGIN + SECOND
     before = take(server(2, tmp_path / "1", waiting_since=long_ago))
     after = take(server(4, tmp_path / "2", waiting_since=long_ago))
@@ -88,7 +88,7 @@ def test_a_wait_that_goes_on_counts_up_to_now(tmp_path):
     assert hot.waiting == pytest.approx(1 + 0.1)
 
 
-def test_without_a_first_look_it_is_since_the_start(samples):
+def test_the_first_interval_begins_at_the_start(samples):
     found = between(None, take(samples[1]), named)
     assert found.seconds == pytest.approx(4)
     assert {row.name: row.acquisitions for row in found.sites} == {
@@ -97,21 +97,21 @@ def test_without_a_first_look_it_is_since_the_start(samples):
     }
 
 
-def test_threads_say_what_they_wait_for_and_hold(samples):
+def test_threads_show_the_locks_they_wait_for_and_hold(samples):
     holder, waiter = between(None, take(samples[1]), named).threads
     assert holder.state == "holds hot.c:1 &hot"
     assert waiter.state == "waits for hot.c:1 &hot, 250ms"
     assert holder.section == pytest.approx(0.5)
 
 
-def test_condition_variables_are_idleness(tmp_path):
+def test_waits_on_condition_variables_are_idle_time(tmp_path):
     for kind in (Operation.WAIT, Operation.BARRIER):
         found = between(None, take(server(2, tmp_path / "t", waiting_to=kind)), named)
         assert all(row.waiters == 0 for row in found.sites)
         assert "waits" in found.threads[1].state
 
 
-def test_places_of_one_name_are_one_row(samples):
+def test_sites_with_the_same_name_are_one_row(samples):
     found = between(None, take(samples[1]), lambda place: "same")
     (row,) = found.sites
     assert row.acquisitions == 6000
@@ -121,7 +121,7 @@ def test_places_of_one_name_are_one_row(samples):
     ("title", "first"),
     [("wait", "hot"), ("hold", "hot"), ("acquired", "cold"), ("contended", "hot")],
 )
-def test_orders(samples, title, first):
+def test_sort_orders(samples, title, first):
     found = between(None, take(samples[1]), named)
     assert sorted_sites(found, order_of(title))[0].name.startswith(first)
 
@@ -160,13 +160,13 @@ def test_a_feed_remembers_waiters_and_names(samples):
     assert len(feed.history(row)) == 2
 
 
-def test_a_trace_of_a_process_that_has_ended_is_for_report(samples):
+def test_a_finished_trace_is_refused_and_report_suggested(samples):
     with pytest.raises(HaspError) as refused:
         Attached(samples[0])
     assert "hasp report" in refused.value.remedy
 
 
-def test_leaving_ends_the_program(tmp_path):
+def test_quitting_ends_the_program(tmp_path):
     command = ["sleep", "60"]
     target = Target(command, "/bin/sleep", dict(os.environ), tmp_path / "t", 1)
     source = Started(target, None)

@@ -103,7 +103,7 @@ def test_keys_sort(samples):
     drive(Fake(samples[1]), steps)
 
 
-def test_threads_output_and_back(samples):
+def test_threads_and_output_can_be_left_again(samples):
     source = Fake(samples[1])
     source.lines.extend(["listening", "ready"])
 
@@ -118,7 +118,7 @@ def test_threads_output_and_back(samples):
     drive(source, steps)
 
 
-def test_enter_shows_all_about_a_site(samples):
+def test_enter_shows_the_details_of_a_site(samples):
     async def steps(app, pilot):
         await pilot.press("down", "enter")
         await settle(app, pilot)
@@ -159,7 +159,7 @@ def test_several_processes(samples):
     drive(Fake(*samples), steps)
 
 
-def test_a_look_that_takes_long_is_not_overtaken(samples):
+def test_a_slow_poll_is_not_overtaken(samples):
     source = Fake(samples[1])
     gate, calls = threading.Event(), []
     gate.set()
@@ -201,7 +201,7 @@ def test_before_and_without_a_trace(samples):
     drive(source, steps)
 
 
-def test_a_damaged_trace_is_said_and_nothing_breaks(tmp_path):
+def test_a_damaged_trace_is_reported_and_the_view_continues(tmp_path):
     damaged = tmp_path / "damaged"
     damaged.write_bytes(b"something else")
 

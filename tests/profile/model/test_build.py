@@ -80,7 +80,7 @@ def test_a_clock_without_a_scale_is_a_doubt(program: Program, path: Path) -> Non
     assert profile.duration_ns == 0
 
 
-def test_locks_of_one_place_are_one_site(program: Program, path: Path) -> None:
+def test_locks_of_one_location_are_one_site(program: Program, path: Path) -> None:
     """Two callers of one location are two origins, but one site."""
     for caller in (0x900, 0x950):
         stack = program.place(0x123, caller)
@@ -101,7 +101,7 @@ def test_locks_of_one_place_are_one_site(program: Program, path: Path) -> None:
     assert site.origins == (Origin((Spot("server", "deadbeef", 0x123),), None),)
 
 
-def test_an_origin_has_all_frames_up_to_the_place_or_none(
+def test_an_origin_has_all_frames_up_to_the_location_or_none(
     program: Program, path: Path
 ) -> None:
     """Frames of several modules, and more frames than a plan can contain."""
@@ -119,7 +119,7 @@ def test_an_origin_has_all_frames_up_to_the_place_or_none(
     assert origins[f"{1 << 46:#x}"] == ()
 
 
-def test_a_mutex_and_a_condition_of_one_place_are_two_sites(
+def test_a_mutex_and_a_condition_of_one_location_are_two_sites(
     program: Program, path: Path
 ) -> None:
     stack = program.place(0x10)
@@ -130,7 +130,7 @@ def test_a_mutex_and_a_condition_of_one_place_are_two_sites(
     assert kinds == {Kind.MUTEX, Kind.CONDITION}
 
 
-def test_uses_add_up_over_threads_and_by_operation(
+def test_counts_are_summed_over_threads_by_operation(
     program: Program, path: Path
 ) -> None:
     stack = program.place(0x10)
@@ -167,7 +167,9 @@ def test_uses_add_up_over_threads_and_by_operation(
         site.threads[99]
 
 
-def test_shares_are_of_all_threads_lives(program: Program, path: Path) -> None:
+def test_shares_are_relative_to_the_lifetimes_of_all_threads(
+    program: Program, path: Path
+) -> None:
     """Two threads of one second; one shares a record with an earlier thread."""
     stack = program.place(0x10)
     program.lock(address=1, first_stack=stack, site=stack)
@@ -216,7 +218,7 @@ def test_lock_records_and_tables_add_up(program: Program, path: Path) -> None:
     assert made.kind is Kind.MUTEX
 
 
-def test_waiters_count_the_looks_at_which_nobody_waited(
+def test_the_mean_of_waiters_includes_samples_without_waiters(
     program: Program, path: Path
 ) -> None:
     """100 samples:
@@ -248,7 +250,9 @@ def test_waiters_count_the_looks_at_which_nobody_waited(
     assert len(profile.waiters) == 13
 
 
-def test_without_a_look_waiters_are_not_known(program: Program, path: Path) -> None:
+def test_without_samples_the_number_of_waiters_is_unknown(
+    program: Program, path: Path
+) -> None:
     stack = program.place(0x10)
     program.lock(address=1, first_stack=stack, site=stack)
     program.set_header(samples=0)
@@ -258,7 +262,9 @@ def test_without_a_look_waiters_are_not_known(program: Program, path: Path) -> N
     assert any("no samples" in warning for warning in profile.warnings)
 
 
-def test_threads_that_wait_say_for_what(program: Program, path: Path) -> None:
+def test_waiting_threads_have_the_lock_they_wait_for(
+    program: Program, path: Path
+) -> None:
     stack = program.place(0x10)
     program.thread(
         tid=9,
@@ -286,7 +292,7 @@ def test_threads_that_shared_a_record_count_each(program: Program, path: Path) -
     assert profile.threads[-1].earlier == 7743
 
 
-def test_what_was_lost_is_said(program: Program, path: Path) -> None:
+def test_losses_are_reported(program: Program, path: Path) -> None:
     program.set_header(
         ended=format.End.RUNNING, lost_locks=1234, full=2, stopped_by=11, mode=2
     )
@@ -318,7 +324,9 @@ def test_events_and_weights_are_read(program: Program, path: Path) -> None:
     assert profile.weights[1].stack[0].offset == 0x10
 
 
-def test_other_processes_of_the_run_are_named(program: Program, tmp_path: Path) -> None:
+def test_other_processes_of_the_run_are_listed(
+    program: Program, tmp_path: Path
+) -> None:
     program.write(tmp_path / "hasp.trace.2")
     program.set_header(session=8)
     program.write(tmp_path / "hasp.trace.3")
@@ -329,7 +337,7 @@ def test_other_processes_of_the_run_are_named(program: Program, tmp_path: Path) 
     assert load(tmp_path / "hasp.trace.2").others == (str(tmp_path / "hasp.trace"),)
 
 
-def test_locks_of_a_site_are_made_when_they_are_asked_for(
+def test_locks_of_a_site_are_created_on_demand(
     program: Program, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There may be a million locks: an object for each would take minutes."""
@@ -377,7 +385,7 @@ def test_locks_of_a_site_are_made_when_they_are_asked_for(
         ({}, None, "did not count"),
     ],
 )
-def test_what_is_counted_or_why_not(
+def test_the_counter_or_the_reason_for_none(
     program: Program,
     path: Path,
     header: dict[str, int],

@@ -28,25 +28,25 @@ def test_quantiles_rise_to_the_maximum() -> None:
     assert found[-1] == SKEWED.max()
 
 
-def test_one_duration_is_no_more_than_itself() -> None:
+def test_the_quantiles_of_one_duration_do_not_exceed_it() -> None:
     assert distribution([1000]).quantile(0.5) <= 1000  # type: ignore[operator]
     assert distribution([1000]).quantile(1) == 1000
 
 
-def test_a_maximum_that_lags_behind_does_not_turn_quantiles_around() -> None:
+def test_an_outdated_maximum_does_not_reverse_quantiles() -> None:
     lagging = Distribution((0, 5, 5), (0, 10, 20, 40), 200, 3, 10)
     assert lagging.quantile(0.9) == lagging.quantile(1) == 20
     assert lagging.quantile(0.5) == 20
 
 
-def test_what_was_not_measured_is_none() -> None:
+def test_missing_measurements_are_none() -> None:
     for nothing in (NOTHING, distribution([])):
         assert nothing.quantile(0.5) is None
         assert nothing.mean_ns is None
         assert nothing.timed == 0
 
 
-def test_the_mean_is_of_all_though_few_were_timed() -> None:
+def test_the_mean_covers_all_even_if_few_were_timed() -> None:
     assert distribution([100, 300], number=10, total=2500).mean_ns == 250
 
 

@@ -81,12 +81,12 @@ def test_the_lock_in_a_line_of_source(source: str, expression: str | None) -> No
         ("", False),
     ],
 )
-def test_functions_that_only_hand_a_lock_on(function: str, wrapper: bool) -> None:
+def test_functions_that_only_pass_a_lock_on(function: str, wrapper: bool) -> None:
     frame = Frame(0, "server", 0, function, None, None)
     assert is_wrapper(frame) is wrapper
 
 
-def test_the_place_and_the_argument() -> None:
+def test_the_location_and_the_argument() -> None:
     assert name(stack("db_open db.c:88", "main main.c:5")) == "db.c:88 &db->mu"
 
 
@@ -95,17 +95,17 @@ def test_a_lock_that_is_a_parameter_is_named_by_the_caller() -> None:
     assert name(frames) == "db.c:95 &table->rows[row].lock"
 
 
-def test_a_caller_that_hands_over_something_else_does_not_name_it() -> None:
+def test_a_caller_that_passes_something_else_does_not_name_the_lock() -> None:
     assert name(stack("insert db.c:90", "fill db.c:97")) == "db.c:90 m"
     assert name(stack("insert db.c:90", "fill db.c:99")) == "db.c:90 m"
 
 
-def test_wrappers_are_passed_over_by_name() -> None:
+def test_wrappers_are_skipped_by_name() -> None:
     frames = stack("apr_thread_mutex_create apr.c:10", "child_init httpd.c:40")
     assert name(frames) == "httpd.c:40 &conf->cache_mutex"
 
 
-def test_wrappers_without_source_too() -> None:
+def test_wrappers_without_source_are_skipped() -> None:
     frames = stack("g_mutex_lock gone.c:1", "paint gone.c:70")
     assert name(frames) == "gone.c:70"
 
@@ -121,7 +121,7 @@ def test_a_member_has_its_class() -> None:
     assert name((frame,)) == "pool.cc:30 store::Pool::mutex_"
 
 
-def test_the_languages_own_frames_are_passed_over() -> None:
+def test_frames_of_the_languages_library_are_skipped() -> None:
     inner = Frame(
         *(1, "server", 1, "std::mutex::lock()", "/usr/include/c++/12/bits/std_mutex.h"),
         line=100,
@@ -144,7 +144,7 @@ def test_without_source_and_symbol_the_type_and_field_are_taken() -> None:
     assert name(stack("work gone.c:9"), "table_lock") == "gone.c:9 table_lock"
 
 
-def test_a_globals_member_stays_in_the_programs_words() -> None:
+def test_a_member_of_a_global_keeps_the_expression_of_the_source() -> None:
     frames = stack("db_open db.c:88")
     assert name(frames, "db") == "db.c:88 &db->mu"
     assert name(frames, "b") == "db.c:88 b"  # the text belongs to another lock
@@ -155,7 +155,7 @@ def test_a_global_made_before_main_has_its_module() -> None:
     assert name(frames, "pool") == "server pool"
 
 
-def test_without_lines_the_offset_is_the_place() -> None:
+def test_without_lines_the_offset_is_the_location() -> None:
     frames = stack("")
     assert name(frames) == f"server+{frames[0].offset:#x}"
     frames = stack("db::open(int)")

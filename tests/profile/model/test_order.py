@@ -45,16 +45,16 @@ def test_two_orders_are_an_inversion() -> None:
     assert found((1, 2), (3, 4), (2, 1)) == [[(1, 2), (2, 1)]]
 
 
-def test_a_circle_of_three_leads_from_edge_to_edge() -> None:
+def test_a_cycle_of_three_is_listed_edge_by_edge() -> None:
     assert found((2, 3), (5, 1), (1, 2), (3, 1)) == [[(2, 3), (3, 1), (1, 2)]]
 
 
-def test_short_circles_come_first_and_each_pair_once() -> None:
+def test_short_cycles_come_first_and_each_pair_once() -> None:
     circles = found((1, 2), (2, 3), (3, 1), (7, 8), (8, 7))
     assert circles == [[(7, 8), (8, 7)], [(1, 2), (2, 3), (3, 1)]]
 
 
-def test_a_circle_inside_a_circle() -> None:
+def test_a_cycle_inside_a_cycle() -> None:
     """The search for a way back to 1 passes 2, where it started, again."""
     circles = found((1, 2), (2, 3), (3, 2), (3, 1))
     assert [(2, 3), (3, 2)] in circles
@@ -88,7 +88,7 @@ def test_readers_do_not_wait_for_readers() -> None:
     assert circles_of(((1, 2), OUTER), ((2, 1), READ)) == []
 
 
-def test_one_who_writes_both_makes_a_circle() -> None:
+def test_a_thread_that_writes_both_makes_a_cycle() -> None:
     circle = [(1, 2), (2, 1)]
     assert circles_of(((1, 2), READ), ((2, 1), ALONE)) == [circle]
     # Each lock is held by a reader and wanted by a writer.
@@ -97,18 +97,18 @@ def test_one_who_writes_both_makes_a_circle() -> None:
     assert circles_of(((1, 2), READ | ALONE), ((2, 1), READ)) == [circle]
 
 
-def test_readers_wait_for_readers_behind_a_writer() -> None:
+def test_readers_wait_for_readers_if_a_writer_queues_between() -> None:
     ways = ((1, 2), READ), ((2, 1), READ)
     assert circles_of(*ways, fair=(1,)) == []
     assert circles_of(*ways, fair=(1, 2)) == [[(1, 2), (2, 1)]]
     assert circles_of(((1, 2), OUTER), ((2, 1), READ), fair=(1,)) == [[(1, 2), (2, 1)]]
 
 
-def test_a_lock_taken_again_is_no_circle() -> None:
+def test_reacquiring_a_lock_is_not_a_cycle() -> None:
     assert found((1, 1), (1, 2)) == []
 
 
-def test_locks_that_do_not_exist_are_left_out() -> None:
+def test_unknown_locks_are_left_out() -> None:
     assert found((1, 200), (200, 1), (0, 1), (1, 0)) == []
 
 
@@ -119,13 +119,13 @@ def test_locks_of_one_site_are_one_finding() -> None:
     assert (len(circles), all_of_them) == (1, True)
 
 
-def test_too_many_are_cut_and_told() -> None:
+def test_too_many_cycles_are_truncated_and_reported() -> None:
     pairs = [pair for n in range(1, 300, 2) for pair in ((n, n + 1), (n + 1, n))]
     circles, all_of_them = cycles(edges(*pairs), 400, lambda lock: lock)
     assert (len(circles), all_of_them) == (100, False)
 
 
-def test_the_search_takes_each_edge_of_a_large_circle_once(
+def test_the_search_follows_each_edge_of_a_large_cycle_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One cycle through all locks is the worst case."""
@@ -160,7 +160,7 @@ def test_an_inversion_is_an_event_with_both_stacks(bank: Profile) -> None:
     assert stacks == {(1, 2): 0x100, (2, 1): 0x200}
 
 
-def test_readers_behind_writers_are_another_finding(tmp_path: Path) -> None:
+def test_readers_queued_behind_writers_are_a_separate_finding(tmp_path: Path) -> None:
     made = Synthetic()
     made.add(ChunkKind.MODULES, begin=0x1000, end=0x9000, bias=0x1000, path=b"/shelf")
     stack = made.stack(0x1100)

@@ -30,7 +30,7 @@ def read(program: Synthetic, path: Path) -> Overhead:
     return load(program.write(path)).overhead
 
 
-def test_the_tools_own_cost_is_what_it_measured(program: Synthetic, path: Path) -> None:
+def test_the_recorders_cost_is_what_it_measured(program: Synthetic, path: Path) -> None:
     program.set_header(sampler_ns=50_000_000)
     program.thread(overhead_ticks=100_000_000, cpu_ns=1_750_000_000, counted=1_000_000)
     program.thread(overhead_ticks=50_000_000, cpu_ns=200_000_000)
@@ -39,7 +39,7 @@ def test_the_tools_own_cost_is_what_it_measured(program: Synthetic, path: Path) 
     assert overhead.spent_ns == 200_000_000
 
 
-def test_the_own_cost_of_older_traces_is_calibration_times_counts(
+def test_the_cost_in_older_traces_is_calibration_times_counts(
     program: Synthetic, path: Path
 ) -> None:
     program.thread(counted=1_000_000, timed=10_000, stacks=10)
@@ -49,7 +49,7 @@ def test_the_own_cost_of_older_traces_is_calibration_times_counts(
     assert (overhead.counted_ns, overhead.timed_ns, overhead.stack_ns) == (4, 50, 1000)
 
 
-def test_the_tools_own_cost_is_a_share_of_the_time_that_threads_ran(
+def test_the_recorders_cost_is_a_share_of_the_cpu_time(
     program: Synthetic, path: Path
 ) -> None:
     program.thread(counted=1_000_000, cpu_ns=2_000_000_000)
@@ -57,7 +57,7 @@ def test_the_tools_own_cost_is_a_share_of_the_time_that_threads_ran(
     assert read(program, path).share == pytest.approx(0.002)
 
 
-def test_a_blocked_program_is_not_told_that_recording_took_its_time(
+def test_a_blocked_program_gets_no_warning_about_the_cost(
     program: Synthetic, path: Path
 ) -> None:
     """Its threads used almost no CPU time, so recording was nearly all of it."""

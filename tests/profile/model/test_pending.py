@@ -53,7 +53,7 @@ def read(blocked: Blocked, path: Path) -> Profile:
     return load(blocked.write(path))
 
 
-def test_a_program_that_ended_while_its_threads_were_blocked(path: Path) -> None:
+def test_waits_that_never_ended_are_counted(path: Path) -> None:
     """One operation of each thread never ended, so it is in no sum."""
     profile = read(Blocked(), path)
     (site,) = profile.sites
@@ -71,7 +71,7 @@ def test_a_program_that_ended_while_its_threads_were_blocked(path: Path) -> None
     assert any("had not ended" in warning for warning in profile.warnings)
 
 
-def test_the_figures_of_a_recorded_run_have_them_too(path: Path) -> None:
+def test_the_figures_of_a_recorded_run_include_them(path: Path) -> None:
     found = statistics_of(Trace(Blocked().write(path)))
     assert found.spent_ns == 4 * WAITED + HELD
     assert found.wait_max_ns == WAITED
@@ -112,7 +112,7 @@ def test_the_innermost_hold_counts_too(path: Path) -> None:
     assert profile.threads[1].section_ns == HELD
 
 
-def test_waits_for_signals_are_idleness(path: Path) -> None:
+def test_waits_for_signals_are_idle_time(path: Path) -> None:
     blocked = Blocked(2, LockKind.CONDITION, format.Operation.WAIT)
     blocked.records[ChunkKind.THREADS] = blocked.records[ChunkKind.THREADS][1:]
     profile = read(blocked, path)
@@ -125,7 +125,7 @@ def test_waits_for_signals_are_idleness(path: Path) -> None:
 
 
 @pytest.mark.parametrize("writes", [False, True])
-def test_a_rwlock_is_held_as_the_thread_took_it_before(
+def test_a_rwlock_is_held_in_the_mode_of_its_last_acquisition(
     path: Path, writes: bool
 ) -> None:
     taken = format.Operation.WRITE if writes else format.Operation.READ
@@ -142,7 +142,7 @@ def test_a_rwlock_is_held_as_the_thread_took_it_before(
     assert stats[Operation.WRITE if writes else Operation.READ].hold.total_ns == HELD
 
 
-def test_a_wait_that_the_thread_takes_for_a_hold(path: Path) -> None:
+def test_a_wait_that_is_also_published_as_a_hold(path: Path) -> None:
     blocked = Blocked(0)
     blocked.thread(
         ended=0,
@@ -165,13 +165,13 @@ def test_waits_that_timed_out_are_part_of_the_time_in_sections(path: Path) -> No
     assert profile.section_share == pytest.approx((HELD + SECOND / 2) / (2 * SECOND))
 
 
-def test_threads_that_ended_wait_no_longer(path: Path) -> None:
+def test_ended_threads_do_not_wait(path: Path) -> None:
     blocked = Blocked(0)
     blocked.waiter(format.Operation.LOCK, ended=BEGIN + SECOND)
     assert read(blocked, path).threads[1].wait_ns == 0
 
 
-def test_damaged_threads_cost_no_more_than_the_trace_lasted(path: Path) -> None:
+def test_damaged_threads_count_for_at_most_the_length_of_the_trace(path: Path) -> None:
     blocked = Blocked(0)
     blocked.waiter(format.Operation.LOCK, waiting_since=0, waiting_for=2**32 - 1)
     blocked.waiter(format.Operation.LOCK, waiting_since=2**64 - 1)

@@ -46,7 +46,7 @@ def test_two_threads_in_opposite_order_are_a_deadlock() -> None:
     assert "held by worker-3 (tid 1003)" in text
 
 
-def test_whoever_waits_for_a_circle_is_not_on_it() -> None:
+def test_a_thread_that_waits_for_a_cycle_is_not_part_of_it() -> None:
     hang = waiting(
         program(
             waits(1, LOCK + 1),
@@ -80,7 +80,7 @@ def test_a_reader_that_wants_to_write_waits_for_itself() -> None:
     assert [len(cycle) for cycle in hang.cycles] == [1]
 
 
-def test_who_waits_for_a_signal_waits_for_nobody() -> None:
+def test_a_thread_that_waits_for_a_signal_waits_for_no_thread() -> None:
     """Its mutex is not held while it waits, whatever the published list contains."""
     sleeper = replace(waits(1, LOCK, LOCK), waiting_to=Operation.WAIT)
     hang = waiting(program(sleeper))
@@ -94,10 +94,10 @@ def test_many_waiters_are_cut_short() -> None:
     assert hang.lines()[-1] == "  and 22 more"
 
 
-def test_nobody_waits() -> None:
+def test_no_thread_waits() -> None:
     assert waiting(idle()).lines() == ["no thread waits for a lock"]
 
 
-def test_who_waits_longest_comes_first() -> None:
+def test_the_longest_wait_comes_first() -> None:
     hang = waiting(program(waits(1, LOCK, since=9 * SECOND), waits(2, LOCK + 1)))
     assert [waiter.thread.number for waiter in hang.waiters] == [2, 1]

@@ -84,7 +84,7 @@ def test_a_hang_is_explained_and_ended(hasp, hangs, tmp_path, how, words):
 
 
 @pytest.mark.slow
-def test_a_hang_that_ends_is_told_once_and_nothing_is_killed(hasp, hangs, tmp_path):
+def test_a_temporary_hang_is_reported_once_and_nothing_is_killed(hasp, hangs, tmp_path):
     # Long enough to be polled on a busy machine.
     finished = hasp("profile", *HANG, "--", hangs, "sleeps", "8", cwd=tmp_path)
     assert finished.returncode == 0
@@ -110,7 +110,7 @@ def test_a_program_that_works_or_is_stopped_does_not_hang(hangs, tmp_path):
 
 
 @pytest.mark.slow
-def test_sigquit_asks_and_the_program_goes_on(hangs, tmp_path):
+def test_sigquit_prints_waits_and_the_program_continues(hangs, tmp_path):
     hasp = start(tmp_path, "profile", "--", hangs, "opposite")
     trace = wait_for_trace(tmp_path / "hasp.trace")
     wait_until(lambda: waiting(take(trace.path)) == 2)
@@ -125,7 +125,7 @@ def test_sigquit_asks_and_the_program_goes_on(hangs, tmp_path):
     assert hasp.returncode == -signal.SIGKILL
 
 
-def test_after_sigkill_the_trace_is_whole(hangs, tmp_path):
+def test_after_sigkill_the_trace_is_complete(hangs, tmp_path):
     hasp = start(tmp_path, "profile", "--", hangs, "works")
     trace = wait_for_trace(tmp_path / "hasp.trace")
     wait_until(lambda: acquisitions(trace.path) > 20)
@@ -139,7 +139,7 @@ def test_after_sigkill_the_trace_is_whole(hangs, tmp_path):
     assert site.total.acquisitions > 20
 
 
-def test_processes_of_a_shell_are_recorded_one_by_one(hasp, hangs, tmp_path):
+def test_processes_of_a_shell_are_recorded_separately(hasp, hangs, tmp_path):
     line = f"{hangs} sleeps & {hangs} sleeps & wait"
     finished = hasp("profile", "--", "sh", "-c", line, cwd=tmp_path)
     assert finished.returncode == 0
@@ -152,7 +152,7 @@ def test_processes_of_a_shell_are_recorded_one_by_one(hasp, hangs, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_daemon_that_outlives_the_program_is_named(hasp, hangs, tmp_path):
+def test_a_daemon_that_outlives_the_program_is_reported(hasp, hangs, tmp_path):
     script = (
         f"setsid {hangs} works > /dev/null 2>&1 < /dev/null & "
         "until [ -s hasp.trace ]; do sleep 0.02; done"
@@ -186,7 +186,7 @@ def test_top_in_plain_tables(hasp, hangs, tmp_path):
 
 
 @pytest.mark.slow
-def test_top_of_a_program_that_is_recorded_leaves_it_alone(hasp, hangs, tmp_path):
+def test_top_does_not_disturb_a_recorded_program(hasp, hangs, tmp_path):
     profile = start(tmp_path, "profile", "--", hangs, "opposite")
     trace = wait_for_trace(tmp_path / "hasp.trace")
     wait_until(lambda: waiting(take(trace.path)) == 2)
@@ -202,7 +202,7 @@ def test_top_of_a_program_that_is_recorded_leaves_it_alone(hasp, hangs, tmp_path
     assert "hasp report" in again.stderr
 
 
-def test_top_that_is_killed_takes_its_program_along(hangs, tmp_path):
+def test_killing_top_ends_its_program(hangs, tmp_path):
     top = start(tmp_path, "top", "--plain", "99", "--", hangs, "works")
     pid = wait_for_trace(tmp_path / "hasp.trace").pid
     top.kill()
@@ -210,7 +210,7 @@ def test_top_that_is_killed_takes_its_program_along(hangs, tmp_path):
     wait_until(lambda: has_ended(pid))
 
 
-def test_top_ends_with_the_program_s_status(hasp, tmp_path):
+def test_top_exits_with_the_status_of_the_program(hasp, tmp_path):
     finished = hasp("top", "--plain", "3", "--", "sh", "-c", "exit 7", cwd=tmp_path)
     assert finished.returncode == 7
     assert "nothing was recorded" in finished.stderr
@@ -226,7 +226,7 @@ def test_top_ends_with_the_program_s_status(hasp, tmp_path):
         (("--once", "--output", "no/folder", "--", "true"), "no/folder"),
     ],
 )
-def test_what_top_refuses(hasp, tmp_path, words, complaint):
+def test_top_refuses_invalid_arguments(hasp, tmp_path, words, complaint):
     finished = hasp("top", *words, cwd=tmp_path, stdin=subprocess.DEVNULL)
     assert finished.returncode == 2
     assert complaint in finished.stderr

@@ -68,7 +68,7 @@ def test_any_of_several(report):
     assert err.count("hasp:") == 1
 
 
-def test_what_checks_nothing_says_so(report):
+def test_a_condition_that_matches_nothing_is_reported(report):
     status, _, err = report("hot_lock", "--fail-if", "renamed.c*: wait.p99 > 1us")
     assert status == 0
     assert "checked nothing: no lock matches 'renamed.c*'" in err

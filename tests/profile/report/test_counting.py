@@ -52,7 +52,7 @@ def test_means_of_histograms():
     assert 0.92 <= coverage(draw) <= 0.98
 
 
-def test_runs_are_those_of_welch():
+def test_several_runs_use_welchs_interval():
     from scipy.stats import ttest_ind
 
     first, second = [10.0, 11.0, 9.0, 10.5], [12.0, 13.5, 12.5]
@@ -63,7 +63,7 @@ def test_runs_are_those_of_welch():
     assert numpy.log([found.low, found.high]) == pytest.approx([low, high])
 
 
-def test_a_quantile_of_few_is_less_sure():
+def test_a_quantile_of_few_has_a_wider_interval():
     counts = [500, 300, 150, 50]
 
     def p99(drawn):
@@ -85,7 +85,7 @@ def test_quantiles_are_those_of_distributions():
 
 
 @pytest.mark.parametrize(("before", "after"), [(0, 5), (5, 0)])
-def test_nothing_is_not_a_ratio(before, after):
+def test_zero_has_no_ratio(before, after):
     assert counting.of_counts(before, after) is None
     assert counting.of_shares((before, 10), (after, 10)) is None
     assert counting.of_runs([before, before], [after, after]) is None

@@ -54,7 +54,7 @@ def measures(out, place=0):
     return {name: one["verdict"] for name, one in lock["measures"].items()}
 
 
-def test_longer_waits_are_found_and_the_rest_left_alone(diff):
+def test_longer_waits_are_found_and_nothing_else(diff):
     _, out, _ = diff(run_of(1), run_of(2, wait=30_000), "--json")
     found = measures(out)
     assert found["wait.mean"] == found["waiting"] == found["share"] == "more"
@@ -70,7 +70,7 @@ def test_the_same_program_twice_has_not_changed(diff):
     assert out.startswith("Nothing changed beyond the noise.")
 
 
-def test_a_change_that_leaves_the_share_alone_is_said(diff):
+def test_a_change_at_the_same_share_is_reported(diff):
     """Half as many acquisitions, each twice as long."""
     before, after = run_of(1), run_of(2, wait=40_000, number=500_000)
     hot = after.sites[0]
@@ -83,7 +83,7 @@ def test_a_change_that_leaves_the_share_alone_is_said(diff):
     assert "its share of the time went 21 % to 21 %, possibly by chance" in first
 
 
-def test_groups_know_more_than_single_runs(diff):
+def test_groups_show_more_than_single_runs(diff):
     """Runs that vary by a quarter hide a change of a quarter."""
     waits = (16_000, 20_000, 25_000)
     before = [run_of(n, wait=wait) for n, wait in enumerate(waits)]
@@ -160,7 +160,7 @@ def test_a_change_that_may_be_chance_does_not_fail(diff):
     assert status in (0, 1)
 
 
-def test_the_table_fits_and_says_what_differs(diff):
+def test_the_table_fits_and_lists_differences(diff):
     after = replace(run_of(2, wait=30_000), lock="mcs", ended=False)
     status, out, _ = diff(run_of(1), after)
     assert status == 0
@@ -195,7 +195,7 @@ def test_usage(words, message, diff, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_a_trace_behind_json_is_no_destination(diff, capsys, tmp_path):
+def test_a_trace_after_json_is_not_a_destination(diff, capsys, tmp_path):
     diff(run_of(1), run_of(2, wait=30_000))
     assert main(["diff", "--json", "a0.trace", "b0.trace"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -70,7 +70,7 @@ def test_json_has_the_figures(report):
     assert document["verdict"]
 
 
-def test_a_trace_behind_json_is_no_destination(report, tmp_path):
+def test_a_trace_after_json_is_not_a_destination(report, tmp_path):
     """`hasp report --json hasp.trace` reads hasp.trace and writes to stdout."""
     status, out, _ = report("hot_lock", "--json")
     assert status == 0
@@ -81,13 +81,13 @@ def test_a_trace_behind_json_is_no_destination(report, tmp_path):
     assert "db_put" in out
 
 
-def test_the_trace_is_not_written_over(report, tmp_path):
+def test_the_trace_is_not_overwritten(report, tmp_path):
     status, _, err = report("hot_lock", "--csv", tmp_path / "hasp.trace")
     assert status == 2
     assert "is the trace itself" in err
 
 
-def test_two_forms_cannot_share_stdout(report, tmp_path):
+def test_two_formats_cannot_share_stdout(report, tmp_path):
     status, _, err = report("hot_lock", "--json", "-", "--csv", "-")
     assert status == 2
     assert "json and csv would both go to standard output" in err
@@ -139,7 +139,7 @@ def test_folded_stacks_weigh_time(report):
     assert "--folded wait or --folded hold" in err
 
 
-def test_folded_frames_keep_apart(report):
+def test_folded_frames_stay_separate(report):
     weight = Weight(1, stack("a;b x.c:1", "main x.c:2"), 1, 2000, 0, 0)
     _, out, _ = report(replace(hot_lock(), weights=(weight,)), "--folded", "wait")
     assert out == "main;a:b;lock without a site 2\n"
@@ -185,7 +185,7 @@ def test_chrome_trace(report):
     assert of_locks > 1 << 22 > program, "no thread can have this number"
 
 
-def test_a_holder_over_several_looks_is_one_slice(report):
+def test_a_holder_in_several_samples_is_one_slice(report):
     number = hot_lock().sites[0].locks[0].number
     ms = 1_000_000
     samples = [(10, 2), (20, 2), (30, 2), (40, 3), (100, 3), (110, 0)]
@@ -198,7 +198,7 @@ def test_a_holder_over_several_looks_is_one_slice(report):
     assert found == [(0, 30, "2"), (30, 10, "3"), (90, 10, "3")]
 
 
-def test_waiters_fall_to_none_between_looks(report):
+def test_waiters_drop_to_zero_between_samples(report):
     number = hot_lock().sites[0].locks[0].number
     ms = 1_000_000
     samples = [10, 20, 30, 100, 110]
@@ -236,7 +236,7 @@ def test_what_was_not_timed_is_null_not_zero(report):
     assert hold["number"] == 2_000_000
 
 
-def test_locks_that_were_never_used_are_no_rows(report):
+def test_unused_locks_have_no_rows(report):
     profile = hot_lock()
     unused = profile_samples.site(9, "b.c:1 x", profile_samples.use(0, 0, 0, 0), 0.0)
     _, out, _ = report(replace(profile, sites=(*profile.sites, unused)), "--csv", "-")

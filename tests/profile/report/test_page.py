@@ -47,7 +47,7 @@ def data_of(text):
     )
 
 
-def test_the_page_needs_nothing_else(page):
+def test_the_page_needs_no_other_files(page):
     text = page.read_text()
     # Plotly's code contains addresses of maps; the page must load nothing.
     assert not re.search(r"<(script|img)[^>]+src=|<link|@import|url\(http", text)
@@ -64,7 +64,7 @@ def test_every_sample_makes_a_page(name, report, tmp_path):
     assert data_of(text)["columns"]
 
 
-def test_the_page_says_what_the_first_screen_says(page):
+def test_the_page_has_the_contents_of_the_first_screen(page):
     text = page.read_text()
     assert text.index('id="said"') < text.index('id="sites"')
     for words in (
@@ -90,7 +90,7 @@ def _rows(profile):
     return rows(profile)
 
 
-def test_a_flame_graph_keeps_the_largest_and_all_time(monkeypatch):
+def test_a_flame_graph_keeps_the_largest_stacks_and_all_time(monkeypatch):
     monkeypatch.setattr(flame, "MOST_NODES", 4)
     sums = {("main", "a", "x"): 50, ("main", "b"): 30, ("main", "c"): 5, ("other",): 2}
     tree = flame.tree(sums, "all")
@@ -100,7 +100,7 @@ def test_a_flame_graph_keeps_the_largest_and_all_time(monkeypatch):
     assert tree["parents"] == [-1, 0, 1, 2]
 
 
-def test_the_timeline_is_a_mean_over_looks():
+def test_the_timeline_is_a_mean_over_samples():
     profile = hot_lock()
     number = profile.sites[0].locks[0].number
     ms = 1_000_000
@@ -151,7 +151,7 @@ def test_the_order_graph_goes_from_left_to_right():
     assert len(set(places)) == len(places)
 
 
-def test_tried_locks_may_go_round():
+def test_trylocks_may_form_cycles():
     """A cycle of trylocks cannot deadlock, and must not confuse the layers."""
     profile = deadlock()
     first, second = profile.edges
@@ -161,7 +161,7 @@ def test_tried_locks_may_go_round():
     assert len({box.x for box in graph.boxes}) == 2
 
 
-def test_a_lock_with_itself_is_drawn():
+def test_a_site_nested_in_itself_is_drawn():
     """Two nested locks of one site."""
     profile = hot_lock()
     pool = profile.sites[2].locks
@@ -272,7 +272,7 @@ def test_the_page_on_a_phone(browser, page):
 
 
 @pytest.mark.slow
-def test_the_page_without_eyes_or_a_mouse(browser, page):
+def test_the_page_with_a_screen_reader_and_a_keyboard(browser, page):
     visit(browser, page)
     assert_can_be_heard(browser)
 

@@ -93,7 +93,7 @@ def test_histograms_are_text(report):
     assert numbers.index(max(numbers)) not in (0, len(numbers) - 1)
 
 
-def test_misuse_in_words_with_stacks(report):
+def test_misuse_is_described_with_stacks(report):
     _, out, _ = report("deadlock")
     assert "bank.c:10 &to->lock was still held by thread 3 (worker-3)" in words(out)
     assert "refund at bank.c:44" in out
@@ -125,7 +125,7 @@ def test_stacks_end_at_the_program(report):
     assert "_start" not in part
 
 
-def test_names_cannot_steer_the_terminal(report):
+def test_names_cannot_control_the_terminal(report):
     evil = "x.c:1 \x1b[31m\x07red\x9b2J"
     profile = profile_samples.profile([site(1, evil, use(10, 1, 5, 5), 0.1)], 0.1)
     thread = replace(profile.threads[0], name="\x1b]0;title\x07")
@@ -137,7 +137,7 @@ def test_names_cannot_steer_the_terminal(report):
         assert all(one.isprintable() or one == "\n" for one in out)
 
 
-def test_a_damaged_trace_may_say_anything(report, tmp_path):
+def test_a_damaged_trace_may_contain_anything(report, tmp_path):
     weight = Weight(100_000, stack("x a.c:1"), 1, 2**64 - 1, 1, 2**64 - 1)
     profile = replace(hot_lock(), began=1e18, duration_ns=2**64 - 1, weights=(weight,))
     assert "from an unknown time" in report(profile)[1]
@@ -157,7 +157,7 @@ def test_arguments_of_functions_are_left_out(function, shown):
     assert frame_words(frame) == f"{shown} at a.c:1"
 
 
-def test_a_circle_is_not_shown_through_a_trylock(report):
+def test_a_cycle_is_not_shown_through_a_trylock(report):
     """The shortest way back is a trylock; the real one has two steps."""
     profile = profile_samples.hot_lock()
     a, b, c = (one.locks[0].number for one in profile.sites)
@@ -190,7 +190,7 @@ def test_no_lock_at_all_is_a_sentence_not_an_error(report):
     assert "taken" not in out
 
 
-def test_no_lock_in_a_cut_trace_proves_nothing(report):
+def test_a_truncated_trace_without_locks_proves_nothing(report):
     profile = replace(profile_samples.unlocked(), warnings=("it is cut off",))
     status, out, _ = report(profile)
     assert status == 0
@@ -222,7 +222,7 @@ def test_a_long_name_has_a_line_of_its_own(report):
     assert lines[start + 2].split()[0] == "10"
 
 
-def test_a_trace_that_is_not_there(capsys, tmp_path):
+def test_a_missing_trace(capsys, tmp_path):
     from hasp.cli.main import main
 
     assert main(["report", str(tmp_path / "none.trace")]) == 2
@@ -248,7 +248,7 @@ def test_other_processes_of_the_run(report, traces, capsys):
     assert "is not a number" in capsys.readouterr().err
 
 
-def test_long_names_are_said_once(report):
+def test_long_names_are_printed_once(report):
     """After that, only the location is printed, so that the evidence is readable."""
     profile = hot_lock()
     name = "libstore.so+0x1234 in some::name::space::Cache::Shard::Shard"

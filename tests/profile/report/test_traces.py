@@ -89,7 +89,7 @@ def test_json_of_a_real_program_follows_the_schema(trace, capsys):
 @pytest.mark.parametrize(
     "form", ["csv", "markdown", "html", "speedscope", "chrome-trace", "pprof"]
 )
-def test_every_form_of_a_real_program(form, trace, tmp_path):
+def test_every_format_of_a_real_program(form, trace, tmp_path):
     target = tmp_path / "out"
     assert main(["report", f"--{form}", str(target), str(trace)]) == 0
     content = target.read_bytes()
@@ -99,14 +99,16 @@ def test_every_form_of_a_real_program(form, trace, tmp_path):
     assert (b'"sums"' if form == "chrome-trace" else b"sums.c") in content
 
 
-def test_a_diff_of_a_run_with_itself_says_nothing(trace, capsys):
+def test_a_diff_of_a_run_with_itself_is_empty(trace, capsys):
     words = ["diff", str(trace), str(trace), "--fail-if", "share != 0%"]
     assert main(words) == 0
     assert "Nothing changed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("size", [0, 7, 64, 4096, 70_000])
-def test_broken_traces_are_refused_or_shown_with_a_doubt(size, trace, tmp_path, capsys):
+def test_broken_traces_are_refused_or_shown_with_a_warning(
+    size, trace, tmp_path, capsys
+):
     path = tmp_path / "cut.trace"
     path.write_bytes(trace.read_bytes()[:size])
     status = main(["report", str(path)])
@@ -119,7 +121,7 @@ def test_broken_traces_are_refused_or_shown_with_a_doubt(size, trace, tmp_path, 
         assert "cut off" in " ".join(out.split())
 
 
-def test_other_files_are_no_traces(tmp_path, capsys):
+def test_other_files_are_not_traces(tmp_path, capsys):
     path = tmp_path / "notes.txt"
     path.write_text("not a trace at all\n" * 9000)
     for words in (["report", str(path)], ["diff", str(path), str(path)]):
@@ -129,7 +131,7 @@ def test_other_files_are_no_traces(tmp_path, capsys):
         open_profile(tmp_path)
 
 
-def test_a_reader_that_goes_away_is_no_error(trace):
+def test_a_closed_pipe_is_not_an_error(trace):
     command = [sys.executable, "-m", "hasp", "report", "--html", "-", str(trace)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

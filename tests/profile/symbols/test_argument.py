@@ -124,7 +124,7 @@ def test_namespaces(tmp_path: Path) -> None:
     assert found["field"] in ("store::table_t.own.m", "store::table.own.m")
 
 
-def test_without_debug_information_nothing_is_said(tmp_path: Path) -> None:
+def test_without_debug_information_there_is_no_answer(tmp_path: Path) -> None:
     assert set(fields(tmp_path, "gcc").values()) == {None}
 
 

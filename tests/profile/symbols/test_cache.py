@@ -42,7 +42,7 @@ def trace(tmp_path: Path) -> Path:
     return made.write(tmp_path / "hasp.trace")
 
 
-def test_nothing_is_left_when_it_cannot_be_written(trace: Path) -> None:
+def test_a_failed_write_leaves_no_file(trace: Path) -> None:
     # a folder of that name prevents writing
     trace.with_name(f"{trace.name}.symbols").mkdir()
     before = set(trace.parent.iterdir())
@@ -61,7 +61,9 @@ def move(trace: Path, tmp_path: Path) -> Path:
     return elsewhere / trace.name
 
 
-def test_a_trace_is_read_elsewhere_as_it_was_here(trace: Path, tmp_path: Path) -> None:
+def test_a_trace_has_the_same_names_on_another_machine(
+    trace: Path, tmp_path: Path
+) -> None:
     here = load_keeping_symbols(trace)
     assert here.sites[0].expression == "bank::hidden_lock"
     assert here.sites[0].first[0].line
@@ -69,7 +71,9 @@ def test_a_trace_is_read_elsewhere_as_it_was_here(trace: Path, tmp_path: Path) -
     assert there == here
 
 
-def test_without_the_file_addresses_stay(trace: Path, tmp_path: Path) -> None:
+def test_without_the_file_addresses_are_not_resolved(
+    trace: Path, tmp_path: Path
+) -> None:
     there = load(move(trace, tmp_path))
     assert there.sites[0].name.startswith("bank+0x")
     assert "not here any more" in there.warnings[0]

@@ -166,13 +166,13 @@ def test_c(tmp_path: Path) -> None:
     assert [frame.function for frame in built.frames()] == ["take", "pay"]
 
 
-def test_without_debug_information_the_function_stays(tmp_path: Path) -> None:
+def test_without_debug_information_functions_are_resolved(tmp_path: Path) -> None:
     built = build(tmp_path)
     (frame,) = built.frames()
     assert (frame.function, frame.file, frame.line) == ("bank::pay()", None, None)
 
 
-def test_of_a_stripped_program_the_offset_stays(tmp_path: Path) -> None:
+def test_a_stripped_program_has_offsets(tmp_path: Path) -> None:
     built = build(tmp_path, "-s")
     (frame,) = built.frames()
     assert (frame.module, frame.offset) == ("bank", built.printed["call"])
@@ -195,7 +195,7 @@ def test_debug_files_are_found_by_build_id(
     assert built.frames()[0].line
 
 
-def test_a_program_that_was_built_anew_is_not_asked(tmp_path: Path) -> None:
+def test_a_rebuilt_program_is_not_used(tmp_path: Path) -> None:
     built = build(tmp_path, "-gdwarf-5")
     other = Built(replace(built.module, build_id="00" * 20), built.printed)
     symbolizer = other.symbolizer()
@@ -205,7 +205,7 @@ def test_a_program_that_was_built_anew_is_not_asked(tmp_path: Path) -> None:
     assert len(symbolizer.doubts) == 1
 
 
-def test_a_program_that_is_gone_is_a_doubt(tmp_path: Path) -> None:
+def test_a_missing_program_gives_a_warning(tmp_path: Path) -> None:
     built = build(tmp_path, "-gdwarf-5")
     Path(built.module.path).unlink()
     symbolizer = built.symbolizer()
@@ -214,7 +214,7 @@ def test_a_program_that_is_gone_is_a_doubt(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x7fELF", b"\x7fELF" + bytes(400)])
-def test_files_that_are_not_whole(tmp_path: Path, damage: bytes) -> None:
+def test_incomplete_files(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "bank"
     path.write_bytes(damage)
     symbolizer = Symbolizer(ModuleMap([Module(0, 4096, 0, "", str(path))]), 0)
@@ -223,7 +223,7 @@ def test_files_that_are_not_whole(tmp_path: Path, damage: bytes) -> None:
     assert symbolizer.datum(100) is None
 
 
-def test_addresses_outside_modules_stay_as_they_are() -> None:
+def test_addresses_outside_modules_are_not_resolved() -> None:
     symbolizer = Symbolizer(ModuleMap([Module(0x1000, 0x2000, 0, "", "[vdso]")]), 0)
     (jit,) = symbolizer.frames(0x7F0000001234)
     assert (jit.module, jit.offset, jit.function) == ("", 0x7F0000001234, "")
@@ -232,7 +232,7 @@ def test_addresses_outside_modules_stay_as_they_are() -> None:
     assert symbolizer.doubts == []
 
 
-def test_of_modules_at_the_same_address_the_later_one_counts() -> None:
+def test_the_last_module_at_an_address_is_used() -> None:
     modules = ModuleMap(
         [
             Module(0x1000, 0x9000, 0x1000, "", "/old.so"),
@@ -244,7 +244,7 @@ def test_of_modules_at_the_same_address_the_later_one_counts() -> None:
     assert modules.find(0x9000) is None
 
 
-def test_source_is_quoted_if_it_is_what_was_compiled(tmp_path: Path) -> None:
+def test_source_is_quoted_if_it_was_not_changed(tmp_path: Path) -> None:
     source = tmp_path / "bank.c"
     source.write_text("one\ntwo\nthree\n")
     written = source.stat().st_mtime

@@ -70,7 +70,7 @@ def layout() -> Iterator[tuple[str, int]]:
     yield "sizeof(TRACE_MAGIC)", len(format.MAGIC)
 
 
-def test_the_layout_is_what_the_compiler_says(tmp_path: Path) -> None:
+def test_the_layout_matches_the_compiler(tmp_path: Path) -> None:
     expected = dict(layout())
     lines = "".join(
         f'    printf("%lld\\n", (long long)({expression}));\n'
@@ -88,12 +88,12 @@ def test_the_layout_is_what_the_compiler_says(tmp_path: Path) -> None:
     assert actual == expected
 
 
-def test_the_version_stands_in_two_modules() -> None:
+def test_two_modules_have_the_same_version() -> None:
     """One of them must not load numpy."""
     assert files.VERSION == format.VERSION
 
 
-def test_no_byte_of_a_struct_is_unnamed() -> None:
+def test_structs_have_no_padding() -> None:
     """A field added to trace.h without using reserved space changes the sizes."""
     for name, dtype in STRUCTS.items():
         assert dtype.fields is not None
@@ -101,7 +101,7 @@ def test_no_byte_of_a_struct_is_unnamed() -> None:
         assert dtype.itemsize == named, name
 
 
-def test_buckets_hold_what_they_count() -> None:
+def test_buckets_have_the_specified_bounds() -> None:
     edges = np.array(format.bucket_edges())
     assert len(edges) == format.BUCKETS + 1
     assert (np.diff(edges) > 0).all()

@@ -43,7 +43,7 @@ def refused(path: Path) -> HaspError:
     return caught.value
 
 
-def test_records_come_by_their_number(good: Path) -> None:
+def test_records_are_found_by_number(good: Path) -> None:
     trace = Trace(good)
     locks = trace.numbered(ChunkKind.LOCKS)
     assert len(locks) == 2001  # in several chunks; 0 is unused
@@ -53,7 +53,7 @@ def test_records_come_by_their_number(good: Path) -> None:
     assert trace.doubts == []
 
 
-def test_a_table_runs_on_without_further_heads(tmp_path: Path, good: Path) -> None:
+def test_a_table_continues_without_further_headers(tmp_path: Path, good: Path) -> None:
     counts = np.zeros(2000, format.LOCK_COUNT)
     counts["lock"] = np.arange(2000)
     head = np.zeros(1, format.CHUNK_HEAD)
@@ -82,13 +82,13 @@ def test_longer_records_of_a_newer_minor_format_are_read(good: Path) -> None:
     assert Trace(good).all(ChunkKind.EVENTS)["lock"].tolist() == [5, 6, 7]
 
 
-def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
+def test_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("Dear diary, " * 1000)
     assert "not a Hasp trace" in refused(path).message
 
 
-def test_an_empty_file_a_folder_and_nothing_are_refused(tmp_path: Path) -> None:
+def test_an_empty_file_a_folder_and_a_missing_file_are_refused(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.touch()
     assert "empty" in refused(empty).message
@@ -96,19 +96,19 @@ def test_an_empty_file_a_folder_and_nothing_are_refused(tmp_path: Path) -> None:
     assert "No such file" in refused(tmp_path / "nothing").message
 
 
-def test_a_header_that_was_never_finished_is_told(good: Path) -> None:
+def test_an_unfinished_header_is_reported(good: Path) -> None:
     patch(good, "magic", bytes(8))
     assert "never started" in refused(good).message
 
 
-def test_a_newer_format_names_both_numbers(good: Path) -> None:
+def test_the_error_about_a_newer_format_has_both_numbers(good: Path) -> None:
     patch(good, "version", (9).to_bytes(4, "little"))
     message = refused(good).message
     assert "format 9" in message
     assert f"up to {format.VERSION}" in message
 
 
-def test_the_other_byte_order_is_told(good: Path) -> None:
+def test_the_other_byte_order_is_reported(good: Path) -> None:
     patch(good, "byte_order", format.BYTE_ORDER.to_bytes(4, "big"))
     assert "byte order" in refused(good).message
 
@@ -138,7 +138,7 @@ def test_a_header_with_impossible_numbers_is_refused(
     assert words in message
 
 
-def test_a_header_that_counts_too_few_chunks_is_a_doubt(good: Path) -> None:
+def test_a_header_with_too_few_chunks_gives_a_warning(good: Path) -> None:
     patch(good, "chunks", (1).to_bytes(4, "little"))
     assert "header" in Trace(good).doubts[0]
     # a running program may have added chunks in the meantime
@@ -147,12 +147,12 @@ def test_a_header_that_counts_too_few_chunks_is_a_doubt(good: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [9, 5000])
-def test_a_trace_cut_in_its_header_is_refused(good: Path, length: int) -> None:
+def test_a_trace_truncated_in_its_header_is_refused(good: Path, length: int) -> None:
     good.write_bytes(good.read_bytes()[:length])
     assert f"offset {length}" in refused(good).message
 
 
-def test_of_a_trace_that_is_cut_the_rest_is_read(good: Path) -> None:
+def test_the_rest_of_a_truncated_trace_is_read(good: Path) -> None:
     whole = good.read_bytes()
     good.write_bytes(whole[: len(whole) - 1])
     trace = Trace(good)
@@ -160,7 +160,7 @@ def test_of_a_trace_that_is_cut_the_rest_is_read(good: Path) -> None:
     assert 0 < len(trace.all(ChunkKind.LOCKS)) <= 2000
 
 
-def test_a_trace_that_grows_while_it_is_read_is_not_cut_off(
+def test_a_trace_that_grows_while_it_is_read_is_not_truncated(
     good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chunks = int(Trace(good).header["chunks"])
@@ -179,7 +179,7 @@ def test_a_trace_that_grows_while_it_is_read_is_not_cut_off(
     assert Trace(good).doubts == []
 
 
-def test_a_damaged_chunk_is_left_out_and_told(good: Path) -> None:
+def test_a_damaged_chunk_is_left_out_and_reported(good: Path) -> None:
     data = bytearray(good.read_bytes())
     data[format.CHUNK * 2 + 12] ^= 0xFF  # `used` of the second chunk
     data[format.CHUNK * 2 + 13] ^= 0xFF
