@@ -7,11 +7,13 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hasp.base.errors import EXIT_FINDING
+from hasp.base.errors import EXIT_FINDING, HaspError
 from hasp.base.output import STDOUT, note
 from hasp.cli.traces import add_trace_options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hasp.profile.model.profile import Profile
     from hasp.profile.report.conditions import Condition, ProgramCondition
 
@@ -23,6 +25,7 @@ examples:
   hasp report hasp.trace                       the verdict, its numbers, the locks
   hasp report --expand db.c:88 --histogram db.c:88 hasp.trace
   hasp report --html locks.html hasp.trace     the whole report as one page, offline
+  hasp report --what-if 'log_mu hold x0.5'     what would a shorter section gain?
   hasp report --folded wait hasp.trace | flamegraph.pl > wait.svg
   hasp report --fail-if 'wait.p99 > 1ms' --fail-if 'db.c*: contended > 5%' hasp.trace
 
@@ -70,6 +73,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add("--threads", action="store_true", help="print the threads")
     add("--histogram", metavar="SITE", help="wait, hold and handover times of a site")
+    add(
+        "--what-if",
+        action="append",
+        default=[],
+        metavar="CHANGE",
+        help="predict the effect of a change: 'SITE hold x0.5', 'SITE outside 80%%', "
+        "'SITE split 4', 'SITE wait x0.5' or 'SITE remove'; may be repeated",
+    )
+    _add_formats(parser)
+    parser.add_argument(
+        "--fail-if",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help="exit with 1 if a lock meets it: [SITE:] METRIC OPERATOR VALUE",
+    )
+
+
+def _add_formats(parser: argparse.ArgumentParser) -> None:
     files = parser.add_argument_group("other formats, each to FILE or stdout")
     add = files.add_argument
 
@@ -89,13 +111,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_form("speedscope", "stacks, for speedscope")
     add_form("chrome-trace", "waiters and holders over time, for Perfetto")
     add_form("pprof", "stacks, for `go tool pprof`")
-    parser.add_argument(
-        "--fail-if",
-        action="append",
-        default=[],
-        metavar="CONDITION",
-        help="exit with 1 if a lock meets it: [SITE:] METRIC OPERATOR VALUE",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -108,6 +123,8 @@ def run(arguments: argparse.Namespace) -> int:
     conditions = [condition(text) for text in arguments.fail_if]
     order = metric(arguments.sort)
     trace = trace_named(arguments)
+    if arguments.what_if:
+        return _predict(arguments, trace)
     wanted = outputs(arguments, trace)
     profile = open_profile(trace, arguments.process)
     for output in wanted:
@@ -115,6 +132,22 @@ def run(arguments: argparse.Namespace) -> int:
     if not wanted:
         _print(profile, arguments)
     return _judge(profile, conditions)
+
+
+def _predict(arguments: argparse.Namespace, trace: Path) -> int:
+    from hasp.profile.report.outputs import outputs
+    from hasp.profile.report.source import open_profile
+    from hasp.profile.report.what_if import changes_of, show
+
+    changes = changes_of(arguments.what_if)
+    others = [one for one in outputs(arguments, trace) if one.form != "json"]
+    if others or arguments.fail_if:
+        raise HaspError(
+            "--what-if prints predictions only, as text or with --json",
+            "run `hasp report` again for the rest",
+        )
+    show(open_profile(trace, arguments.process), changes, arguments.json)
+    return 0
 
 
 def _print(profile: Profile, arguments: argparse.Namespace) -> None:
