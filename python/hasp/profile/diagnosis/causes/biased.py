@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""A lock that only one thread ever takes, so often that it costs time."""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.limits import OPERATION
+from hasp.profile.diagnosis.causes.words import call, number
+
+# Owner changes per acquisition: initialisation and shutdown by another thread.
+RARELY = 0.001
+
+
+def detect(one: SiteFacts) -> Cause | None:
+    """Return the cause if each lock has one user."""
+    use = one.use
+    if not use.acquisitions or use.contended > RARELY * use.acquisitions:
+        return None
+    if use.owner_changes > RARELY * use.acquisitions:
+        return None
+    return Cause(
+        "biased",
+        one.name,
+        f"{call(one.holder.function)} takes it {number(one.rate)} times per second, "
+        "and no other thread ever wants it",
+        ("Drop the lock, or lock once for many operations", "Drop the lock"),
+        one.facts.share(use.acquisitions * OPERATION),
+        (f"{number(use.acquisitions)} acquisitions, {use.contended} had to wait",),
+        one.site.number,
+        one.holder.function,
+    )

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Readers of a rwlock wait for writers, or for each other's cache line."""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.limits import OPERATION, TRANSFER
+from hasp.profile.diagnosis.causes.words import call, number, share, time
+from hasp.profile.model.profile import Kind, Operation
+
+
+def detect(one: SiteFacts) -> Cause | None:
+    """Return the cause if reads are delayed by writes, or by counting readers."""
+    if one.site.kind is not Kind.RWLOCK:
+        return None
+    writes, reads = one.of(Operation.WRITE), one.of(Operation.READ)
+    if not reads.acquisitions:
+        return None
+    counting = reads.acquisitions * (OPERATION + TRANSFER)
+    if counting > reads.wait.total_ns and counting > writes.wait.total_ns:
+        return _counting(one, counting)
+    if not writes.acquisitions or reads.wait.total_ns < writes.wait.total_ns:
+        return None
+    write_hold = writes.hold.mean_ns or 0.0
+    holder = one.holder.function
+    return Cause(
+        "blocked-readers",
+        one.name,
+        f"readers wait {time(reads.wait.mean_ns)} each time while {call(holder)} "
+        f"writes, {time(write_hold)} each time",
+        (
+            "Prepare the change before locking, then swap it in",
+            "Shorten the writes",
+        ),
+        min(one.facts.share(reads.wait.total_ns), one.facts.headroom),
+        (
+            f"{share(reads.contended / reads.acquisitions)} of "
+            f"{number(reads.acquisitions)} reads waited for one of "
+            f"{number(writes.acquisitions)} writes",
+        ),
+        one.site.number,
+        holder,
+    )
+
+
+def _counting(one: SiteFacts, cost: float) -> Cause | None:
+    reads = one.of(Operation.READ)
+    hold = reads.hold.quantile(0.5)
+    if hold is None or hold > OPERATION + 4 * TRANSFER or len(one.users) < 2:
+        return None
+    return Cause(
+        "blocked-readers",
+        one.name,
+        f"{len(one.users)} threads take it to read {number(one.rate)} times per "
+        f"second in {call(one.holder.function)}, for {time(hold)} each time",
+        (
+            "Publish a copy that readers need no lock for (RCU)",
+            "Let readers go without a lock",
+        ),
+        one.facts.share(cost),
+        ("each read writes the lock's cache line, which moves between the CPUs",),
+        one.site.number,
+        one.holder.function,
+    )

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Threads wait because the holder sleeps or does I/O under the lock."""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.limits import PART
+from hasp.profile.diagnosis.causes.states import State, state_of
+from hasp.profile.diagnosis.causes.words import call, share, time
+from hasp.profile.model.holding import HolderState
+
+# What the remedy calls the system calls of a kind.
+CALLS = {
+    "Write outside the lock": (
+        *("write", "writev", "pwrite64", "pwritev", "pwritev2", "sendfile"),
+        *("fsync", "fdatasync", "msync", "sync_file_range", "syncfs", "sync"),
+    ),
+    "Read outside the lock": (
+        *("read", "readv", "pread64", "preadv", "preadv2", "openat", "open"),
+        *("newfstatat", "statx", "getdents64"),
+    ),
+    "Sleep outside the lock": ("nanosleep", "clock_nanosleep", "sched_yield"),
+    "Use the network outside the lock": (
+        *("connect", "accept", "accept4", "sendto", "sendmsg", "sendmmsg"),
+        *("recvfrom", "recvmsg", "recvmmsg", "poll", "ppoll", "select", "pselect6"),
+        *("epoll_wait", "epoll_pwait"),
+    ),
+    "Wait outside the lock": ("wait4", "waitid"),
+}
+ANY = "Sleep and do I/O outside the lock"
+EVENT = "Wait for the condition without this lock"
+
+
+def detect(one: SiteFacts) -> Cause | None:
+    """Return the cause if holders sleep for a part of the time that others wait."""
+    state = state_of(one)
+    if state.asleep < PART:
+        return None
+    return Cause(
+        "blocking-section",
+        one.name,
+        f"{one.waiting} while {call(one.holder.function)} {doing(state)}, "
+        f"{time(one.usual_hold)} each time",
+        (remedy(state),),
+        one.loss * state.asleep,
+        tuple(_evidence(one, state)),
+        one.site.number,
+        one.holder.function,
+    )
+
+
+def remedy(state: State) -> str:
+    """Return the remedy for the sleep under the lock."""
+    sleep = state.sleep
+    if sleep and sleep.state is HolderState.EVENT:
+        return EVENT
+    name = sleep.call if sleep else None
+    return next((words for words, calls in CALLS.items() if name in calls), ANY)
+
+
+def doing(state: State) -> str:
+    """Return what the holder does: `sleeps in write()`."""
+    sleep = state.sleep
+    if sleep is None:
+        return "sleeps or does I/O"
+    if sleep.state is HolderState.EVENT:
+        return "waits for a condition"
+    if sleep.state is HolderState.FAULT:
+        return "sleeps in a page fault"
+    if sleep.state is HolderState.ASLEEP or not sleep.call:
+        return "sleeps"
+    return f"sleeps in {sleep.call}()"
+
+
+def _evidence(one: SiteFacts, state: State) -> list[str]:
+    how = (
+        f"in {state.samples} samples with waiters"
+        if state.samples
+        else "estimated from CPU time"
+    )
+    said = f"holders sleep for {share(state.asleep)} of the time they hold it and run "
+    lines = [f"{said}for {share(state.running)}, {how}"]
+    if state.sleep and state.sleep.stack:
+        frames = [frame.function for frame in state.sleep.stack[:4] if frame.function]
+        if frames:
+            lines.append(f"they sleep in {' < '.join(frames)}")
+    return lines

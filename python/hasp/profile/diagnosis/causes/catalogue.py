@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""All detectors, by what they look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hasp.profile.diagnosis.causes import (
+    allocation,
+    biased,
+    blocked_readers,
+    blocking_section,
+    convoy,
+    herd,
+    idle_locks,
+    lock_order,
+    long_section,
+    misuse,
+    needless_waits,
+    nested_locks,
+    preempted_holder,
+    shared_line,
+    spinning,
+    starved_writers,
+    stuck,
+    tiny_section,
+    trylock_loop,
+    unfair,
+    uneven_stripes,
+)
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.conditions import ConditionFacts
+from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
+
+Detector = Callable[[SiteFacts], Cause | None]
+
+# Wrong whatever it costs, the worst first.
+FAULTS: Sequence[Callable[[Facts], list[Cause]]] = (
+    stuck.detect,
+    misuse.detect,
+    lock_order.detect,
+)
+# Special explanations first: where two explain the same waits, the earlier one wins.
+OF_SITES: Sequence[Detector] = (
+    spinning.detect,
+    trylock_loop.detect,
+    preempted_holder.detect,
+    starved_writers.detect,
+    blocked_readers.detect,
+    uneven_stripes.detect,
+    allocation.detect,
+    blocking_section.detect,
+    nested_locks.detect,
+    unfair.detect,
+    shared_line.detect,
+    tiny_section.detect,
+    convoy.detect,
+    biased.detect,
+    idle_locks.detect,
+    long_section.detect,
+)
+OF_CONDITIONS: Sequence[Callable[[ConditionFacts], Cause | None]] = (
+    herd.detect,
+    needless_waits.detect,
+)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""What the detectors know of a site of condition variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from hasp.profile.diagnosis.causes.facts import NONE, Facts
+from hasp.profile.diagnosis.causes.holders import function_of
+from hasp.profile.diagnosis.causes.limits import WAKE
+from hasp.profile.model.profile import Kind, Operation, Site, SiteStats
+
+
+@dataclass(frozen=True)
+class ConditionFacts:
+    """One site of condition variables."""
+
+    site: Site
+    facts: Facts
+
+    @property
+    def name(self) -> str:
+        """The condition variable as the source calls it."""
+        return self.site.name
+
+    @cached_property
+    def use(self) -> SiteStats:
+        """The waits; `acquisitions` is their number."""
+        return self.site.stats.get(Operation.WAIT, NONE)
+
+    @property
+    def wakes(self) -> int:
+        """Waits that a signal or broadcast ended."""
+        return max(self.use.acquisitions - self.use.timeouts, 0)
+
+    @cached_property
+    def function(self) -> str:
+        """The function that waits."""
+        parts = self.facts.parts.get(self.site.number, ())
+        known = [part for part in parts if part.function]
+        if known:
+            return max(known, key=lambda part: part.waits).function
+        return function_of(self.site.first)
+
+    @cached_property
+    def again(self) -> float:
+        """The share of wake-ups after which the thread waited again.
+
+        A broadcast, or a signal, is for one piece of work: further wake-ups are in
+        vain.
+        """
+        if not self.wakes:
+            return 0.0
+        useful = self.use.signals + self.use.broadcasts
+        return max(0.0, 1 - useful / self.wakes)
+
+    @property
+    def cost_share(self) -> float:
+        """What all wake-ups cost, as a share of the program's time."""
+        return self.facts.share(self.wakes * WAKE)
+
+
+def conditions_of(facts: Facts) -> tuple[ConditionFacts, ...]:
+    """Return the sites of condition variables that threads waited for."""
+    found = (
+        ConditionFacts(site, facts)
+        for site in facts.profile.sites
+        if site.kind is Kind.CONDITION
+    )
+    return tuple(one for one in found if one.use.acquisitions)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""The lock is free, but handing it to a sleeping waiter takes longer than its section."""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.limits import FEW, MOST
+from hasp.profile.diagnosis.causes.words import call, share, time
+from hasp.profile.model.profile import Kind
+
+
+def detect(one: SiteFacts) -> Cause | None:
+    """Return the cause if the lock is handed over most times, slower than it is held."""
+    use = one.use
+    if one.site.kind is not Kind.MUTEX or use.contended < FEW:
+        return None
+    handover = use.handover.mean_ns or 0.0
+    hold = one.usual_hold
+    changes = use.owner_changes / max(use.acquisitions, 1)
+    if handover <= hold or one.contended < MOST or changes < MOST:
+        return None
+    return Cause(
+        "convoy",
+        one.name,
+        f"handing it over to a sleeping thread takes {time(handover)}, "
+        f"{call(one.holder.function)} holds it for {time(hold)}",
+        (
+            "Let running threads overtake: hasp run --lock futex",
+            "Use an unfair lock",
+        ),
+        one.facts.share(one.wait_ns * handover / (handover + hold)),
+        (
+            f"{share(one.contended)} of the acquisitions wait, and "
+            f"{share(changes)} change the owner",
+        ),
+        one.site.number,
+        one.holder.function,
+    )

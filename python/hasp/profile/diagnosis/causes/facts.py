@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: MIT
+"""What the detectors know of a program and of each of its sites.
+
+Times are in ns, shares are fractions of the program's time: the time in which its
+threads ran, waited for locks or were in critical sections, or the run's duration if
+that is longer. A sleeping main thread and idle workers do not dilute a share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from hasp.profile.diagnosis.causes.holders import Part, holder_of, parts_of
+from hasp.profile.diagnosis.causes.limits import MOST
+from hasp.profile.diagnosis.gain import busy
+from hasp.profile.model.distribution import NOTHING
+from hasp.profile.model.profile import (
+    Kind,
+    Lock,
+    Operation,
+    Profile,
+    Site,
+    SiteStats,
+    Thread,
+    sum_of,
+)
+
+LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)
+NONE = SiteStats(0, 0, NOTHING, NOTHING, NOTHING)
+WORKS = 0.05  # of the busiest thread's time; less active threads are not workers
+
+
+@dataclass(frozen=True)
+class SiteFacts:
+    """One site of locks, and its part in the program."""
+
+    site: Site
+    facts: Facts
+
+    @property
+    def name(self) -> str:
+        """The lock as the source calls it: `db.c:88 &db->mu`."""
+        return self.site.name
+
+    @cached_property
+    def use(self) -> SiteStats:
+        """All acquisitions."""
+        return self.site.total or NONE
+
+    def of(self, operation: Operation) -> SiteStats:
+        """Return the statistics of one operation; zeros if it never happened."""
+        return self.site.stats.get(operation, NONE)
+
+    @cached_property
+    def wait_ns(self) -> float:
+        """All threads' waits, with the recorder's estimate of those that it missed."""
+        return float(self.use.wait.total_ns + self.use.unseen_wait_ns)
+
+    @cached_property
+    def hold_ns(self) -> float:
+        """All threads' holds."""
+        return float(self.use.hold.total_ns)
+
+    @property
+    def wait_share(self) -> float:
+        """Waits as a share of the program's time."""
+        return self.facts.share(self.wait_ns)
+
+    @property
+    def loss(self) -> float:
+        """The share of the program's time that ends if nobody waits for this site."""
+        return min(self.wait_share, self.facts.headroom)
+
+    @cached_property
+    def hold_mean(self) -> float:
+        """The mean hold in ns."""
+        return self.hold_ns / self.use.acquisitions if self.use.acquisitions else 0.0
+
+    @cached_property
+    def wait_mean(self) -> float:
+        """The mean wait of a contended acquisition in ns."""
+        return self.use.wait.mean_ns or 0.0
+
+    @cached_property
+    def usual_hold(self) -> float:
+        """The hold that waiters meet in ns: the mean, weighted by duration.
+
+        A waiter is more likely to arrive in a long hold than in a short one.
+        """
+        hold = self.use.hold
+        if not hold.timed or not hold.counts:
+            return self.hold_mean
+        middles = [
+            (low + min(high, max(hold.max_ns, low))) / 2
+            for low, high in zip(hold.edges_ns, hold.edges_ns[1:], strict=False)
+        ]
+        total = sum(c * m for c, m in zip(hold.counts, middles, strict=False))
+        squares = sum(c * m * m for c, m in zip(hold.counts, middles, strict=False))
+        return squares / total if total else self.hold_mean
+
+    @property
+    def contended(self) -> float:
+        """The share of acquisitions that waited."""
+        return (
+            self.use.contended / self.use.acquisitions if self.use.acquisitions else 0
+        )
+
+    @property
+    def rate(self) -> float:
+        """Acquisitions per second."""
+        return self.use.acquisitions / self.facts.seconds
+
+    @cached_property
+    def users(self) -> tuple[Thread, ...]:
+        """The threads that acquired one of the locks."""
+        known = self.facts.threads_by_number
+        return tuple(known[n] for n in self.site.threads if n in known)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """What each function did with the locks, the longest holder first."""
+        return self.facts.parts.get(self.site.number, ())
+
+    @cached_property
+    def holder(self) -> Part:
+        """The function that holds the locks longest."""
+        return holder_of(self.site, self.parts)
+
+    @cached_property
+    def hottest(self) -> Lock | None:
+        """The lock with the longest waits."""
+        return max(
+            self.site.locks[:1024],
+            key=lambda lock: (lock.wait_ns, lock.acquisitions),
+            default=None,
+        )
+
+    def thread_use(self, number: int) -> SiteStats:
+        """Return what one thread did with the locks."""
+        return sum_of(self.site.threads.get(number, {}).values()) or NONE
+
+    @property
+    def waiting(self) -> str:
+        """How many threads wait: `3 of 4 threads wait`, `threads wait 12 % of ...`."""
+        users = max(len(self.users), 1)
+        mean = self.wait_ns / self.facts.busy_ns
+        if mean >= 1 - MOST / 4:
+            waiting = min(round(mean), users)
+            verb = "waits" if waiting == 1 else "wait"
+            return f"{waiting} of {users} threads {verb}"
+        return f"threads wait {100 * self.wait_share:.0f} % of their time"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The program."""
+
+    profile: Profile
+
+    @cached_property
+    def sites(self) -> tuple[SiteFacts, ...]:
+        """The sites of mutexes, rwlocks and spin locks that were used."""
+        return tuple(
+            SiteFacts(site, self)
+            for site in self.profile.sites
+            if site.kind in LOCKS
+            and (use := site.total) is not None
+            and (use.acquisitions or use.trylocks)
+        )
+
+    @cached_property
+    def threads_by_number(self) -> Mapping[int, Thread]:
+        """The recorded threads."""
+        return {thread.number: thread for thread in self.profile.threads}
+
+    @property
+    def seconds(self) -> float:
+        """The duration of the run."""
+        return max(self.profile.duration_ns, 1) / 1e9
+
+    @cached_property
+    def busy_ns(self) -> float:
+        """The part of the run in which a thread ran or waited for a lock."""
+        return max(float(busy(self.profile).ns), 1.0)
+
+    @cached_property
+    def cpu_ns(self) -> float:
+        """The CPU time of all threads."""
+        cpu = sum(thread.cpu_ns for thread in self.profile.threads)
+        if not cpu and self.profile.process_samples:
+            cpu = self.profile.process_samples[-1].cpu_ns
+        return float(cpu)
+
+    @property
+    def system_ns(self) -> float:
+        """The kernel's part of the CPU time."""
+        samples = self.profile.process_samples
+        return float(samples[-1].system_ns) if samples else 0.0
+
+    @cached_property
+    def parked(self) -> float:
+        """The share of waits that slept; the rest was spent spinning on a CPU."""
+        spinning = slept = 0
+        for one in self.sites:
+            spinning += one.use.samples_spinning
+            slept += one.use.samples_parked
+        return slept / (spinning + slept) if spinning + slept else 1.0
+
+    def _active(self, thread: Thread) -> float:
+        waited = thread.cpu_ns + thread.wait_ns * self.parked
+        return max(waited, float(thread.section_ns))
+
+    @cached_property
+    def active_ns(self) -> float:
+        """The time that all threads ran, waited for locks or were in sections."""
+        return sum(self._active(thread) for thread in self.profile.threads)
+
+    @cached_property
+    def workers(self) -> int:
+        """The threads that were active, without those that only started others."""
+        active = [self._active(thread) for thread in self.profile.threads]
+        most = max(active, default=0.0)
+        return sum(ns >= WORKS * most > 0 for ns in active)
+
+    def share(self, ns: float) -> float:
+        """Return a time as a share of the program's time, at most 1."""
+        return min(ns / max(self.active_ns, self.busy_ns), 1.0)
+
+    @cached_property
+    def running(self) -> float:
+        """The mean number of CPUs that the program used while it was busy."""
+        return self.cpu_ns / self.busy_ns
+
+    @cached_property
+    def headroom(self) -> float:
+        """The share of the CPUs that a remedy can fill with work.
+
+        Where threads fill all CPUs with useful work, waits for locks cost latency, but
+        no throughput. Time in the kernel may be a cost of the locks and counts as free.
+        """
+        ready = busy(self.profile).ready_share
+        if ready is None:
+            return 1.0
+        kernel = self.system_ns / self.cpu_ns if self.cpu_ns else 0.0
+        return max(0.0, 1 - ready * (1 - min(kernel, 1.0)))
+
+    @cached_property
+    def parts(self) -> Mapping[int, tuple[Part, ...]]:
+        """The functions that held or waited, by site number."""
+        return parts_of(self.profile)

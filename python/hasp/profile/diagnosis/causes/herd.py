@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""A broadcast wakes many threads, and one of them finds work."""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.conditions import ConditionFacts
+from hasp.profile.diagnosis.causes.words import call, number, share
+
+# Threads woken by each broadcast.
+MANY = 2.0
+
+
+def detect(one: ConditionFacts) -> Cause | None:
+    """Return the cause if broadcasts wake several threads that then wait again."""
+    use = one.use
+    if not use.broadcasts or use.broadcasts < use.signals:
+        return None
+    woken = one.wakes / use.broadcasts
+    if woken < MANY or one.again < 1 - 1.5 / woken:
+        return None
+    wasted = max(woken - 1, 0.0) / woken
+    return Cause(
+        "herd",
+        one.name,
+        f"each broadcast wakes {woken:.0f} threads in {call(one.function)} for one "
+        "piece of work; the others wait again",
+        ("Signal one thread instead (pthread_cond_signal)", "Signal one thread"),
+        one.cost_share * wasted,
+        (
+            f"{number(use.broadcasts)} broadcasts, {number(one.wakes)} wake-ups, "
+            f"{share(one.again)} of them in vain",
+        ),
+        one.site.number,
+        one.function,
+    )

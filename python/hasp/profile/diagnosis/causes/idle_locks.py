@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Very many locks take memory, and hardly any of them is needed."""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.limits import MANY_LOCKS
+from hasp.profile.diagnosis.causes.words import number
+
+PAGE = 4096  # bytes
+FAULT = 500.0  # ns for a page fault that only clears a page
+
+
+def detect(one: SiteFacts) -> Cause | None:
+    """Return the cause if a site has created very many locks."""
+    locks = one.site.locks
+    if len(locks) < MANY_LOCKS:
+        return None
+    size = max(locks[0].bytes, 1)
+    step = 1 + len(locks) // 1000
+    some = locks[::step]
+    used = sum(lock.contended > 0 for lock in some) / len(some)
+    memory = size * len(locks)
+    return Cause(
+        "idle-locks",
+        one.name,
+        f"{number(len(locks))} locks take {number(memory)}B, and "
+        f"{100 * used:.0f} % of them ever made a thread wait",
+        ("Use one lock for many objects (lock striping)", "Use fewer locks"),
+        one.facts.share(memory / PAGE * FAULT),
+        (f"{size} bytes each, {number(one.rate)} acquisitions per second",),
+        one.site.number,
+        one.holder.function,
+    )

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""The thresholds of the causes: one place, with units and reasons.
+
+Most detectors compare measured times with each other. These are the numbers that no
+profile contains, and the shares below which a saving is not worth a sentence.
+"""
+
+from __future__ import annotations
+
+# ---- shares of the program's time (1 = all threads' active time)
+
+# A smaller saving drowns in the noise of a run, and nobody changes a program for it.
+MATTERS = 0.04
+# A cause explains a wait if it accounts for at least half of it.
+MOST = 0.5
+# A part of a hold or wait that is worth a sentence beside another part.
+PART = 0.25
+
+# ---- times in ns
+
+# Sleeping in futex and being woken: two system calls, an interrupt to the other CPU and
+# a context switch. Measured: 5 us on a bare machine to 60 us on a virtual one.
+WAKE = 50_000
+# A cache line that another CPU has written is fetched in 30 to 200 ns.
+TRANSFER = 100
+# An uncontended lock and unlock pair: two atomic instructions, and two calls.
+OPERATION = 25
+# Sections up to this long hold a few instructions: what one atomic instruction could
+# do. The clock readings that time a hold are part of the measured time (about 40 ns).
+TINY = 250
+# The kernel's scheduler lets a thread run for 3 ms or longer before it preempts it for
+# another one; a running holder does not lose its CPU for less than that.
+SLICE = 3_000_000
+
+# ---- counts
+
+# Fewer contended acquisitions than this are anecdotes, not a distribution.
+FEW = 30
+# Fewer samples than this of a state do not give a share.
+FEW_SAMPLES = 10
+# Fewer locks of one site than this are not stripes.
+STRIPES = 4
+# Locks of one site, from which on their memory and creation are a cost.
+MANY_LOCKS = 50_000
+# Bytes of a cache line on x86-64 and most of aarch64.
+LINE = 64

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Threads wait because the critical section takes long on the CPU."""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.limits import TINY
+from hasp.profile.diagnosis.causes.states import state_of
+from hasp.profile.diagnosis.causes.words import call, share, time
+
+
+def detect(one: SiteFacts) -> Cause | None:
+    """Return the cause of waits that nothing else explains: the section's work."""
+    hold = one.usual_hold
+    if one.hold_mean <= TINY:
+        return None
+    state = state_of(one)
+    held = min(one.hold_ns / one.facts.busy_ns, 1.0)
+    return Cause(
+        "long-section",
+        one.name,
+        f"{one.waiting} while {call(one.holder.function)} runs under it, {time(hold)} "
+        "each time",
+        (
+            "Move work out of the critical section, or split the lock",
+            "Shorten the section",
+        ),
+        one.loss * state.running,
+        (f"it is held for {share(held)} of the run, {time(one.hold_mean)} on average",),
+        one.site.number,
+        one.holder.function,
+    )

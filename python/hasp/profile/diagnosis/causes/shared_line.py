@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Locks of different threads lie in one cache line, so each use disturbs the others."""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.limits import LINE, MOST, OPERATION, TRANSFER
+from hasp.profile.diagnosis.causes.words import call, number, share
+
+EXAMINED = 4096  # locks
+
+
+def neighbours(one: SiteFacts) -> float:
+    """Return the share of acquisitions of locks that share a line with another."""
+    lines: dict[int, list[int]] = {}
+    for lock in one.site.locks[:EXAMINED]:
+        if lock.died_ns is None or len(one.site.locks) < EXAMINED:
+            lines.setdefault(lock.address // LINE, []).append(lock.acquisitions)
+    total = sum(map(sum, lines.values()))
+    shared = sum(sum(taken) - max(taken) for taken in lines.values() if len(taken) > 1)
+    return 2 * shared / total if total else 0.0
+
+
+def detect(one: SiteFacts) -> Cause | None:
+    """Return the cause if threads use neighbouring locks that they do not share."""
+    use = one.use
+    if (
+        len(one.users) < 2
+        or not use.acquisitions
+        or use.acquisitions < one.facts.seconds
+    ):
+        return None
+    changes = use.owner_changes / use.acquisitions
+    if changes > MOST:  # the locks themselves move between threads
+        return None
+    shared = min(neighbours(one), 1.0)
+    if shared < MOST or one.use.contended > use.acquisitions * (1 - MOST) / 2:
+        return None
+    cost = use.acquisitions * shared * (OPERATION + TRANSFER)
+    return Cause(
+        "shared-line",
+        one.name,
+        f"{number(len(one.site.locks))} locks share cache lines; "
+        f"{call(one.holder.function)} takes them {number(one.rate)} times per second "
+        "and disturbs the neighbours",
+        (f"Align each to {LINE} bytes",),
+        one.facts.share(cost),
+        (
+            f"{share(shared)} of the acquisitions are of locks with a busy neighbour, "
+            f"{share(changes)} change the owner",
+        ),
+        one.site.number,
+        one.holder.function,
+    )

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Threads spin for a lock while its holder has no CPU."""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.limits import MATTERS
+from hasp.profile.diagnosis.causes.words import call, share, time
+from hasp.profile.model.profile import Kind
+
+
+def detect(one: SiteFacts) -> Cause | None:
+    """Return the cause if more threads than CPUs use a lock that spins."""
+    cpus = max(one.facts.profile.cpus, 1)
+    spins = one.site.kind is Kind.SPINLOCK or (one.use.spinning or 0.0) > 0.5
+    if not spins or one.facts.workers <= cpus:
+        return None
+    saves = one.wait_share
+    if saves < MATTERS:
+        return None
+    longest = one.use.wait.quantile(0.99) or 0.0
+    return Cause(
+        "spinning",
+        one.name,
+        f"{one.facts.workers} threads on {cpus} CPUs spin for it up to "
+        f"{time(longest)}; {call(one.holder.function)} holds it for "
+        f"{time(one.hold_mean)}, without a CPU at times",
+        ("Use a mutex, whose waiters sleep", "Use a mutex"),
+        saves,
+        (f"{share(one.wait_share)} of the threads' time is spent spinning for it",),
+        one.site.number,
+        one.holder.function,
+    )

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Writers of a rwlock wait while readers keep coming."""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.words import call, number, time
+from hasp.profile.model.profile import Kind, Operation
+
+# A writer waits for so many reads in a row: one after another, without a gap.
+READS_IN_A_ROW = 4.0
+
+
+def detect(one: SiteFacts) -> Cause | None:
+    """Return the cause if writers wait for many reads, and readers hardly wait."""
+    if one.site.kind is not Kind.RWLOCK:
+        return None
+    writes, reads = one.of(Operation.WRITE), one.of(Operation.READ)
+    read_hold = reads.hold.mean_ns or 0.0
+    write_hold = writes.hold.mean_ns or 0.0
+    waited = writes.wait.mean_ns or 0.0
+    if not reads.acquisitions or waited < READS_IN_A_ROW * max(read_hold, write_hold):
+        return None
+    if writes.wait.total_ns < reads.wait.total_ns:
+        return None
+    writer = max(one.parts, key=lambda part: part.wait_ns, default=one.holder)
+    return Cause(
+        "starved-writers",
+        one.name,
+        f"writers in {call(writer.function)} wait {time(waited)} each time, because new "
+        f"readers keep it; a read takes {time(read_hold)}",
+        (
+            "Prefer writers (PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)",
+            "Let writers go first (pthread_rwlockattr_setkind_np)",
+            "Prefer writers",
+        ),
+        one.facts.share(writes.wait.total_ns),
+        (
+            f"{number(reads.acquisitions)} reads of {time(read_hold)}, "
+            f"{number(writes.acquisitions)} writes of {time(write_hold)}",
+        ),
+        one.site.number,
+        writer.function,
+    )

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""What holders do while they hold: run, sleep, wait for another lock, or lose the CPU.
+
+The recorder samples it while others wait. With too few samples, sleep is estimated from
+CPU time: a thread that held locks for longer than it ran did not run for the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES
+from hasp.profile.model.holding import HolderState, Holding, StateShare
+
+SLEEPS = (
+    *(HolderState.IO, HolderState.ASLEEP, HolderState.EVENT),
+    *(HolderState.FAULT, HolderState.FUTEX, HolderState.OTHER),
+)
+
+
+@dataclass(frozen=True)
+class State:
+    """Shares of the time for which a site's locks were held; together at most 1."""
+
+    running: float
+    asleep: float  # in a system call that blocks, other than a lock's
+    waiting: float  # for another lock
+    preempted: float  # ready to run, without a CPU
+    samples: int = 0  # 0: estimated from CPU time
+    sleep: StateShare | None = None  # the most frequent kind of sleep
+
+
+def state_of(one: SiteFacts) -> State:
+    """Return what the holders of a site do while others wait for them."""
+    holding = one.site.holding
+    if holding is None or holding.samples < FEW_SAMPLES:
+        return estimated(one)
+    return sampled(holding)
+
+
+def sampled(holding: Holding) -> State:
+    """Return the shares of the samples."""
+    sleeps = [state for state in holding.states if state.state in SLEEPS]
+    return State(
+        running=holding.share(HolderState.RUNNING),
+        asleep=holding.share(*SLEEPS),
+        waiting=holding.share(HolderState.LOCK),
+        preempted=holding.share(HolderState.READY),
+        samples=holding.samples,
+        sleep=max(sleeps, key=lambda state: state.share, default=None),
+    )
+
+
+def estimated(one: SiteFacts) -> State:
+    """Return the state of holders by the CPU time of the threads that hold."""
+    hold = one.hold_ns
+    if not hold:
+        return State(1.0, 0.0, 0.0, 0.0)
+    off = 0.0
+    for thread in one.users:
+        held = one.thread_use(thread.number).hold.total_ns
+        off += max(0.0, held - thread.cpu_ns)
+    off = min(off / hold, 1.0)
+    preempted = min(_preempted(one), off)
+    waiting = min(_inner_waits(one) / hold, off - preempted)
+    return State(1 - off, off - preempted - waiting, waiting, preempted)
+
+
+def _preempted(one: SiteFacts) -> float:
+    """Return the share of hold time that preemption may explain.
+
+    A preempted holder waits for a CPU, so it happens only while all CPUs are busy.
+    """
+    long_holds = sum(thread.long_holds for thread in one.users)
+    cut = sum(thread.preempted_holds for thread in one.users)
+    crowded = 1 - min(one.facts.headroom, 1.0)
+    return crowded * cut / long_holds if long_holds else 0.0
+
+
+def _inner_waits(one: SiteFacts) -> float:
+    """Return the threads' waits for other locks that they acquired with one held."""
+    total = 0.0
+    for other in one.facts.sites:
+        if other.site.number != one.site.number and other.use.acquisitions:
+            total += other.wait_ns * other.use.nested / other.use.acquisitions
+    return total

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""A lock around a few instructions costs more than what it protects."""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.limits import MATTERS, OPERATION, TINY, TRANSFER
+from hasp.profile.diagnosis.causes.words import call, number, share, time
+from hasp.profile.model.profile import Kind
+
+
+def cost_of(one: SiteFacts) -> float:
+    """Return what locking costs in ns: operations, cache line transfers and waits."""
+    use = one.use
+    operations = use.acquisitions * OPERATION + use.owner_changes * TRANSFER
+    return operations + one.wait_ns
+
+
+def detect(one: SiteFacts) -> Cause | None:
+    """Return the cause if half of the holds are as short as an atomic instruction."""
+    median = one.use.hold.quantile(0.5)
+    if one.site.kind is Kind.RWLOCK or median is None or median > TINY:
+        return None
+    if not one.use.owner_changes or one.use.acquisitions < one.facts.seconds * 1000:
+        return None
+    saves = one.facts.share(cost_of(one))
+    if saves < MATTERS:
+        return None
+    holder = call(one.holder.function)
+    return Cause(
+        "tiny-section",
+        one.name,
+        f"{len(one.users)} threads take it {number(one.rate)} times per second in "
+        f"{holder}, to hold it for {time(median)}",
+        ("Use an atomic variable, or count per thread", "Use an atomic variable"),
+        saves,
+        (
+            f"{share(one.contended)} of {number(one.use.acquisitions)} acquisitions "
+            f"waited, {time(one.wait_mean)} each",
+        ),
+        one.site.number,
+        one.holder.function,
+    )

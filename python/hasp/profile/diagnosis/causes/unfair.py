@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""One thread holds the lock nearly always, and takes it again before others wake."""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.limits import FEW
+from hasp.profile.diagnosis.causes.words import call, share, time
+from hasp.profile.model.profile import Kind
+
+# The others wait for so many holds of the greedy thread: a fair lock would let each of
+# them in after one.
+PASSED_OVER = 2.0
+# The greedy thread's share of all holding, as a multiple of an equal share.
+GREEDY = 0.5
+
+
+def detect(one: SiteFacts) -> Cause | None:
+    """Return the cause if others wait for many holds of one thread."""
+    if one.site.kind is Kind.RWLOCK or len(one.users) < 2:
+        return None
+    held = {n: float(one.thread_use(n).hold.total_ns) for n in one.site.threads}
+    total = sum(held.values())
+    greedy = max(held, key=lambda number: held[number])
+    if not total or held[greedy] < total * max(GREEDY, 1.5 / len(held)):
+        return None
+    its = one.thread_use(greedy)
+    others = [one.thread_use(number) for number in held if number != greedy]
+    waits = sum(use.contended for use in others)
+    waited = sum(use.wait.total_ns for use in others)
+    hold = its.hold.total_ns / max(its.acquisitions, 1)
+    fair = waits * max(hold, one.usual_hold)
+    if waits < min(FEW, its.acquisitions) or waited < PASSED_OVER * fair or not waits:
+        return None
+    holder = call(one.holder.function)
+    return Cause(
+        "unfair",
+        one.name,
+        f"one thread in {holder} has {share(held[greedy] / total)} of the holds and "
+        f"takes it again at once; others wait {time(waited / waits)}",
+        ("Use a fair lock, such as hasp run --lock u-scl", "Use a fair lock"),
+        min(one.facts.share(waited - fair), 1.0),
+        (
+            f"that thread holds it for {time(hold)} at a time, so others wait for "
+            f"{waited / waits / max(hold, 1):.0f} of its holds",
+        ),
+        one.site.number,
+        one.holder.function,
+    )

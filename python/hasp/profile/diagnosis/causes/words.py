@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Words that the sentences of all causes share."""
+
+from __future__ import annotations
+
+import re
+
+from hasp.base.durations import format_duration
+
+LONGEST = 160  # characters of a verdict
+LONGEST_FUNCTION = 32  # characters
+SHORTEST_NAME = 24  # characters of a lock's name that remain in any case
+
+
+def time(ns: float | None) -> str:
+    """Return a duration with at most two digits: `560 us`, `1.2 ms`."""
+    if ns is None:
+        return "-"
+    rounded = float(f"{ns:.1e}")
+    text = format_duration(rounded / 1e9)
+    number, _, unit = text.partition(" ")
+    if "." in number:
+        number = number.rstrip("0").rstrip(".")
+    return f"{number} {unit}"
+
+
+def share(value: float) -> str:
+    """Return a share for a sentence: `41 %`, `under 1 %`."""
+    if 0 < value < 0.01:
+        return "under 1 %"
+    return f"{100 * value:.0f} %"
+
+
+def number(value: float) -> str:
+    """Return a count with at most three digits: 940, 12 k, 1.2 M."""
+    for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= size * 0.9995:
+            scaled = value / size
+            return f"{scaled:.1f}{unit}" if scaled < 9.95 else f"{scaled:.0f}{unit}"
+    return f"{value:.0f}"
+
+
+def call(function: str) -> str:
+    """Return a function as a call: `put()`; `code without a name` if unknown."""
+    if not function:
+        return "the holder"
+    return f"{shorten(function, LONGEST_FUNCTION)}()"
+
+
+def shorten(name: str, most: int) -> str:
+    """Shorten a name by its outer scopes, then in the middle."""
+    while len(name) > most and "::" in name:
+        name = name.split("::", 1)[1]
+    if len(name) <= most:
+        return name
+    half = (most - 3) // 2
+    return f"{name[: most - 3 - half]}...{name[-half:]}"
+
+
+def short_site(name: str, most: int) -> str:
+    """Shorten a lock's name: its outer scopes go first, the location last."""
+    place, _, rest = name.partition(" ")
+    if len(name) <= most or not rest:
+        return shorten(name, most) if len(name) > most else name
+    room = most - len(place) - 1
+    rest = rest.removeprefix("in ")
+    if room < 8:
+        return shorten(place, most)
+    return f"{place} {shorten(rest, room)}"
+
+
+def capital(text: str) -> str:
+    """Return the text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
+def sentence(subject: str, problem: str, advice: tuple[str, ...]) -> str:
+    """Return the verdict, at most LONGEST characters.
+
+    Shorter forms of the advice are tried first, then the lock's name is shortened, and
+    at last the problem is cut at its last comma.
+    """
+    for words in advice or ("",):
+        whole = _joined(subject, problem, words)
+        if len(whole) <= LONGEST:
+            return whole
+    words = advice[-1] if advice else ""
+    over = len(_joined(subject, problem, words)) - LONGEST
+    kept = max(min(len(subject), SHORTEST_NAME), len(subject) - over)
+    subject = short_site(subject, kept) if subject else subject
+    while len(whole := _joined(subject, problem, words)) > LONGEST and "," in problem:
+        problem = problem.rpartition(",")[0]
+    if len(whole) > LONGEST:
+        room = LONGEST - len(_joined(subject, "", words)) - 3
+        problem = re.sub(r"\W+$", "", problem[:room]) + "..."
+        whole = _joined(subject, problem, words)
+    return whole
+
+
+def _joined(subject: str, problem: str, advice: str) -> str:
+    said = f"{subject}: {problem}" if subject else capital(problem)
+    ending = f". {capital(advice)}." if advice else "."
+    return said + ending

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""How far a verdict can be trusted, and what disturbed the measurement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import Facts
+from hasp.profile.diagnosis.causes.limits import FEW
+from hasp.profile.diagnosis.causes.words import share, time
+
+# Shorter runs have less than a hundred samples of the holders.
+SHORT = 1e9  # ns
+# The threads got less of the CPU time that they could have used.
+DISTURBED = 0.75
+# Recording took more of the program's time than that.
+COSTLY = 0.1
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """A level, and the reasons for less than a high one."""
+
+    level: str  # high, medium or low
+    lines: tuple[str, ...]
+
+
+def confidence_in(facts: Facts, lead: Cause) -> Confidence:
+    """Return the confidence in a cause."""
+    profile = facts.profile
+    grave, slight = [], []
+    if profile.damaged:
+        grave.append("the trace is damaged: parts of it are missing here")
+    if lead.fault:
+        return _of(grave, slight)
+    granted = _granted(facts)
+    if granted is not None and granted < DISTURBED:
+        grave.append(
+            f"other programs used the CPUs (this one got {share(granted)} of the time "
+            "it could use): record again on an idle machine"
+        )
+    waits = sum(one.use.contended for one in facts.sites)
+    if lead.site is not None and lead.id != "idle-locks" and waits < FEW:
+        slight.append(f"only {waits} acquisitions waited: record for longer")
+    elif profile.duration_ns < SHORT:
+        slight.append(f"the run took {time(profile.duration_ns)}: record for longer")
+    if profile.overhead.share > COSTLY:
+        slight.append(
+            f"recording took {share(profile.overhead.share)} of the program's time: "
+            "try --sample"
+        )
+    return _of(grave, slight)
+
+
+def _of(grave: list[str], slight: list[str]) -> Confidence:
+    level = "low" if grave else "medium" if slight else "high"
+    return Confidence(level, (*grave, *slight)[:2])
+
+
+def _granted(facts: Facts) -> float | None:
+    """Return the share of usable CPU time that the threads got; None if not known."""
+    samples = facts.profile.process_samples
+    if len(samples) < 5 or not facts.cpu_ns:
+        return None
+    cpus = max(facts.profile.cpus, 1)
+    ready = sum(min(sample.runnable or 0, cpus) for sample in samples) / len(samples)
+    wanted = ready * facts.profile.duration_ns
+    return min(facts.cpu_ns / wanted, 1.0) if wanted else None

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""The verdict on a profile: one sentence, at most five lines of evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.facts import Facts
+from hasp.profile.diagnosis.causes.words import sentence
+from hasp.profile.diagnosis.confidence import Confidence, confidence_in
+from hasp.profile.diagnosis.ranking import ranked
+from hasp.profile.model.profile import Profile
+
+EVIDENCE = 5  # lines
+ALSO = 2  # other causes among them
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What hurts a program most, and what to do about it."""
+
+    lead: Cause
+    others: tuple[Cause, ...]  # faults first, then the largest saving
+    confidence: Confidence
+
+    @property
+    def sentence(self) -> str:
+        """The verdict: at most 160 characters, with the remedy."""
+        return said(self.lead)
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """At most five lines: doubts, facts, and other causes."""
+        doubts = self.confidence.lines
+        also = [f"also: {said(cause)}" for cause in self.others[:ALSO]]
+        room = EVIDENCE - len(doubts) - len(also)
+        return (*doubts, *self.lead.evidence[: max(room, 0)], *also)[:EVIDENCE]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the verdict as `hasp report --json` writes it."""
+        return {
+            **cause_json(self.lead),
+            "evidence": list(self.evidence),
+            "confidence": self.confidence.level,
+        }
+
+
+def said(cause: Cause) -> str:
+    """Return the sentence about a cause."""
+    return sentence(cause.subject, cause.problem, cause.advice)
+
+
+def cause_json(cause: Cause) -> dict[str, Any]:
+    """Return one cause as a record."""
+    return {
+        "sentence": said(cause),
+        "cause": cause.id,
+        "lock": cause.subject or None,
+        "site": cause.site,
+        "holder": cause.holder or None,
+        "remedy": cause.remedy,
+        "saves": cause.saves,
+        "evidence": list(cause.evidence),
+    }
+
+
+def diagnose(profile: Profile) -> Diagnosis:
+    """Return the diagnosis of a profile with at least one lock."""
+    facts = Facts(profile)
+    lead, *others = ranked(facts)
+    return Diagnosis(lead, tuple(others), confidence_in(facts, lead))
