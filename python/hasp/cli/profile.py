@@ -17,6 +17,7 @@ examples:
   hasp profile -- ./server -p 8080           writes hasp.trace
   hasp profile --sample -- ./server          cheaper: samples acquisitions
   hasp profile --lock mcs -- ./server        under another lock algorithm
+  hasp profile --fail-if findings -- ./tests fails if locks are misused
   hasp profile --hang-after 10s -- ./tests   explains hangs: who waits for whom
 
 The program owns the terminal, its input and output, and its signals. Hasp exits with
@@ -52,12 +53,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="and kill the program then, with status 1 (needs --hang-after)",
     )
     add("--report", action="store_true", help="print the report at the end, on stderr")
+    add(
+        "--why",
+        action="store_true",
+        help="print the reasons for the verdict: causes, rules, what was not measured",
+    )
+    add(
+        "--fail-if",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help="exit with 1 if the program succeeds and the condition of `hasp report` "
+        "holds: `findings`, 'wait.p99 > 1ms'",
+    )
     add("command", nargs=argparse.REMAINDER, metavar="COMMAND", help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Record the program, and exit with its status."""
+    from hasp.profile.record.conclusion import Wanted
     from hasp.profile.record.recording import Session
+    from hasp.profile.report.conditions import condition
 
     if not arguments.command:
         raise HaspError(
@@ -70,4 +86,5 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.hang_after,
         kill_on_hang=arguments.kill_on_hang,
     )
-    return session.run(with_report=arguments.report)
+    conditions = tuple(condition(text) for text in arguments.fail_if)
+    return session.run(Wanted(arguments.report, arguments.why, conditions))

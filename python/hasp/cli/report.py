@@ -71,6 +71,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SITE",
         help="stacks and locks of a site: a name, a part of it, or *",
     )
+    add(
+        "--why",
+        action="store_true",
+        help="also print all causes, rules, thresholds, and what was not measured",
+    )
     add("--threads", action="store_true", help="print the threads")
     add("--histogram", metavar="SITE", help="wait, hold and handover times of a site")
     add(
@@ -87,7 +92,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="CONDITION",
-        help="exit with 1 if a lock meets it: [SITE:] METRIC OPERATOR VALUE",
+        help="exit with 1 if a lock meets it: [SITE:] METRIC OPERATOR VALUE; "
+        "`findings`: if a lock is misused, or may deadlock",
     )
 
 
@@ -98,7 +104,7 @@ def _add_formats(parser: argparse.ArgumentParser) -> None:
     def add_form(name: str, words: str) -> None:
         add(f"--{name}", nargs="?", const=STDOUT, metavar="FILE", help=words)
 
-    add_form("json", "the whole report, as one object of the schema hasp.report/1")
+    add_form("json", "the whole report, as one object of the schema hasp.report/2")
     add_form("csv", "a row for each site, with every figure")
     add_form("markdown", "the first screen")
     add_form("html", "the whole report as a page that needs no network")
@@ -170,7 +176,7 @@ def _print(profile: Profile, arguments: argparse.Namespace) -> None:
     if arguments.threads:
         parts.append(lambda: details.print_threads(profile, most))
     if not parts:
-        choice = Choice(metric(arguments.sort), most)
+        choice = Choice(metric(arguments.sort), most, arguments.why)
         parts.append(lambda: print_report(profile, choice))
     for place, part in enumerate(parts):
         if place:
@@ -179,16 +185,9 @@ def _print(profile: Profile, arguments: argparse.Namespace) -> None:
 
 
 def _judge(profile: Profile, conditions: list[Condition | ProgramCondition]) -> int:
-    from hasp.profile.report.conditions import Condition, ProgramCondition, unmet
-    from hasp.profile.report.figures import rows
+    from hasp.profile.report.conditions import failures
 
-    found = rows(profile)
-    of_sites = [one for one in conditions if isinstance(one, Condition)]
-    of_program = [one for one in conditions if isinstance(one, ProgramCondition)]
-    for words in unmet(of_sites, found):
+    notes, held = failures(profile, conditions)
+    for words in (*notes, *held):
         note(words)
-    failures = [words for one in of_program for words in one.fails(profile)]
-    failures += [words for one in of_sites for words in one.fails(found)]
-    for words in failures:
-        note(words)
-    return EXIT_FINDING if failures else 0
+    return EXIT_FINDING if held else 0

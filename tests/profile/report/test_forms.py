@@ -74,7 +74,7 @@ def test_a_trace_after_json_is_not_a_destination(report, tmp_path):
     """`hasp report --json hasp.trace` reads hasp.trace and writes to stdout."""
     status, out, _ = report("hot_lock", "--json")
     assert status == 0
-    assert json.loads(out)["schema"] == "hasp.report/1"
+    assert json.loads(out)["schema"] == "hasp.report/2"
     assert (tmp_path / "hasp.trace").read_text() == "stands for a trace"
     status, out, _ = report("hot_lock", "--folded", "wait")
     assert status == 0

@@ -29,7 +29,8 @@ class Confidence:
 def confidence_in(facts: Facts, lead: Cause) -> Confidence:
     """Return the confidence in a cause."""
     profile = facts.profile
-    grave, slight = [], []
+    grave: list[str] = []
+    slight: list[str] = []
     if profile.damaged:
         grave.append("the trace is damaged: parts of it are missing here")
     if lead.fault:

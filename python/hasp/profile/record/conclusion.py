@@ -8,6 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,22 +20,32 @@ from hasp.profile.record.target import Target
 
 if TYPE_CHECKING:
     from hasp.profile.model.profile import Profile
+    from hasp.profile.report.conditions import Condition, ProgramCondition
 
 MOST_LISTED = 8  # processes; those with the largest traces
 SORTED_BY, ROWS = "share", 10  # the defaults of `hasp report`
 
 
-def tell(target: Target, family: Family, *, hung: bool, with_report: bool) -> None:
-    """Print the last lines on stderr."""
+@dataclass(frozen=True)
+class Wanted:
+    """What to print at the end, and the conditions that make the run fail."""
+
+    report: bool = False
+    why: bool = False
+    conditions: tuple[Condition | ProgramCondition, ...] = ()
+
+
+def tell(target: Target, family: Family, wanted: Wanted, *, hung: bool) -> bool:
+    """Print the last lines on stderr; return true if a condition holds."""
     traces = files.of_session(target.trace, target.session)
     left = family.left(target.session)
     if not traces and not left:
         complain(family.why_no_trace(target.trace.parent))
-        return
+        return False
     profiles = read(traces)
     profiles.sort(key=lambda pair: -_waited(pair[1]))
     if profiles:
-        _tell_first(*profiles[0], hung=hung, with_report=with_report)
+        _tell_first(*profiles[0], wanted, hung=hung)
     for trace, profile in profiles[1:]:
         note(f"also recorded: {shown(trace.path)}, {_process(trace, profile)}")
     if len(traces) > len(profiles):
@@ -45,6 +56,22 @@ def tell(target: Target, family: Family, *, hung: bool, with_report: bool) -> No
             f"{words} {', '.join(map(str, left))} still run{'s' * (len(left) == 1)}, "
             f"and recording continues; `hasp report {shown(target.trace)}` at any time"
         )
+    return _fails([profile for _, profile in profiles], wanted)
+
+
+def _fails(profiles: Sequence[Profile], wanted: Wanted) -> bool:
+    """Print the conditions that hold in any of the processes."""
+    if not wanted.conditions:
+        return False
+    from hasp.profile.report.conditions import failures
+
+    failed = False
+    for profile in profiles:
+        notes, held = failures(profile, wanted.conditions)
+        failed = failed or bool(held)
+        for words in (*(notes if len(profiles) == 1 else ()), *held):
+            note(words)
+    return failed
 
 
 def read(traces: Sequence[files.Trace]) -> list[tuple[files.Trace, Profile]]:
@@ -65,16 +92,19 @@ def read(traces: Sequence[files.Trace]) -> list[tuple[files.Trace, Profile]]:
 
 
 def _tell_first(
-    trace: files.Trace, profile: Profile, *, hung: bool, with_report: bool
+    trace: files.Trace, profile: Profile, wanted: Wanted, *, hung: bool
 ) -> None:
     from hasp.profile.report.headline import empty_words, is_empty, verdict
 
     if is_empty(profile):
         note(empty_words(profile))
-    elif with_report:
-        _print_report(profile)
-    elif not hung:  # the time until a hang says nothing about the hang
-        note(verdict(profile).sentence)
+    elif wanted.report or wanted.why:
+        _print_report(profile, wanted)
+    elif not hung:  # the hang was explained when it was found
+        said = verdict(profile)
+        note(said.sentence)
+        for line in said.evidence:
+            note(f"- {line}")
     from hasp.profile.report.words import share, time
 
     path = shown(trace.path)
@@ -85,13 +115,17 @@ def _tell_first(
     )
 
 
-def _print_report(profile: Profile) -> None:
+def _print_report(profile: Profile, wanted: Wanted) -> None:
     from hasp.profile.report.figures import metric
-    from hasp.profile.report.text import Choice, print_report
+    from hasp.profile.report.text import Choice, print_report, print_verdict
 
     # Standard output belongs to the program.
     with contextlib.redirect_stdout(sys.stderr):
-        print_report(profile, Choice(metric(SORTED_BY), ROWS))
+        choice = Choice(metric(SORTED_BY), ROWS, wanted.why)
+        if wanted.report:
+            print_report(profile, choice)
+        else:
+            print_verdict(profile, choice)
 
 
 def _process(trace: files.Trace, profile: Profile) -> str:

@@ -31,8 +31,11 @@ class Session:
         self._kills = kill_on_hang
         self._killed = False
 
-    def run(self, *, with_report: bool) -> int:
-        """Record, print the summary, and return the program's exit status."""
+    def run(self, wanted: conclusion.Wanted) -> int:
+        """Record, print the summary, and return the exit status.
+
+        It is the program's, or 1 if that is 0 and a condition of `wanted` holds.
+        """
         inherited = keep_signals()
         if self._hang_after is not None:
             hang.prepare()
@@ -43,12 +46,14 @@ class Session:
         self._follow(program, family)
         program.release_signals()
         self._tell_signal(program)
+        failed = False
         with contextlib.suppress(OSError, KeyboardInterrupt):
-            conclusion.tell(
-                self._target, family, hung=self._killed, with_report=with_report
-            )
+            failed = conclusion.tell(self._target, family, wanted, hung=self._killed)
         assert program.wait_status is not None
-        return EXIT_FINDING if self._killed else end_as(program.wait_status)
+        if self._killed:
+            return EXIT_FINDING
+        status = end_as(program.wait_status)
+        return EXIT_FINDING if failed and status == 0 else status
 
     def _follow(self, program: Foreground, family: Family) -> None:
         watch = hang.HangWatch(self._traces)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from hasp.base.errors import HaspError
 from hasp.profile.model.profile import Profile
-from hasp.profile.report.figures import Metric, Row, matches, metric
+from hasp.profile.model.waiting import waiting
+from hasp.profile.report.figures import Metric, Row, matches, metric, rows
 from hasp.profile.report.words import quantity
 
 OPERATORS: dict[str, tuple[Callable[[float, float], bool], str]] = {
@@ -34,6 +35,7 @@ FORM = re.compile(
     r"(?P<operator>>=|<=|==|!=|>|<)\s*"
     r"(?P<value>[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*(?P<unit>[A-Za-zµ%]*)\s*"
 )
+ALONE = ("findings",)  # metrics that need no operator: any at all
 EXAMPLE = "for example: --fail-if 'wait.p99 > 1ms' or --fail-if 'db.c*: contended > 5%'"
 
 
@@ -79,9 +81,14 @@ class Condition:
         return self.glob is None or matches(row.site, self.glob)
 
 
+def findings_in(profile: Profile) -> int:
+    """Return the number of misuses and inversions; of deadlocks if there are none."""
+    return len(profile.events) or len(waiting(profile).cycles)
+
+
 # Figures of the whole program: unit and accessor.
 PROGRAM: dict[str, tuple[str, Callable[[Profile], float]]] = {
-    "findings": ("count", lambda profile: len(profile.events)),
+    "findings": ("count", findings_in),
     "sections": ("share", lambda profile: profile.section_share),
     "overhead": ("share", lambda profile: profile.overhead.share),
 }
@@ -109,6 +116,8 @@ class ProgramCondition:
 
 def parse(text: str) -> Parsed:
     """Split a condition into its parts."""
+    if text.strip() in ALONE:
+        text = f"{text.strip()} > 0"
     match = FORM.fullmatch(text)
     if not match:
         raise HaspError(
@@ -162,6 +171,18 @@ def _value(parts: Parsed, unit: str) -> float:
             f"its units: {wanted}; {EXAMPLE}",
         )
     return parts.value * units.get(parts.unit, 1)
+
+
+def failures(
+    profile: Profile, conditions: Sequence[Condition | ProgramCondition]
+) -> tuple[list[str], list[str]]:
+    """Return notes about conditions that check nothing, and those that hold."""
+    found = rows(profile)
+    of_sites = [one for one in conditions if isinstance(one, Condition)]
+    of_program = [one for one in conditions if isinstance(one, ProgramCondition)]
+    held = [words for one in of_program for words in one.fails(profile)]
+    held += [words for one in of_sites for words in one.fails(found)]
+    return unmet(of_sites, found), held
 
 
 def unmet(conditions: Sequence[Condition], found: Sequence[Row]) -> list[str]:

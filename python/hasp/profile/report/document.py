@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A profile as one JSON object of the schema hasp.report/1 (report.schema.json).
+"""A profile as one JSON object of the schema hasp.report/2 (report.schema.json).
 
 Times are in nanoseconds, shares are fractions of 1, and null means not measured.
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from hasp import version
+from hasp.profile.diagnosis.diagnose import cause_json
 from hasp.profile.model.distribution import Distribution
 from hasp.profile.model.profile import Lock, Profile, Site, SiteStats, Thread
 from hasp.profile.report.figures import (
@@ -24,7 +25,7 @@ from hasp.profile.report.findings import Finding, Names, findings, inversions
 from hasp.profile.report.headline import verdict
 from hasp.profile.symbols.frame import Frame, Stack
 
-SCHEMA = "hasp.report/1"
+SCHEMA = "hasp.report/2"
 # A program may have a million locks; `instances` counts omitted ones too.
 MOST_LOCKS, MOST_LOCKS_OF_A_SITE = 10_000, 100
 
@@ -33,14 +34,12 @@ def document(profile: Profile) -> dict[str, Any]:
     """Return the whole report."""
     names = Names(profile)
     said = verdict(profile)
+    found = said.diagnosis
     return {
         "schema": SCHEMA,
         "version": version(),
-        "verdict": said.sentence,
-        "evidence": list(said.evidence),
-        "bottlenecks": list(said.bottlenecks),
-        "advice": [vars(one) for one in said.advice],
-        "hints": list(said.hints),
+        "verdict": said.record,
+        "causes": [cause_json(one) for one in found.others] if found else [],
         "hang": list(said.hang),
         "overhead": vars(profile.overhead),
         "program": program(profile),

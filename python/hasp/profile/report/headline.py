@@ -1,50 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The headline of a report: verdict, evidence and advice."""
+"""The headline of a report: the verdict and its evidence."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import Any
 
-from hasp.base.errors import HaspError
+from hasp.profile.diagnosis.diagnose import Diagnosis, diagnose
 from hasp.profile.model.profile import Profile
 from hasp.profile.model.waiting import waiting
-from hasp.profile.report.figures import Row, contended_share, idle_rows, rows
-from hasp.profile.report.words import count, plural, share, time
-
-if TYPE_CHECKING:
-    from hasp.profile.diagnosis.verdict import SiteVerdict
-    from hasp.profile.diagnosis.verdict import Verdict as Advice
-
-
-@dataclass(frozen=True)
-class SiteAdvice:
-    """The advice for one site."""
-
-    site: int
-    name: str
-    bottlenecks: tuple[str, ...]
-    # a lock algorithm of `hasp list`; None: keep the present one
-    recommendation: str | None
-    keep: str  # why no other algorithm is worth it
-    alternatives: tuple[str, ...]
-    avoid: tuple[str, ...]
-    hints: tuple[str, ...]  # remedies other than another algorithm
-    cautions: tuple[str, ...]
-
-    @property
-    def words(self) -> str:
-        """The advice in one line; empty if there is none."""
-        parts = []
-        if self.recommendation:
-            others = (
-                f" (or {', '.join(self.alternatives)})" if self.alternatives else ""
-            )
-            parts.append(f"try the algorithm {self.recommendation}{others}")
-        parts += [self.keep] if self.keep else []
-        parts += [f"avoid {', '.join(self.avoid)}"] if self.avoid else []
-        parts += [*self.hints, *self.cautions]
-        return f"{self.name}: {'; '.join(parts)}" if parts else ""
+from hasp.profile.report.figures import idle_rows, rows
 
 
 @dataclass(frozen=True)
@@ -52,11 +17,10 @@ class Verdict:
     """The verdict in one sentence, with its evidence."""
 
     sentence: str
-    evidence: tuple[str, ...]
-    bottlenecks: tuple[str, ...] = ()
-    advice: tuple[SiteAdvice, ...] = ()
-    hints: tuple[str, ...] = ()  # for the whole program
+    evidence: tuple[str, ...] = ()  # at most five lines
+    diagnosis: Diagnosis | None = None  # None: there was nothing to diagnose
     hang: tuple[str, ...] = ()  # which thread waited for which in a final deadlock
+    record: dict[str, Any] = field(default_factory=dict)  # the verdict as JSON
 
 
 EMPTY = (
@@ -76,84 +40,29 @@ def empty_words(profile: Profile) -> str:
     """Explain why no lock was used, which an incomplete trace cannot prove."""
     if profile.damaged:
         return DAMAGED + DOUBTFUL
-    return DOUBTFUL if profile.warnings else EMPTY
+    if profile.warnings:
+        return DOUBTFUL
+    others = [one.name for one in profile.unseen_runtimes]
+    unseen = f" Locks of {', '.join(others)} are not seen." if others else ""
+    return EMPTY + unseen
 
 
 def verdict(profile: Profile) -> Verdict:
-    """Return the verdict of the diagnosis, preceded by the standard evidence.
-
-    The sentence of a damaged trace begins with a warning.
-    """
-    found = _verdict(profile)
-    if profile.damaged and not is_empty(profile):
-        return replace(found, sentence=DAMAGED + found.sentence)
-    return found
-
-
-def _verdict(profile: Profile) -> Verdict:
+    """Return the verdict of the diagnosis; all forms of a report print its words."""
     if is_empty(profile):
-        return Verdict(empty_words(profile), ())
+        words = empty_words(profile)
+        return Verdict(words, record=_nothing(words))
+    found = diagnose(profile)
     hang = waiting(profile)
-    if hang.is_deadlock:
-        lines = hang.lines()
-        return Verdict(lines[0], evidence(profile, rows(profile)), hang=(*lines[1:],))
-    found = rows(profile)
-    general = evidence(profile, found)
-    try:
-        from hasp.profile.diagnosis import advise
-
-        advice: Advice = advise(profile)
-    except HaspError as problem:  # diagnosis needs native programs, a report does not
-        return Verdict(plain(found), (*general, f"no advice: {problem.message}"))
     return Verdict(
-        advice.sentence,
-        (*general, *advice.evidence),
-        tuple(advice.bottlenecks),
-        tuple(map(_site_advice, advice.sites)),
-        (*advice.hints, *advice.cautions),
+        found.sentence,
+        found.evidence,
+        found,
+        tuple(hang.lines()) if hang.is_deadlock else (),
+        found.as_json(),
     )
 
 
-def _site_advice(site: SiteVerdict) -> SiteAdvice:
-    return SiteAdvice(
-        site.site,
-        site.name,
-        site.bottlenecks,
-        site.recommendation,
-        site.keep,
-        site.alternatives,
-        site.avoid,
-        site.hints,
-        site.cautions,
-    )
-
-
-def plain(found: list[Row]) -> str:
-    """Return the headline of a report without diagnosis, about the largest cost."""
-    if not found:
-        return "No lock was acquired; threads only waited for each other's signals"
-    top = found[0]
-    return (
-        f"{share(top.site.share, ' ')} of thread time is spent on {top.name}: "
-        f"{time(top.use.wait.total_ns)} waiting for it, {time(top.use.hold.total_ns)} "
-        "holding it"
-    )
-
-
-def evidence(profile: Profile, found: list[Row]) -> tuple[str, ...]:
-    """Return the figures at the start of every report."""
-    threads = plural(profile.thread_count, "thread")
-    lines = [
-        f"{share(profile.section_share, ' ')} of all threads' time is in critical "
-        f"sections ({threads}, {plural(profile.cpus, 'CPU')})"
-    ]
-    if found:
-        top = found[0]
-        lines.append(
-            f"{share(contended_share(top.use), ' ')} of {count(top.use.acquisitions)} "
-            f"acquisitions of {top.name} had to wait"
-        )
-    if profile.events:
-        found_words = plural(len(profile.events), "finding")
-        lines.append(f"{found_words} of lock misuse or lock order, see below")
-    return tuple(lines)
+def _nothing(words: str) -> dict[str, Any]:
+    names = ("cause", "lock", "site", "holder", "remedy", "confidence")
+    return {"sentence": words, **dict.fromkeys(names), "saves": 0.0, "evidence": []}

@@ -20,8 +20,9 @@ from hasp.profile.report.flame import tree
 from hasp.profile.report.headline import is_empty, verdict
 from hasp.profile.report.order_graph import HEIGHT, WIDTH, order_graph
 from hasp.profile.report.stacks import KINDS, sums
-from hasp.profile.report.text import advice_lines, headline, overhead_words
+from hasp.profile.report.text import headline, overhead_words
 from hasp.profile.report.timeline import process_samples, timeline
+from hasp.profile.report.why import why
 
 MOST_SITES, MOST_DETAILED, MOST_LOCKS, MOST_THREADS = 1000, 100, 20, 500
 MOST_FINDINGS = 50
@@ -75,7 +76,7 @@ def render(profile: Profile) -> str:
         verdict=said.sentence,
         hang=said.hang,
         evidence=said.evidence,
-        advice=advice_lines(said),
+        why=why(profile, said.diagnosis),
         findings=findings(profile, names)[:MOST_FINDINGS],
         inversions=inversions(profile, names)[:MOST_FINDINGS],
         events=len(profile.events),

@@ -12,7 +12,6 @@ from hasp.profile.report.findings import Names, findings, frame_words, inversion
 from hasp.profile.report.headline import verdict
 from hasp.profile.report.text import (
     HEADINGS,
-    advice_lines,
     cells,
     headline,
     overhead_words,
@@ -55,8 +54,6 @@ def markdown(profile: Profile, by: Metric, top: int | None) -> str:
     parts = [f"**{_cell(said.sentence)}**"]
     if said.evidence:
         parts.append("\n".join(f"- {_cell(line)}" for line in said.evidence))
-    if advice := advice_lines(said):
-        parts.append("\n".join(f"> {_cell(line)}\n>" for line in advice))
     parts.append(f"`{command}`\n{recorded}")
     found = rows(profile, by)
     if found:

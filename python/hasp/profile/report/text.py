@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 FINDINGS = 10
 LONG_NAME = 40  # characters
-EVIDENCE = 5  # lines; more would push the table off the first screen
 IDLE_HEADINGS = (
     *(
         "site",
@@ -63,25 +62,14 @@ class Choice:
 
     by: Metric
     top: int | None = 10  # None: all
+    why: bool = False  # also the rules, thresholds and missing measures
 
 
 def print_report(profile: Profile, choice: Choice) -> None:
     """Print the first screen to stdout."""
+    print_verdict(profile, choice)
     out = console()
     names = Names(profile)
-    said = verdict(profile)
-    say(out, said.sentence, style="bold")
-    for line in said.hang:
-        indent = line[: len(line) - len(line.lstrip())]
-        say(out, line.strip(), f"  {indent}")
-    again = Again(profile, said.sentence)
-    for line in said.evidence[:EVIDENCE]:
-        say(out, again.briefly(line), "- ")
-    if len(said.evidence) > EVIDENCE:
-        more = plural(len(said.evidence) - EVIDENCE, "more rule")
-        say(out, f"{more}: hasp advise TRACE", "- ")
-    for line in advice_lines(said):
-        say(out, again.briefly(line), "> ")
     out.print()
     for line in headline(profile):
         say(out, line)
@@ -95,6 +83,32 @@ def print_report(profile: Profile, choice: Choice) -> None:
         say(out, others_words(profile.others))
     for warning in profile.warnings:
         say(out, f"warning: {warning}")
+
+
+def print_verdict(profile: Profile, choice: Choice) -> None:
+    """Print the verdict with its evidence, and its reasons if they are wanted."""
+    out = console()
+    said = verdict(profile)
+    say(out, said.sentence, style="bold")
+    again = Again(profile, said.sentence)
+    for line in said.evidence:
+        say(out, again.briefly(line), "- ")
+    for line in said.hang:
+        indent = line[: len(line) - len(line.lstrip())]
+        say(out, line.strip(), f"  {indent}")
+    if choice.why:
+        print_why(profile, said, out, again)
+
+
+def print_why(profile: Profile, said: Verdict, out: Console, again: Again) -> None:
+    """Print all causes, the rules that fired, and the measures that are missing."""
+    from hasp.profile.report.why import why
+
+    for heading, lines in why(profile, said.diagnosis):
+        out.print()
+        out.print(heading, style="bold")
+        for line in lines:
+            say(out, again.briefly(line), "- ")
 
 
 class Again:
@@ -122,15 +136,6 @@ def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
     text = escaped(text)
     lines = wrap(text, out.width, initial_indent=indent, subsequent_indent=blank)
     out.print("\n".join(lines), style=style or None, soft_wrap=True)
-
-
-def advice_lines(said: Verdict, most: int = 5) -> list[str]:
-    """Return a line for each site with advice."""
-    lines = [one.words for one in said.advice if one.words]
-    more = (
-        [f"and {plural(len(lines) - most, 'more site')}"] if len(lines) > most else []
-    )
-    return [*lines[:most], *more, *said.hints]
 
 
 def headline(profile: Profile) -> list[str]:

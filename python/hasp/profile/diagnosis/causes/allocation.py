@@ -20,8 +20,8 @@ def detect(one: SiteFacts) -> Cause | None:
     return Cause(
         "allocation",
         one.name,
-        f"{one.waiting} while {call(one.holder.function)} allocates memory under it, "
-        f"{time(one.usual_hold)} each time",
+        f"{one.waiting} while {call(one.holder)} allocates memory under it, "
+        f"{time(one.each_hold)} each time",
         ("Allocate and free outside the lock",),
         one.loss * part,
         (
@@ -29,7 +29,7 @@ def detect(one: SiteFacts) -> Cause | None:
             f"{holding.samples} samples with waiters",
         ),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )
 
 

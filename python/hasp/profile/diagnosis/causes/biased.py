@@ -22,11 +22,11 @@ def detect(one: SiteFacts) -> Cause | None:
     return Cause(
         "biased",
         one.name,
-        f"{call(one.holder.function)} takes it {number(one.rate)} times per second, "
+        f"{call(one.holder)} takes it {number(one.rate)} times per second, "
         "and no other thread ever wants it",
         ("Drop the lock, or lock once for many operations", "Drop the lock"),
         one.facts.share(use.acquisitions * OPERATION),
         (f"{number(use.acquisitions)} acquisitions, {use.contended} had to wait",),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )

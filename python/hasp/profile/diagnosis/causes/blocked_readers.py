@@ -6,7 +6,7 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import OPERATION, TRANSFER
-from hasp.profile.diagnosis.causes.words import call, number, share, time
+from hasp.profile.diagnosis.causes.words import call, number, share, time, within
 from hasp.profile.model.profile import Kind, Operation
 
 
@@ -23,7 +23,7 @@ def detect(one: SiteFacts) -> Cause | None:
     if not writes.acquisitions or reads.wait.total_ns < writes.wait.total_ns:
         return None
     write_hold = writes.hold.mean_ns or 0.0
-    holder = one.holder.function
+    holder = one.holder
     return Cause(
         "blocked-readers",
         one.name,
@@ -53,7 +53,7 @@ def _counting(one: SiteFacts, cost: float) -> Cause | None:
         "blocked-readers",
         one.name,
         f"{len(one.users)} threads take it to read {number(one.rate)} times per "
-        f"second in {call(one.holder.function)}, for {time(hold)} each time",
+        f"second{within(one.holder)}, for {time(hold)} each time",
         (
             "Publish a copy that readers need no lock for (RCU)",
             "Let readers go without a lock",
@@ -61,5 +61,5 @@ def _counting(one: SiteFacts, cost: float) -> Cause | None:
         one.facts.share(cost),
         ("each read writes the lock's cache line, which moves between the CPUs",),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )

@@ -40,13 +40,13 @@ def detect(one: SiteFacts) -> Cause | None:
     return Cause(
         "blocking-section",
         one.name,
-        f"{one.waiting} while {call(one.holder.function)} {doing(state)}, "
-        f"{time(one.usual_hold)} each time",
+        f"{one.waiting} while {call(one.holder)} {doing(state)}, "
+        f"{time(one.each_hold)} each time",
         (remedy(state),),
         one.loss * state.asleep,
         tuple(_evidence(one, state)),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )
 
 

@@ -25,8 +25,8 @@ from hasp.profile.diagnosis.causes import (
     stuck,
     tiny_section,
     trylock_loop,
-    unfair,
     uneven_stripes,
+    unfair,
 )
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import ConditionFacts
@@ -53,8 +53,8 @@ OF_SITES: Sequence[Detector] = (
     nested_locks.detect,
     unfair.detect,
     shared_line.detect,
-    tiny_section.detect,
     convoy.detect,
+    tiny_section.detect,
     biased.detect,
     idle_locks.detect,
     long_section.detect,

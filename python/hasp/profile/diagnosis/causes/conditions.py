@@ -52,6 +52,8 @@ class ConditionFacts:
         """
         if not self.wakes:
             return 0.0
+        if self.use.futile_wakes is not None:
+            return min(self.use.futile_wakes / self.wakes, 1.0)
         useful = self.use.signals + self.use.broadcasts
         return max(0.0, 1 - useful / self.wakes)
 

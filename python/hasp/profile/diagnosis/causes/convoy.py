@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The lock is free, but handing it to a sleeping waiter takes longer than its section."""
+"""The lock is free while it is handed to a sleeping waiter, longer than its section."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hasp.profile.model.profile import Kind
 
 
 def detect(one: SiteFacts) -> Cause | None:
-    """Return the cause if the lock is handed over most times, slower than it is held."""
+    """Return the cause if most acquisitions are handovers that outlast the section."""
     use = one.use
     if one.site.kind is not Kind.MUTEX or use.contended < FEW:
         return None
@@ -24,7 +24,7 @@ def detect(one: SiteFacts) -> Cause | None:
         "convoy",
         one.name,
         f"handing it over to a sleeping thread takes {time(handover)}, "
-        f"{call(one.holder.function)} holds it for {time(hold)}",
+        f"{call(one.holder)} holds it for {time(hold)}",
         (
             "Let running threads overtake: hasp run --lock futex",
             "Use an unfair lock",
@@ -35,5 +35,5 @@ def detect(one: SiteFacts) -> Cause | None:
             f"{share(changes)} change the owner",
         ),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )

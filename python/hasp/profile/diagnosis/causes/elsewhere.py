@@ -51,6 +51,7 @@ def unseen(facts: Facts) -> Cause | None:
 def not_locks(facts: Facts) -> Cause:
     """Return the cause that remains: threads hardly wait for locks."""
     cpus = max(facts.profile.cpus, 1)
+    waited = share(_waited(facts))
     top = max(facts.sites, key=lambda one: one.wait_ns, default=None)
     most = f", most for {top.name}" if top and top.wait_ns else ""
     busy = facts.running / cpus
@@ -58,11 +59,15 @@ def not_locks(facts: Facts) -> Cause:
         advice = ("The CPUs are busy: look at the code (perf top)",)
     else:
         advice = ("Look for I/O, sleep and idle time (perf trace -s)",)
+    problem = "the locks that Hasp sees are not the bottleneck: threads wait "
+    problem += f"{waited} of their time for them"
+    if _waited(facts) >= MATTERS and busy >= 1 - PART:
+        problem = f"the CPUs are full: threads wait {waited} of their time for locks "
+        problem += "that Hasp sees, but no CPU is free for them"
     return Cause(
         "not-locks",
         "",
-        "the locks that Hasp sees are not the bottleneck: threads wait "
-        f"{share(_waited(facts))} of their time for them",
+        problem,
         advice,
         0.0,
         (

@@ -118,14 +118,21 @@ class SiteFacts:
         known = self.facts.threads_by_number
         return tuple(known[n] for n in self.site.threads if n in known)
 
+    @property
+    def each_hold(self) -> float:
+        """The mean hold in ns, of the function with the longest holds if known."""
+        holders = self.site.holders
+        mean = holders[0].mean_ns if holders else None
+        return mean or self.hold_mean
+
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """What each function did with the locks, the longest holder first."""
         return self.facts.parts.get(self.site.number, ())
 
     @cached_property
-    def holder(self) -> Part:
-        """The function that holds the locks longest."""
+    def holder(self) -> str:
+        """The function that holds the locks longest; "" if it is not known."""
         return holder_of(self.site, self.parts)
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import ConditionFacts
-from hasp.profile.diagnosis.causes.words import call, number, share
+from hasp.profile.diagnosis.causes.words import number, share, within
 
 # Threads woken by each broadcast.
 MANY = 2.0
@@ -23,7 +23,7 @@ def detect(one: ConditionFacts) -> Cause | None:
     return Cause(
         "herd",
         one.name,
-        f"each broadcast wakes {woken:.0f} threads in {call(one.function)} for one "
+        f"each broadcast wakes {woken:.0f} threads{within(one.function)} for one "
         "piece of work; the others wait again",
         ("Signal one thread instead (pthread_cond_signal)", "Signal one thread"),
         one.cost_share * wasted,

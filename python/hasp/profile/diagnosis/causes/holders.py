@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hasp.profile.model.naming import is_library, is_wrapper, without_arguments
@@ -69,10 +69,9 @@ def _place(frame: Frame | None) -> str:
     return f"{frame.file.rpartition('/')[2]}:{frame.line}"
 
 
-def holder_of(site: Site, parts: Iterable[Part]) -> Part:
-    """Return the function with the longest holds, or the first that acquired it."""
-    known = [part for part in parts if part.function]
-    if known:
-        return known[0]
-    frame = frame_of(site.first)
-    return Part(function_of(site.first), _place(frame), 0, 0, 0, 0)
+def holder_of(site: Site, parts: Sequence[Part]) -> str:
+    """Return the function with the longest holds, or the first that acquired."""
+    if site.holders:
+        return site.holders[0].function
+    named = (part.function for part in parts if part.function)
+    return next(named, "") or function_of(site.first)

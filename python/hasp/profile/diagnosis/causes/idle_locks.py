@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import MANY_LOCKS
-from hasp.profile.diagnosis.causes.words import number
+from hasp.profile.diagnosis.causes.limits import MANY_LOCKS, MATTERS
+from hasp.profile.diagnosis.causes.words import number, share
 
 PAGE = 4096  # bytes
 FAULT = 500.0  # ns for a page fault that only clears a page
@@ -20,16 +20,21 @@ def detect(one: SiteFacts) -> Cause | None:
     size = max(locks[0].bytes, 1)
     step = 1 + len(locks) // 1000
     some = locks[::step]
-    used = sum(lock.contended > 0 for lock in some) / len(some)
+    used = sum(lock.acquisitions > 0 for lock in some) / len(some)
+    waited = sum(lock.contended for lock in some)
+    taken = sum(lock.acquisitions for lock in some)
+    if waited > MATTERS * taken:
+        return None
     memory = size * len(locks)
     return Cause(
         "idle-locks",
         one.name,
         f"{number(len(locks))} locks take {number(memory)}B, and "
-        f"{100 * used:.0f} % of them ever made a thread wait",
+        f"{share(used)} of them were used while it was recorded",
         ("Use one lock for many objects (lock striping)", "Use fewer locks"),
-        one.facts.share(memory / PAGE * FAULT),
+        # Memory is a cost that no time shows; it is told if nothing else costs more.
+        max(one.facts.share(memory / PAGE * FAULT), MATTERS),
         (f"{size} bytes each, {number(one.rate)} acquisitions per second",),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )

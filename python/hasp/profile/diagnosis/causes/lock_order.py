@@ -6,7 +6,7 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.causes.holders import function_of
-from hasp.profile.diagnosis.causes.words import SHORTEST_NAME, call, short_site
+from hasp.profile.diagnosis.causes.words import SHORTEST_NAME, call, short_site, within
 from hasp.profile.model.profile import Edge, Event, Site
 
 INVERSIONS = ("order-inversion", "reader-inversion")
@@ -28,8 +28,8 @@ def _cause(facts: Facts, event: Event) -> Cause:
     name = first.name if first else f"lock {event.lock}"
     other = short_site(second.name, OTHER_NAME) if second else f"lock {event.other}"
     if second is first:
-        problem = f"two of these locks are acquired in both orders in {call(here)}"
-        advice = ("Order them by address",)
+        problem = f"two of these locks are acquired in both orders{within(here)}"
+        advice: tuple[str, ...] = ("Order them by address",)
     elif there:
         problem = f"{call(here)} takes it before {other}, {call(there)} after it"
         advice = (
@@ -37,7 +37,7 @@ def _cause(facts: Facts, event: Event) -> Cause:
             "Take both in one order",
         )
     else:
-        problem = f"it is part of a cycle with {other}, taken in {call(here)}"
+        problem = f"it is part of a cycle with {other}, taken{within(here)}"
         advice = ("Take the locks in one order",)
     return Cause(
         "lock-order",

@@ -12,7 +12,6 @@ from hasp.profile.diagnosis.causes.words import call, share, time
 
 def detect(one: SiteFacts) -> Cause | None:
     """Return the cause of waits that nothing else explains: the section's work."""
-    hold = one.usual_hold
     if one.hold_mean <= TINY:
         return None
     state = state_of(one)
@@ -20,8 +19,8 @@ def detect(one: SiteFacts) -> Cause | None:
     return Cause(
         "long-section",
         one.name,
-        f"{one.waiting} while {call(one.holder.function)} runs under it, {time(hold)} "
-        "each time",
+        f"{one.waiting} while {call(one.holder)} runs under it, "
+        f"{time(one.each_hold)} each time",
         (
             "Move work out of the critical section, or split the lock",
             "Shorten the section",
@@ -29,5 +28,5 @@ def detect(one: SiteFacts) -> Cause | None:
         one.loss * state.running,
         (f"it is held for {share(held)} of the run, {time(one.hold_mean)} on average",),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.causes.holders import function_of
-from hasp.profile.diagnosis.causes.words import call
+from hasp.profile.diagnosis.causes.words import call, time
 from hasp.profile.model.profile import Event
 
 # Kind of event -> problem and remedy.
@@ -67,9 +67,7 @@ def _cause(facts: Facts, event: Event) -> Cause:
         problem.format(where=call(where) if where else "a thread") + times,
         (advice,),
         0.0,
-        (
-            f"{event.kind}: {event.count:,} times, first after {event.at_ns / 1e9:.1f} s",
-        ),
+        (f"{event.kind}: {event.count:,} times, first after {time(event.at_ns)}",),
         site.number if site else None,
         where,
         fault=True,

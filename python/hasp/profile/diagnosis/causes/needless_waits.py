@@ -6,7 +6,7 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import ConditionFacts
 from hasp.profile.diagnosis.causes.limits import MOST
-from hasp.profile.diagnosis.causes.words import call, number, share
+from hasp.profile.diagnosis.causes.words import number, share, within
 
 
 def detect(one: ConditionFacts) -> Cause | None:
@@ -16,7 +16,7 @@ def detect(one: ConditionFacts) -> Cause | None:
     return Cause(
         "needless-waits",
         one.name,
-        f"{share(one.again)} of the wake-ups in {call(one.function)} find nothing to "
+        f"{share(one.again)} of the wake-ups{within(one.function)} find nothing to "
         "do, and the thread waits again",
         (
             "Check the condition before waiting, and signal only when it holds",

@@ -49,8 +49,8 @@ def detect(one: SiteFacts) -> Cause | None:
     return Cause(
         "nested-locks",
         one.name,
-        f"{one.waiting} while {call(one.holder.function)} holds it to take "
-        f"{inner.name}, {time(one.usual_hold)} each time",
+        f"{one.waiting} while {call(one.holder)} holds it to take "
+        f"{inner.name}, {time(one.each_hold)} each time",
         (
             "Release the outer lock before taking the inner one",
             "Release the outer lock first",
@@ -58,5 +58,5 @@ def detect(one: SiteFacts) -> Cause | None:
         one.loss * part,
         (f"{share(part)} of the outer hold is spent on the inner lock",),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )

@@ -20,7 +20,7 @@ def detect(one: SiteFacts) -> Cause | None:
     return Cause(
         "preempted-holder",
         one.name,
-        f"{one.waiting} while {call(one.holder.function)} holds it but has lost its "
+        f"{one.waiting} while {call(one.holder)} holds it but has lost its "
         f"CPU, {time(one.usual_hold)} each time",
         (
             f"Run no more threads than the {cpus} CPUs",
@@ -32,5 +32,5 @@ def detect(one: SiteFacts) -> Cause | None:
             f"but had no CPU ({cut} holds were cut)",
         ),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )

@@ -42,7 +42,7 @@ def detect(one: SiteFacts) -> Cause | None:
         "shared-line",
         one.name,
         f"{number(len(one.site.locks))} locks share cache lines; "
-        f"{call(one.holder.function)} takes them {number(one.rate)} times per second "
+        f"{call(one.holder)} takes them {number(one.rate)} times per second "
         "and disturbs the neighbours",
         (f"Align each to {LINE} bytes",),
         one.facts.share(cost),
@@ -51,5 +51,5 @@ def detect(one: SiteFacts) -> Cause | None:
             f"{share(changes)} change the owner",
         ),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from hasp.locks.native import REFERENCE
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import MATTERS
+from hasp.profile.diagnosis.causes.limits import MATTERS, MOST
 from hasp.profile.diagnosis.causes.words import call, share, time
 from hasp.profile.model.profile import Kind
 
@@ -13,7 +14,10 @@ from hasp.profile.model.profile import Kind
 def detect(one: SiteFacts) -> Cause | None:
     """Return the cause if more threads than CPUs use a lock that spins."""
     cpus = max(one.facts.profile.cpus, 1)
-    spins = one.site.kind is Kind.SPINLOCK or (one.use.spinning or 0.0) > 0.5
+    replaced = one.facts.profile.lock not in ("", REFERENCE)
+    spins = one.site.kind is Kind.SPINLOCK or (
+        replaced and (one.use.spinning or 0.0) > MOST
+    )
     if not spins or one.facts.workers <= cpus:
         return None
     saves = one.wait_share
@@ -24,11 +28,11 @@ def detect(one: SiteFacts) -> Cause | None:
         "spinning",
         one.name,
         f"{one.facts.workers} threads on {cpus} CPUs spin for it up to "
-        f"{time(longest)}; {call(one.holder.function)} holds it for "
+        f"{time(longest)}; {call(one.holder)} holds it for "
         f"{time(one.hold_mean)}, without a CPU at times",
         ("Use a mutex, whose waiters sleep", "Use a mutex"),
         saves,
         (f"{share(one.wait_share)} of the threads' time is spent spinning for it",),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )

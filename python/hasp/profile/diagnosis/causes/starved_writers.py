@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.words import call, number, time
+from hasp.profile.diagnosis.causes.words import number, time, within
 from hasp.profile.model.profile import Kind, Operation
 
 # A writer waits for so many reads in a row: one after another, without a gap.
@@ -24,12 +24,13 @@ def detect(one: SiteFacts) -> Cause | None:
         return None
     if writes.wait.total_ns < reads.wait.total_ns:
         return None
-    writer = max(one.parts, key=lambda part: part.wait_ns, default=one.holder)
+    waiting = max(one.parts, key=lambda part: part.wait_ns, default=None)
+    writer = waiting.function if waiting else one.holder
     return Cause(
         "starved-writers",
         one.name,
-        f"writers in {call(writer.function)} wait {time(waited)} each time, because new "
-        f"readers keep it; a read takes {time(read_hold)}",
+        f"writers{within(writer)} wait {time(waited)} each time, because "
+        f"new readers keep it; a read takes {time(read_hold)}",
         (
             "Prefer writers (PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)",
             "Let writers go first (pthread_rwlockattr_setkind_np)",
@@ -41,5 +42,5 @@ def detect(one: SiteFacts) -> Cause | None:
             f"{number(writes.acquisitions)} writes of {time(write_hold)}",
         ),
         one.site.number,
-        writer.function,
+        writer,
     )

@@ -7,7 +7,7 @@ from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.causes.holders import function_of
 from hasp.profile.diagnosis.causes.limits import MOST, SLICE
-from hasp.profile.diagnosis.causes.words import call, time
+from hasp.profile.diagnosis.causes.words import call, time, within
 from hasp.profile.model.held_at_end import HeldAtEnd
 from hasp.profile.model.profile import Profile
 from hasp.profile.model.waiting import Waiter, waiting
@@ -43,14 +43,15 @@ def _matters(profile: Profile, one: HeldAtEnd) -> bool:
 def _deadlock(profile: Profile, cycle: tuple[Waiter, ...]) -> Cause:
     first = cycle[0]
     site = profile.site_of(first.lock)
-    where = [call(function_of(one.thread.waiting_stack)) for one in cycle]
+    where = [function_of(one.thread.waiting_stack) for one in cycle]
     if len(cycle) == 1:
-        problem = f"a thread in {where[0]} waits for it and already holds it"
+        problem = f"a thread{within(where[0])} waits for it and already holds it"
         advice = "Release it before locking again, or make it recursive"
     else:
         others = " and ".join(dict.fromkeys(one.lock_name for one in cycle[1:]))
-        problem = f"deadlock of {len(cycle)} threads in {', '.join(where[:2])} with "
-        problem += others
+        calls = ", ".join(call(name) for name in dict.fromkeys(where) if name)
+        calls = f" in {calls}" if calls else ""
+        problem = f"deadlock of {len(cycle)} threads{calls} with {others}"
         advice = "Take the locks in one order"
     return Cause(
         "stuck",

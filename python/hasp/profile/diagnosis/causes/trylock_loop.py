@@ -6,7 +6,7 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import MOST, OPERATION, TRANSFER
-from hasp.profile.diagnosis.causes.words import call, number, share
+from hasp.profile.diagnosis.causes.words import number, share, within
 
 # Failures in a row by one thread: a loop, not a second choice.
 LOOP = 8
@@ -23,13 +23,13 @@ def detect(one: SiteFacts) -> Cause | None:
     return Cause(
         "trylock-loop",
         one.name,
-        f"{number(rate)} trylocks per second fail in {call(one.holder.function)}, "
+        f"{number(rate)} trylocks per second fail{within(one.holder)}, "
         f"{share(use.trylock_failures / use.trylocks)} of them all",
         ("Block in lock instead of polling, or do other work", "Block in lock"),
         one.facts.share(_spent(one)),
         (f"up to {number(use.longest_failing_run)} trylocks fail in a row",),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )
 
 
@@ -40,6 +40,8 @@ def _spent(one: SiteFacts) -> float:
     loop does: its time outside sections counts by the share of its failing attempts.
     """
     least = one.use.trylock_failures * (OPERATION + TRANSFER)
+    if one.use.trying_ns:
+        return float(one.use.trying_ns)
     looping = 0.0
     for thread in one.users:
         mine = one.thread_use(thread.number)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import MOST, STRIPES
-from hasp.profile.diagnosis.causes.words import call, number, share
+from hasp.profile.diagnosis.causes.words import number, share, within
 from hasp.profile.model.profile import Lock
 
 # The busiest lock's acquisitions, as a multiple of an equal part.
@@ -29,7 +29,7 @@ def detect(one: SiteFacts) -> Cause | None:
         "uneven-stripes",
         one.name,
         f"1 of its {number(len(one.site.locks))} locks gets {share(load)} of the "
-        f"acquisitions in {call(one.holder.function)} and {share(part)} of the waits",
+        f"acquisitions{within(one.holder)} and {share(part)} of the waits",
         (
             "Spread the keys evenly over the locks",
             "Spread the keys",
@@ -37,5 +37,5 @@ def detect(one: SiteFacts) -> Cause | None:
         one.loss * (part - 1 / len(locks)),
         (f"{one.waiting} for these locks",),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )

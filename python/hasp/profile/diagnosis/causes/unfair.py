@@ -6,7 +6,7 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW
-from hasp.profile.diagnosis.causes.words import call, share, time
+from hasp.profile.diagnosis.causes.words import share, time, within
 from hasp.profile.model.profile import Kind
 
 # The others wait for so many holds of the greedy thread: a fair lock would let each of
@@ -33,12 +33,11 @@ def detect(one: SiteFacts) -> Cause | None:
     fair = waits * max(hold, one.usual_hold)
     if waits < min(FEW, its.acquisitions) or waited < PASSED_OVER * fair or not waits:
         return None
-    holder = call(one.holder.function)
     return Cause(
         "unfair",
         one.name,
-        f"one thread in {holder} has {share(held[greedy] / total)} of the holds and "
-        f"takes it again at once; others wait {time(waited / waits)}",
+        f"one thread{within(one.holder)} has {share(held[greedy] / total)} of the "
+        f"holds and takes it again at once; others wait {time(waited / waits)}",
         ("Use a fair lock, such as hasp run --lock u-scl", "Use a fair lock"),
         min(one.facts.share(waited - fair), 1.0),
         (
@@ -46,5 +45,5 @@ def detect(one: SiteFacts) -> Cause | None:
             f"{waited / waits / max(hold, 1):.0f} of its holds",
         ),
         one.site.number,
-        one.holder.function,
+        one.holder,
     )

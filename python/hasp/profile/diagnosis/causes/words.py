@@ -41,10 +41,15 @@ def number(value: float) -> str:
 
 
 def call(function: str) -> str:
-    """Return a function as a call: `put()`; `code without a name` if unknown."""
+    """Return a function as a call: `put()`; `the holder` if it is not known."""
     if not function:
         return "the holder"
     return f"{shorten(function, LONGEST_FUNCTION)}()"
+
+
+def within(function: str) -> str:
+    """Return ` in put()`, or nothing if the function is not known."""
+    return f" in {call(function)}" if function else ""
 
 
 def shorten(name: str, most: int) -> str:
