@@ -74,6 +74,7 @@ static void begin_hold(struct record_wait *w, uint64_t now)
     if (me->depth == RECORD_HOLDS)
         return;
     struct record_hold hold = {.key = key, .timed = true, .weight = 1, .asked = now};
+    hold.stack = w->hold.stack;
     hold.got = now;
     hold.count = lock_counts_find(me, key, &as_mutex, w->caller);
     hold.lock = hold.count->lock;

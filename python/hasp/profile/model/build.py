@@ -14,25 +14,32 @@ from hasp.base.errors import HaspError
 from hasp.profile.model import counter
 from hasp.profile.model.clock import clock_of
 from hasp.profile.model.doubts import doubts_of, unseen_doubt
+from hasp.profile.model.foreign_waits import foreign_absent, foreign_waits
+from hasp.profile.model.held_locks import held_at_end
+from hasp.profile.model.holder_states import holding_absent
 from hasp.profile.model.lifetime import lifetime_of
+from hasp.profile.model.line_neighbours import NO_COUNTERS
 from hasp.profile.model.lock_sums import LockSums
 from hasp.profile.model.profile import Event, Profile
 from hasp.profile.model.order import cycles
 from hasp.profile.model.overhead import overhead_of
 from hasp.profile.model.pending import pending_doubt, pending_of
 from hasp.profile.model.records import Converter
+from hasp.profile.model.runtimes import runtimes_of
+from hasp.profile.model.site_details import SiteDetails
 from hasp.profile.model.sites import Sites, Stacks
 from hasp.profile.model.site_stats import StatsReader
 from hasp.profile.symbols import cache
 from hasp.profile.symbols.modules import modules_of
 from hasp.profile.symbols.symbolizer import Symbolizer
 from hasp.profile.trace.format import (ChunkKind, End, LockFlag, LockKind, Mode, Operation, Records)
-from hasp.profile.trace.reader import Trace, text
+from hasp.profile.trace.reader import Trace, path_text, text
 
 ACQUIRING = (Operation.LOCK, Operation.READ, Operation.WRITE)
 WAITS = ("unseen_wait_ticks", "wait_ticks")
 ENDED = (End.EXITED, End.REPLACED)
 INVERSION = "order-inversion"
+FUNCTIONS_ABSENT = "this version of Hasp does not sample instruction pointers"
 READERS = "reader-inversion"  # readers that queue behind waiting writers
 MORE_CYCLES = "there are more lock-order inversions than are listed"
 
@@ -95,12 +102,15 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
     sections = threads["section_ticks"].sum(dtype=float)
     stats = np.concatenate([trace.all(ChunkKind.SITE_STATS), pending.stats])
     stats = stats[np.isin(stats["operation"], ACQUIRING)]
+    stats_reader = StatsReader(clock, int(header["version"]))
     unseen, waited = (clock.ns(stats[name].sum(dtype=float)) for name in WAITS)
     doubts += unseen_doubt(unseen, waited, clock.ns(lifetime))
     doubts += pending_doubt(
         clock.ns(pending.wait_ticks), clock.ns(pending.hold_ticks), clock.ns(lifetime)
     )
     edges = trace.all(ChunkKind.LOCK_ORDER)
+    weights = np.concatenate([trace.all(ChunkKind.STACK_PROFILE), pending.weights])
+    details = SiteDetails(trace, sites, stacks, clock, weights)
     found = Profile(
         command=_arguments(header["command"]),
         executable=text(header["executable"]),
@@ -114,15 +124,13 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         ended=header["ended"] in ENDED,
         section_share=min(float(sections) / lifetime, 1.0) if lifetime else 0.0,
         threads=convert.threads(threads),
-        sites=sites.built(StatsReader(clock), clock.ns(lifetime)),
+        sites=details.added(sites.built(stats_reader, clock.ns(lifetime))),
         edges=convert.edges(edges),
         events=(
             *convert.events(trace.all(ChunkKind.EVENTS)),
             *_inversions(edges, sites, stacks, doubts),
         ),
-        weights=convert.weights(
-            np.concatenate([trace.all(ChunkKind.STACK_PROFILE), pending.weights])
-        ),
+        weights=convert.weights(weights),
         waiters=convert.waiters(trace.all(ChunkKind.WAITER_SAMPLES)),
         process_samples=convert.process_samples(trace.all(ChunkKind.PROCESS_SAMPLES)),
         overhead=overhead_of(header, threads, clock.ns_per_tick, clock.ns(lifetime)),
@@ -133,6 +141,15 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         samples=int(header["samples"]),
         counter=counter.counted(header),
         counter_absent=counter.absent(header),
+        holding_absent=holding_absent(header),
+        functions_absent=FUNCTIONS_ABSENT,
+        foreign_absent=foreign_absent(header),
+        data_lines_absent=NO_COUNTERS,
+        foreign=foreign_waits(trace, stacks),
+        unseen_runtimes=runtimes_of(
+            symbolizer.modules.modules, path_text(header["executable"])
+        ),
+        held_at_end=held_at_end(trace, threads, clock, stacks),
         lock_sites=sites.of.tolist(),
     )
     every = (*trace.doubts, *doubts, *symbolizer.doubts)

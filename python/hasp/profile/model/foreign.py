@@ -18,9 +18,17 @@ class ForeignWaits:
 
     samples: int  # threads inspected, summed over all samples
     blocked: int  # of them, blocked in a foreign futex
+    # Of `blocked`, in threads that had run since they were last inspected. The others
+    # have been blocked for 100 ms or longer: mostly threads without work.
+    brief: int
     modules: Mapping[str, float]  # file name -> share of `blocked`; "" if unknown
 
     @property
     def share(self) -> float | None:
         """The share of thread time in foreign futexes; None without samples."""
         return self.blocked / self.samples if self.samples else None
+
+    @property
+    def brief_share(self) -> float | None:
+        """The share of thread time in waits that do not last; None without samples."""
+        return self.brief / self.samples if self.samples else None

@@ -90,6 +90,11 @@ class LockSums:
             waiters_max=int(waiters.most[number]) if waiters else None,
         )
 
+    def worst(self, numbers: Places) -> int:
+        """Return the lock with the longest waits, or else the most acquisitions."""
+        key = (self.sums["acquisitions"][numbers], self.sums["wait_ticks"][numbers])
+        return int(numbers[np.lexsort(key)[-1]])
+
     def worst_first(self, numbers: Places) -> Lazy[Lock]:
         """Return these locks by wait time, then by acquisitions, descending."""
         order = np.lexsort(

@@ -12,7 +12,7 @@ from hasp.profile.model.clock import Clock
 from hasp.profile.model.distribution import NOTHING, Distribution
 from hasp.profile.model.profile import Operation, SiteStats
 from hasp.profile.trace import format
-from hasp.profile.trace.format import Records, bucket_edges
+from hasp.profile.trace.format import VERSION, Records, bucket_edges
 
 OPERATIONS = {
     format.Operation.LOCK: Operation.LOCK,
@@ -22,14 +22,16 @@ OPERATIONS = {
     format.Operation.BARRIER: Operation.BARRIER,
     format.Operation.RELOCK: Operation.RELOCK,
 }
+WAKES = ("woken_by_signal", "woken_by_broadcast", "empty_signals", "futile_wakes")
 HOLDING = {Operation.LOCK, Operation.READ, Operation.WRITE, Operation.RELOCK}
 
 
 class StatsReader:
     """Converts records of the trace to Use."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, version: int = VERSION) -> None:
         self.clock = clock
+        self._counts_wakes = version >= 2  # of the trace's format
         self.edges = tuple(edge * clock.ns_per_tick for edge in bucket_edges())
 
     def _distribution(
@@ -74,7 +76,14 @@ class StatsReader:
             counted_sections=_sum(records, "counted_sections"),
             unseen_waits=_sum(records, "unseen_waits"),
             unseen_wait_ns=self.clock.ns(_sum(records, "unseen_wait_ticks")),
+            trying_ns=self.clock.ns(_sum(records, "trying_ticks")),
+            **self._wakes(records, operation),
         )
+
+    def _wakes(self, records: Records, operation: Operation) -> dict[str, int]:
+        if operation is not Operation.WAIT or not self._counts_wakes:
+            return {}
+        return {name: _sum(records, name) for name in WAKES}
 
     def by_operation(self, records: Records) -> dict[Operation, SiteStats]:
         """Return one Use for each operation that occurs."""
