@@ -141,20 +141,29 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         samples=int(header["samples"]),
         counter=counter.counted(header),
         counter_absent=counter.absent(header),
+        lock_sites=sites.of.tolist(),
+    )
+    every = (*trace.doubts, *doubts, *symbolizer.doubts)
+    return replace(
+        _with_samples(found, trace, stacks),
+        held_at_end=held_at_end(trace, threads, clock, stacks),
+        warnings=tuple(dict.fromkeys(every)),
+        damaged=bool(trace.doubts),
+    )
+
+
+def _with_samples(profile: Profile, trace: Trace, stacks: Stacks) -> Profile:
+    """Add what the sampler saw of the threads, or why it saw nothing."""
+    header = trace.header
+    modules = stacks.symbolizer.modules.modules
+    return replace(
+        profile,
         holding_absent=holding_absent(header),
         functions_absent=FUNCTIONS_ABSENT,
         foreign_absent=foreign_absent(header),
         data_lines_absent=NO_COUNTERS,
         foreign=foreign_waits(trace, stacks),
-        unseen_runtimes=runtimes_of(
-            symbolizer.modules.modules, path_text(header["executable"])
-        ),
-        held_at_end=held_at_end(trace, threads, clock, stacks),
-        lock_sites=sites.of.tolist(),
-    )
-    every = (*trace.doubts, *doubts, *symbolizer.doubts)
-    return replace(
-        found, warnings=tuple(dict.fromkeys(every)), damaged=bool(trace.doubts)
+        unseen_runtimes=runtimes_of(modules, path_text(header["executable"])),
     )
 
 
