@@ -138,9 +138,6 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         locks_destroyed=int(header["locks_destroyed"]),
         warnings=(),
         others=_others(trace),
-        samples=int(header["samples"]),
-        counter=counter.counted(header),
-        counter_absent=counter.absent(header),
         lock_sites=sites.of.tolist(),
     )
     every = (*trace.doubts, *doubts, *symbolizer.doubts)
@@ -158,6 +155,9 @@ def _with_samples(profile: Profile, trace: Trace, stacks: Stacks) -> Profile:
     modules = stacks.symbolizer.modules.modules
     return replace(
         profile,
+        samples=int(header["samples"]),
+        counter=counter.counted(header),
+        counter_absent=counter.absent(header),
         holding_absent=holding_absent(header),
         functions_absent=FUNCTIONS_ABSENT,
         foreign_absent=foreign_absent(header),
