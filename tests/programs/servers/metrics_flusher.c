@@ -3,7 +3,7 @@
  * after each pass and takes it again at once. */
 #include "server.h"
 
-enum { SAMPLES = 6000, SLICE = 600 };
+enum { SAMPLES = 20000, SLICE = 2000 };
 
 static pthread_mutex_t buf_mu = PTHREAD_MUTEX_INITIALIZER;
 static struct fair_lock fair_buf = FAIR_LOCK_INITIALIZER;
@@ -39,7 +39,7 @@ static void *flush_samples(void *unused)
 
 static unsigned handle(struct request *request)
 {
-    sleep_us(50); /* the next request arrives */
+    sleep_us(1000); /* the next request arrives */
     uint64_t value = checksum(names, sizeof names, request->number);
     pthread_mutex_lock(&names_mu);
     names[request->worker % 8]++;

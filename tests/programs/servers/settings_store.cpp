@@ -54,6 +54,7 @@ class SettingsStore
 SettingsStore store;
 std::mutex changes_mutex;
 std::uint64_t changes;
+char request_text[500];
 
 void *follow_changes(void *unused)
 {
@@ -71,7 +72,7 @@ void *follow_changes(void *unused)
 unsigned handle(request *request)
 {
     std::uint64_t value = store.get(random_below(request, 512));
-    return checksum(&value, sizeof value, request->number) != 1;
+    return checksum(request_text, sizeof request_text, value) != 1;
 }
 
 void setup()
