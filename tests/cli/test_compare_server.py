@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp compare --server` runs the server under the lock, and the command as its
-load."""
+"""`hasp compare --server` runs the server under the lock, and its load natively."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def locks() -> tuple[Lock, ...]:
 
 
 def lock_parameters(*, native: bool = True, every: bool = False) -> list[Any]:
-    """Return the parameters of a test that runs under every lock."""
+    """Return the parameters of a test under every lock; `every`: in `make test` too."""
     chosen = locks() if native else locks()[1:]
     return [
         pytest.param(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Table 17 of the lock study as measures: what its text says of each application.
+"""Table 17 of the lock study as measures, from the study's text on each application.
 
-Machine A-64 of the study: 64 CPUs, 8 nodes. Numbers are the printed ones where there
-are any (LS 8.1); where the text only gives a level, one in the middle of it.
+The machine is the study's A-64, with 64 CPUs and 8 nodes. Numbers are the printed ones
+if there are any (LS 8.1). If the text only gives a level, the number is in its middle.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _made(locks: int, faults: float) -> dict[str, float]:
     }
 
 
-# application -> measures of its hottest site or of the program
+# Maps each application to measures of its hottest site or of the program.
 APPLICATIONS: dict[str, dict[str, Any]] = {
     "facesim": HANDOVER,  # 40k migrations against 4k
     "radiosity": {**_waiting(0.30), "locks": 4000},  # 60 % on two of 4k locks

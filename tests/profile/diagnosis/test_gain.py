@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bound of what another lock algorithm can gain; below 5 % none is recommended."""
+"""Tests the bound on what another lock can gain; below 5 % none is recommended."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def program(
     runnable: int,
     unheld: bool = False,
 ) -> Profile:
-    """Four threads and one lock on four CPUs, for ten seconds."""
+    """Return four threads that share one lock on four CPUs for ten seconds."""
     use = samples.use(acquisitions, contended, wait_ns, hold_ns)
     handover = NOTHING
     if handover_ns:
@@ -67,16 +67,17 @@ def program(
 
 
 def filled(**more: int) -> Profile:
-    """Sections fill 98 % of the run: no algorithm makes them shorter."""
+    """Return a run of which sections fill 98 %; no algorithm makes them shorter."""
     shape = {"acquisitions": 10_000, "contended": 9900, "handover_ns": 2000}
     times = {"wait_ns": 2 * MS, "hold_ns": 980_000, "runnable": 1}
     return program(**{**shape, **times, **more})
 
 
 def slow(runnable: int, handover_ns: int = 2 * MS, *, unheld: bool = False) -> Profile:
-    """Slow handover: free for four of ten seconds while threads wait.
+    """Return slow handovers: the lock is free for four of ten seconds while threads
+    wait.
 
-    It is held for four seconds as well.
+    The lock is held for another four seconds.
     """
     return program(
         acquisitions=100_000,
@@ -104,7 +105,7 @@ def test_sections_that_fill_the_run_leave_no_gain() -> None:
     assert (site.recommendation, site.alternatives) == (None, ())
     assert site.keep == "keep glibc's lock: no other algorithm can gain more than 1 %"
     assert site.keep in verdict.sentence
-    assert site.avoid  # worse algorithms are named anyway
+    assert site.avoid  # worse algorithms are still listed
     assert any("gain" in line and "[E10.bound" in line for line in verdict.evidence)
 
 
@@ -148,7 +149,7 @@ def test_the_cost_of_recording_is_not_charged_to_the_program() -> None:
 
 
 def test_idle_time_does_not_count() -> None:
-    """A server that is idle half of the time can gain as much while it is busy."""
+    """A server that is idle half of the time can gain just as much while it is busy."""
     always = slow(2)
     half = [
         moment if at % 2 else replace(moment, runnable=None, waiting=0)
@@ -161,10 +162,10 @@ def test_idle_time_does_not_count() -> None:
 
 
 def test_a_lock_is_free_until_a_barging_thread_takes_it() -> None:
-    """Barging: no release was followed by a waiter, but nobody held the lock."""
+    """With barging, no release was followed by a waiter, but the lock was free."""
     unseen, seen = first(slow(2, 0)), first(slow(2, 0, unheld=True))
     assert unseen.free_share == 0.0
-    # all the time during which it was not held
+    # The bound is all the time during which the lock was not held.
     assert seen.free_share == pytest.approx(0.6)
     assert (seen.gain or 0) > (unseen.gain or 0)
 
@@ -219,7 +220,7 @@ def test_the_site_with_the_largest_gain_is_tried_first() -> None:
     assert both.recommendation == "clh"
     tried = candidates(both, load(), 3)
     assert tried[:2] == ["clh", site.recommendation]
-    # No recommendation: locks of different kinds, and the present algorithm.
+    # There is no recommendation for locks of other kinds, or for the present algorithm.
     kept = replace(advise(filled()).features, lock="mcs-park")
     tried = candidates(replace(advise(filled()), features=kept), load(), 2)
     assert tried[0] == "mcs-park"
@@ -237,7 +238,7 @@ def test_each_rule_without_its_measure_is_named_with_a_reason() -> None:
 
 
 def test_delegation_asks_for_cache_misses() -> None:
-    """They decide between 20 % and 70 % of the time at a lock (RCL 4.1)."""
+    """Cache misses decide between 20 % and 70 % of the time at a lock (RCL 4.1)."""
     profile = replace(samples.hot_lock(), cpus=8)
     counted = {
         operation: replace(use, cache_misses_counted=40_000, counted_sections=2000)

@@ -18,7 +18,7 @@ from hasp.profile.diagnosis.rules import Rules, load
 from .table17 import APPLICATIONS, features
 
 TABLE = Path(__file__).with_name("table17.csv")
-# The study's terms, and ours.
+# The study's terms, and Hasp's.
 BOTTLENECKS = {
     "scheduling:lock-handover": {"lock-handover"},
     "scheduling:lock-holder-preemption": {"lock-holder-preemption"},
@@ -45,10 +45,10 @@ def printed_bottlenecks(application: str) -> set[str]:
 
 
 def agrees(application: str, rules: Rules) -> bool:
-    """Whether bottlenecks, advice and the recommended lock are as printed.
+    """Return whether bottlenecks, advice and the recommended lock are as printed.
 
-    65 % of the threads (linear_regression) are filed as high although 40 of 64 are the
-    limit: inside the hysteresis band the other level's answer counts too.
+    The study files 65 % of the threads (linear_regression) as high, although 40 of 64
+    is the limit. Inside the hysteresis band, the other level's answer counts too.
     """
     verdict = judge(features(application), rules, native.locks())
     advice, bottlenecks = advice_of(verdict), set(verdict.bottlenecks)
@@ -77,7 +77,7 @@ def test_advice_matches_the_study(application: str) -> None:
     assert site.recommendation in verdict.sentence
 
 
-# The rules that Table 17 needs: without any of them a row fails.
+# The rules that Table 17 needs. If any of them is missing, a row fails.
 NEEDED = (
     *("E1.threads", "E2.handover", "E3.start", "E3.throughout", "E4.trylock"),
     *("E5.memory", "E6.uncontended", "E6.high", "E6.extreme", "E6.band"),
@@ -169,7 +169,7 @@ def test_one_answer_outside_of_the_band(share: float) -> None:
 
 
 def test_memory_advice_overrides_the_contention_level() -> None:
-    """Memory needs malthusian or backoff, high contention excludes light algorithms."""
+    """Memory needs malthusian or backoff; high contention excludes light algorithms."""
     locks = [lock for lock in native.locks() if lock.name in ("backoff", "mcs", "clh")]
     measured = features("memcached-new", memory_stalls=2.0)
     site = judge(measured, load(), locks).sites[0]
@@ -223,7 +223,7 @@ def test_latency_prefers_fifo() -> None:
 
 
 def test_fewer_threads_without_growing_sections_mean_memory() -> None:
-    """The other sign of a memory bottleneck, visible in a sweep over threads (E5)."""
+    """This is the other sign of a memory bottleneck, from a sweep over threads (E5)."""
     unseen = {"memory_stalls": None, "interleave_gain": None}
     shown = {**unseen, "fewer_threads_gain": 0.2, "share_growth": 0.8}
     verdict = judge(features("pca", **shown), load(), native.locks())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two snapshots of a running server's trace."""
+"""Provides two snapshots of a running server's trace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ MUTEX = LockKind.MUTEX
 def server(
     at: int, path: Path, holds: dict[str, int] | None = None, **of_first_thread: int
 ) -> Path:
-    """A program after `at` seconds: one hot site, one cold, a waiter and a holder."""
+    """Return a program after `at` seconds: a hot and a cold site, a waiter, a
+    holder."""
     trace = Synthetic(at * SECOND)
     trace.set_header(ended=End.RUNNING)
     hot, cold = trace.stack(HOT), trace.stack(COLD)

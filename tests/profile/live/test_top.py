@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp top`: the intervals between two snapshots, the tables, and attaching."""
+"""Tests the intervals between snapshots, the tables and the attaching of `hasp top`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def named(place: Place) -> str:
     ("timed", "began", "held"),
     [
         (0, 3 * SECOND, 0.5 + 0.5),  # the second half of the interval
-        (0, 1 * SECOND, 0.5 + 1.0),  # all of it; it is in no sums
+        (0, 1 * SECOND, 0.5 + 1.0),  # all of it, because no sum includes it
         (1, 1 * SECOND, 0.5 + 1.0),
         (1, 3 * SECOND, 0.5 + 0.5),
     ],
@@ -55,7 +55,7 @@ def test_a_hold_in_progress_counts(tmp_path, timed, began, held):
 
 
 def test_a_hold_that_was_timed_is_not_counted_twice(tmp_path):
-    """When it ends, the sums contain all of it."""
+    """When the hold ends, the sums contain all of it."""
     holds = {"holding_since": BEGIN + SECOND, "holding_timed": 1}
     before = take(server(2, tmp_path / "before", holds))
     after = take(server(4, tmp_path / "after"))
@@ -76,7 +76,7 @@ def test_an_interval_is_the_difference_of_two_snapshots(samples):
     assert hot.held == pytest.approx(0.5)
     assert (hot.waiters, hot.holders) == (1, ["holder"])
     assert found.section_share == pytest.approx(0.25)
-    # As in the report.
+    # The figures are the same as in the report.
     assert after.overhead_share == load(samples[1]).overhead.share > 0
 
 

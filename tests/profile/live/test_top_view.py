@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp top`: the view and its keys."""
+"""Tests the view of `hasp top`, and its keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hasp.profile.record import files
 
 
 class Fake:
-    """A source that a test controls."""
+    """A source of snapshots that a test controls."""
 
     def __init__(self, *paths: Path) -> None:
         self.title = "server"
@@ -35,7 +35,9 @@ class Fake:
         return self.ended
 
     def why_no_trace(self) -> HaspError | None:
-        return HaspError("nothing was recorded: it is too short", "run it longer")
+        return HaspError(
+            "nothing was recorded, because the program was too short", "run it longer"
+        )
 
     def stop(self) -> None:
         self.stopped = True

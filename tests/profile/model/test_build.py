@@ -20,7 +20,7 @@ BASE = 0x400000
 
 
 class Program(Synthetic):
-    """A module `server` at BASE, and two threads."""
+    """A synthetic program with a module `server` at BASE and two threads."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ def test_a_clock_without_a_scale_is_a_doubt(program: Program, path: Path) -> Non
 
 
 def test_locks_of_one_location_are_one_site(program: Program, path: Path) -> None:
-    """Two callers of one location are two origins, but one site."""
+    """Two callers of one location count as two origins, but as one site."""
     for caller in (0x900, 0x950):
         stack = program.place(0x123, caller)
         lock = program.lock(address=caller, created_stack=stack, site=stack)
@@ -104,7 +104,7 @@ def test_locks_of_one_location_are_one_site(program: Program, path: Path) -> Non
 def test_an_origin_has_all_frames_up_to_the_location_or_none(
     program: Program, path: Path
 ) -> None:
-    """Frames of several modules, and more frames than a plan can contain."""
+    """The frames are in several modules, and there are more than a plan can contain."""
     library = {"begin": BASE * 2, "end": BASE * 2 + 999, "bias": BASE * 2}
     program.add(ChunkKind.MODULES, **library, path=b"/lib/libstdc++.so.6")
     outside = program.stack(BASE * 2 + 5, BASE + 0x10, BASE + 0x900)
@@ -170,7 +170,8 @@ def test_counts_are_summed_over_threads_by_operation(
 def test_shares_are_relative_to_the_lifetimes_of_all_threads(
     program: Program, path: Path
 ) -> None:
-    """Two threads of one second; one shares a record with an earlier thread."""
+    """Two threads live one second; one of them shares a record with an earlier
+    thread."""
     stack = program.place(0x10)
     program.lock(address=1, first_stack=stack, site=stack)
     program.use(
@@ -340,7 +341,8 @@ def test_other_processes_of_the_run_are_listed(
 def test_locks_of_a_site_are_created_on_demand(
     program: Program, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There may be a million locks: an object for each would take minutes."""
+    """There may be a million locks, so creating an object for each would take
+    minutes."""
     number = 100_000
     stack = program.place(0x10)
     program.add_many(

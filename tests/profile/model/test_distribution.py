@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Distributions: quantiles compared with the durations themselves, and sums."""
+"""Tests the quantiles of distributions against the durations themselves, and sums."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SKEWED = RANDOM.lognormal(8, 2, 10_000).astype(int)
 def test_quantiles_are_within_a_bucket(q: float) -> None:
     found = distribution(SKEWED).quantile(q)
     assert found is not None
-    # A bucket spans a quarter of its lowest bound: 25 % at most.
+    # A bucket spans a quarter of its lower bound, so the error is at most 25 %.
     assert found == pytest.approx(float(np.quantile(SKEWED, q)), rel=0.25)
 
 

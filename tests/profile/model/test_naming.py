@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names of locks: source locations and expressions."""
+"""Tests the names of locks: source locations and expressions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lock-order inversions are the cycles of edges, and nothing else."""
+"""Lock-order inversions are exactly the cycles of edges."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_short_cycles_come_first_and_each_pair_once() -> None:
 
 
 def test_a_cycle_inside_a_cycle() -> None:
-    """The search for a way back to 1 passes 2, where it started, again."""
+    """The search for a way back to 1 passes its starting point, 2, again."""
     circles = found((1, 2), (2, 3), (3, 2), (3, 1))
     assert [(2, 3), (3, 2)] in circles
     assert [(1, 2), (2, 3), (3, 1)] in circles
@@ -84,14 +84,14 @@ READ, OUTER, INNER, ALONE = (
 
 def test_readers_do_not_wait_for_readers() -> None:
     assert circles_of(((1, 2), READ), ((2, 1), READ)) == []
-    # Both only read 1, and the first writes 2: nobody waits for 1.
+    # Both threads only read 1, and the first writes 2, so no thread waits for 1.
     assert circles_of(((1, 2), OUTER), ((2, 1), READ)) == []
 
 
 def test_a_thread_that_writes_both_makes_a_cycle() -> None:
     circle = [(1, 2), (2, 1)]
     assert circles_of(((1, 2), READ), ((2, 1), ALONE)) == [circle]
-    # Each lock is held by a reader and wanted by a writer.
+    # A reader holds each lock, and a writer waits for it.
     assert circles_of(((1, 2), OUTER), ((2, 1), OUTER)) == [circle]
     assert circles_of(((1, 2), INNER), ((2, 1), INNER)) == [circle]
     assert circles_of(((1, 2), READ | ALONE), ((2, 1), READ)) == [circle]
@@ -113,7 +113,7 @@ def test_unknown_locks_are_left_out() -> None:
 
 
 def test_locks_of_one_site_are_one_finding() -> None:
-    """Accounts locked in both orders: a hundred pairs of instances, one finding."""
+    """Accounts are locked in both orders: a hundred pairs of instances, one finding."""
     pairs = [(a, b) for a in range(1, 11) for b in range(1, 11) if a != b]
     circles, all_of_them = cycles(edges(*pairs), 100, lambda lock: 1)
     assert (len(circles), all_of_them) == (1, True)
@@ -128,7 +128,7 @@ def test_too_many_cycles_are_truncated_and_reported() -> None:
 def test_the_search_follows_each_edge_of_a_large_cycle_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One cycle through all locks is the worst case."""
+    """The worst case is a single cycle through all locks."""
     locks = 50_000
     made = np.zeros(locks, format.LOCK_ORDER)
     made["outer"] = np.arange(1, locks + 1)

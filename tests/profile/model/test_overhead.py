@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cost of recording, and its share of the program's time."""
+"""Tests the cost of recording, and its share of the program's time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def program() -> Synthetic:
-    """Two threads of a second each."""
+    """Return a program with two threads of one second each."""
     made = Synthetic()
     made.thread()
     made.thread()
@@ -60,6 +60,6 @@ def test_the_recorders_cost_is_a_share_of_the_cpu_time(
 def test_a_blocked_program_gets_no_warning_about_the_cost(
     program: Synthetic, path: Path
 ) -> None:
-    """Its threads used almost no CPU time, so recording was nearly all of it."""
+    """Its threads used almost no CPU time, so recording took nearly all of that."""
     program.thread(overhead_ticks=9_000_000, cpu_ns=10_000_000)
     assert read(program, path).share == pytest.approx(0.009)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Waits and holds that never end count up to the end of the trace."""
+"""Waits and holds that never end count until the end of the trace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HELD, WAITED = 9 * SECOND // 10, SECOND // 2
 
 
 class Blocked(Synthetic):
-    """A thread that holds a lock, and waiters for it, at the end of the trace."""
+    """At the end of the trace, a thread holds a lock and others wait for it."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ def read(blocked: Blocked, path: Path) -> Profile:
 
 
 def test_waits_that_never_ended_are_counted(path: Path) -> None:
-    """One operation of each thread never ended, so it is in no sum."""
+    """One operation of each thread never ended, so no sum includes it."""
     profile = read(Blocked(), path)
     (site,) = profile.sites
     use = site.stats[Operation.LOCK]
@@ -96,7 +96,7 @@ def test_a_wait_inside_of_a_section_is_part_of_it(path: Path) -> None:
 
 
 def test_the_innermost_hold_counts_too(path: Path) -> None:
-    """It is part of the outermost section, but a hold of another lock."""
+    """It is part of the outermost section, but it is a hold of another lock."""
     blocked = Blocked(0)
     inner = blocked.lock(site=blocked.stack(0x9999), address=128)
     blocked.thread(

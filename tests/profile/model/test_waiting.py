@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who waits for whom: cycles, chains, and their descriptions."""
+"""Tests which thread waits for which: cycles, chains, and their descriptions."""
 
 from __future__ import annotations
 
@@ -81,7 +81,8 @@ def test_a_reader_that_wants_to_write_waits_for_itself() -> None:
 
 
 def test_a_thread_that_waits_for_a_signal_waits_for_no_thread() -> None:
-    """Its mutex is not held while it waits, whatever the published list contains."""
+    """The thread does not hold the mutex while it waits, even if it has published
+    it."""
     sleeper = replace(waits(1, LOCK, LOCK), waiting_to=Operation.WAIT)
     hang = waiting(program(sleeper))
     assert not hang.is_deadlock

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The real recorder under `hasp profile` and `hasp top`: hangs, forks, daemons."""
+"""Runs the real recorder under `hasp profile` and `hasp top`: hangs, forks, daemons."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def hangs() -> Path:
 
 
 def wait_for_trace(path: Path) -> files.Trace:
-    """Return the trace as soon as the recorder has written its header."""
+    """Wait until the recorder has written the trace's header, and return the trace."""
     return wait_until(lambda: files.head(path))
 
 
@@ -85,7 +85,7 @@ def test_a_hang_is_explained_and_ended(hasp, hangs, tmp_path, how, words):
 
 @pytest.mark.slow
 def test_a_temporary_hang_is_reported_once_and_nothing_is_killed(hasp, hangs, tmp_path):
-    # Long enough to be polled on a busy machine.
+    # The hang is long enough to be polled on a busy machine.
     finished = hasp("profile", *HANG, "--", hangs, "sleeps", "8", cwd=tmp_path)
     assert finished.returncode == 0
     assert finished.stderr.count("nothing has moved") == 1

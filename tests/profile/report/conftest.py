@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp report` on synthetic profiles instead of traces."""
+"""Fixtures that run `hasp report` on synthetic profiles instead of traces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from hasp.profile.report import source
 
 @pytest.fixture
 def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """traces(name, profile) creates a file that is read as this profile."""
+    """Return traces(name, profile), which creates a file that is read as this
+    profile."""
     known: dict[Path, Profile] = {}
 
     def load(path: Path) -> Profile:
@@ -35,7 +36,7 @@ def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
 
 @pytest.fixture
 def report(traces, capsys, monkeypatch, tmp_path):
-    """report(sample or profile, *words) returns exit status, stdout and stderr."""
+    """Return report(profile, *words), which returns exit status, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(os.environ, "COLUMNS", "80")
 

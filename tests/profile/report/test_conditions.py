@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp report --fail-if`, as used on a build server."""
+"""Tests `hasp report --fail-if`, as used on a build server."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Confidence intervals of counting have their nominal coverage for random runs."""
+"""Confidence intervals of counts have their nominal coverage in random runs."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_quantile_of_few_has_a_wider_interval():
         return counting.quantiles(drawn, range(1, 6), 0.99)
 
     many = counting.variance_by_bootstrap(counts, 1000, p99)
-    # The same histogram, with a weight of ten for each measured duration.
+    # The histogram is the same, but each measured duration has a weight of ten.
     few = counting.variance_by_bootstrap(counts, 100, p99)
     assert many < few
 

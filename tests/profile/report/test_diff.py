@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp diff`: what counts as a change, and what does not."""
+"""Tests what `hasp diff` counts as a change, and what it does not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hasp.profile.model.profile import Operation
 def run_of(
     seed: int, wait: float = 20_000, name: str = "db.c:88 &db->mu", number: int = 10**6
 ):
-    """Return a profile with one hot lock of this mean wait; two others are constant."""
+    """Return a profile with a hot lock of this mean wait; two others are constant."""
     hot = use(number, number // 3, wait, 4000)
     times = samples.around(wait, number // 3, seed)
     hot = replace(hot, wait=times, hold=samples.around(4000, number, seed + 100))
@@ -71,7 +71,7 @@ def test_the_same_program_twice_has_not_changed(diff):
 
 
 def test_a_change_at_the_same_share_is_reported(diff):
-    """Half as many acquisitions, each twice as long."""
+    """There are half as many acquisitions, and each takes twice as long."""
     before, after = run_of(1), run_of(2, wait=40_000, number=500_000)
     hot = after.sites[0]
     use = next(iter(hot.stats.values()))
@@ -91,7 +91,7 @@ def test_groups_show_more_than_single_runs(diff):
     _, out, _ = diff(before, after, "--json")
     assert measures(out)["wait.mean"] == "cannot tell"
     assert "Welch" in json.loads(out)["method"][0]
-    # A single pair of them seems certain, and comes with a caveat.
+    # A single pair of runs seems certain, but comes with a caveat.
     _, out, _ = diff(before[0], after[0], "--json")
     assert measures(out)["wait.mean"] == "more"
     assert "only the noise of counting" in json.loads(out)["method"][0]
@@ -135,7 +135,7 @@ def test_fail_if_names_the_lock_and_the_change(diff):
 
 
 def test_a_new_hot_lock_is_growth_of_its_share(diff):
-    """Its change in percent is infinite, and there is no result to test."""
+    """Its change in percent is infinite, so it cannot be tested for significance."""
     words = ("--fail-if", "share > +10%")
     status, _, err = diff(samples.unlocked(), run_of(1), *words)
     assert status == 1

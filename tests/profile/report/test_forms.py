@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The formats for other tools:
-
-JSON, CSV, Markdown, folded stacks, speedscope, pprof.
+"""Tests the formats for other tools: JSON, CSV, Markdown, folded stacks, speedscope,
+pprof.
 """
 
 from __future__ import annotations
@@ -177,7 +176,9 @@ def test_chrome_trace(report):
         # Overlapping slices of a track are drawn wrongly.
         assert before["ts"] + before["dur"] <= after["ts"]
     times = [one[key] for one in events for key in ("ts", "dur") if key in one]
-    assert all(isinstance(each, int) for each in times), "floating point may overlap"
+    assert all(isinstance(each, int) for each in times), (
+        "rounding may make slices overlap"
+    )
     threads = {one["tid"] for one in events if one.get("cat") == "thread"}
     locks = {one["tid"] for one in held}
     assert locks and not locks & threads
@@ -328,7 +329,7 @@ def test_control_characters_in_names_are_escaped_in_every_form(report, tmp_path)
 
 
 def test_a_program_with_such_a_name_has_its_symbols(tmp_path):
-    """The file is opened by its bytes, not by its printed name."""
+    """The file is opened by the bytes of its name, not by its printed name."""
     records = np.zeros(1, format.MODULE)
     records[0]["begin"], records[0]["end"] = 1, 2
     records[0]["path"] = os.fsencode(tmp_path) + b"/\x07\xff"

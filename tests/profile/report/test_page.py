@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp report --html`: the page itself, and in a real browser."""
+"""Tests the page of `hasp report --html`, by itself and in a real browser."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def data_of(text):
 
 def test_the_page_needs_no_other_files(page):
     text = page.read_text()
-    # Plotly's code contains addresses of maps; the page must load nothing.
+    # Plotly's code contains addresses of maps, but the page must load nothing.
     assert not re.search(r"<(script|img)[^>]+src=|<link|@import|url\(http", text)
     assert "</script><b>odd" not in text
     assert len(data_of(text)["sites"]) == 5
@@ -104,7 +104,7 @@ def test_the_timeline_is_a_mean_over_samples():
     profile = hot_lock()
     number = profile.sites[0].locks[0].number
     ms = 1_000_000
-    # Two waiters in every sample of the first half, held by 2, then nobody.
+    # Every sample of the first half has two waiters and holder 2, the others have none.
     samples = tuple(WaiterSample(at * 10 * ms, number, 2, 2, 1) for at in range(1, 501))
     profile = replace(profile, waiters=samples)
     found = timeline(profile, Names(profile))
@@ -126,7 +126,7 @@ def test_rare_waits_and_thinned_samples_keep_their_length():
 
 
 def test_a_late_sample_is_spread_over_the_time_it_represents():
-    """The sampler did not run for a second, during which two threads waited."""
+    """The sampler did not run for a second, in which two threads waited."""
     profile = hot_lock()
     late = WaiterSample(3 * SECOND, profile.sites[0].locks[0].number, 2, 2, 100)
     found = timeline(replace(profile, waiters=(late,), samples=1000), Names(profile))
@@ -170,7 +170,7 @@ def test_a_site_nested_in_itself_is_drawn():
     graph = order_graph(profile, Names(profile))
     assert len(graph.boxes) == len(graph.arrows) == 1
     assert not graph.arrows[0].circular
-    # The same two in the other order.
+    # The same two locks in the other order.
     event = Event("order-inversion", 2, edge.outer, edge.inner, 1, 0, ())
     back = replace(edge, outer=edge.inner, inner=edge.outer)
     profile = replace(profile, edges=(edge, back), events=(event,))

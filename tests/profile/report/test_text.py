@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The output of `hasp report` on a terminal of 80 columns."""
+"""Tests the output of `hasp report` on a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_arguments_of_functions_are_left_out(function, shown):
 
 
 def test_a_cycle_is_not_shown_through_a_trylock(report):
-    """The shortest way back is a trylock; the real one has two steps."""
+    """The shortest way back is a trylock; the way that counts has two steps."""
     profile = profile_samples.hot_lock()
     a, b, c = (one.locks[0].number for one in profile.sites)
     way = [
@@ -217,7 +217,7 @@ def test_a_long_name_has_a_line_of_its_own(report):
     at = lines.index(name)
     assert lines[at + 1].split()[0] == "10"
     assert max(map(len, lines)) <= 80
-    # Both ends of a name that does not fit in two lines.
+    # If a name does not fit in two lines, both its ends are shown.
     start = next(n for n, line in enumerate(lines) if line.startswith("librocksdb"))
     shown = "".join(lines[start : start + 2])
     assert shown.startswith("librocksdb.so.7+0x30062e in rocksdb::")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""End to end: a program, its trace, and its report."""
+"""End-to-end tests: a program, its trace, and its report."""
 
 from __future__ import annotations
 

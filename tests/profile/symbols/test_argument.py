@@ -90,7 +90,7 @@ PLACE = re.compile(r"\s*([0-9a-f]+):")
 
 
 def fields(folder: Path, *command: str) -> dict[str, str | None]:
-    """Return the answers by function."""
+    """Return the answers, by function."""
     if not shutil.which(command[0]):
         pytest.skip(f"{command[0]} is not installed")
     source = folder / ("store.cc" if "++" in command[0] else "store.c")
@@ -129,7 +129,7 @@ def test_without_debug_information_there_is_no_answer(tmp_path: Path) -> None:
 
 
 def test_damaged_files(tmp_path: Path) -> None:
-    """Any bytes give an answer or none."""
+    """Whatever bytes a file has, the result is an answer or none."""
     assert fields(tmp_path, "gcc", "-g") == EXPECTED
     program = tmp_path / "store"
     whole = program.read_bytes()

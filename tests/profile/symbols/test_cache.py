@@ -20,7 +20,7 @@ from .test_symbolizer import build
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
-    """A lock in a global object, first acquired at the call."""
+    """Return a trace of a lock in a global object, first acquired at the call."""
     built = build(tmp_path, "-gdwarf-5")
     made, module = Synthetic(), built.module
     identity = bytes.fromhex(module.build_id)
@@ -43,7 +43,7 @@ def trace(tmp_path: Path) -> Path:
 
 
 def test_a_failed_write_leaves_no_file(trace: Path) -> None:
-    # a folder of that name prevents writing
+    # A folder of that name prevents writing.
     trace.with_name(f"{trace.name}.symbols").mkdir()
     before = set(trace.parent.iterdir())
     assert "cannot be written" in load_keeping_symbols(trace).warnings[-1]

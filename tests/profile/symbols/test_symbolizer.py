@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Addresses of small programs, built in many ways, compared with their source."""
+"""Compares the addresses of small programs, built in many ways, with their source."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ VARIANTS = {
 
 @dataclass(frozen=True)
 class Built:
-    """A program, its module as if mapped at `bias`, and its output."""
+    """A program, its output, and its module as if it were mapped at `bias`."""
 
     module: Module
     printed: dict[str, int]

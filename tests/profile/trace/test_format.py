@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The numpy types of a trace match what the C compiler makes of trace.h."""
+"""The numpy types of a trace match the layout that the C compiler gives trace.h."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ DURATIONS = [0, 31, 32, 39, 40, 63, 64, 1000, 4095, 4096, 1 << 20, 3 << 35, 1 <<
 
 
 def layout() -> Iterator[tuple[str, int]]:
-    """Return C expressions with the numbers that Python has for them."""
+    """Return C expressions with the values that Python expects."""
     for name, dtype in STRUCTS.items():
         yield f"sizeof(struct trace_{name})", dtype.itemsize
         assert dtype.fields is not None
@@ -89,12 +89,12 @@ def test_the_layout_matches_the_compiler(tmp_path: Path) -> None:
 
 
 def test_two_modules_have_the_same_version() -> None:
-    """One of them must not load numpy."""
+    """The version is written twice, because one of the modules must not load numpy."""
     assert files.VERSION == format.VERSION
 
 
 def test_structs_have_no_padding() -> None:
-    """A field added to trace.h without using reserved space changes the sizes."""
+    """A field that is added to trace.h outside the reserved space changes the sizes."""
     for name, dtype in STRUCTS.items():
         assert dtype.fields is not None
         named = sum(kind.itemsize for kind, *_ in dtype.fields.values())

@@ -69,7 +69,7 @@ def add_site_stats(made: Synthetic, stacks: list[int]) -> None:
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A trace with every kind of record, so that everything can be damaged."""
+    """Return a trace with every kind of record, so that everything can be damaged."""
     made = Synthetic()
     for module in range(3):
         begin = BASE + module * 0x10000
@@ -111,13 +111,13 @@ def damaged(good: bytes, chance: random.Random) -> bytes:
     way = chance.randrange(5)
     if way == 0:
         return bytes(data[: chance.randrange(len(data))])
-    if way == 1:  # anywhere
+    if way == 1:  # damage anywhere
         for _ in range(chance.choice((1, 10, 1000))):
             data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
         return bytes(data)
     if way == 2:  # the header's numbers
         begin, length = 0, format.HEADER.itemsize - 4096 - 1024
-    elif way == 3:  # the head of a chunk
+    elif way == 3:  # the header of a chunk
         begin, length = chance.randrange(1, len(data) // CHUNK) * CHUNK, 24
     else:  # its first records
         begin = chance.randrange(1, len(data) // CHUNK) * CHUNK + 64
@@ -129,7 +129,7 @@ def damaged(good: bytes, chance: random.Random) -> bytes:
 
 
 def look_at(profile: Profile) -> None:
-    """Access some of everything that a report would."""
+    """Access some of all the data that a report would access."""
     for site in profile.sites[:LOOKED_AT]:
         list(site.locks[:LOOKED_AT])
         for thread in list(site.threads)[:LOOKED_AT]:
@@ -182,7 +182,7 @@ def test_damaged_traces(good: bytes, tmp_path: Path) -> None:
 
 
 def test_damaged_traces_cost_little_memory(good: bytes, tmp_path: Path) -> None:
-    """Each structure may take a few times its size in the file."""
+    """Each structure may take a few times its size in the file, but no more."""
     tracemalloc.start()
     try:
         attack(good, tmp_path / "trace", 8)

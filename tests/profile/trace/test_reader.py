@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reader reads complete records, and refuses other files with a remedy."""
+"""The reader reads complete records, and refuses other files with a helpful error."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_header_with_impossible_numbers_is_refused(
 def test_a_header_with_too_few_chunks_gives_a_warning(good: Path) -> None:
     patch(good, "chunks", (1).to_bytes(4, "little"))
     assert "header" in Trace(good).doubts[0]
-    # a running program may have added chunks in the meantime
+    # A running program may have added chunks in the meantime.
     patch(good, "ended", bytes(4))
     assert Trace(good).doubts == []
 
