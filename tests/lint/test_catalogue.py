@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The catalogue is generated from the head comments, which must be complete."""
+"""The catalogue is generated from the head comments, and these must be complete."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ Make = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A tree with the tools, and one header with two locks."""
+    """Return a tree with the tools, and with one header for two locks."""
     for folder in ("tools", "src/locks/algorithms", "docs/data"):
         (tmp_path / folder).mkdir(parents=True)
     for tool in TOOLS:

@@ -25,7 +25,7 @@ def check(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    """A source tree that is correct except for the given files."""
+    """Return a source tree that is correct except for the given files."""
 
     def make(wrong: dict[str, str]) -> Path:
         right = {
@@ -160,7 +160,7 @@ def test_layers_refuses_an_include_cycle_of_four_modules(tree: Tree) -> None:
         f"src/profiler/{name}.h": f'{SPDX}#include "profiler/{other}.h"\n'
         for name, other in zip(names, (*names[1:], names[0]), strict=True)
     }
-    # A source closes the circle as well as a header does.
+    # A source file closes the cycle just as a header does.
     ring["src/profiler/d.c"] = ring.pop("src/profiler/d.h")
     done = check("layers", tree({**ring, "src/profiler/d.h": SPDX}))
     assert done.returncode == 1

@@ -21,7 +21,7 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def anchors(page: Path) -> set[str]:
-    """The fragments of a page's headings, as GitHub makes them."""
+    """Return the anchors of a page's headings, as GitHub generates them."""
     titles = HEADING.findall(page.read_text())
     return {
         re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
@@ -51,7 +51,7 @@ def test_every_verb_has_a_page(verb: str) -> None:
 
 
 def options_of(parser: argparse.ArgumentParser) -> list[list[str]]:
-    """The spellings of each option, including those of all actions."""
+    """Return the spellings of each option, including the options of all actions."""
     found = []
     for action in parser._actions:
         found.append([*action.option_strings])
@@ -69,7 +69,7 @@ def verb_options(verb: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_option_is_on_the_verb_s_page(verb: str) -> None:
-    """Or on a page that it links to; one of several spellings is enough."""
+    """A page that it links to also counts; one of several spellings is enough."""
     text = ""
     for page in (ROOT / "docs").glob(f"hasp-{verb}*.md"):
         words = page.read_text()
@@ -81,7 +81,7 @@ def test_every_option_is_on_the_verb_s_page(verb: str) -> None:
 
 
 def test_no_page_of_a_verb_names_an_option_that_is_none() -> None:
-    """Words after ` -- ` belong to the program."""
+    """Arguments after ` -- ` belong to the program."""
     known = {word for verb in VERBS for each in verb_options(verb) for word in each}
     known |= {"--version", *OF_PROGRAMS}
     for page in (ROOT / "docs").glob("hasp*.md"):

@@ -37,7 +37,7 @@ def test_the_sources_keep_the_contracts() -> None:
 @pytest.mark.parametrize(
     ("module", "line", "contract"),
     [
-        # Even inside a function, where a reader overlooks an import.
+        # The import is inside a function, where a reader may overlook it.
         ("base/errors.py", "def f():\n    import hasp.cli.main", "import downward"),
         ("profile/trace/format.py", "import hasp.profile.report.text", "the trace up"),
         ("lab/simulate/job.py", "import hasp.lab.bench.rows", "one way only"),

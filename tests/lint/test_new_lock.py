@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One header and one list entry suffice to add a lock: adds a lock, and runs it."""
+"""Adds a lock and runs it, to show that one header and one list entry suffice."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ int main(void)
 
 
 def add_lock(tree: Path) -> None:
-    """Make the whole change: mutexee's header and list entry, renamed."""
+    """Add a copy of mutexee's header and list entry under another name."""
     locks = tree / "src/locks"
     header = (locks / "algorithms/mutexee.h").read_text()
     (locks / "algorithms/added.h").write_text(
@@ -76,7 +76,7 @@ def add_lock(tree: Path) -> None:
 def tree(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A build of a copy of the sources with one more lock; slow with all locks."""
+    """Build a copy of the sources with one more lock; this is slow with all locks."""
     tree = tmp_path_factory.mktemp("added") / "tree"
     listing = copy_tree(tree)
     add_lock(tree)
@@ -88,7 +88,7 @@ def tree(
 
 @pytest.fixture
 def with_added(hasp: Hasp, tree: Path) -> Hasp:
-    """The command line, with the native programs of that copy."""
+    """Return the command line with the native programs of that copy."""
     env = {**os.environ, "HASP_NATIVE_DIR": str(tree / "build"), "HASP_VERBOSE": "1"}
     return lambda *words: hasp(*words, env=env)
 

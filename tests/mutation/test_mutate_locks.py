@@ -33,8 +33,8 @@ static bool x_fast(struct lock *lock)
 }
 """
 
-# A required order or wake-up in each of these files (the start of the mutant's text);
-# the checker must refuse the mutant.
+# A required order or wake-up in each of these files, given by the start of the mutant's
+# text. The checker must reject the mutant.
 SAMPLE = {
     "ttas": ("algorithms/tas.h", "store_release("),
     "tas": ("algorithms/tas.h", "test_and_set_acquire("),

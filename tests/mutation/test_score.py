@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The mutation score is complete, and mutants that were caught still are."""
+"""The mutation score is complete, and mutants that were caught are still caught."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def tasks() -> dict[str, Task]:
 
 @pytest.fixture(scope="module")
 def rows(tasks: dict[str, Task]) -> dict[str, dict[str, Any]]:
-    """The results that apply to the present files."""
+    """Return the results that apply to the current files."""
     return {
         key: row
         for key, row in load(RESULTS).items()

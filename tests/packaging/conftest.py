@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The wheels of `make dist`."""
+"""Provides the wheels of `make dist`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lock_list import ROOT
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheels."""
+    """Return a folder with the wheels."""
     folder = tmp_path_factory.mktemp("dist")
     subprocess.run([sys.executable, ROOT / "tools/make_wheel.py", folder], check=True)
     return folder
@@ -21,6 +21,6 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def wheel(wheels: Path) -> Path:
-    """The wheel for this machine."""
+    """Return the wheel for this machine."""
     (found,) = wheels.glob("hasp-*x86_64.whl")
     return found

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The wheel in a Debian root file system that has Python and pipx, but no compiler.
+"""Installs the wheel in a Debian root with Python and pipx, but without a compiler.
 
-pip has the same configuration there as here, so the test works wherever pip does.
+pip has the same configuration there as on this host, so the test works wherever pip
+does.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def shell(
     wheel: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Shell]:
-    """shell(line) runs a line of sh in a new root file system; returns the result."""
+    """Return shell(line), which runs a line of sh in a new root file system."""
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
         pytest.skip("debootstrap is missing, or the user is not root")
     root = tmp_path_factory.mktemp("root")
@@ -64,7 +65,7 @@ def shell(
         for how, name in mounts:
             command = ["mount", *how, f"/{name}", root / name]
             if subprocess.run(command, capture_output=True).returncode != 0:
-                pytest.skip("mounting is not allowed")
+                pytest.skip("mounting is not permitted")
         subprocess.run(["mount", "--make-rslave", root / "dev"], check=True)
         yield run
     finally:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The wheel, installed in an environment that contains nothing else."""
+"""Tests the wheel in an environment that contains nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bin folder of an environment with the wheel and its dependencies."""
+    """Return the bin folder of an environment with the wheel and its dependencies."""
     environment = tmp_path_factory.mktemp("installed") / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     subprocess.run([environment / "bin/pip", "install", "-q", wheel], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Real programs under every lock: each test in this folder runs once for each lock.
+"""Runs real programs: each test in this folder runs once under each lock.
 
 `glibc`, the first lock of the list, runs the program without Hasp; a failure there is
 a fault of the workload. In `make test`, a test with `quick_locks(...)` runs under the
@@ -22,7 +22,7 @@ PORTS = free_ports()
 
 
 def every_lock() -> list[Lock]:
-    """The locks that the build lists, in the same order."""
+    """Return the locks that the build lists, in the same order."""
     return [Lock(record["name"], record["parks"]) for record in records()]
 
 
@@ -42,7 +42,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder in memory, deleted after the test, and world-readable for servers."""
+    """Return a world-readable folder in memory, which is deleted after the test."""
     parent = "/dev/shm" if Path("/dev/shm").is_dir() else None
     path = Path(tempfile.mkdtemp(prefix="hasp-test-", dir=parent))
     path.chmod(0o755)
@@ -54,7 +54,7 @@ def folder() -> Iterator[Path]:
 def launch(
     native_env: Callable[..., dict[str, str]], lock: Lock, folder: Path
 ) -> Iterator[Launcher]:
-    """Starts programs under the lock of the test; kills them all at its end."""
+    """Return a launcher for the lock of the test; it kills all programs at the end."""
     launcher = Launcher(native_env, lock, folder)
     yield launcher
     launcher.close()
@@ -62,5 +62,5 @@ def launch(
 
 @pytest.fixture
 def port() -> int:
-    """A local port that is free."""
+    """Return a free local port."""
     return next(PORTS)

@@ -43,11 +43,11 @@ class Lock:
 
     @property
     def is_native(self) -> bool:
-        """Whether the program runs without Hasp, as the reference of each test."""
+        """Return whether the program runs without Hasp, as the reference."""
         return self.name == "glibc"
 
     def threads(self, usual: int) -> int:
-        """`usual`; at most one per CPU if waiters never yield their CPU."""
+        """Return `usual`, but at most one per CPU if waiters never yield their CPU."""
         if self.parks or self.is_native:
             return usual
         return min(usual, max(2, len(os.sched_getaffinity(0))))
@@ -63,7 +63,7 @@ class Finished:
 
     @property
     def text(self) -> str:
-        """Both streams, for programs that may write their results to either."""
+        """Return both streams, for programs that may write their results to either."""
         return self.stdout + self.stderr
 
 
@@ -72,7 +72,7 @@ def _die_with_parent() -> None:
 
 
 def _stacks(process: subprocess.Popen[bytes]) -> str:
-    """The stacks of all threads of a hanging program and its children."""
+    """Return the stacks of all threads of a hanging program and its children."""
     if shutil.which("gdb") is None:
         return "(install gdb to see its stacks here)"
     with contextlib.suppress(psutil.Error):
@@ -209,7 +209,7 @@ class Server:
     name: str
 
     def log(self) -> str:
-        """The end of the server's output so far."""
+        """Return the end of the server's output so far."""
         written = self.out.read_text(errors="replace")
         return written[-2000:] + self.err.read_text(errors="replace")[-4000:]
 
@@ -244,7 +244,7 @@ class Server:
 
 
 def free_ports() -> Iterator[int]:
-    """Unused ports; none is returned twice or shared with another test worker."""
+    """Return unused ports; none is returned twice or shared with another worker."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
     first = FIRST_PORT + worker * PORTS_PER_WORKER
     offset = os.getpid() % PORTS_PER_WORKER
@@ -260,7 +260,7 @@ def free_ports() -> Iterator[int]:
 
 
 def listens(port: int) -> Callable[[], bool]:
-    """A function that returns whether a server accepts connections on a local port."""
+    """Return a function that checks whether a server accepts connections on a port."""
 
     def check() -> bool:
         with socket.socket() as client:
@@ -271,13 +271,13 @@ def listens(port: int) -> Callable[[], bool]:
 
 
 def fetch(url: str, limit: float = 10) -> bytes:
-    """The body of the response for a URL; any error status raises an exception."""
+    """Return the body of a URL's response; any error status raises an exception."""
     with urllib.request.urlopen(url, timeout=limit) as response:
         return bytes(response.read())
 
 
 def need(program: str, package: str) -> str:
-    """The path of a program; if it is missing, skips the test and names its package."""
+    """Return the path of a program; if it is missing, skip and name its package."""
     found = shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin")
     if found is None:
         pytest.skip(f"{program} is missing: apt-get install {package}")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SQLite as a lock workload: N threads share one serialised connection, so that every
- * statement passes through one recursive mutex, the connection's own.
+ * SQLite as a lock workload: N threads share one serialised connection, so every
+ * statement acquires the same recursive mutex, that of the connection.
  *
  *     sqlite_driver DATABASE THREADS MILLISECONDS
  *
@@ -55,7 +55,7 @@ static sqlite3_stmt *prepare(const char *sql)
     return statement;
 }
 
-/* Steps a statement to its end; returns the first column of its row, or 0 if it has no
+/* Runs a statement to its end. Returns the first column of its row, or 0 if it has no
  * row. */
 static sqlite3_int64 finish(sqlite3_stmt *statement)
 {
@@ -89,7 +89,7 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-/* Statements belong to one thread each; only the connection below them is shared. */
+/* Each statement belongs to one thread; only the connection is shared. */
 static void *work(void *argument)
 {
     struct worker *worker = argument;
@@ -158,7 +158,7 @@ static void check_integrity(void)
         fail("integrity_check");
     verdict = sqlite3_column_text(statement, 0);
     if (!verdict || strcmp((const char *)verdict, "ok") != 0)
-        fail("integrity_check did not answer ok");
+        fail("integrity_check did not return ok");
     sqlite3_finalize(statement);
 }
 

@@ -24,7 +24,7 @@ Facts = dict[str, Any]
 
 
 def facts(profile: Profile) -> Facts:
-    """The facts that golden files can contain."""
+    """Return the facts that golden files can contain."""
     sites = [site for site in profile.sites if site.kind in LOCKS and site.total]
     locks = [lock for site in sites for lock in site.locks]
     acquisitions = sum(lock.acquisitions for lock in locks)
@@ -73,7 +73,7 @@ def _stats(profile: Profile, operation: Operation) -> int:
 
 
 def _module(site: Site | None) -> str:
-    """The module that creates, or first acquires, the locks of a site."""
+    """Return the module that creates, or first acquires, the locks of a site."""
     stack = (site.created or site.first) if site else ()
     for frame in stack:
         if frame.module and not frame.module.startswith("libstdc++"):
@@ -82,7 +82,7 @@ def _module(site: Site | None) -> str:
 
 
 def differences(program: str, found: Facts) -> list[str]:
-    """The differences between a program and its golden file."""
+    """Return the differences between a program and its golden file."""
     text = (GOLDEN / f"{program}.json").read_text(encoding="utf-8")
     golden: Mapping[str, Any] = json.loads(text)["expected"]
     return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs that terminate and print verifiable results, under every lock."""
+"""Runs programs that end and print verifiable results under every lock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOUND = re.compile(r"readrandom +:.*\((\d+) of (\d+) found\)")
 
 
 def number(pattern: str, text: str) -> float:
-    """The one number that `pattern` captures in a program's output."""
+    """Return the single number that `pattern` captures in a program's output."""
     match = re.search(pattern, text)
     assert match is not None, f"no {pattern!r} in:\n{text[-3000:]}"
     return float(match.group(1))
@@ -25,7 +25,7 @@ def number(pattern: str, text: str) -> float:
 
 @quick_locks()
 def test_sysbench_threads(launch: Launcher, lock: Lock) -> None:
-    """One lock is nearly always contended, and its holder yields while holding it."""
+    """A single lock is nearly always contended, and its holder yields the CPU."""
     threads = lock.threads(8)
     result = launch.run(
         need("sysbench", "sysbench"),
@@ -40,7 +40,7 @@ def test_sysbench_threads(launch: Launcher, lock: Lock) -> None:
 
 
 def test_sysbench_mutex(launch: Launcher, lock: Lock) -> None:
-    """Many locks and acquisitions, for a fixed amount of work."""
+    """A fixed amount of work uses many locks and acquisitions."""
     threads = lock.threads(8)
     result = launch.run(
         need("sysbench", "sysbench"),
@@ -57,7 +57,7 @@ def test_sysbench_mutex(launch: Launcher, lock: Lock) -> None:
 
 @cache
 def expected_found(threads: int) -> dict[int, str]:
-    """The result of the first run with this many threads; later ones must match it."""
+    """Return the result of the first run with this many threads."""
     return {}
 
 
@@ -97,7 +97,7 @@ def db_bench(launch: Launcher, threads: int, entries: int, reads: int) -> str:
 
 
 def test_db_bench(launch: Launcher, lock: Lock) -> None:
-    """RocksDB with one cache shard: first condition variables, then one hot mutex."""
+    """RocksDB with one cache shard: condition variables, then one hot mutex."""
     threads = lock.threads(4)
     known = expected_found(threads)
     outcome = db_bench(launch, threads, entries=4000, reads=2000)
@@ -105,7 +105,7 @@ def test_db_bench(launch: Launcher, lock: Lock) -> None:
 
 
 def test_sqlite(launch: Launcher, lock: Lock, build_dir: Path) -> None:
-    """32 threads share one connection, and so one recursive mutex.
+    """32 threads share one connection, and therefore one recursive mutex.
 
     Spinning locks get 32 threads, too: the driver runs for a fixed time, in which a
     lock that collapses does little work. It checks sums, rows, updates and integrity.
@@ -121,7 +121,7 @@ def test_sqlite(launch: Launcher, lock: Lock, build_dir: Path) -> None:
 
 
 def test_kyoto_cabinet(launch: Launcher, lock: Lock) -> None:
-    """kccachetest checks its own results and says `ok`."""
+    """kccachetest checks its own results and prints `ok`."""
     threads = lock.threads(4)
     result = launch.run(
         need("kccachetest", "kyotocabinet-utils"), "wicked", "-th", threads, 3000
@@ -132,7 +132,7 @@ def test_kyoto_cabinet(launch: Launcher, lock: Lock) -> None:
 
 @quick_locks()
 def test_pigz_round_trip(launch: Launcher, lock: Lock) -> None:
-    """A pipeline on condition variables; Hasp must not write to its output."""
+    """pigz has a pipeline with condition variables. Hasp must not write to stdout."""
     pigz = need("pigz", "pigz")
     original = launch.folder / "original"
     words = random.Random(1).choices(range(1 << 16), k=1 << 15)
@@ -198,7 +198,7 @@ print(len(sums), sum(sums))
 
 
 def test_python_queue(launch: Launcher) -> None:
-    """Eight threads hand over the interpreter lock (mutex and timed condition wait)."""
+    """Eight threads pass on the interpreter lock, a mutex with timed waits."""
     result = launch.run(need("python3", "python3"), "-c", PYTHON_QUEUE)
     assert result.stdout.split() == ["4", str(4 * sum(range(500)))]
 
@@ -206,7 +206,7 @@ def test_python_queue(launch: Launcher) -> None:
 @pytest.mark.real_slow
 @pytest.mark.timeout(150)
 def test_db_bench_oversubscribed(launch: Launcher, lock: Lock) -> None:
-    """The workload of `make demo`: 32 threads, even under spinning locks."""
+    """This is the workload of `make demo`: 32 threads, even under spinning locks."""
     program = need("db_bench", "rocksdb-tools")
     shared = [f"--db={launch.folder / 'db'}", "--num=20000", "--progress_reports=0"]
     shared += ["--disable_wal=1", "--cache_size=67108864", "--cache_numshardbits=0"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp compare` on real programs: a server under load, and output that is checked."""
+"""Tests `hasp compare` with a server under load, and with output that is checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def records(file: Path, kind: str) -> list[dict[str, Any]]:
-    """The records of one kind in the output of `--json`."""
+    """Return the records of one kind in the output of `--json`."""
     lines = map(json.loads, file.read_text().splitlines())
     return [record for record in lines if record["kind"] == kind]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The program that `make demo` runs: results, error messages, and clean-up."""
+"""Tests the program that `make demo` runs: results, error messages, and clean-up."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def start(*words: object, **extra: str) -> subprocess.Popen[str]:
 
 
 def databases_of(process: subprocess.Popen[str]) -> list[Path]:
-    """The temporary folders of a demonstration, recognised by its process id."""
+    """Return the temporary folders of a demonstration, by its process id."""
     parent = rocksdb.memory_folder() or Path("/tmp")
     return list(parent.glob(f"hasp-demo-{process.pid}-*"))
 

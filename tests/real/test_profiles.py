@@ -28,7 +28,7 @@ SOURCE = re.compile(r"\w\.(c|cc|h)\b")  # a source file of the program
 
 @pytest.fixture
 def recording(folder: Path) -> Iterator[Launcher]:
-    """Starts programs under the recorder, and kills them at the end of the test."""
+    """Return a launcher that records its programs, and kills them at the end."""
 
     def environment(lock: str | None, **extra: str) -> dict[str, str]:
         if lock is None:
@@ -48,7 +48,7 @@ def recording(folder: Path) -> Iterator[Launcher]:
 
 
 def busiest(folder: Path) -> Profile:
-    """The profile of the process with the most acquisitions in a run."""
+    """Return the profile of the process with the most acquisitions in a run."""
     traces = [
         path
         for path in folder.glob("hasp.trace*")
@@ -74,7 +74,7 @@ def check(program: str, folder: Path) -> Facts:
 
 
 def test_golden_files_name_their_source() -> None:
-    """The source makes it possible to check a golden file."""
+    """Without its source, a golden file could not be checked."""
     for path in GOLDEN.glob("*.json"):
         about = json.loads(path.read_text(encoding="utf-8"))["about"]
         assert SOURCE.search(about), path

@@ -19,7 +19,7 @@ PAGE = b"a page behind a cache\n" * 20
 
 
 def figure(pattern: str, text: str) -> float:
-    """The one number that `pattern` captures in a load generator's report."""
+    """Return the single number that `pattern` captures in a load generator's report."""
     match = re.search(pattern, text)
     assert match is not None, f"no {pattern!r} in:\n{text[-3000:]}"
     return float(match.group(1))
@@ -27,7 +27,7 @@ def figure(pattern: str, text: str) -> float:
 
 @quick_locks()
 def test_memcached(launch: Launcher, lock: Lock, port: int) -> None:
-    """Thousands of locks, some taken by trylock; the load checks the data it reads."""
+    """memcached uses thousands of locks, some by trylock; the load checks its data."""
     memcached = need("memcached", "memcached")
     memcaslap = need("memcaslap", "libmemcached-tools")
     threads = lock.threads(4)
@@ -46,7 +46,7 @@ def test_memcached(launch: Launcher, lock: Lock, port: int) -> None:
 
 
 class Backend(http.server.BaseHTTPRequestHandler):
-    """The back end of varnish: the same page for every path."""
+    """The back end of varnish, which returns the same page for every path."""
 
     def do_GET(self) -> None:
         self.send_response(200)
@@ -60,7 +60,7 @@ class Backend(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def backend() -> Iterator[int]:
-    """The port of an HTTP server in this process."""
+    """Return the port of an HTTP server in this process."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Backend)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server.server_address[1]
@@ -70,7 +70,7 @@ def backend() -> Iterator[int]:
 
 @quick_locks("glibc", "mcs", "clh-park", "malthusian-park", "futex")
 def test_varnish(launch: Launcher, port: int, backend: int) -> None:
-    """A server that uses error-checking mutexes throughout, forks, and starts gcc."""
+    """varnish uses error-checking mutexes throughout, forks, and starts gcc."""
     varnishd = need("varnishd", "varnish")
     need("gcc", "gcc")
     configuration = launch.folder / "cache.vcl"
@@ -120,7 +120,7 @@ def test_mariadb(launch: Launcher, lock: Lock, port: int) -> None:
     folder = launch.folder
     data = folder / "data"
     small = ["--innodb-buffer-pool-size=32M", "--innodb-log-file-size=8M"]
-    # A server removes all temporary tables in tmpdir, even those of another server.
+    # Each server removes all temporary tables in tmpdir, even those of other servers.
     small += ["--user=root", f"--datadir={data}", f"--tmpdir={folder}"]
     launch.run(
         install,
@@ -186,7 +186,7 @@ PERSONS, CLIENTS = 200, 8
 
 @pytest.mark.real_slow
 def test_slapd(launch: Launcher, lock: Lock, port: int) -> None:
-    """OpenLDAP: a pool of threads behind a mutex and condition variables."""
+    """OpenLDAP has a thread pool with a mutex and condition variables."""
     slapd = need("slapd", "slapd")
     slapadd = need("slapadd", "slapd")
     ldapsearch = need("ldapsearch", "ldap-utils")

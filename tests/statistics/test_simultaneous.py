@@ -18,7 +18,7 @@ from hasp.statistics.simultaneous import (
     ratio_without_interval,
 )
 
-LOCKS = 46  # the reference among them
+LOCKS = 46  # including the reference
 LEVEL = 0.05
 
 
@@ -35,7 +35,7 @@ def heavy_tailed(source, shape):
 
 
 def bimodal(source, shape):
-    """Half of the runs take twice as long."""
+    """Return runs of which half take twice as long."""
     slow = source.random(shape) < 0.5
     return math.log(2) * slow + source.normal(0, 0.02, shape)
 
@@ -46,7 +46,7 @@ def with_outliers(source, shape):
 
 
 def drifting(source, shape):
-    """A random walk through all runs of a comparison, in random order in each round."""
+    """Return a random walk through all runs, with each round in random order."""
     trials, rounds, locks = shape
     walk = source.normal(0, 0.0125, (trials, rounds * locks)).cumsum(axis=1)
     found = source.permuted(walk.reshape(shape), axis=2)
@@ -54,7 +54,7 @@ def drifting(source, shape):
 
 
 def of_different_noise(source, shape):
-    """The locks' standard deviations differ by a factor of ten and more."""
+    """Return locks whose standard deviations differ by a factor of ten and more."""
     deviations = numpy.exp(source.normal(0, 1, (shape[0], 1, shape[2])))
     return 0.05 * deviations * source.normal(0, 1, shape)
 
@@ -83,14 +83,14 @@ SHAPES = (
 
 
 def wrong_share(runs, truth=0.0):
-    """The share of comparisons with any interval that misses the true ratio."""
+    """Return the share of comparisons with an interval that misses the true ratio."""
     means, errors, freedom = estimate(runs)
     reach = quantile(freedom, runs.shape[-1] - 1) * errors
     return (abs(means - truth) > reach).any(axis=-1).mean()
 
 
 def assert_level(share, trials):
-    """At most 5 % are wrong, with a tolerance of three standard errors."""
+    """Assert that at most 5 % are wrong, within three standard errors."""
     assert share <= LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / trials)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ratios, intervals and outliers of samples with known answers."""
+"""Tests ratios, intervals and outliers of samples with known answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_equal_samples_have_the_ratio_one():
     assert (ratio.value, ratio.low, ratio.high) == (1.0, 1.0, 1.0)
 
 
-def test_what_strikes_a_whole_block_does_not_widen_the_interval():
+def test_disturbances_of_whole_blocks_do_not_widen_the_interval():
     # Blocks differ tenfold in speed, and the lock costs 20 % in each of them.
     blocks = [1.0, 10.0, 2.0, 7.0, 3.0, 5.0, 4.0]
     ratio = ratio_of_medians([1.2 * speed for speed in blocks], blocks)

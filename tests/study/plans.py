@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A small campaign for tests, and access to its journal."""
+"""Provides a small campaign for tests, and access to its journal."""
 
 from __future__ import annotations
 

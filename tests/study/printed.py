@@ -21,26 +21,28 @@ MEMCACHED = 2
 
 
 def reference(*parts: str) -> Path:
-    """A file of the reference data; skips the test if it is missing."""
+    """Return a file of the reference data; skip the test if it is missing."""
     path = REFERENCE.joinpath(*parts)
     if not path.exists():
-        pytest.skip(f"the published data {'/'.join(parts)} are not beside this tree")
+        pytest.skip(
+            f"the published data {'/'.join(parts)} are missing next to this tree"
+        )
     return path
 
 
 def printed(name: str) -> list[dict[str, str]]:
-    """The rows of a printed table."""
+    """Return the rows of a printed table."""
     with reference("tocs", name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def is_memcached(program: str) -> bool:
-    """Whether the published runs of a program differ from the printed ones."""
+    """Return whether the published runs of a program differ from the printed ones."""
     return program.startswith("memcached")
 
 
 def possible(counted: int, total: int) -> set[int]:
-    """The percentages that counted / total may have with memcached's programs added."""
+    """Return the possible values of counted / total with memcached's programs added."""
     return {
         round(100 * (counted + extra) / (total + more))
         for more in range(MEMCACHED + 1)
@@ -80,5 +82,5 @@ class Agreement:
 
 
 def count(flags: numpy.ndarray) -> int:
-    """The number of set flags."""
+    """Return the number of set flags."""
     return int(flags.sum())

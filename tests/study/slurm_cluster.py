@@ -66,7 +66,7 @@ PartitionName=one Nodes=n1 MaxTime=INFINITE State=UP
 
 
 def lacking() -> str:
-    """What this host lacks for a cluster, or ""."""
+    """Return what this host lacks for a cluster, or ""."""
     path = f"{os.environ.get('PATH', '')}:{ADMIN_PATH}"
     missing = [
         name for name in (*DAEMONS, *CLIENTS) if not shutil.which(name, path=path)
@@ -77,7 +77,7 @@ def lacking() -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Unused ports."""
+    """Return unused ports."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
@@ -147,7 +147,7 @@ class Cluster:
         return lines == {f"{node} idle" for node in nodes}
 
     def run(self, *words: str) -> str:
-        """The output of one of Slurm's commands."""
+        """Return the output of one of Slurm's commands."""
         answer = subprocess.run(
             words, env=self.environment, capture_output=True, text=True, timeout=30
         )
@@ -169,7 +169,7 @@ class Cluster:
                 os.kill(pid, signal.SIGKILL)
 
     def _family(self) -> Iterator[int]:
-        """Processes that the daemons detached: job steps and their programs."""
+        """Return the processes that the daemons detached: steps and their programs."""
         ours = f"SLURM_CONF={self.environment['SLURM_CONF']}".encode()
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -207,7 +207,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def cluster() -> Iterator[Cluster]:
-    """A running cluster, which ends with the block."""
+    """Yield a running cluster, which ends with the block."""
     with tempfile.TemporaryDirectory(prefix="hasp-slurm-") as name:
         made = Cluster(Path(name))
         made.start()

@@ -27,7 +27,7 @@ def test_the_report_matches_the_store(tmp_path):
 
 
 def said(text):
-    """The lines without links to figures, which the test does not draw."""
+    """Return the lines without links to figures, because the test draws no figures."""
     return [line for line in text.splitlines() if line and not line.startswith("!")]
 
 

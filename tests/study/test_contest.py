@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Verdicts, corrections, collapse and the cost of interposition on known samples."""
+"""Tests verdicts, corrections, collapse and interposition cost on known samples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_welch_agrees_with_scipy():
 
 
 def test_holm_by_hand():
-    # 4 x 0.01, 3 x 0.02 = 0.06, then never smaller than the one before.
+    # 4 x 0.01, then 3 x 0.02 = 0.06; the following values are never smaller.
     assert holm([0.02, 0.01, 0.03, 0.9]) == pytest.approx([0.06, 0.04, 0.06, 0.9])
     assert holm([]) == []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study diff`: changes between two stores, and inconclusive configurations."""
+"""Tests `hasp study diff`: changes between two stores, and doubtful ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOCKS = ("mcs", "ttas", "futex")
 
 
 def make(folder, factors, spread=0.005, runs=6, machine="M", seed=1):
-    """A store of db at 4 threads: 100 ops times each lock's factor; p99 the inverse."""
+    """Return a store of db at 4 threads: 100 ops times each lock's factor."""
     source = numpy.random.default_rng(seed)
     lines = ["program,lock,threads,throughput,latency"]
     for lock in LOCKS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Energy from simulated counters, and as a metric; absent without a counter."""
+"""Tests energy from simulated counters and as a metric; it is absent without any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def zone(root, name, kind, energy_uj, limit=262_143_328_850):
 
 @pytest.fixture
 def tree(tmp_path):
-    """Two packages, and counters that must not be added to them."""
+    """Make two packages, and counters that must not be added to them."""
     first = zone(tmp_path, "intel-rapl:0", "package-0", 1_000_000)
     second = zone(tmp_path, "intel-rapl:1", "package-1", 262_143_000_000)
     others = [
@@ -58,7 +58,9 @@ def test_missing_counters_are_absent_not_zero(tree, tmp_path):
     second.unlink()  # one package is not the whole host
     assert count.joules() is None
     assert powercap.find(root) is None
-    assert powercap.packages(root), "the host has them, only not for us"
+    assert powercap.packages(root), (
+        "the host has counters, but no permission to read them"
+    )
     first.write_text("garbage\n")
     assert powercap.find(root) is None
 
@@ -122,7 +124,7 @@ def test_a_real_event_counts(events):
     (events / "events/energy-pkg").write_text("event=0x0")
     meter = perf_events.find(events)
     if meter is None:
-        pytest.skip("this host does not let us count events of a whole CPU")
+        pytest.skip("this host does not permit counting the events of a whole CPU")
     count = meter.begin()
     while count.joules() is None:
         pass
@@ -144,7 +146,7 @@ def test_throughput_per_power():
 
 
 def test_cpu_time_is_compared_per_unit_of_work():
-    """Of two programs that run for 2 s, the slower one is not more efficient."""
+    """If two programs run for 2 s each, the slower one is not more efficient."""
     fast, slow = (per_work(figures={"throughput": rate}) for rate in (1000.0, 500.0))
     assert fast["cpu_s"] == slow["cpu_s"] == 3.0
     assert slow["cpu_s_per_op"] == pytest.approx(2 * fast["cpu_s_per_op"])

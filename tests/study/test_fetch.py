@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study fetch`, from a local server and from folders."""
+"""Tests `hasp study fetch` with a local server and with folders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def files(tmp_path):
-    """A folder with one data set, and its description."""
+    """Return a folder with one data set, and its description."""
     folder = tmp_path / "datasets"
     folder.mkdir()
     (folder / "A64.csv").write_text(RUNS)
@@ -38,7 +38,7 @@ def files(tmp_path):
 
 @contextlib.contextmanager
 def serving(folder):
-    """The address of a server of a folder."""
+    """Return the address of a server that serves a folder."""
     handler = functools.partial(Quiet, directory=folder)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)

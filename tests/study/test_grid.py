@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The statistics of a study on a grid that is small enough to check by hand."""
+"""Tests a study's statistics on a grid that is small enough to check by hand."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The library of programs: its list, the campaigns it writes, workloads on the host."""
+"""Tests the library of programs: its list, its campaigns, and workloads on the host."""
 
 from __future__ import annotations
 

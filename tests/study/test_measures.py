@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pinning, plans, lock statistics and energy in a study."""
+"""Tests pinning, plans, lock statistics and energy in a study."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_programs_are_bound_to_as_many_cpus_as_threads(tmp_path):
 
 
 def test_sizes_may_be_nodes(tmp_path, monkeypatch, capsys):
-    """Pinning on a simulated host with two nodes that share this host's CPUs."""
+    """The simulated host has two nodes, which share this host's CPUs."""
     every = sorted(os.sched_getaffinity(0))
     nodes = [every[:1], every]
     monkeypatch.setattr(carry_out, "node_cpus", lambda: nodes)
@@ -110,12 +110,12 @@ def test_a_plan_by_site_is_measured_like_a_lock(plan, tmp_path):
     }
     assert {run["lock"] for run in runs} == {"glibc", "futex", "plan:site.plan.toml"}
     (tmp_path / "site.plan.toml").write_text(LOCK_PLAN.replace("mcs", "clh"))
-    assert load(plan).digest != digest, "another plan asks for other runs"
+    assert load(plan).digest != digest, "another plan needs other runs"
     moved = tmp_path / "elsewhere"
     moved.mkdir()
     (moved / "plan.toml").write_text(plan.read_text())
     (moved / "site.plan.toml").write_text(LOCK_PLAN)
-    assert load(moved / "plan.toml").digest == digest, "its place does not matter"
+    assert load(moved / "plan.toml").digest == digest, "the plan's path does not matter"
 
 
 def test_lock_statistics_are_runs_of_their_own(plan, tmp_path, capsys):
@@ -141,7 +141,7 @@ def test_lock_statistics_are_runs_of_their_own(plan, tmp_path, capsys):
     assert values["lock_wait_p99_ns"] <= values["lock_wait_max_ns"]
     assert 0 < values["lock_hold_p50_ns"] <= values["lock_hold_max_ns"]
     assert study("run", plan, "--store", store, "--machine", "here") == 0
-    assert len(entries(store)) == 12, "they are not made twice either"
+    assert len(entries(store)) == 12, "additional runs are not repeated either"
     words = ("--store", store, "--machine", "here", "--csv")
     capsys.readouterr()
     assert study("table", "means", "--metric", "lock_wait_p99_ns", *words) == 0

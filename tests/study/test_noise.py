@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Detection of noise, repetition of noisy runs, and pauses between runs."""
+"""Tests how noise is detected, noisy runs are repeated, and runs are spaced."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ NOISY = dataclasses.replace(QUIET, steal=0.5)
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """study(*runs, plan=...): journal and pauses of a campaign with scripted runs."""
+    """Return study(*runs, plan=...), which returns a campaign's journal and pauses."""
 
     def carried_out(*runs, plan=PLAN):
         naps = []
@@ -160,7 +160,7 @@ def test_failing_configurations_are_not_recorded(study):
 
 
 def test_persistent_noise_is_tolerated(study):
-    """Otherwise a study on a shared host would take four times as long."""
+    """If not, a study on a shared host would take four times as long."""
     plan = PLAN.replace("least_runs = 2", "least_runs = 30").replace(
         "most_runs = 2", "most_runs = 30\nnoisy_runs = 100"
     )

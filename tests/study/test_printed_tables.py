@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The printed tables of the lock study (ACM TOCS 2019), from the authors' runs."""
+"""Recomputes the lock study's printed tables from the authors' runs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_sensitive_programs(grids):
 
 
 def counted(flags, known, programs):
-    """For each lock, the counted programs and all programs, without memcached's."""
+    """Return counted and all programs for each lock, without those of memcached."""
     rows = [place for place, name in enumerate(programs) if not is_memcached(name)]
     return [
         (count(flags[rows, lock] & known[rows, lock]), count(known[rows, lock]))
@@ -211,7 +211,7 @@ def test_best_vs_lock(grids, point, number, name, cells, exceptions):
 
 @pytest.mark.parametrize("machine", ["A-64", "A-48"])
 def test_breakdown(grids, machine):
-    """Within one point, because the printed shares include memcached's pairs."""
+    """The tolerance is one point, because the printed shares include memcached."""
     agreement = Agreement(f"10, {machine}")
     ours = {row["nodes"]: row for row in rows_of("breakdown", grids[machine])}
     for row in printed("table10-opt-node-breakdown.csv"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report on a store: its sentences, and its page in a real browser."""
+"""Tests the report on a store: its sentences, and its page in a real browser."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ FIGURES = ["curves", "heat", "coverage", "superiority", "against"]
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """Two machines; `web` does not depend on locks, the others do at 4 threads.
+    """Make a store with two machines.
 
-    Of `latency`, less is better: it is 1000 over the throughput.
+    `web` does not depend on locks; the other programs do at 4 threads. Lower values of
+    `latency` are better; it is 1000 divided by the throughput.
     """
     folder = tmp_path_factory.mktemp("report")
     source = numpy.random.default_rng(3)
@@ -73,7 +74,7 @@ def test_the_sentences_match_the_data(store, capsys):
     assert "clh, mcs are within 5 % of the best for all of them" in text
     assert "Avoid ttas (100 %)" in text
     assert "0 % of the comparisons with the best lock are inconclusive" in text
-    # Lower is better: ttas takes 1 / 0.4 of the time of the best.
+    # Lower is better, so ttas takes 1 / 0.4 of the time of the best.
     assert "(latency): with up to 4 threads, the worst lock takes a median of" in text
 
 
@@ -113,7 +114,7 @@ def test_json_matches_the_text(store, capsys):
     assert first["sensitive"] == [True, True, False]  # "</script>..." comes first
     assert first["best"][1] == ["mcs", "clh"]
     assert first["correlation"]["tpp"][1] == 1
-    # As measured, although the statistics invert it.
+    # The value is the measured one, although the statistics invert it.
     assert second["metric"] == "latency" and second["lower_is_better"]
     ttas = second["values"][1][second["locks"].index("ttas")]
     assert ttas == pytest.approx([1.0, 0.625], rel=0.01)

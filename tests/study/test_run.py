@@ -56,7 +56,7 @@ def test_completed_runs_are_not_repeated(plan, tmp_path):
     assert study("run", plan, "--store", store, "--machine", "here") == 0
     (path,) = (store / "journals").glob("*.jsonl")
     lines = path.read_text().splitlines(keepends=True)
-    # As after a crash: five runs, and half a line.
+    # The journal looks as after a crash: five runs, and half a line.
     path.write_text("".join(lines[:5]) + lines[5][:20])
     assert study("run", plan, "--store", store, "--machine", "here") == 0
     again = path.read_text().splitlines(keepends=True)
@@ -240,7 +240,7 @@ def test_pinning_takes_as_many_cpus_as_threads():
     ],
 )
 def test_errors_name_the_line_of_the_program(plan, tmp_path, capsys, wrong, complaint):
-    """Not the first line with that key: both programs and the defaults have threads."""
+    """The line is not the first one with that key: other programs have it too."""
     head = SECOND.replace('locks = "glibc"\n', "")
     plan.write_text(PLAN + (head if "locks" in wrong else SECOND.rstrip()) + "\n")
     text = plan.read_text().rstrip().splitlines()

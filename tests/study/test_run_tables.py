@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables from single runs: intervals, verdicts, collapse, cost of interposition."""
+"""Tests tables from single runs: intervals, verdicts, collapse, interposition cost."""
 
 from __future__ import annotations
 

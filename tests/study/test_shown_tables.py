@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables of `hasp study` on a terminal of 80 columns."""
+"""Tests the tables of `hasp study` on a terminal of 80 columns."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Campaigns on a simulated machine: their store, and resuming them."""
+"""Tests campaigns on a simulated machine: their store, and resuming them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Campaigns on a real Slurm cluster with two nodes on one host."""
+"""Runs campaigns on a real Slurm cluster with two nodes on one host."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def wait_for_runs(store, count):
 
 
 def complete(store, configurations=4):
-    """Whether each configuration has two different runs, without failures."""
+    """Return whether each configuration has two different runs, without failures."""
     assert {run["outcome"] for run in entries(store)} == {"ok"}
     assert set(keys(store).values()) == {1}
     return len(keys(store)) == 2 * configurations
@@ -270,7 +270,7 @@ def test_the_reason_of_a_pending_job_is_shown(long_plan, store, capsys, cluster)
 
 @pytest.fixture(scope="module")
 def hidden(cluster):
-    """A folder that is invisible on the node of the partition `blind`."""
+    """Return a folder that is invisible on the node of the partition `blind`."""
     if os.getuid():
         pytest.skip("only root may give a node other mounts")
     cluster.start_blind_node()

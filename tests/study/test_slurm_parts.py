@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parts of the Slurm support that work without Slurm: settings, tasks, errors."""
+"""Tests parts of the Slurm support without Slurm: settings, tasks, errors."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def handlers():
 
 @pytest.fixture
 def on_node(plan, store, monkeypatch):
-    """on_node(job, node, changes of the order): a task of an array, in this process."""
+    """Return on_node(job, node, changes), which runs a task in this process."""
 
     def run(job="7_0", node="n1", **changes):
         array, number = job.split("_")
@@ -228,7 +228,7 @@ def test_programs_missing_on_a_node(on_node, plan, store):
     assert "no program of the campaign runs on n1" in said.message
 
 
-def test_a_task_ends_in_order_before_its_time_limit(on_node, plan, store):
+def test_a_task_ends_cleanly_before_its_time_limit(on_node, plan, store):
     plan.write_text(PLAN.replace('command = "true"', 'command = "sleep 0.3"'))
     assert on_node("7_0", time_s=1.6)[0] == files.INTERRUPTED
     some = entries(store)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Waiting for a cluster's jobs and their state in the store, without a cluster."""
+"""Tests waiting for jobs, and their state in the store, without a cluster."""
 
 from __future__ import annotations
 

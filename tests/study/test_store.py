@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp study` from the user's view: import, tables, and refused input."""
+"""Tests what users see of `hasp study`: import, tables, and refused input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ web,1,ttas,7,1
 
 @pytest.fixture
 def hasp(capsys):
-    """The command in this process, because a process for each case would be slow."""
+    """Run the command in this process; a process for each case would be slow."""
 
     def run(*words):
         status = main([str(word) for word in words])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp machine` as a command."""
+"""Tests the command `hasp machine`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WIDTH = 80
 
 @pytest.fixture(scope="module")
 def measured(hasp: Hasp, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with all outputs of one quick run."""
+    """Return a folder with all output files of one quick run."""
     folder = tmp_path_factory.mktemp("machine")
     done = hasp(
         *("machine", "--quick", "--json", folder / "host.jsonl"),
@@ -166,9 +166,9 @@ BURN = "print(flush=True)\nwhile True: pass"
 @pytest.mark.timeout(300)
 @needs_two
 def test_a_remote_load_is_steady_on_a_busy_host(hasp: Hasp, tmp_path: Path) -> None:
-    """Ten runs beside two busy programs: medians within 5 %.
+    """In ten runs beside two busy programs, the medians stay within 5 %.
 
-    That is the range from the least to the largest median, over their median.
+    That is the range from the smallest to the largest median, over their median.
     """
     words = [sys.executable, "-c", BURN]
     burners = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(2)]

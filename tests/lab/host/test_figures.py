@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Figures and doubts computed from samples."""
+"""Tests the figures and doubts that are computed from samples."""
 
 from __future__ import annotations
 
@@ -114,8 +114,11 @@ def test_two_clusters_are_bimodal() -> None:
         normal(200, 5),
         normal(200, 60),
         [100 + number for number in range(300)],  # uniform
-        [*normal(200, 10, 480), *normal(900, 10, 20)],  # a small far crowd is outliers
-        [*normal(200, 3), *normal(215, 3)],  # too near to matter
+        [
+            *normal(200, 10, 480),
+            *normal(900, 10, 20),
+        ],  # a few values far away are outliers
+        [*normal(200, 3), *normal(215, 3)],  # too close to matter
         [200.0] * 300,
         [6.0, 8.0] * 100,
     ],

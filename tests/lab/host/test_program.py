@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hasp-machine: every measurement returns samples; wrong arguments are refused."""
+"""Every measurement of hasp-machine returns samples; wrong arguments are refused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def measure(program: str, *arguments: object) -> list[dict[str, Any]]:
 
 
 def cost(record: dict[str, Any]) -> float:
-    """Cycles of one operation."""
+    """Return the cycles of one operation."""
     empty = statistics.median(record["overheads"])
     cycles: float = statistics.median(record["cycles"]) - empty
     return cycles / int(record["batch"])
@@ -77,7 +77,7 @@ def test_every_case_gives_samples(program: str) -> None:
 
 @needs_two
 def test_states_match_their_names(program: str) -> None:
-    """The holder has a copy, and the only one if the state is exclusive."""
+    """The holder has a copy, which is the only one if the state is exclusive."""
     pair = f"--cpus={CPUS[0]},{CPUS[1]}"
     costs: dict[tuple[str, str], list[float]] = {}
     for _ in range(5):

@@ -58,7 +58,7 @@ def program(build_dir: Path, name: str) -> str:
 
 @pytest.fixture(scope="session")
 def flat_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Flattened machines. As in SSYNC, homes are decided by first touch, not hashed."""
+    """Flatten the machines; as in SSYNC, the first access decides on the home."""
     folder = tmp_path_factory.mktemp("flat")
     files = {}
     for system, name in MACHINES.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The machine files that come with Hasp, and the positions of errors in others."""
+"""Tests the machine files of Hasp, and the positions reported for errors in others."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_no_figure_of_the_published_tables_is_an_estimate(name: str) -> None:
 
 
 def variant(old: str, new: str, name: str = "opteron-48") -> Machine:
-    """The machine in an edited file."""
+    """Return the machine in an edited file."""
     text = find(name).read_text()
     assert text.count(old) >= 1, old
     return read(

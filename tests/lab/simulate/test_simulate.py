@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp simulate` with a fake engine: plans, tables, refusals."""
+"""Tests `hasp simulate` with a fake engine: plans, tables, error messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from hasp.lab.simulate.machines.machine import load
 from hasp.lab.simulate.placement import cpus
 from hasp.locks import native
 
-# Throughput is computed from the CPUs; spinlock deadlocks, and clh runs until killed.
+# Throughput is computed from the CPUs; spinlock deadlocks, and clh runs until it is
+# killed.
 ENGINE = r"""#!{python}
 import json, sys, time
 words = sys.argv[1:]

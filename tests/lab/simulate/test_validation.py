@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Claims: agreement, levels, and consistency of the data."""
+"""Tests the agreement of claims, the levels, and the consistency of the data."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_the_page_matches_the_data() -> None:
     import subprocess
 
     if not (ROOT / "docs/data/validation.jsonl").is_file():
-        pytest.skip("nothing was validated yet")
+        pytest.skip("no validation results exist yet")
     tool = ROOT / "tools/make_validation_page.py"
     done = subprocess.run(
         [sys.executable, tool, "--check"], capture_output=True, text=True

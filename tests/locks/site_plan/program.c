@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program with two sites; the test builds it in several versions. */
+/* A program with two sites, which the test builds in several versions. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static struct db *db_open(void)
     return db;
 }
 
-/* The index of a mutex's algorithm, at the offset where Hasp stores it. */
+/* Returns the index of a mutex's algorithm, which Hasp stores at this offset. */
 static int lock_of(pthread_mutex_t *mutex)
 {
     pthread_mutex_lock(mutex);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sites of C++: nothing is seen making these, and without optimisation every lock goes
- * through one function of the library's. */
+/* Sites in C++: no call initialises these mutexes and, without optimisation, a single
+ * function of the library locks all of them. */
 #include <cstdio>
 #include <mutex>
 #include <thread>
@@ -11,7 +11,7 @@ struct Store {
 };
 static std::mutex journal;
 
-/* The index of a mutex's algorithm, at the offset where Hasp stores it. */
+/* Returns the index of a mutex's algorithm, which Hasp stores at this offset. */
 static int lock_of(const std::mutex &mutex)
 {
     return reinterpret_cast<const unsigned char *>(&mutex)[20];

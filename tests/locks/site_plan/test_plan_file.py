@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SitePlan files: they can be written and read, and errors are located."""
+"""Plan files can be written and read, and errors in them are located."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def slot(name: str) -> int:
 
 
 def planned(program: Path, lock: str | None, wanted: dict[str, str]) -> Path:
-    """Profile the program; return a plan with `wanted` locks by words of the site."""
+    """Profile the program; return a plan with `wanted` locks by part of the site."""
     trace = program.parent / "hasp.trace"
     env = environment(lock, trace)
     subprocess.run([program], env=env, check=True, capture_output=True)
@@ -42,7 +42,7 @@ def planned(program: Path, lock: str | None, wanted: dict[str, str]) -> Path:
 
 
 def run(hasp: Any, plan: Path, program: Path) -> list[int]:
-    """Return the slots that the program prints; every entry of the plan must match."""
+    """Return the indices that the program prints; every plan entry must match."""
     done = hasp("run", "--plan", str(plan), "--", str(program))
     assert (done.returncode, done.stderr) == (0, "")
     return [int(word) for word in done.stdout.split() if word.isdecimal()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp run --plan` and `hasp compare --plan`, including programs that have changed."""
+"""Tests `hasp run --plan` and `hasp compare --plan`, also after program changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SITE_LINE = 1 + SOURCE[: SOURCE.index("/* the site */")].count("\n")
 
 
 def build(folder: Path, source: str = SOURCE, *options: str) -> Path:
-    """Compile the program in the folder; return its path."""
+    """Compile the program in the folder, and return its path."""
     path = folder / "program.c"
     path.write_text(source)
     words = ["cc", "-g", "-O2", *options, "-o", folder / "program", path, "-pthread"]
@@ -32,12 +32,13 @@ def build(folder: Path, source: str = SOURCE, *options: str) -> Path:
 
 
 def planned(program: Path) -> Path:
-    """Write a plan for this build of the program; return its path."""
+    """Write a plan for this build of the program, and return its path."""
     module = Module(program.name, build_id(program))
     ranges = code_of_line(program, "program.c", SITE_LINE, "&db->mu")
     address = variable(program, "cache_lock")
     assert ranges and address and module.build_id
-    # The call ends one of the address ranges of the line; find it by disassembly.
+    # The call is at the end of one of the line's address ranges; find it by
+    # disassembly.
     dump = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", program], capture_output=True, text=True
     ).stdout.splitlines()
@@ -92,7 +93,7 @@ def test_the_code_moved(hasp: Any, tmp_path: Path) -> None:
 
 
 def test_the_line_moved(hasp: Any, tmp_path: Path) -> None:
-    """The line and the global have changed: both mutexes get the default lock."""
+    """The line and the global have changed, so both mutexes get the default lock."""
     program = build(tmp_path)
     plan = planned(program)
     build(tmp_path, "\n" + SOURCE.replace("cache_lock", "other_lock"))
@@ -114,7 +115,7 @@ def test_started_through_a_symbolic_link(
     text = re.sub(r"build_id = .*\n", "", plan.read_text())
     plan.write_text(text.replace('"program-1.2"', f'"{name}"'))
     started = program
-    if not known:  # by a shell, whose libraries are not the program's
+    if not known:  # started by a shell, whose libraries are not the program's
         started = tmp_path / "script"
         started.write_text(f'#!/bin/sh\nexec "{program}"\n')
         started.chmod(0o755)
@@ -171,7 +172,7 @@ def test_damaged_programs_are_not_known(tmp_path: Path) -> None:
     chance = random.Random(3)
     for _ in range(30):
         data = bytearray(whole)
-        # Damages the section table, at the end of the file, most often.
+        # The damage is mostly in the section table, at the end of the file.
         begin = chance.choice((0, len(data) - 40 * 64))
         for _ in range(chance.choice((1, 10, 100))):
             data[chance.randrange(begin, len(data))] = chance.randrange(256)

@@ -17,8 +17,7 @@ MUTEX = LockKind.MUTEX
 def server(
     at: int, path: Path, holds: dict[str, int] | None = None, **of_first_thread: int
 ) -> Path:
-    """Return a program after `at` seconds: a hot and a cold site, a waiter, a
-    holder."""
+    """Return a program after `at` seconds, with two sites, a waiter and a holder."""
     trace = Synthetic(at * SECOND)
     trace.set_header(ended=End.RUNNING)
     hot, cold = trace.stack(HOT), trace.stack(COLD)

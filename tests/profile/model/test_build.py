@@ -170,8 +170,7 @@ def test_counts_are_summed_over_threads_by_operation(
 def test_shares_are_relative_to_the_lifetimes_of_all_threads(
     program: Program, path: Path
 ) -> None:
-    """Two threads live one second; one of them shares a record with an earlier
-    thread."""
+    """Two threads live one second; one shares a record with an earlier thread."""
     stack = program.place(0x10)
     program.lock(address=1, first_stack=stack, site=stack)
     program.use(
@@ -222,10 +221,7 @@ def test_lock_records_and_tables_add_up(program: Program, path: Path) -> None:
 def test_the_mean_of_waiters_includes_samples_without_waiters(
     program: Program, path: Path
 ) -> None:
-    """100 samples:
-
-    ten with 4 waiters, two of weight 5 with one, the others with none.
-    """
+    """Of 100 samples, ten have 4 waiters and two of weight 5 have one."""
     stack = program.place(0x10)
     busy, calm = (
         program.lock(address=a, first_stack=stack, site=stack) for a in (1, 2)
@@ -341,8 +337,7 @@ def test_other_processes_of_the_run_are_listed(
 def test_locks_of_a_site_are_created_on_demand(
     program: Program, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There may be a million locks, so creating an object for each would take
-    minutes."""
+    """Creating objects for a million locks would take minutes."""
     number = 100_000
     stack = program.place(0x10)
     program.add_many(

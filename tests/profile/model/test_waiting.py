@@ -81,8 +81,7 @@ def test_a_reader_that_wants_to_write_waits_for_itself() -> None:
 
 
 def test_a_thread_that_waits_for_a_signal_waits_for_no_thread() -> None:
-    """The thread does not hold the mutex while it waits, even if it has published
-    it."""
+    """The thread does not hold its mutex while it waits, even if that is published."""
     sleeper = replace(waits(1, LOCK, LOCK), waiting_to=Operation.WAIT)
     hang = waiting(program(sleeper))
     assert not hang.is_deadlock

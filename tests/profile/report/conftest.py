@@ -17,8 +17,7 @@ from hasp.profile.report import source
 
 @pytest.fixture
 def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """Return traces(name, profile), which creates a file that is read as this
-    profile."""
+    """Return traces(name, profile), which makes a file that is read as the profile."""
     known: dict[Path, Profile] = {}
 
     def load(path: Path) -> Profile:

@@ -20,8 +20,7 @@ from hasp.profile.model.profile import (
 
 
 def everything() -> Profile:
-    """Return hot locks, a name like markup, an inversion, idle time, and many
-    stacks."""
+    """Return hot locks, a name like markup, an inversion, idle time and stacks."""
     base = samples.hot_lock()
     odd = site(7, "x.cc:7 </script><b>odd", use(1000, 40, 9000, 700), 0.01)
     wake = next(one for one in samples.readers().sites if one.kind is Kind.CONDITION)
@@ -73,8 +72,7 @@ def everything() -> Profile:
 
 
 def ten_thousand_sites() -> Profile:
-    """Return as many sites as a large program has, each with locks, edges and
-    stacks."""
+    """Return as many sites as a large program has, with locks, edges and stacks."""
     one = site(1, "a.c:1 x", use(5000, 200, 3000, 500), 0.1, instances=3)
     lock = one.locks[0]
     sites = tuple(

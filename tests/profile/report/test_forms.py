@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the formats for other tools: JSON, CSV, Markdown, folded stacks, speedscope,
-pprof.
-"""
+"""Tests the formats for other tools, such as JSON, CSV, folded stacks and pprof."""
 
 from __future__ import annotations
 
