@@ -4,19 +4,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hasp.base.errors import EXIT_FINDING, EXIT_REFUSED, HaspError, Interrupted
-from hasp.base.figures import check_figure
-from hasp.base.files import write_file
-from hasp.base.output import STDOUT, add_json_option, check_writable
+from hasp.base.errors import HaspError
+from hasp.base.output import add_json_option
 from hasp.cli.measuring import add_measuring_options
 from hasp.locks.selection import add_locks_option
-
-if TYPE_CHECKING:
-    from hasp.compare.store import Comparison, Writer
 
 NAME = "compare"
 HELP = "compare locks on a program, in interleaved runs"
@@ -83,17 +76,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the comparison, and print or write the results."""
-    _check_outputs(arguments)
-    if arguments.source:
-        return _show_again(arguments)
-    from hasp.base.signals import interrupt_on_signals
     from hasp.cli.measuring import settings_of
-    from hasp.compare.comparison import carry_out, new_comparison
-    from hasp.compare.run import ComparisonRunner
-    from hasp.compare.store import Writer
+    from hasp.compare.command import Outputs, compare, show_again
     from hasp.locks.given import given_plan
     from hasp.locks.selection import select
 
+    outputs = Outputs(arguments.json, arguments.csv, arguments.markdown, arguments.plot)
+    outputs.check()
+    if arguments.source:
+        if arguments.command:
+            raise HaspError(
+                "--from shows earlier results and runs nothing, but a command is given",
+                "leave one of them out",
+            )
+        return show_again(Path(arguments.source), outputs)
     if not arguments.command:
         raise HaspError(
             "there is no program to compare",
@@ -103,94 +99,4 @@ def run(arguments: argparse.Namespace) -> int:
         plan.name: plan for plan in map(given_plan, dict.fromkeys(arguments.plans))
     }
     locks = [lock.name for lock in select(arguments.locks)]
-    settings = settings_of(arguments, [*locks, *plans])
-    runner = ComparisonRunner(settings, plans=plans)
-    comparison = new_comparison(settings, plans)
-    interrupt_on_signals()
-    ending: HaspError | Interrupted | None = None
-    writer = Writer(arguments.json) if arguments.json else None
-    try:
-        carry_out(runner, comparison, writer)
-    except (HaspError, Interrupted) as problem:
-        ending = problem
-        comparison.interrupted = True
-        if not any(run.measured for run in comparison.runs):
-            raise
-    finally:
-        if writer:
-            if ending or sys.exc_info()[0] is None:
-                _finish_json(comparison, writer)
-            writer.close()
-    found = _report(comparison, arguments)
-    if ending is not None:
-        raise ending
-    return found
-
-
-def _check_outputs(arguments: argparse.Namespace) -> None:
-    for name in (arguments.json, arguments.csv, arguments.markdown):
-        if name:
-            check_writable(name)
-    check_figure(arguments.plot)
-
-
-def _finish_json(comparison: Comparison, writer: Writer) -> None:
-    from hasp.compare.doubts import doubts
-    from hasp.compare.summary import as_json, power, summarise
-
-    rows = summarise(comparison)
-    warnings = [
-        {"warning": doubt.kind, "words": doubt.words}
-        for doubt in doubts(comparison, rows)
-    ]
-    writer.records("summary", as_json(rows))
-    writer.records("power", (one.as_json() for one in power(comparison, rows)))
-    writer.records("warning", warnings)
-
-
-def _report(comparison: Comparison, arguments: argparse.Namespace) -> int:
-    """Print the tables and write the files; returns 1 if a lock failed, else 0."""
-    from hasp.compare import report
-    from hasp.compare.doubts import doubts
-    from hasp.compare.summary import summarise
-
-    rows = summarise(comparison)
-    found = doubts(comparison, rows)
-    # Write files first, so that they are complete even if stdout is closed early.
-    if arguments.csv:
-        _write(arguments.csv, report.csv_text(comparison))
-    if arguments.markdown:
-        _write(arguments.markdown, report.markdown(comparison, rows, found))
-    if arguments.plot:
-        from hasp.compare.figure import draw
-
-        draw(comparison, rows, Path(arguments.plot))
-    if arguments.json != STDOUT:
-        report.print_comparison(comparison, rows, found)
-    return EXIT_FINDING if any(row.failures for row in rows) else 0
-
-
-def _write(destination: str, text: str) -> None:
-    if destination == STDOUT:
-        sys.stdout.write(text)
-    else:
-        write_file(destination, text)
-
-
-def _show_again(arguments: argparse.Namespace) -> int:
-    """Print, and write in other formats, the results in a file from --json."""
-    from hasp.compare.store import load
-
-    if arguments.command:
-        raise HaspError(
-            "--from shows earlier results and runs nothing, but a command is given",
-            "leave one of them out",
-        )
-    comparison = load(Path(arguments.source))
-    if not any(run.measured for run in comparison.runs):
-        raise HaspError(
-            f"{arguments.source} contains no measured run", "repeat the comparison"
-        )
-    status = _report(comparison, arguments)
-    assert status != EXIT_REFUSED
-    return status
+    return compare(settings_of(arguments, [*locks, *plans]), plans, outputs)

@@ -24,6 +24,11 @@ PROPERTIES: dict[str, tuple[Callable[[LockInfo], bool], str]] = {
 }
 
 
+def option_of(name: str) -> str:
+    """Return the option of `hasp list` that keeps the locks with a property."""
+    return f"--{name}-hardened" if name == "trylock" else f"--{name}"
+
+
 def select(text: str) -> list[LockInfo]:
     """Return the locks of a comma-separated list, each once, in the list's order.
 
