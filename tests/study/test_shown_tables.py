@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from hasp.cli.study_actions.common import show
+from hasp.study.report.table import show
 from hasp.study.tables import Table
 
 COLUMNS = ["application", "lock", "runs", "ratio_to_best", "hedges_g", "p", "verdict"]

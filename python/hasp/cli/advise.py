@@ -12,7 +12,7 @@ from hasp.base.errors import EXIT_FINDING, HaspError
 from hasp.base.extras import require
 from hasp.base.output import STDOUT, add_json_option, check_writable, note
 from hasp.cli.measuring import add_measuring_options, positive
-from hasp.cli.traces import add_trace_options
+from hasp.cli.traces import add_trace_options, trace_behind
 
 if TYPE_CHECKING:
     from hasp.advise.forecast import Forecast
@@ -128,7 +128,6 @@ def _show_rules(rules: Rules, arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Raise errors about options before anything runs."""
-    from hasp.profile.report.source import trace_behind
 
     if arguments.write and not arguments.plan:
         arguments.plan = DEFAULT_PLAN

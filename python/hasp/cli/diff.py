@@ -7,8 +7,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from hasp.base.errors import EXIT_FINDING, HaspError
-from hasp.base.output import STDOUT, check_writable, note, write_json
+from hasp.base.output import STDOUT
 from hasp.cli.report import top
 
 NAME = "diff"
@@ -27,7 +26,6 @@ which is weaker: the variation between runs cannot be seen in one.
 exit status: 0 success; 1 a --fail-if holds; 2 wrong usage, or not a trace.
 """
 TOP = 10
-SIDES = "write hasp diff A B, or hasp diff A1,A2:B1,B2 for several runs of each"
 
 
 class Json(argparse.Action):
@@ -89,61 +87,17 @@ def traces_of(arguments: argparse.Namespace) -> list[str]:
     return words
 
 
-def groups(words: list[str]) -> tuple[list[Path], list[Path]]:
-    """Return the traces of both sides."""
-    if len(words) == 1 and ":" in words[0] and not Path(words[0]).exists():
-        words = words[0].split(":")
-    if len(words) != 2:
-        raise HaspError(f"{len(words)} sides are given; a comparison needs two", SIDES)
-    before, after = (_files(word) for word in words)
-    if not before or not after:
-        raise HaspError(f"{':'.join(words)}: one side has no trace", SIDES)
-    if (len(before) == 1) != (len(after) == 1):
-        raise HaspError(
-            "one side has one run, the other has several",
-            "profile both sides several times, or name one trace of each",
-        )
-    for side in (before, after):
-        if len(set(side)) < len(side):
-            raise HaspError(
-                f"{','.join(map(str, side))}: a trace is named twice on one side",
-                "name each trace once: a run must not be counted twice",
-            )
-    return before, after
-
-
-def _files(word: str) -> list[Path]:
-    if word and Path(word).exists():
-        return [Path(word)]
-    return [Path(part) for part in word.split(",") if part]
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Compare the traces, print the result, and evaluate the conditions."""
     from hasp.profile.report.change_conditions import change_condition
-    from hasp.profile.report.difference import difference
-    from hasp.profile.report.difference_text import document, print_difference
-    from hasp.profile.report.headline import empty_words, is_empty
-    from hasp.profile.report.source import open_profile
+    from hasp.profile.report.diff import Options, diff
 
     words = traces_of(arguments)
-    if arguments.json:
-        check_writable(arguments.json)
-    conditions = [change_condition(text) for text in arguments.fail_if]
-    before, after = groups(words)
-    sides = [[open_profile(path) for path in side] for side in (before, after)]
-    for path, profile in zip((*before, *after), (*sides[0], *sides[1]), strict=True):
-        if is_empty(profile):
-            note(f"{path}: {empty_words(profile)}")
-    found = difference(sides[0], sides[1])
-    if arguments.json:
-        write_json([document(found)], arguments.json)
-    if arguments.json != STDOUT:
-        print_difference(found, arguments.top)
-    for one in conditions:
-        if one.unmatched(found):
-            note(f"--fail-if {one.text!r} checked nothing: no lock matches")
-    failures = [said for one in conditions for said in one.fails(found)]
-    for sentence in failures:
-        note(sentence)
-    return EXIT_FINDING if failures else 0
+    return diff(
+        Options(
+            words,
+            [change_condition(text) for text in arguments.fail_if],
+            arguments.top,
+            arguments.json,
+        )
+    )

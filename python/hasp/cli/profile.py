@@ -7,7 +7,11 @@ import argparse
 
 from hasp.base.durations import duration_argument
 from hasp.base.errors import HaspError
-from hasp.profile.record import target
+from hasp.cli.recording import (
+    DEFAULT_TRACE,
+    add_recording_options,
+    recording_options,
+)
 
 NAME = "profile"
 HELP = "run a program and record its lock operations"
@@ -37,10 +41,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--output",
         dest="trace",
         metavar="FILE",
-        default=target.DEFAULT_TRACE,
+        default=DEFAULT_TRACE,
         help="record into FILE; further processes add .2, .3, ... [%(default)s]",
     )
-    target.add_options(parser)
+    add_recording_options(parser)
     add(
         "--hang-after",
         metavar="TIME",
@@ -73,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Record the program, and exit with its status."""
     from hasp.profile.record.conclusion import Wanted
     from hasp.profile.record.recording import Session
+    from hasp.profile.record.target import prepare
     from hasp.profile.report.conditions import condition
 
     if not arguments.command:
@@ -82,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.kill_on_hang and arguments.hang_after is None:
         raise HaspError("--kill-on-hang needs --hang-after", "add --hang-after 10s")
     session = Session(
-        target.prepare(arguments),
+        prepare(recording_options(arguments)),
         arguments.hang_after,
         kill_on_hang=arguments.kill_on_hang,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hasp.base.errors import EXIT_FINDING, HaspError
 from hasp.base.output import STDOUT, note
-from hasp.cli.traces import add_trace_options
+from hasp.cli.traces import add_trace_options, trace_named
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,14 +124,14 @@ def run(arguments: argparse.Namespace) -> int:
     from hasp.profile.report.conditions import condition
     from hasp.profile.report.figures import metric
     from hasp.profile.report.outputs import outputs, write
-    from hasp.profile.report.source import open_profile, trace_named
+    from hasp.profile.report.source import open_profile
 
     conditions = [condition(text) for text in arguments.fail_if]
     order = metric(arguments.sort)
     trace = trace_named(arguments)
     if arguments.what_if:
         return _predict(arguments, trace)
-    wanted = outputs(arguments, trace)
+    wanted = outputs(vars(arguments), trace)
     profile = open_profile(trace, arguments.process)
     for output in wanted:
         write(profile, output, order, arguments.top)

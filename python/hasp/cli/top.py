@@ -13,7 +13,11 @@ from hasp.base.durations import duration_argument
 from hasp.base.errors import HaspError
 from hasp.base.extras import require
 from hasp.base.output import check_writable, complain, note
-from hasp.profile.record import target
+from hasp.cli.recording import (
+    DEFAULT_TRACE,
+    add_recording_options,
+    recording_options,
+)
 
 if TYPE_CHECKING:
     from hasp.profile.live.source import Source
@@ -72,10 +76,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--trace",
         metavar="FILE",
-        default=target.DEFAULT_TRACE,
+        default=DEFAULT_TRACE,
         help="record into FILE [%(default)s]",
     )
-    target.add_options(parser)
+    add_recording_options(parser)
     add("command", nargs=argparse.REMAINDER, metavar="COMMAND", help=argparse.SUPPRESS)
 
 
@@ -120,11 +124,12 @@ def _trace_to_watch(words: list[str]) -> Path | None:
 def _source(arguments: argparse.Namespace, otherwise: int | None) -> Source:
     """Return the program to watch; its output goes to a file or to `otherwise`."""
     from hasp.profile.live.source import Attached, Started
+    from hasp.profile.record.target import prepare
 
     trace = _trace_to_watch(arguments.command)
     if trace is not None:
         return Attached(trace)
-    ready = target.prepare(arguments)
+    ready = prepare(recording_options(arguments))
     if not arguments.output:
         return Started(ready, otherwise)
     with Path(arguments.output).open("wb") as file:

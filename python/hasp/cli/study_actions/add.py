@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from hasp.base.output import add_json_option
-from hasp.cli.study_actions.common import SCHEMA, add_store_option
+from hasp.cli.study_actions.common import add_store_option
 
 HELP = "import CSV files of runs into a store"
 
@@ -31,8 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Import CSV files, each completely or not at all."""
-    from hasp.base.output import note, write_json
+    from hasp.base.output import note
     from hasp.study.importing import import_csv
+    from hasp.study.records import write_records
     from hasp.study.samples import create_or_open
 
     store = create_or_open(arguments.store)
@@ -45,5 +46,5 @@ def run(arguments: argparse.Namespace) -> int:
             f"{', '.join(batch['metrics'])}"
         )
     if arguments.json:
-        write_json(({"schema": SCHEMA, **batch} for batch in batches), arguments.json)
+        write_records(batches, arguments.json)
     return 0

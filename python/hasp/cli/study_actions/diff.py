@@ -7,7 +7,6 @@ import argparse
 from pathlib import Path
 
 from hasp.base.output import add_json_option
-from hasp.cli.study_actions.common import SCHEMA, show
 
 HELP = "compare two stores"
 
@@ -41,28 +40,16 @@ def _count(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the differences for each machine and metric in both stores."""
-    from hasp.base import output
-    from hasp.base.errors import EXIT_FINDING
-    from hasp.study.differences import WORSE
-    from hasp.study.report import difference
-    from hasp.study.sides import comparisons
+    from hasp.study.report.difference import Options, show_differences
 
-    found = comparisons(
-        arguments.before, arguments.after, arguments.machine, arguments.metric
-    )
-    if arguments.json:
-        records = (
-            {"schema": SCHEMA, **record}
-            for one in found
-            for record in difference.records(one)
+    return show_differences(
+        Options(
+            before=arguments.before,
+            after=arguments.after,
+            machine=arguments.machine,
+            metric=arguments.metric,
+            top=arguments.top,
+            fail_if_worse=arguments.fail_if_worse,
+            json=arguments.json,
         )
-        output.write_json(records, arguments.json)
-    if arguments.json != output.STDOUT:
-        for one in found:
-            for sentence in difference.sentences(one):
-                output.console().print(sentence)
-            changed = difference.table(one, arguments.top)
-            if changed.rows:
-                show(changed, None)
-    worse = any(one.of(WORSE) for one in found)
-    return EXIT_FINDING if worse and arguments.fail_if_worse else 0
+    )

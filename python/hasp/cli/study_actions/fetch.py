@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 
 from hasp.base.output import add_json_option
-from hasp.cli.study_actions.common import SCHEMA, add_store_option
+from hasp.cli.study_actions.common import add_store_option
 
 HELP = "download the published runs of the lock study into a store"
 
@@ -30,8 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Download and check the files that the store lacks."""
-    from hasp.base.output import note, write_json
+    from hasp.base.output import note
     from hasp.study.fetching import SOURCE, chosen, fetch
+    from hasp.study.records import write_records
     from hasp.study.samples import create_or_open
 
     wanted = chosen(arguments.machine.split(",") if arguments.machine else ())
@@ -45,5 +46,5 @@ def run(arguments: argparse.Namespace) -> int:
     if len(batches) < len(wanted):
         note(f"{len(wanted) - len(batches)} of {len(wanted)} were already in the store")
     if arguments.json:
-        write_json(({"schema": SCHEMA, **batch} for batch in batches), arguments.json)
+        write_records(batches, arguments.json)
     return 0

@@ -9,7 +9,6 @@ from pathlib import Path
 from hasp.base.output import add_json_option
 
 HELP = "list programs to study, or write a campaign with them"
-SCHEMA = "hasp.study.library/1"
 EPILOG = """\
 examples:
   hasp study library
@@ -38,54 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the list, or write a campaign."""
-    from hasp.base import output
-    from hasp.study import library, shapes
+    from hasp.study.library_list import Options, show_library
 
-    every = library.entries()
-    usual = "installed" if arguments.write else "all"
-    some = library.chosen(every, library.words_of(arguments.programs or usual))
-    missing = library.install_line(some)
-    if arguments.write:
-        library.write(arguments.write, library.plan_text(some))
-        output.note(f"wrote {arguments.write}: a campaign with {len(some)} programs")
-        if missing:
-            output.note(f"some programs are not installed: {missing}")
-    if arguments.json:
-        records = (
-            {
-                "schema": SCHEMA,
-                "name": one.name,
-                "kind": one.kind,
-                "summary": one.summary,
-                "study": one.study,
-                "packages": list(one.packages),
-                "installed": one.installed,
-                "knobs": one.knobs,
-            }
-            for one in some
-        )
-        output.write_json(records, arguments.json)
-    if arguments.write or arguments.json:
-        return 0
-    console = output.console()
-    for kind, title in (
-        (library.REAL, "Real programs, from Debian packages"),
-        (library.SHAPE, "Shapes, with knobs; also simulated"),
-    ):
-        shown = output.table(title=title)
-        from_where = "PACKAGES" if kind == library.REAL else "AS"
-        for heading in ("PROGRAM", "WHAT IT DOES", from_where):
-            shown.add_column(heading)
-        ours = [one for one in some if one.kind == kind]
-        for one in ours:
-            lack = "" if one.installed else " (not here)"
-            last = " ".join(one.packages) + lack if one.packages else one.study
-            shown.add_row(one.name, one.summary, last)
-        if ours:
-            console.print(shown)
-            console.print()
-    if missing:
-        console.print(f"To install the missing programs: {missing}")
-    if any(one.kind == library.SHAPE for one in some):
-        console.print(f"To run a shape directly: {shapes.path()} NAME", soft_wrap=True)
+    show_library(Options(arguments.programs, arguments.write, arguments.json))
     return 0

@@ -5,15 +5,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hasp.base.extras import require
-from hasp.base.files import write_file
 from hasp.base.output import add_json_option
-from hasp.cli.study_actions.common import SCHEMA, add_store_option
-
-if TYPE_CHECKING:
-    from hasp.study.report.summary import Summary
+from hasp.cli.study_actions.common import add_store_option
 
 HELP = "report on a store, as text or as a page"
 
@@ -52,79 +46,23 @@ def _formats(text: str) -> list[str]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the verdict, and write the requested files."""
-    from hasp.base import output
-    from hasp.study.report.page import as_data, render
-    from hasp.study.report.summary import metrics_of, summarise
-    from hasp.study.report.text import markdown, print_verdicts
-    from hasp.study.samples import open_store
+    from hasp.study.report.command import Options, report
 
-    if arguments.html or arguments.figures:
-        require("report")
-    for destination in (arguments.html, arguments.markdown):
-        if destination:
-            output.check_writable(str(destination))
-    store = open_store(arguments.store)
-    samples, batches = store.read(), store.batches()
-    units = {batch["machine"]: batch["size_unit"] for batch in batches}
-    machines = arguments.machine.split(",") if arguments.machine else sorted(units)
-    descriptive = store.descriptive()
-    wanted = arguments.metric.split(",") if arguments.metric else None
-    summaries = [
-        summarise(
-            samples,
-            machine,
-            metric,
-            units.get(machine, "size"),
-            inverted=metric in store.lower_is_better(),
+    def words(text: str | None) -> list[str]:
+        return text.split(",") if text else []
+
+    report(
+        Options(
+            store=arguments.store,
+            machines=words(arguments.machine),
+            metrics=words(arguments.metric),
+            title=arguments.title,
+            html=arguments.html,
+            markdown=arguments.markdown,
+            latex=arguments.latex,
+            figures=arguments.figures,
+            formats=arguments.formats,
+            json=arguments.json,
         )
-        for machine in machines
-        for metric in wanted or metrics_of(samples, machine) or [""]
-        if wanted or metric not in descriptive
-    ]
-    title = arguments.title or f"Locks on {', '.join(machines)}"
-    if arguments.html:
-        write_file(arguments.html, render(summaries, title, batches))
-        output.note(f"{arguments.html}: the report, {len(summaries)} machine x metric")
-    figures = _write_parts(summaries, arguments)
-    if arguments.markdown:
-        path = arguments.markdown
-        write_file(path, markdown(summaries, title, batches, figures, beside=path))
-    if arguments.json:
-        records = ({"schema": SCHEMA, **as_data(one, summaries)} for one in summaries)
-        output.write_json(records, arguments.json)
-        return 0
-    print_verdicts(summaries, output.console())
+    )
     return 0
-
-
-def _write_parts(summaries: list[Summary], arguments: argparse.Namespace) -> list[Path]:
-    """Write LaTeX tables and figures; returns the figures by machine and metric."""
-    from hasp.base.errors import HaspError
-
-    figures: list[Path] = []
-    try:
-        if arguments.latex:
-            from hasp.study.report.text import latex
-
-            arguments.latex.mkdir(parents=True, exist_ok=True)
-            for summary in summaries:
-                latex(summary, arguments.latex)
-        if arguments.figures:
-            from hasp.study.report.figures import draw_all
-
-            arguments.figures.mkdir(parents=True, exist_ok=True)
-            for summary in summaries:
-                others = [
-                    one
-                    for one in summaries
-                    if one.machine == summary.machine and one is not summary
-                ]
-                figures += draw_all(
-                    summary, others, arguments.figures, arguments.formats
-                )
-    except OSError as problem:
-        raise HaspError(
-            f"cannot write {problem.filename}: {problem.strerror}",
-            "name a folder that you can write to",
-        ) from None
-    return figures

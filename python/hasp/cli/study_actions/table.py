@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 
 from hasp.base.output import add_json_option
-from hasp.cli.study_actions.common import add_store_option, show
+from hasp.cli.study_actions.common import add_store_option
 
 HELP = "print a table of the lock study from a store"
 
@@ -101,34 +101,20 @@ def _two(text: str) -> tuple[str, str]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a table."""
-    from hasp.study.catalogue import OF_RUNS, TABLES
-    from hasp.study.grids import grid_of, runs_of
-    from hasp.study.samples import open_store
-    from hasp.study.tables import Question
+    from hasp.study.catalogue import Options, show_table
 
-    store = open_store(arguments.store)
-    samples, less = store.read(), store.lower_is_better()
-    machines = arguments.machine.split(",")
-    grids, others = (
-        {
-            name: grid_of(samples, name, metric, inverted=metric in less)
-            for name in machines
-        }
-        for metric in (arguments.metric, arguments.other or arguments.metric)
+    show_table(
+        Options(
+            table=arguments.table,
+            store=arguments.store,
+            machines=arguments.machine.split(","),
+            metric=arguments.metric,
+            other=arguments.other,
+            at=arguments.at,
+            sizes=arguments.sizes,
+            locks=arguments.locks,
+            csv=arguments.csv,
+            json=arguments.json,
+        )
     )
-    other = others if arguments.other else None
-    runs = None
-    if arguments.table in OF_RUNS:
-        runs = {name: runs_of(samples, name, arguments.metric) for name in machines}
-    question = Question(
-        grids,
-        arguments.at,
-        arguments.sizes,
-        other,
-        runs,
-        arguments.metric in less,
-        arguments.locks,
-    )
-    table = TABLES[arguments.table](question)
-    show(table, arguments.json, as_csv=arguments.csv)
     return 0

@@ -1,48 +1,32 @@
 # SPDX-License-Identifier: MIT
-"""The options for recording that `profile` and `top` share."""
+"""Prepares a command to be started with the recorder."""
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
 from hasp.base.errors import HaspError
-from hasp.base.sizes import format_size, size_argument
-from hasp.locks.given import given_lock, given_plan
+from hasp.base.sizes import format_size
+from hasp.launch import executable, interpose
+from hasp.locks import native
+from hasp.locks.given import GivenLock
 from hasp.locks.native import REFERENCE
+from hasp.profile.record import files
 
 LEAST_LIMIT = 1 << 20  # bytes; the tables of a few threads do not fit into less
 DEFAULT_LIMIT = 256 << 20
-DEFAULT_TRACE = "hasp.trace"
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for recording."""
-    add = parser.add_argument
-    add(
-        "--sample",
-        action="store_true",
-        help="record one uncontended acquisition in many, and all contended ones",
-    )
-    add(
-        "--plan",
-        metavar="FILE",
-        help="run under the algorithms of a plan file, as `hasp run --plan` does",
-    )
-    add(
-        "-l",
-        "--lock",
-        metavar="LOCK",
-        help="run under a lock algorithm of `hasp list` (default: glibc's)",
-    )
-    add(
-        "--limit",
-        metavar="SIZE",
-        type=size_argument,
-        default="256M",
-        help="maximum size of a trace [%(default)s]",
-    )
+@dataclass(frozen=True)
+class Options:
+    """The options for recording that `profile` and `top` share."""
+
+    command: list[str]
+    trace: Path
+    lock: GivenLock | None = None  # None: glibc's
+    sample: bool = False
+    limit: int = DEFAULT_LIMIT  # bytes
 
 
 @dataclass(frozen=True)
@@ -69,33 +53,21 @@ def settings_of(
     }
 
 
-def prepare(arguments: argparse.Namespace) -> Target:
+def prepare(options: Options) -> Target:
     """Check everything and remove old traces; raise HaspError for problems."""
-    from hasp.launch import executable, interpose
-    from hasp.profile.record import files
-
-    if arguments.limit < LEAST_LIMIT:
+    if options.limit < LEAST_LIMIT:
         raise HaspError(
-            f"a trace of {format_size(arguments.limit)} is too small",
+            f"a trace of {format_size(options.limit)} is too small",
             f"give --limit at least {format_size(LEAST_LIMIT)}",
         )
-    if arguments.plan and arguments.lock:
-        raise HaspError(
-            "--lock and --plan cannot be combined", "a plan names its default"
-        )
-    lock = (
-        given_plan(arguments.plan)
-        if arguments.plan
-        else given_lock(arguments.lock or REFERENCE)
-    )
-    trace = Path(arguments.trace).absolute()
+    lock = options.lock or native.lock(REFERENCE)
+    trace = options.trace.absolute()
     session = files.new_session()
     base = interpose.original_environment()
     settings = settings_of(
-        trace, session, lock.name, sample=arguments.sample, limit=arguments.limit
+        trace, session, lock.name, sample=options.sample, limit=options.limit
     )
-    command: list[str] = arguments.command
-    environment = interpose.environment(lock, base, command, settings)
-    path = executable.to_execute(command[0], base)
+    environment = interpose.environment(lock, base, options.command, settings)
+    path = executable.to_execute(options.command[0], base)
     files.clear(trace)
-    return Target(command, path, environment, trace, session)
+    return Target(options.command, path, environment, trace, session)

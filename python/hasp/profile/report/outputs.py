@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hasp.base.errors import HaspError
 from hasp.base.extras import require
@@ -94,15 +94,18 @@ FORMS: dict[str, Maker] = {
 }
 
 
-def outputs(arguments: argparse.Namespace, trace: Path) -> list[Output]:
-    """Return the outputs that the options request; raises HaspError for a bad one."""
+def outputs(options: Mapping[str, Any], trace: Path) -> list[Output]:
+    """Return the outputs that the options request; raises HaspError for a bad one.
+
+    `options` are those of `hasp report`, by name: destinations, and `folded`.
+    """
     found = [
         Output(form, destination)
         for form in FORMS
-        if (destination := getattr(arguments, form, None)) is not None
+        if (destination := options.get(form)) is not None
     ]
-    if arguments.folded:
-        found.append(_folded(arguments.folded))
+    if options["folded"]:
+        found.append(_folded(options["folded"]))
     for output in found:
         if output.form in ("html", "pprof"):
             require("report")

@@ -1,16 +1,53 @@
 # SPDX-License-Identifier: MIT
-"""The differences between two stores, as sentences and as a table."""
+"""Carries out `hasp study diff`: two stores' differences, as text or JSON lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
+from hasp.base import output
+from hasp.base.errors import EXIT_FINDING, EXIT_FINE
 from hasp.study.differences import BETTER, CANNOT_TELL, SAME, WORSE, StoreDifferences
+from hasp.study.records import write_records
+from hasp.study.report.table import show
+from hasp.study.sides import comparisons
 from hasp.study.tables import Table
 
 COLUMNS = ["program", "lock", "size", "before", "after", "gain", "p", "verdict"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `hasp study diff`."""
+
+    before: Path
+    after: Path
+    machine: str | None = None  # machines, separated by commas; None: all
+    metric: str | None = None  # None: all
+    top: int = 20  # rows
+    fail_if_worse: bool = False
+    json: str | None = None
+
+
+def show_differences(options: Options) -> int:
+    """Show the differences; return 1 if one counts as a failure, else 0."""
+    found = comparisons(options.before, options.after, options.machine, options.metric)
+    if options.json:
+        write_records(
+            (record for one in found for record in records(one)), options.json
+        )
+    if options.json != output.STDOUT:
+        for one in found:
+            for sentence in sentences(one):
+                output.console().print(sentence)
+            changed = table(one, options.top)
+            if changed.rows:
+                show(changed, None)
+    worse = any(one.of(WORSE) for one in found)
+    return EXIT_FINDING if worse and options.fail_if_worse else EXIT_FINE
 
 
 def sentences(one: StoreDifferences) -> Iterator[str]:
