@@ -146,7 +146,7 @@ def _predict(arguments: argparse.Namespace, trace: Path) -> int:
     from hasp.profile.report.what_if import changes_of, show
 
     changes = changes_of(arguments.what_if)
-    others = [one for one in outputs(arguments, trace) if one.form != "json"]
+    others = [one for one in outputs(vars(arguments), trace) if one.form != "json"]
     if others or arguments.fail_if:
         raise HaspError(
             "--what-if prints predictions only, as text or with --json",
