@@ -107,7 +107,10 @@ struct trace_header {
     uint64_t tasks_inspected; /* threads, summed over all samples of the process */
     uint32_t executed_error;  /* errno: instruction pointers cannot be sampled */
     uint32_t executed_hz;     /* their rate while a holder is watched, or 0 */
-    uint64_t reserved[10];
+    /* Written by `hasp profile --duration`, not by the recorder. */
+    uint64_t windowed;   /* 1: the sums are those from `begin` to `latest` */
+    uint64_t skipped_ns; /* from the start of the recording to `begin` */
+    uint64_t reserved[8];
     char lock[64];      /* the algorithm that the process ran under (`hasp list`) */
     char command[4096]; /* /proc/self/cmdline: arguments, each with its 0; truncated */
     char executable[1024];

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hasp.base.durations import duration_argument
 from hasp.base.errors import HaspError
@@ -12,6 +14,9 @@ from hasp.cli.recording import (
     add_recording_options,
     recording_options,
 )
+
+if TYPE_CHECKING:
+    from hasp.profile.record.window import Times
 
 NAME = "profile"
 HELP = "run a program and record its lock operations"
@@ -22,6 +27,7 @@ examples:
   hasp profile --sample -- ./server          cheaper: samples acquisitions
   hasp profile --lock mcs -- ./server        under another lock algorithm
   hasp profile --fail-if findings -- ./tests fails if locks are misused
+  hasp profile --delay 30s --duration 10s -- ./server     without the warm-up
   hasp profile --hang-after 10s -- ./tests   explains hangs: who waits for whom
 
 The program owns the terminal, its input and output, and its signals. Hasp exits with
@@ -56,6 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="and kill the program then, with status 1 (needs --hang-after)",
     )
+    _add_window(parser)
     add("--report", action="store_true", help="print the report at the end, on stderr")
     add(
         "--why",
@@ -73,6 +80,49 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("command", nargs=argparse.REMAINDER, metavar="COMMAND", help=argparse.SUPPRESS)
 
 
+def _add_window(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("a part of the run").add_argument
+    add(
+        "--delay",
+        metavar="TIME",
+        type=duration_argument,
+        help="begin this long after the start of the program",
+    )
+    add(
+        "--duration",
+        metavar="TIME",
+        type=duration_argument,
+        help="end this long after the beginning; the program goes on",
+    )
+    add(
+        "--control",
+        metavar="FIFO",
+        type=Path,
+        help="begin and end when `start` and `stop` are written to this named pipe",
+    )
+
+
+def _times(arguments: argparse.Namespace) -> Times | None:
+    """Return the part of the run to record; None for all of it."""
+    from hasp.profile.record.window import Times
+
+    control: Path | None = arguments.control
+    if control is None:
+        if arguments.delay is None and arguments.duration is None:
+            return None
+        return Times(arguments.delay or 0.0, arguments.duration)
+    if arguments.delay is not None or arguments.duration is not None:
+        raise HaspError(
+            "--control cannot be combined with --delay or --duration",
+            "write `start` and `stop` to the pipe instead",
+        )
+    if not control.is_fifo():
+        raise HaspError(
+            f"{control} is not a named pipe", f"create it: mkfifo {control}"
+        )
+    return Times(control=control)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Record the program, and exit with its status."""
     from hasp.profile.record.conclusion import Wanted
@@ -86,10 +136,12 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.kill_on_hang and arguments.hang_after is None:
         raise HaspError("--kill-on-hang needs --hang-after", "add --hang-after 10s")
+    times = _times(arguments)
     session = Session(
         prepare(recording_options(arguments)),
         arguments.hang_after,
         kill_on_hang=arguments.kill_on_hang,
+        times=times,
     )
     conditions = tuple(condition(text) for text in arguments.fail_if)
     return session.run(Wanted(arguments.report, arguments.why, conditions))

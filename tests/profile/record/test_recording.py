@@ -230,3 +230,49 @@ def test_top_refuses_invalid_arguments(hasp, tmp_path, words, complaint):
     finished = hasp("top", *words, cwd=tmp_path, stdin=subprocess.DEVNULL)
     assert finished.returncode == 2
     assert complaint in finished.stderr
+
+
+def test_a_part_of_the_run_is_recorded_on_command(tmp_path):
+    """The part is far shorter than the run, and its trace exists before the end."""
+    control = tmp_path / "control"
+    os.mkfifo(control)
+    trace = tmp_path / "hasp.trace"
+    program = native_program("profile/profile_what_if")
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", RUN_HASP, "profile", "-o", trace),
+            *("--control", control, "--", program, "2", "60", "s500", "s500"),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        wait_for_trace(trace)
+        wait_until(lambda: acquisitions(trace) > 100)
+        inode = trace.stat().st_ino
+        control.write_text("start\n")
+        before = acquisitions(trace)
+        wait_until(lambda: acquisitions(trace) > before + 300)
+        control.write_text("stop\n")
+        wait_until(lambda: trace.stat().st_ino != inode)
+        found = load(trace)
+        assert found.skipped_ns
+        assert found.sites[0].total.acquisitions >= 100
+        assert process.poll() is None, "the program goes on"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate()
+    assert load(trace).skipped_ns == found.skipped_ns
+    assert "see `hasp report" in errors
+
+
+def test_a_part_needs_a_pipe(tmp_path):
+    finished = subprocess.run(
+        [sys.executable, "-c", RUN_HASP, "profile", "--control", "x", "--", "true"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert finished.returncode == 2
+    assert "x is not a named pipe" in finished.stderr

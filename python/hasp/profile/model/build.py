@@ -137,6 +137,7 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         locks_created=int(header["locks_created"]),
         locks_destroyed=int(header["locks_destroyed"]),
         warnings=(),
+        skipped_ns=int(header["skipped_ns"]) if header["windowed"] else None,
         others=_others(trace),
         lock_sites=sites.of.tolist(),
     )

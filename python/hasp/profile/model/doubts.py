@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from hasp.base.durations import format_duration
 from hasp.profile.trace.format import End, Mode
 
 LOST = {
@@ -30,9 +31,11 @@ FULL = {
 def doubts_of(header: np.void) -> Iterator[str]:
     """Yield one sentence for each reason to doubt the numbers."""
     stopped_by = int(header["stopped_by"])
+    if header["windowed"]:
+        yield window_words(header)
     if stopped_by:
         yield f"{_signal(stopped_by)} ended the program: the trace ends there"
-    elif header["ended"] == End.RUNNING:
+    elif header["ended"] == End.RUNNING and not header["windowed"]:
         yield "the program is still running or was killed: the trace ends there"
     elif header["ended"] == End.REPLACED:
         yield "the process called exec; the new program has its own trace"
@@ -48,6 +51,16 @@ def doubts_of(header: np.void) -> Iterator[str]:
         )
     if not header["samples"]:
         yield "there are no samples: the number of waiting threads is not known"
+
+
+def window_words(header: np.void) -> str:
+    """Return a sentence on the part of the run that the trace covers."""
+    begin, latest = header["begin"], header["latest"]
+    lasted = max(int(latest["monotonic_ns"]) - int(begin["monotonic_ns"]), 0)
+    return (
+        f"the trace covers {format_duration(lasted / 1e9)} of the run, beginning "
+        f"{format_duration(int(header['skipped_ns']) / 1e9)} after the recording began"
+    )
 
 
 UNSEEN_SHARE, UNSEEN_LIFETIME = 0.1, 0.001

@@ -329,6 +329,8 @@ class Profile:
     locks_created: int
     locks_destroyed: int
     warnings: Sequence[str]  # sentences: what was lost, cut off or not measured
+    # of a trace of a part of the run: ns of recording before that part
+    skipped_ns: int | None = None
     others: Sequence[str] = ()  # traces of the other processes of the run
     damaged: bool = False  # parts of the trace could not be read
     samples: int = 0  # number of samples of waiters

@@ -13,6 +13,7 @@ from hasp.profile.record import conclusion, files, hang
 from hasp.profile.record.family import Family, descendants
 from hasp.profile.record.foreground import Foreground, end_as, keep_signals
 from hasp.profile.record.target import Target
+from hasp.profile.record.window import Times, Window
 
 FIRST_LOOK = 0.05  # seconds; the delay doubles after each poll
 LONGEST_PAUSE = 2.0
@@ -24,9 +25,15 @@ class Session:
     """A running program with Hasp following it."""
 
     def __init__(
-        self, target: Target, hang_after: float | None, *, kill_on_hang: bool
+        self,
+        target: Target,
+        hang_after: float | None,
+        *,
+        kill_on_hang: bool,
+        times: Times | None = None,
     ) -> None:
         self._target = target
+        self._window = Window(times, self._traces) if times else None
         self._hang_after = hang_after
         self._kills = kill_on_hang
         self._killed = False
@@ -45,7 +52,10 @@ class Session:
         family = Family(program.pid)
         self._follow(program, family)
         program.release_signals()
-        self._tell_signal(program)
+        if self._window is None or not self._window.done:
+            self._tell_signal(program)
+        if self._window:
+            self._window.finish()
         failed = False
         with contextlib.suppress(OSError, KeyboardInterrupt):
             failed = conclusion.tell(self._target, family, wanted, hung=self._killed)
@@ -64,9 +74,14 @@ class Session:
         next_look = time.monotonic() + pause
         recorded = False
         while program.wait_status is None:
-            if program.turn(next_look - time.monotonic()):
+            left = next_look - time.monotonic()
+            if self._window:
+                left = min(left, self._window.seconds_left())
+            if program.turn(left):
                 watch.tell()
                 program.answered()
+            if self._window:
+                self._window.turn()
             if time.monotonic() < next_look:
                 continue
             pause = min(2 * pause, longest)

@@ -68,6 +68,7 @@ def program(profile: Profile) -> dict[str, Any]:
         "duration_ns": profile.duration_ns,
         "began": profile.began,
         "ended": profile.ended,
+        "skipped_ns": profile.skipped_ns,
         "locks_created": profile.locks_created,
         "locks_destroyed": profile.locks_destroyed,
         "counter": profile.counter,

@@ -144,6 +144,8 @@ def headline(profile: Profile) -> list[str]:
     command = command.encode(errors="replace").decode()
     nodes = f", {profile.nodes} NUMA nodes" if profile.nodes > 1 else ""
     ended = "" if profile.ended else ", killed or still running"
+    if profile.skipped_ns is not None:
+        ended = ", a part of the run"
     return [
         command if len(command) <= 240 else f"{command[:237]}...",
         f"pid {profile.pid}, {time(profile.duration_ns)} from {moment(profile.began)}"

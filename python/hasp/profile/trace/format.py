@@ -169,7 +169,7 @@ HEADER = _struct(
     (_32, "machine unread"),
     (_64, "tasks_inspected"),
     (_32, "executed_error executed_hz"),
-    (_64, "reserved[10]"),
+    (_64, "windowed skipped_ns reserved[8]"),
     ("S64", "lock"),
     ("V4096", "command"),
     ("S1024", "executable"),
