@@ -137,7 +137,6 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         locks_created=int(header["locks_created"]),
         locks_destroyed=int(header["locks_destroyed"]),
         warnings=(),
-        skipped_ns=int(header["skipped_ns"]) if header["windowed"] else None,
         others=_others(trace),
         lock_sites=sites.of.tolist(),
     )
@@ -150,12 +149,17 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
     )
 
 
+def _skipped_ns(header: np.void) -> int | None:
+    return int(header["skipped_ns"]) if header["windowed"] else None
+
+
 def _with_samples(profile: Profile, trace: Trace, stacks: Stacks) -> Profile:
     """Add what the sampler saw of the threads, or why it saw nothing."""
     header = trace.header
     modules = stacks.symbolizer.modules.modules
     return replace(
         profile,
+        skipped_ns=_skipped_ns(header),
         samples=int(header["samples"]),
         counter=counter.counted(header),
         counter_absent=counter.absent(header),
