@@ -54,6 +54,7 @@ class Options:
     data: Path
     build: Path
     seconds: float
+    tries: int
     fixes: bool
     again: bool
 
@@ -122,6 +123,9 @@ def run_profiles(options: Options) -> None:
         seconds = f"{options.seconds:g}"
         command = [str(executable), "--threads", str(threads), "--seconds", seconds]
         verdict = profile(command)
+        for _ in range(options.tries - 1):
+            if verdict is not None and verdict.get("confidence") == "low":
+                verdict = profile(command)
         if verdict is not None:
             results[str(threads)] = verdict
             write_data(options.data, data)
@@ -252,6 +256,9 @@ def parse() -> Options:
     parser.add_argument("--json", type=Path, default=DATA, metavar="FILE", dest="data")
     parser.add_argument("--build", type=Path, default=None, help="build folder [build]")
     parser.add_argument("--seconds", type=float, default=1.0, help="of each run [1]")
+    parser.add_argument(
+        "--tries", type=int, default=1, help="runs while the confidence is low [1]"
+    )
     parser.add_argument("--fixes", action="store_true", help="measure the variants")
     parser.add_argument(
         "--again", action="store_true", help="run what is there already"
@@ -267,6 +274,7 @@ def parse() -> Options:
         data=given.data,
         build=Path(build).resolve(),
         seconds=given.seconds,
+        tries=given.tries,
         fixes=given.fixes,
         again=given.again,
     )

@@ -28,6 +28,7 @@ REMEDIES = {
     "try the algorithm u-scl": "fair-lock",
     "try the algorithm": "unfair-lock",
 }
+DOUBT = "record again on an idle machine"
 LOCK = re.compile(r"[\w./-]+\.(?:c|cpp):\d+ [^;,]*?(?=: |;|,|$)")
 
 
@@ -35,7 +36,8 @@ def verdict_of(report: Mapping[str, Any]) -> dict[str, Any]:
     """Return the report's verdict, one that is only a sentence as the same record."""
     verdict = report["verdict"]
     if isinstance(verdict, str):
-        verdict = _parse(verdict)
+        doubtful = any(DOUBT in hint for hint in report.get("hints", ()))
+        verdict = {**_parse(verdict), "confidence": "low" if doubtful else None}
     names = ("sentence", "cause", "lock", "holder", "remedy", "saves", "confidence")
     return {name: verdict.get(name) for name in names}
 

@@ -9,7 +9,8 @@ enum { BATCH = 512, SHARDS = 256 };
 
 struct shard {
     pthread_mutex_t lock;
-    uint32_t events, errors;
+    uint32_t events, errors, largest;
+    uint64_t sum;
 };
 
 struct padded_shard {
@@ -31,6 +32,9 @@ static unsigned handle(struct request *request)
         pthread_mutex_lock(&shard->lock);
         shard->events++;
         shard->errors += code % 256 == 0;
+        shard->sum += code % 1000;
+        if (code % 1000 > shard->largest)
+            shard->largest = (uint32_t)(code % 1000);
         pthread_mutex_unlock(&shard->lock);
     }
     return BATCH;
