@@ -20,7 +20,7 @@ from hasp.base.output import complain
 # of this package, imported only when used, because `hasp run` must start quickly.
 GROUPS = {
     "find the lock that hurts": ("profile", "top", "report", "diff"),
-    "fix it": ("advise", "run"),
+    "fix it": ("advise", "tune", "run"),
     "compare lock algorithms": ("compare", "list", "bench", "check"),
     "research": ("study", "machine", "simulate"),
     "set up": ("doctor", "completion"),
@@ -36,7 +36,7 @@ EXAMPLES = """
 examples:
   hasp profile -- ./server -p 8080           find the lock that hurts
   hasp advise -- ./server --self-test        what to do about it, with proof
-  hasp compare -- ./server --self-test       find the best lock algorithm for it
+  hasp tune -- ./server --self-test          find the best lock algorithm for it
   hasp run --lock mcs -- ./server -p 8080    run it under one of them
   hasp list                                  the lock algorithms
   hasp doctor ./server                       check whether Hasp can interpose it

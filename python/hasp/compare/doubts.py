@@ -129,6 +129,11 @@ def _too_short(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
 
 
 def _host(comparison: Comparison, rows: list[CellSummary]) -> list[Doubt]:
+    return host_doubts(comparison)
+
+
+def host_doubts(comparison: Comparison) -> list[Doubt]:
+    """Return the warnings about the host: load, quota, stolen time and heat."""
     found = []
     stolen = (
         statistics.fmean(run.steal for run in comparison.runs)

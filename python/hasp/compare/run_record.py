@@ -29,6 +29,7 @@ WALL = Measure("wall time", "s")
 CPU = Measure("CPU time", "s")
 MEMORY = Measure("peak memory", "bytes")
 RESOURCES = (WALL, CPU, MEMORY)
+ENERGY = Measure("energy", "J")  # of the whole host, where it has a counter
 
 
 def measure_of(metric: Metric) -> Measure:
@@ -94,6 +95,8 @@ class Run:
             if self.user_s is None or self.system_s is None:
                 return None
             return self.user_s + self.system_s
+        if measure == ENERGY:
+            return self.energy_j
         return self.figures.get(measure.name)
 
     def as_json(self) -> dict[str, Any]:

@@ -94,11 +94,12 @@ def lock_facts(lock: GivenLock) -> dict[str, Any]:
 class Writer:
     """Writes a comparison line by line to a file, or to stdout for `-`."""
 
-    def __init__(self, destination: str) -> None:
+    def __init__(self, destination: str, *, append: bool = False) -> None:
+        mode = "a" if append else "w"
         self._file: IO[str] = (
             sys.stdout
             if destination == STDOUT
-            else Path(destination).open("w", encoding="utf-8")  # noqa: SIM115
+            else Path(destination).open(mode, encoding="utf-8")  # noqa: SIM115
         )
 
     def header(self, comparison: Comparison) -> None:

@@ -53,13 +53,19 @@ class Race:
         *,
         reference: int = 0,
         first: Sequence[int] = (),
+        late: Sequence[int] = (),
         tolerance: float = TOLERANCE,
         family: int | None = None,
     ) -> None:
-        """`first` run in the first round; `family` exceeds K - 1 if more may join."""
+        """`first` run in the first round, `late` only when no other is as promising.
+
+        `family` is the number of candidates besides the best; more than K - 1 if some
+        join later.
+        """
         self._similarity = numpy.asarray(similarity, dtype=float)
         self._reference = reference
         self._first = list(first)
+        self._late = frozenset(late)
         self._margin = math.log1p(tolerance)
         self._rounds: list[Array] = []
         self._dropped: dict[int, str] = {}
@@ -67,6 +73,7 @@ class Race:
         self._family = family or max(1, self.size - 1)
         self._belief: Posterior | None = None
         self.leader: int | None = None
+        self.searching = True  # false once no candidate is likely to be much better
 
     @property
     def size(self) -> int:
@@ -146,15 +153,22 @@ class Race:
             return []
         chance = belief.probability_above(self.leader, self._margin)
         hope = belief.mean + OPTIMISM * belief.deviation
+        counts = self._counts()
         likely = [one for one in unproven if chance[one] > PLAUSIBLE]
+        self.searching = bool(likely)
+
+        def is_late(one: int) -> bool:
+            return one in self._late and not counts[one]
+
         if likely:
-            chosen = sorted(likely, key=lambda one: -hope[one])[: BATCH - 1]
+            chosen = sorted(likely, key=lambda one: (is_late(one), -hope[one]))
+            chosen = chosen[: BATCH - 1]
         else:
-            counts = self._counts()
-            chosen = sorted(unproven, key=lambda one: (counts[one], -hope[one]))
+            chosen = sorted(
+                unproven, key=lambda one: (is_late(one), counts[one], -hope[one])
+            )
             chosen = chosen[: PROOF_BATCH - 1]
         also = [self.leader, *chosen]
-        counts = self._counts()
         racing = self._reference not in self._dropped
         if racing and 0 < counts[self._reference] < REFERENCE_ROUNDS:
             also.append(self._reference)
@@ -164,7 +178,11 @@ class Race:
         """Candidates that are as different as possible, those of `first` included."""
         wanted = max(FIRST_AT_LEAST, math.ceil(self.size / FIRST_SHARE))
         chosen = [one for one in self._first if one in self.racing]
-        left = [one for one in self.racing if one not in chosen]
+        left = [
+            one for one in self.racing if one not in chosen and one not in self._late
+        ]
+        if not left:
+            left = [one for one in self.racing if one not in chosen]
         while left and len(chosen) < wanted:
             known = self._similarity[numpy.ix_(chosen, chosen)]
             known = known + 0.05 * numpy.eye(len(chosen))

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: MIT
+"""Carries out a race: records the program, runs the rounds, and ends in time."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import statistics
+import time
+from collections.abc import Sequence
+
+from hasp.base.durations import format_duration
+from hasp.base.errors import HaspError, Interrupted
+from hasp.base.output import note
+from hasp.compare.comparison import new_comparison
+from hasp.compare.recorded_run import recorded
+from hasp.compare.run import ComparisonRunner
+from hasp.compare.run_record import Run
+from hasp.compare.settings import Cell, Settings
+from hasp.compare.store import Writer
+from hasp.locks import native
+from hasp.locks.native import REFERENCE
+from hasp.locks.site_plan.model import SitePlan
+from hasp.profile.diagnosis import advise
+from hasp.profile.model.build import load_keeping_symbols
+from hasp.profile.model.profile import Profile, Site
+from hasp.tune.contest import Contest
+from hasp.tune.options import Options
+from hasp.tune.progress import RaceDisplay
+from hasp.tune.site_plans import plans_of, sites_that_matter
+from hasp.tune.store import load_plans, load_race, save_plans
+
+PROVEN, BUDGET, RUNS = "proven", "budget", "runs"
+INTERRUPTED, NOTHING_LEFT = "interrupted", "nothing left"
+FAVOURITES = 4  # locks that the rules recommend and that run in the first round
+# A run is stopped when it takes this many times as long as under glibc, if the user has
+# set no time-out: what is that slow has lost.
+SLOWEST = 10.0
+SHORTEST_TIMEOUT = 5.0  # seconds
+
+
+@dataclasses.dataclass
+class Outcome:
+    """A race that has ended."""
+
+    contest: Contest
+    ended: str  # PROVEN, BUDGET, RUNS, INTERRUPTED or NOTHING_LEFT
+    seconds: float
+    verdict: str  # the sentence of the profile; "" if none was made
+    resumed: int = 0  # runs of an earlier race
+    exit_status: int = 0  # of the interruption
+
+
+def race(options: Options) -> Outcome:
+    """Record the program and race the locks of the settings.
+
+    Raises HaspError if the command does not work without Hasp, if only one candidate
+    is left, or if the budget is too small for the first round.
+    """
+    return _Race(options).run()
+
+
+class _Race:
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.began = time.monotonic()
+        self.order = random.Random(options.settings.seed)
+        self.sites: list[Site] = []
+        self.runner: ComparisonRunner
+        self.contest: Contest
+        self.writer: Writer
+        self.number = 0  # of the round
+
+    def run(self) -> Outcome:
+        options = self.options
+        locks = fitting(options.settings)
+        settings = dataclasses.replace(options.settings, locks=tuple(locks))
+        _refuse_single(settings)
+        rounds: list[list[Run]] = []
+        if options.resume:
+            comparison, rounds = load_race(options.store, settings)
+            settings = comparison.settings
+        else:
+            comparison = new_comparison(settings)
+        profile = self._profile(settings)
+        verdict = advise(profile)
+        note(verdict.sentence)
+        self.sites = sites_that_matter(profile) if options.with_plans else []
+        self.contest = Contest(
+            comparison,
+            options.objective,
+            options.requirements,
+            favourites=_favourites(verdict.advised, settings),
+            threads_seen=profile.thread_count,
+            room_for_plans=len(self.sites) > 1,
+            tolerance=options.tolerance,
+        )
+        self._refuse_few_runs()
+        self.runner = ComparisonRunner(settings)
+        self.writer = Writer(str(options.store), append=options.resume)
+        self._repeat(rounds)
+        resumed = len(comparison.runs)
+        try:
+            ended, status = self._rounds(), 0
+        except Interrupted as interruption:
+            ended, status = INTERRUPTED, interruption.exit_status
+            if self.contest.leader is None:
+                raise
+        finally:
+            self.writer.close()
+        seconds = time.monotonic() - self.began
+        return Outcome(self.contest, ended, seconds, verdict.sentence, resumed, status)
+
+    def _profile(self, settings: Settings) -> Profile:
+        if self.options.recorded or (
+            self.options.resume and self.options.trace.exists()
+        ):
+            return load_keeping_symbols(self.options.trace)
+        most = max(settings.threads, key=lambda count: count or 0)
+        return recorded(settings, most, self.options.trace, sample=True)
+
+    def _refuse_few_runs(self) -> None:
+        most = self.options.most_runs
+        first = len(self.contest.next_round())
+        if most is not None and most < first:
+            raise HaspError(
+                f"--runs {most} is too few for one round of {first} candidates",
+                f"give it --runs {first} or more, or fewer --locks",
+            )
+
+    def _repeat(self, rounds: Sequence[Sequence[Run]]) -> None:
+        """Judge the rounds of an earlier race again, in their order."""
+        if rounds:
+            self._add_plans(load_plans(self.options.store))
+        for runs in rounds:
+            self.contest.record(runs)
+            self.number = max(self.number, runs[-1].block)
+
+    def _rounds(self) -> str:
+        """Run rounds until the end of the race; return why it ended."""
+        ends = self.began + self.options.budget_s
+        display = RaceDisplay(self.contest, self.options, ends)
+        with self.runner, display:
+            comparison = self.contest.comparison
+            comparison.peak_floor_bytes = self.runner.floor_bytes
+            if not self.options.resume:
+                self.writer.header(comparison)
+            while True:
+                proven = self.contest.leader is not None and self.contest.race.proven
+                if proven and not self._join_plans():
+                    return PROVEN
+                cells = self.contest.next_round()
+                if not self.contest.race.searching:
+                    self._join_plans()
+                if not cells:
+                    return NOTHING_LEFT
+                affordable, why = self._affordable(cells, ends)
+                if len(affordable) < min(2, len(cells)):
+                    return why
+                self._round(affordable, display)
+
+    def _affordable(self, cells: list[Cell], ends: float) -> tuple[list[Cell], str]:
+        """Return the first cells that the budget still allows, and what limits them."""
+        runs = self.contest.comparison.runs
+        why = BUDGET
+        if self.options.most_runs is not None:
+            left = self.options.most_runs - len(runs)
+            if left < len(cells):
+                cells, why = cells[: max(0, left)], RUNS
+        times = [run.wall_s for run in runs if run.wall_s]
+        if times:
+            usual = max(statistics.fmean(times), 1e-3)
+            number = int((ends - time.monotonic()) / usual)
+            if number < len(cells):
+                cells, why = cells[: max(0, number)], BUDGET
+        return cells, why
+
+    def _round(self, cells: list[Cell], display: RaceDisplay) -> None:
+        """Run the cells in random order, the reference first in the first round."""
+        self.number += 1
+        cells = list(cells)
+        self.order.shuffle(cells)
+        first = not any(run.measured for run in self.contest.comparison.runs)
+        if first:
+            cells.sort(key=lambda cell: cell.lock != REFERENCE)
+        done: list[Run] = []
+        try:
+            for cell in cells:
+                display.starting(self.number, cell)
+                run = self.runner.attempt(self.number, cell)
+                done.append(run)
+                self.writer.run(run)
+                if first and len(done) == 1:
+                    self._adapt(run, len(cells))
+        finally:
+            self.contest.record(done)
+        for run in done:
+            display.finished(run)
+
+    def _adapt(self, run: Run, size: int) -> None:
+        """Set the time-out by the first run, and check that the budget is enough."""
+        seconds = run.wall_s or 0.0
+        spent = time.monotonic() - self.began
+        needed = spent + (size - 1) * seconds
+        if needed > self.options.budget_s:
+            budget = format_duration(self.options.budget_s)
+            raise HaspError(
+                f"the budget of {budget} is too small for one round: a run takes "
+                f"{format_duration(seconds)}, the first round has {size}",
+                f"give it --budget {format_duration(3 * needed)}, fewer --locks, or "
+                "less work",
+            )
+        if self.options.adapt_timeout:
+            limit = max(SHORTEST_TIMEOUT, SLOWEST * seconds)
+            limit = min(limit, self.runner.settings.timeout_s)
+            self.runner.settings = dataclasses.replace(
+                self.runner.settings, timeout_s=round(limit, 1)
+            )
+
+    def _join_plans(self) -> bool:
+        """Let the plans join once the leading locks are known; false if none did."""
+        sites, self.sites = self.sites, []
+        leader = self.contest.leader
+        if self.contest.plans or leader is None or len(sites) < 2:
+            return False
+        plans = plans_of(sites, self.contest.leading_locks(leader.threads))
+        if plans:
+            names = " and ".join(site.name for site in sites)
+            note(f"plans join the race: a lock each for {names}")
+            save_plans(self.writer, plans)
+            self._add_plans(plans)
+        return bool(plans)
+
+    def _add_plans(self, plans: Sequence[SitePlan]) -> None:
+        for plan in plans:
+            self.runner.add(plan.name, plan)
+        if plans:
+            self.contest.join(plans)
+
+
+def fitting(settings: Settings) -> list[str]:
+    """Return the locks under which the program can run, with a note on each other.
+
+    Raises HaspError if the program cannot be run under any lock.
+    """
+    found = [REFERENCE]
+    runner = ComparisonRunner(dataclasses.replace(settings, locks=(REFERENCE,)))
+    refusal = None
+    for name in settings.locks:
+        if name == REFERENCE:
+            continue
+        try:
+            runner.add(name, native.lock(name))
+        except HaspError as problem:
+            if refusal is None or problem.message != refusal.message:
+                note(f"{name} is skipped: {problem.message}")
+            refusal = problem
+            continue
+        found.append(name)
+    if len(found) == 1 and refusal is not None:
+        raise refusal
+    return found
+
+
+def _refuse_single(settings: Settings) -> None:
+    if len(settings.cells) < 2:
+        raise HaspError(
+            f"{settings.cells[0].words} is the only candidate, so there is no race",
+            "name more --locks, or more --threads",
+        )
+
+
+def _favourites(advised: Sequence[object], settings: Settings) -> list[str]:
+    """The locks that the rules recommend, the largest gain first."""
+    found: list[str] = []
+    for site in advised:
+        found.append(getattr(site, "recommendation", None) or "")
+        found += getattr(site, "alternatives", ())
+    names = [name for name in dict.fromkeys(found) if name in settings.locks]
+    return names[:FAVOURITES]

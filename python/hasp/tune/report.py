@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""The result of a race on the terminal."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from pathlib import Path
+
+from hasp.base.durations import format_duration
+from hasp.base.output import COLUMNS, console, table
+from hasp.compare.doubts import host_doubts
+from hasp.compare.report import TextTable, headline, interval, quantity, times
+from hasp.compare.settings import Cell, Settings
+from hasp.locks.native import REFERENCE
+from hasp.tune.answer import FAILED, NOT_RUN, Answer, Row, measures_of
+from hasp.tune.carry_out import BUDGET, INTERRUPTED, NOTHING_LEFT, PROVEN, RUNS
+
+MOST_NAMES = 6
+STYLES = {"best so far": "green", "worse": "red"}
+
+
+def best_words(answer: Answer) -> str:
+    """The best candidate, and its gain over glibc's lock."""
+    best = answer.best
+    if best is None:
+        return "No candidate is left: see the reasons in the table."
+    ratio = answer.to_reference
+    if ratio is None:
+        if best.cell.lock == REFERENCE:
+            return f"{best.cell.words} is the best: keep it."
+        return f"{best.cell.words} is the best so far."
+    bounds = interval(ratio)
+    words = f"{best.cell.words} is the best so far: {times(ratio)} times as good as "
+    words += f"{REFERENCE} ({bounds})." if bounds else f"{REFERENCE}."
+    if answer.keeps_reference:
+        words += f" It is not proven to be better: keep {REFERENCE}'s lock."
+    return words
+
+
+def proof_words(answer: Answer) -> str:
+    """What is proven of the best candidate, and what is not."""
+    limit = f"{100 * answer.contest.tolerance:.0f} %"
+    number = len(answer.rows)
+    if answer.best is None:
+        return ""
+    if answer.proven:
+        return (
+            f"Proven: with 95 % confidence, none of the {number} candidates is more "
+            f"than {limit} better."
+        )
+    still = answer.open_rows
+    never = sum(row.standing == NOT_RUN for row in still)
+    words = f"Not proven: {len(still)} of {number} candidates could be more than "
+    words += f"{limit} better"
+    if not math.isinf(answer.at_most):
+        words += f", by at most {100 * answer.at_most:.0f} %"
+    if never:
+        words += f" ({never} have not run)"
+    return f"{words}. More time narrows it: --resume."
+
+
+def ending_words(answer: Answer) -> str:
+    """Why the race ended, after how many runs and how long."""
+    runs = len(answer.contest.comparison.runs)
+    spent = f"{runs} runs in {format_duration(answer.outcome.seconds)}"
+    if answer.outcome.resumed:
+        spent += f", {answer.outcome.resumed} of them earlier"
+    return {
+        PROVEN: f"Ended after {spent}: the best is known.",
+        BUDGET: f"Ended after {spent}: the budget is spent.",
+        RUNS: f"Ended after {spent}: no more were allowed.",
+        INTERRUPTED: f"Interrupted after {spent}.",
+        NOTHING_LEFT: f"Ended after {spent}: no other candidate is left.",
+    }[answer.outcome.ended]
+
+
+def requirement_words(answer: Answer) -> list[str]:
+    """For each requirement, in how many of its runs the best candidate kept it."""
+    if answer.best is None:
+        return []
+    runs = answer.contest.runs_of(answer.best.cell)
+    return [
+        f"{item.words}: kept in {item.count(runs)} of {answer.best.cell.words}."
+        for item in answer.contest.requirements
+    ]
+
+
+def command_line(answer: Answer, plan: Path | None) -> str:
+    """The command that runs the program under the best lock."""
+    settings = answer.contest.comparison.settings
+    best = answer.best
+    if best is None:
+        return ""
+    words = shlex.join(_subject(settings, best.cell))
+    if best.cell.lock == REFERENCE or answer.keeps_reference:
+        return words
+    if plan is not None:
+        return f"hasp run --plan {shlex.quote(str(plan))} -- {words}"
+    return f"hasp run --lock {best.cell.lock} -- {words}"
+
+
+def _subject(settings: Settings, cell: Cell) -> list[str]:
+    """The words of the program under the lock: the server, if there is one."""
+    if settings.server is not None:
+        return settings.server_for(cell)
+    return settings.command_for(cell)
+
+
+def grid(answer: Answer) -> TextTable:
+    """The table of the candidates that ran."""
+    contest = answer.contest
+    measures = measures_of(contest)
+    sweep = len(contest.comparison.settings.threads) > 1
+    place = ("threads", "lock") if sweep else ("lock",)
+    lines = []
+    for row in answer.rows:
+        if not row.runs and row.standing != FAILED:
+            continue
+        name = (str(row.cell.threads), row.cell.lock) if sweep else (row.cell.lock,)
+        medians = (
+            quantity(row.medians.get(measure.name), measure.unit)
+            for measure in measures
+        )
+        lines.append(
+            (
+                *name,
+                *medians,
+                times(row.to_best) or ("1.00" if row == answer.best else ""),
+                interval(row.to_best),
+                str(row.runs),
+                _standing_words(row),
+            )
+        )
+    objective = contest.objective.measure
+    better = "lower" if objective.lower_is_better else "higher"
+    return TextTable(
+        f"{objective.name} ({better} is better), times as good as the best",
+        (
+            *place,
+            *(_heading(measure.name, measure.unit) for measure in measures),
+            *("times", "95 % interval", "runs", "standing"),
+        ),
+        lines,
+        texts=len(place),
+    )
+
+
+def _heading(name: str, unit: str) -> str:
+    return name if unit in ("", "s", "bytes") else f"{name}, {unit}"
+
+
+def _standing_words(row: Row) -> str:
+    if row.standing == FAILED:
+        return row.reason.partition(":")[0]
+    return row.standing
+
+
+def lines_of(answer: Answer, plan: Path | None) -> list[str]:
+    """Everything below the table, a paragraph each."""
+    found = [best_words(answer), proof_words(answer), *requirement_words(answer)]
+    found.append(ending_words(answer))
+    never = [row.cell.words for row in answer.rows if row.standing == NOT_RUN]
+    if never and len(never) <= MOST_NAMES:
+        found.append(f"Not run: {', '.join(never)}.")
+    failed = [row for row in answer.rows if row.standing == FAILED]
+    found += [f"{row.cell.words}: {row.reason}" for row in failed[:MOST_NAMES]]
+    for doubt in host_doubts(answer.contest.comparison):
+        found.append(f"warning: {doubt.words}")
+    use = command_line(answer, plan)
+    if use:
+        found.append(f"Use it:\n    {use}")
+    return [line for line in found if line]
+
+
+def print_answer(answer: Answer, plan: Path | None) -> None:
+    """Print the table and the result to stdout."""
+    from textwrap import fill
+
+    out = console()
+    out.print(headline(answer.contest.comparison))
+    shown = grid(answer)
+    form = table(title=shown.title)
+    last = len(shown.headings) - 1
+    for place, heading in enumerate(shown.headings):
+        text = place < shown.texts or place == last
+        form.add_column(
+            heading, justify="left" if text else "right", no_wrap=place != last
+        )
+    for line in shown.lines:
+        form.add_row(*line)
+    out.print()
+    out.print(form)
+    out.print()
+    for words in lines_of(answer, plan):
+        if words.startswith("Use it"):
+            out.print(words, soft_wrap=True)
+        else:
+            out.print(fill(words, min(out.width, COLUMNS)), soft_wrap=True)
