@@ -24,6 +24,9 @@ RUN_HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"
 # Inherited by everything that a test starts, whether or not make exported it.
 os.environ["HASP_NATIVE_DIR"] = str(BUILD)
 
+# The threads of the linear algebra spin, and wait for each other on a busy machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # A shell's background jobs ignore SIGINT, and their children inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -62,7 +62,7 @@ def skewed(source: Source) -> float:
 
 def spread(source: Source, number: int) -> list[float]:
     """Candidates of all qualities."""
-    return (-numpy.abs(source.normal(0, 0.3, number))).tolist()
+    return [-abs(float(value)) for value in source.normal(0, 0.3, number)]
 
 
 def one_better(source: Source, number: int) -> list[float]:
@@ -74,8 +74,10 @@ def one_better(source: Source, number: int) -> list[float]:
 
 def tied(source: Source, number: int) -> list[float]:
     """Half are equally good, the others up to 2 % behind."""
-    behind = 0.02 * source.random(number) * (source.random(number) < 0.5)
-    return (-behind).tolist()
+    return [
+        -0.02 * float(source.random()) if source.random() < 0.5 else 0.0
+        for _ in range(number)
+    ]
 
 
 @dataclass(frozen=True)
@@ -207,8 +209,8 @@ def main() -> None:
         many = statistics.median(wide)
         more = "over " if many >= 3 * options.runs else ""
         print(
-            f"| {world.name} | {proven:.0%} | {wrong:.1%} | {runs:.0f} "
-            f"| {more}{many:.0f} |".replace("%", " %"),
+            f"| {world.name} | {100 * proven:.0f} % | {100 * wrong:.1f} % | {runs:.0f} "
+            f"| {more}{many:.0f} |",
             flush=True,
         )
 

@@ -70,6 +70,9 @@ class Race:
         self._rounds: list[Array] = []
         self._dropped: dict[int, str] = {}
         self._last: tuple[int, Gaps] | None = None
+        # By whom and with which bounds each candidate was proven worse: those of a
+        # moment hold, whatever follows.
+        self._beaten: dict[int, tuple[int, float, float]] = {}
         self._family = family or max(1, self.size - 1)
         self._belief: Posterior | None = None
         self.leader: int | None = None
@@ -99,9 +102,12 @@ class Race:
 
     def exclude(self, which: int) -> None:
         """Take a candidate out of the race that failed or breaks a requirement."""
-        if which not in self._dropped:
-            self._dropped[which] = OUT
-            self._judge()
+        if self._dropped.get(which) == OUT:
+            return
+        # Those that it beat are back in the race.
+        self._dropped = {one: OUT for one, why in self._dropped.items() if why == OUT}
+        self._dropped[which] = OUT
+        self._judge()
 
     @property
     def racing(self) -> list[int]:
@@ -137,6 +143,9 @@ class Race:
                 low, high = float(known.low[which]), float(known.high[which])
                 if shared:
                     gap = float(known.mean[which])
+                by, *bounds = self._beaten.get(which, (None, 0.0, 0.0))
+                if by == self.leader and self._dropped.get(which) == WORSE:
+                    low, high = bounds
             dropped = self._dropped.get(which, "")
             found.append(Place(int(counts[which]), shared, gap, low, high, dropped))
         return found
@@ -222,6 +231,8 @@ class Race:
         for one in self.racing:
             if one != self.leader and self._last[1].high[one] < 0:
                 self._dropped[one] = WORSE
+                bounds = float(self._last[1].low[one]), float(self._last[1].high[one])
+                self._beaten[one] = self.leader, *bounds
 
     def _leader(self, belief: Posterior) -> int | None:
         counts = self._counts()
