@@ -26,7 +26,7 @@ class Function(NamedTuple):
 
 
 def functions(path: Path, text: str) -> Iterator[Function]:
-    """The functions of a Python or C file."""
+    """Yield the functions of a Python or C file."""
     return _of_python(text) if path.suffix == ".py" else _of_c(text)
 
 

@@ -20,7 +20,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 def modules(root: Path) -> networkx.DiGraph[Path]:
-    """The include graph of src/, by paths without suffix."""
+    """Return the include graph of src/, by paths without suffix."""
     source = root / "src"
     graph: networkx.DiGraph[Path] = networkx.DiGraph()
     for path in files(root, ["src"], C_SUFFIXES):
@@ -32,7 +32,7 @@ def modules(root: Path) -> networkx.DiGraph[Path]:
 
 
 def include_cycles(root: Path) -> Iterator[Finding]:
-    """One finding for each group of too many modules that include each other."""
+    """Yield one finding for each group of too many modules that include each other."""
     for group in networkx.strongly_connected_components(modules(root)):
         if len(group) > MOST_MODULES:
             names = sorted(map(str, group))

@@ -51,7 +51,7 @@ def _by_lock(path: Path) -> dict[str, list[Record]]:
 
 
 def _records(text: str) -> list[Record]:
-    """The objects of a file: one per line, or the elements of one array."""
+    """Return the objects of a file: one per line, or the elements of one array."""
     if text.lstrip().startswith("["):
         return [item for item in json.loads(text) if isinstance(item, dict)]
     return [json.loads(line) for line in text.splitlines() if line.strip()]

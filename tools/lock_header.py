@@ -78,7 +78,7 @@ class Entry:
 
 
 def entries_of_list(root: Path) -> dict[str, Entry]:
-    """The entry for each title in locks.def, with the last header before it."""
+    """Return the entry for each title in locks.def, with the last header before it."""
     text = (root / LIST).read_text(encoding="utf-8")
     entries: dict[str, Entry] = {}
     header: Path | None = None
@@ -134,7 +134,7 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
 
 
 def _begins(line: str, block: list[str]) -> bool:
-    """True if a line starts a block of another kind than the previous one."""
+    """Return true if a line starts a block of another kind than the previous one."""
     if KNOWN.match(line) or INVARIANT.match(line):
         return True
     indented = line.startswith(" ")

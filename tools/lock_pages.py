@@ -63,7 +63,7 @@ def wrapped(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """The text wrapped, with a blank line after it."""
+    """Return the text wrapped, with a blank line after it."""
     return wrapped(text) + "\n"
 
 
@@ -90,7 +90,7 @@ def page(
     data: Data,
     names: set[str],
 ) -> str:
-    """The page of one lock. `siblings`: other locks of the same header."""
+    """Return the page of one lock. `siblings`: other locks of the same header."""
     sections = [
         _title(lock, names),
         _idea(lock, entry, head, siblings),
@@ -105,7 +105,7 @@ def page(
 
 
 def wrapper_page(lock: Lock, header: Path, head: Head, data: Data) -> str:
-    """The page of a wrapper of any lock in the list, `prefix+LOCK`."""
+    """Return the page of a wrapper of any lock in the list, `prefix+LOCK`."""
     prefix = lock["name"].partition("+")[0] + "+"
     wrapped_locks = sorted(
         name
@@ -254,7 +254,7 @@ def number(value: object) -> str:
 
 
 def quantity(value: object, unit: str) -> str:
-    """A number with its unit; rates in millions or thousands."""
+    """Return a number with its unit; rates in millions or thousands."""
     if isinstance(value, int | float) and unit.endswith("/s"):
         for size, prefix in ((1e6, "M"), (1e3, "k")):
             if value >= size:
@@ -294,7 +294,7 @@ def _cost(lock: Lock, data: Data) -> Iterator[str]:
 
 
 def _oversubscribed(record: Record, in_order: bool) -> Iterator[str]:
-    """A sentence on handovers and starvation when threads outnumber CPUs."""
+    """Yield a sentence on handovers and starvation when threads outnumber CPUs."""
     facts = []
     if in_order and record.get("ratio_to_baton") is not None:
         facts.append(
@@ -355,7 +355,7 @@ def _proof(lock: Lock, data: Data) -> Iterator[str]:
 
 
 def explored(record: Record) -> str:
-    """The bound to which a client was explored, as text."""
+    """Return the bound to which a client was explored, as text."""
     if record["complete"]:
         return "all schedules"
     if record["preemptions"] is None:

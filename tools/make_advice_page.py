@@ -89,7 +89,7 @@ bottleneck and other remedies.
 
 
 def rule_lines(rule: Rule, rules: Rules) -> list[str]:
-    """A rule as a Markdown list."""
+    """Return a rule as a Markdown list."""
     hot = " (*hot*)" if rule.hot else " (*last*)" if rule.last else ""
     lines = [f"**{rule.id}**{hot}: {rule.title}. *{rule.source}*", ""]
     for word, conditions in (("if", rule.all), ("and one of", rule.any)):
@@ -107,7 +107,7 @@ def rule_lines(rule: Rule, rules: Rules) -> list[str]:
 
 
 def page(rules: Rules) -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     lines = [HEAD.format(relaxed=", ".join(rules.relaxed)), "## The rules", ""]
     for stage, title in STAGES.items():
         lines += [f"### {stage}: {title}", ""]

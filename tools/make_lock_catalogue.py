@@ -77,7 +77,7 @@ measured cost, and what was proven about it.
 
 
 def catalogue(hasp_locks: Path) -> dict[Path, str]:
-    """The text of every file of the catalogue, by its path below the root."""
+    """Return the text of every file of the catalogue, by its path below the root."""
     output = subprocess.run(
         [hasp_locks.resolve()], check=True, capture_output=True, text=True
     ).stdout
@@ -111,7 +111,7 @@ def catalogue(hasp_locks: Path) -> dict[Path, str]:
 
 
 def wrappers() -> dict[str, tuple[Path, Lock]]:
-    """The wrappers whose header exists."""
+    """Return the wrappers whose header exists."""
     return {
         title: wrapper
         for title, wrapper in WRAPPERS.items()
@@ -149,7 +149,7 @@ def index(locks: list[Lock], data: lock_data.Data) -> Iterator[str]:
 
 
 def row(lock: Lock, data: lock_data.Data) -> list[str]:
-    """The row of one lock in the index."""
+    """Return the row of one lock in the index."""
     name = f"[`{lock['name']}`](locks/{lock['name']}.md)"
     if lock["default"]:
         name += " (default)"
@@ -173,14 +173,14 @@ def row(lock: Lock, data: lock_data.Data) -> list[str]:
 
 
 def proven(lock: Lock, data: lock_data.Data) -> str:
-    """How many of the model checker's clients a lock passes, as text."""
+    """Return how many of the model checker's clients a lock passes, as text."""
     records = data.check.get(lock["name"], [])
     passed = sum(record.get("verdict") == "ok" for record in records)
     return f"{passed} of {len(records)}" if records else "-"
 
 
 def present() -> dict[Path, str]:
-    """The current text of the catalogue's files."""
+    """Return the current text of the catalogue's files."""
     files = chain([ROOT / INDEX], sorted((ROOT / PAGES).glob("*.md")))
     return {
         path.relative_to(ROOT): path.read_text(encoding="utf-8")

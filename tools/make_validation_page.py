@@ -82,7 +82,7 @@ WORDS = {True: "yes", False: "**no**", None: "tie"}
 
 
 def page(records: list[dict[str, Any]]) -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     verdicts = [from_record(record) for record in records]
     parts = [HEAD, "\n## Levels\n", levels(scores(verdicts))]
     parts += ["\nWith Hasp's own locks:\n"]
@@ -103,7 +103,7 @@ def page(records: list[dict[str, Any]]) -> str:
 
 
 def levels(found: list[Score]) -> str:
-    """The table of levels."""
+    """Return the table of levels."""
     lines = ["| level | agree | of | ties | share | must | goal | reached |"]
     lines.append("|---|--:|--:|--:|--:|--:|--:|---|")
     for score in found:
@@ -117,7 +117,7 @@ def levels(found: list[Score]) -> str:
 
 
 def by_machine(records: list[dict[str, Any]]) -> str:
-    """The table of agreeing claims by machine and kind."""
+    """Return the table of agreeing claims by machine and kind."""
     machines = list(dict.fromkeys(record["machine"] for record in records))
     lines = [f"| machine | {' | '.join(KINDS)} |", "|---|" + "--:|" * len(KINDS)]
     for machine in machines:
@@ -134,7 +134,7 @@ def by_machine(records: list[dict[str, Any]]) -> str:
 
 
 def table(records: list[dict[str, Any]]) -> str:
-    """The table of the claims of a kind."""
+    """Return the table of the claims of a kind."""
     lines = [
         "| claim | machine | text | paper | published form | agrees "
         "| Hasp's lock | agrees |"
@@ -156,7 +156,7 @@ def table(records: list[dict[str, Any]]) -> str:
 
 
 def misses(records: list[dict[str, Any]]) -> str:
-    """The list of misses with their causes."""
+    """Return the list of misses with their causes."""
     return "\n".join(
         f"- **{record['id']}** ({record['machine']}): {one_line(record['why'])}."
         for record in records
@@ -165,7 +165,7 @@ def misses(records: list[dict[str, Any]]) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text on one line, without a final full stop."""
+    """Return the text on one line, without a final full stop."""
     return " ".join(text.split()).rstrip(".")
 
 

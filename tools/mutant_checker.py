@@ -61,7 +61,7 @@ class Source:
     object: str
 
     def includes(self) -> set[str]:
-        """The files below src/locks that it includes."""
+        """Return the files below src/locks that it includes."""
         if self.path.is_relative_to(LOCKS):
             return includes_of(self.path.relative_to(LOCKS).as_posix())
         names = [

@@ -88,7 +88,7 @@ def without_comments(text: str) -> str:
 
 
 def closing(text: str, opening: int) -> int:
-    """The offset after the parenthesis that closes the one at `opening`."""
+    """Return the offset after the parenthesis that closes the one at `opening`."""
     depth = 0
     for at in range(opening, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -98,7 +98,7 @@ def closing(text: str, opening: int) -> int:
 
 
 def split_arguments(text: str) -> list[str]:
-    """The arguments in `text`, a pair of parentheses."""
+    """Return the arguments in `text`, a pair of parentheses."""
     parts, depth = [""], 0
     for letter in text[1:-1]:
         depth += {"(": 1, ")": -1}.get(letter, 0)
@@ -143,7 +143,7 @@ def functions_of(code: str) -> list[tuple[int, str]]:
 
 
 def find_mutants(file: str, text: str) -> list[Mutant]:
-    """Every mutant of a file below src/locks, in textual order."""
+    """Return every mutant of a file below src/locks, in textual order."""
     code = without_comments(text)
     functions = functions_of(code)
     mutants, seen = [], dict[tuple[str, str], int]()
@@ -200,7 +200,7 @@ class Entry:
 
 
 def entries() -> list[Entry]:
-    """The locks of the list, each with the header included above it."""
+    """Return the locks of the list, each with the header included above it."""
     found, header = [], ""
     text = (LOCKS / "locks.def").read_text(encoding="utf-8")
     for match in LIST_LINE.finditer(text):
@@ -212,7 +212,7 @@ def entries() -> list[Entry]:
 
 
 def list_of_one(name: str) -> str:
-    """The text of a locks.def with all headers, but only this lock."""
+    """Return the text of a locks.def with all headers, but only this lock."""
     text = (LOCKS / "locks.def").read_text(encoding="utf-8")
     includes = re.findall(r'^#include "locks/\S+"\n', text, re.MULTILINE)
     entry = next(entry for entry in entries() if entry.name == name)
@@ -231,6 +231,6 @@ def includes_of(file: str, seen: set[str] | None = None) -> set[str]:
 
 
 def digest(text: str) -> str:
-    """A digest of code that ignores comments and layout."""
+    """Return a digest of code that ignores comments and layout."""
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     return hashlib.sha256("".join(code.split()).encode()).hexdigest()[:12]

@@ -70,7 +70,7 @@ class Task:
 
 
 def locks_of(file: str) -> tuple[str, ...]:
-    """The locks under which the mutants of a file are run."""
+    """Return the locks under which the mutants of a file are run."""
     listed = entries()
     names = {entry.name for entry in listed}
     if file in SHARED:
@@ -82,7 +82,7 @@ def locks_of(file: str) -> tuple[str, ...]:
 
 
 def may_park(lock: str) -> bool:
-    """True if its waiters may sleep, as those of all wrapped locks do."""
+    """Return true if its waiters may sleep, as those of all wrapped locks do."""
     return lock.startswith("gcr+") or any(
         entry.name == lock and entry.parks for entry in entries()
     )
@@ -153,7 +153,7 @@ def run(checker: Checker, task: Task, limits: list[int]) -> dict[str, Any]:
 
 
 def load(path: Path) -> dict[str, dict[str, Any]]:
-    """The results by the key of their mutant."""
+    """Return the results by the key of their mutant."""
     if not path.exists():
         return {}
     rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
@@ -233,7 +233,7 @@ def due(
     reasons: Reasons,
     options: argparse.Namespace,
 ) -> list[Task]:
-    """The tasks that have no result yet or must be run again."""
+    """Return the tasks that have no result yet or must be run again."""
 
     def is_due(task: Task) -> bool:
         row = known.get(task.mutant.key)

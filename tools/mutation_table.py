@@ -122,7 +122,7 @@ class Score:
 def scores(
     rows: dict[str, Row], current: Iterable[str], reasons: Reasons
 ) -> dict[str, Score]:
-    """The scores by file, of the mutants that exist now."""
+    """Return the scores by file, of the mutants that exist now."""
     found: dict[str, Score] = {}
     for key in current:
         found.setdefault(key.split()[0], Score()).add(rows.get(key), reasons, key)
@@ -145,7 +145,7 @@ def table(found: dict[str, Score]) -> Iterator[str]:
 
 
 def short(key: str) -> str:
-    """A mutant in Markdown: the operation and its weakened order."""
+    """Return a mutant in Markdown: the operation and its weakened order."""
     file_and_function, _, change = key.partition(": ")
     file, function = file_and_function.split(" ", 1)
     operation, _, weakened = change.rpartition(" -> ")
@@ -187,7 +187,7 @@ def relaxed(reasons: Reasons) -> Iterator[str]:
 
 
 def page(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> str:
-    """The text of docs/mutation.md. `current`: key -> digest of the function."""
+    """Return the text of docs/mutation.md. `current`: key -> digest of the function."""
     live = {key: row for key, row in rows.items() if row["digest"] == current.get(key)}
     lines = [HEAD, *table(scores(live, current, reasons)), ""]
     text = (
@@ -208,7 +208,7 @@ def page(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> str
 
 
 def summary(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> str:
-    """A JSON line for each lock, with the mutants of all its files."""
+    """Return a JSON line for each lock, with the mutants of all its files."""
     live = {key: row for key, row in rows.items() if row["digest"] == current.get(key)}
     found = scores(live, current, reasons)
     lines = []

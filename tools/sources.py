@@ -37,7 +37,7 @@ def parse_root(description: str | None) -> Path:
 def files(
     root: Path, folders: Iterable[str], suffixes: tuple[str, ...]
 ) -> Iterator[Path]:
-    """Every file with one of the suffixes below the folders, sorted."""
+    """Yield every file with one of the suffixes below the folders, sorted."""
     for folder in folders:
         for path in sorted((root / folder).rglob("*")):
             relative = path.relative_to(root)

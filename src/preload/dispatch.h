@@ -47,7 +47,8 @@ enum {
     KIND_ROBUST = 0x10,
 };
 
-/* Whether this mutex is passed through to glibc. Resolves its algorithm first. */
+/* Returns whether this mutex is passed through to glibc. Resolves its algorithm
+ * first. */
 bool passed_through(struct lock *lock);
 
 /* Fills the table, with algorithm `chosen` (an index below lock_count) as the default.

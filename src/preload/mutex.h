@@ -5,7 +5,7 @@
 
 #include "locks/lock.h"
 
-/* Whether the calling thread holds the lock. */
+/* Returns whether the calling thread holds the lock. */
 static inline bool mutex_held_by_caller(const struct lock *lock)
 {
     return load_acquire(&lock->word) != 0 &&

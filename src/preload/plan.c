@@ -129,7 +129,8 @@ void plan_begin(unsigned fallback, bool verbose, bool report)
     plan_active = true;
 }
 
-/* Whether this is the first entry of its site, and no entry of the site has matched. */
+/* Returns whether this is the first entry of its site, and no entry of the site has
+ * matched. */
 static bool is_stale(unsigned number)
 {
     const char *site = plan.entry[number].site;
@@ -140,9 +141,9 @@ static bool is_stale(unsigned number)
     return true;
 }
 
-/* When the process ends, reports the sites that no mutex came from. Does so only in the
- * process that read the plan, and only if that process loaded a module of the plan:
- * otherwise it may be the shell that started the program. */
+/* When the process ends, reports the sites to which no mutex belonged. It does so only
+ * in the process that read the plan, and only if that process loaded a module of the
+ * plan: otherwise it may be the shell that started the program. */
 __attribute__((destructor)) static void report_stale(void)
 {
     if (!reports_stale || getpid() != reporter)

@@ -65,7 +65,7 @@ void plan_find_modules(void);
 /* Called before dlopen: a module of the plan may be loaded. */
 void plan_expect_modules(void);
 
-/* Whether the address is in Hasp's own code. */
+/* Returns whether the address is in Hasp's own code. */
 bool plan_is_own(uintptr_t address);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* Whether system call `number` with this first argument installs a filter. */
+/* Returns whether system call `number` with this first argument installs a filter. */
 static inline bool installs_filter(long number, long first)
 {
     if (number == SYS_seccomp)

@@ -89,8 +89,8 @@ struct trace_header {
      * adds to one that is timed, and the cost of one stack. Its real cost in the
      * program is in trace_thread.overhead_ticks. */
     uint64_t counted_cost_ps, timed_cost_ps, stack_cost_ps;
-    /* How often a record of each kind did not fit. An object without a record is not
-     * recognised the next time and counts again. */
+    /* Number of records of each kind that did not fit. An object without a record is
+     * not recognised the next time and counts again. */
     uint64_t lost_locks, lost_lock_counts, lost_site_stats, lost_stacks;
     uint64_t lost_lock_order, lost_others;
     uint64_t locks_created, locks_destroyed; /* of all kinds, by init and destroy */
@@ -349,7 +349,7 @@ struct trace_lock_order {
     uint32_t modes;  /* bits of enum trace_order_modes; 0: not known */
 };
 
-/* How the two locks were held and acquired, by any thread. */
+/* The ways in which any thread held and acquired the two locks. */
 enum trace_order_modes {
     TRACE_BOTH_ALONE = 1, /* both exclusively */
     TRACE_INNER_READ = 2, /* inner as a reader */

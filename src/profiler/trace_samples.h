@@ -64,8 +64,8 @@ struct trace_contention {
     uint64_t overtaken, retaken;
 };
 
-/* How often the sampler saw threads blocked in futexes that belong to no recorded
- * object. The sum over all threads is trace_header.tasks_inspected. */
+/* Number of times that the sampler saw threads blocked in futexes that belong to no
+ * recorded object. The sum over all threads is trace_header.tasks_inspected. */
 struct trace_foreign_wait {
     uint32_t stack; /* found by scanning, so only approximate; or 0 */
     uint32_t reserved;

@@ -32,7 +32,7 @@ void memory_start(size_t line_bytes);
  * `place`, or, for -1, in the place that uses the page first. */
 void *memory_pages(size_t bytes, int place);
 
-/* The same with guard pages at both ends; never returns NULL. */
+/* Does the same with guard pages at both ends; never returns NULL. */
 void *memory_stack(size_t bytes);
 
 /* Returns the line's number, which events carry. */

@@ -19,7 +19,7 @@
 /* Returns when the thread can read the line in its own cache: `now`, later if the line
  * is on its way, or UINT64_MAX if it takes a request. */
 uint64_t readable_at(struct line *line, const struct thread *thread, uint64_t now);
-/* The same for writing. */
+/* Does the same for writing. */
 uint64_t writable_at(struct line *line, const struct thread *thread, uint64_t now);
 
 /* Returns true if the thread's core has the only copy, or will once it is served. */

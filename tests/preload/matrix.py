@@ -130,7 +130,7 @@ def lock_parameters(*, native: bool = True, every: bool = False) -> list[Any]:
 
 @cache
 def programs() -> tuple[str, ...]:
-    """The names of the programs that Meson has built."""
+    """Return the names of the programs that Meson has built."""
     return tuple(
         sorted(
             path.name

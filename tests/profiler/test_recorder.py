@@ -87,7 +87,7 @@ def used(trace: Trace, operation: Operation = Operation.LOCK) -> Records:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder for traces, which are large; deleted after the test."""
+    """Yield a folder for traces, which are large; deleted after the test."""
     yield tmp_path
     shutil.rmtree(tmp_path, ignore_errors=True)
 

@@ -154,7 +154,7 @@ static void not_the_owner(void)
     CHECK_OK(pthread_mutex_unlock(&mutex));
 }
 
-/* The same with a mutex that is passed through to the C library. */
+/* Does the same with a mutex that is passed through to the C library. */
 static void not_the_owner_shared(void)
 {
     pthread_mutexattr_t attributes;

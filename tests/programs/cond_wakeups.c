@@ -180,7 +180,7 @@ static void many_conds_one_mutex(void)
     CHECK_EQUAL(turn, 0);
 }
 
-/* The same condvar with two mutexes, one after the other. */
+/* Uses the same condvar with two mutexes, one after the other. */
 static void successive_mutexes(void)
 {
     for (int i = 0; i < 20; i++) {

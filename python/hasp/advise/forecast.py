@@ -105,7 +105,7 @@ def _pause(profile: Profile, site: Site, acquisitions: int) -> float:
 
 
 def words(result: Forecast) -> list[str]:
-    """The forecast as lines of text, each labelled as simulated."""
+    """Return the forecast as lines of text, each labelled as simulated."""
     lines = [
         f"simulated on {result.machine}, {result.threads} threads, {result.workload}: "
         f"sections of {result.section_ns} ns, {result.pause_ns} ns between them"
@@ -118,5 +118,5 @@ def words(result: Forecast) -> list[str]:
 
 
 def as_json(result: Forecast) -> dict[str, object]:
-    """The forecast as a JSON record."""
+    """Return the forecast as a JSON record."""
     return {"simulated": True, **dataclasses.asdict(result), "best": result.best}

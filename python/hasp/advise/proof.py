@@ -51,7 +51,7 @@ class RankedLock:
         return shown(self.cell).lock
 
     def as_json(self) -> dict[str, Any]:
-        """One record."""
+        """Return one record."""
         return {
             "lock": self.name,
             "threads": self.cell.threads,
@@ -72,7 +72,7 @@ class Proof:
     fewer_threads_gain: float | None  # rule E5
 
     def as_json(self) -> dict[str, Any]:
-        """One record."""
+        """Return one record."""
         return {
             **asdict(self),
             "standings": [item.as_json() for item in self.standings],
@@ -135,7 +135,7 @@ def better(
 
 
 def _behind(comparison: Comparison, cell: Cell, other: Cell) -> Ratio | None:
-    """The factor by which a cell is worse than another."""
+    """Return the factor by which a cell is worse than another."""
     return better(
         samples(comparison, other),
         samples(comparison, cell),

@@ -42,7 +42,7 @@ class Interference:
         return max(0.0, self.busy - ours)
 
     def other_share(self, ours: float) -> float:
-        """The share of CPU time that other programs used."""
+        """Return the share of CPU time that other programs used."""
         return self.others(ours) / self.cpu_time if self.cpu_time > 0 else 0.0
 
     def __sub__(self, earlier: Interference) -> Interference:

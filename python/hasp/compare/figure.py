@@ -85,7 +85,7 @@ def _title(measure: Measure) -> str:
 
 
 def _extent(entries: list[Estimate]) -> tuple[float, float]:
-    """The smallest and the largest value of the axis, bounds included."""
+    """Return the smallest and the largest value of the axis, bounds included."""
     values = [1.0]
     for entry in entries:
         if entry.ratio is not None:

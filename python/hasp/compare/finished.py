@@ -28,11 +28,11 @@ class Finished:
     energy_j: float | None = None  # of the whole host during the run
 
     def text(self) -> str:
-        """Its stdout, then its stderr, as text; only the end of long output."""
+        """Return its stdout, then its stderr, as text; only the end of long output."""
         return "\n".join(tail(path) for path in (self.stdout, self.stderr))
 
     def last_words(self) -> str:
-        """The last line of stderr or, if that is empty, of stdout."""
+        """Return the last line of stderr or, if that is empty, of stdout."""
         for path in (self.stderr, self.stdout):
             lines = [line.strip() for line in tail(path).splitlines() if line.strip()]
             if lines:
@@ -41,7 +41,7 @@ class Finished:
 
 
 def tail(path: Path) -> str:
-    """The text of a file, or only its end if it is long."""
+    """Return the text of a file, or only its end if it is long."""
     with path.open("rb") as file:
         size = path.stat().st_size
         file.seek(max(0, size - LONGEST_OUTPUT))

@@ -69,7 +69,7 @@ class ComparisonDisplay(Display):
             )
 
     def _seconds_left(self) -> float | None:
-        """An estimate from the average duration of each cell so far."""
+        """Return an estimate from the average duration of each cell so far."""
         known = [seconds for times in self._times.values() for seconds in times]
         if not known:
             return None

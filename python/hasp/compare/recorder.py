@@ -48,12 +48,12 @@ class Recorder:
         files.clear(self._trace)
 
     def traces(self) -> list[Path]:
-        """The traces of the last run, one for each process."""
+        """Return the traces of the last run, one for each process."""
         found = files.of_session(self._trace, self._session)
         return [trace.path for trace in found]
 
     def figures(self) -> dict[str, float]:
-        """The metrics of the last run; empty if nothing was recorded.
+        """Return the metrics of the last run; empty if nothing was recorded.
 
         If there were several processes, the one that spent most time waiting for locks
         and holding them counts.

@@ -42,7 +42,7 @@ class TextTable:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """A value rounded for display, with a unit if it is a time or a size."""
+    """Return a value rounded for display, with a unit if it is a time or a size."""
     if value is None:
         return "-"
     if unit == "s":
@@ -56,12 +56,12 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def times(ratio: Ratio | None) -> str:
-    """A ratio as text; empty if there is none."""
+    """Return a ratio as text; empty if there is none."""
     return "" if ratio is None else ratio_text(ratio.value)
 
 
 def ratio_text(value: float) -> str:
-    """A ratio with two decimals, three below 0.1, and fewer from 10."""
+    """Return a ratio with two decimals, three below 0.1, and fewer from 10."""
     if value == float("inf"):
         return "inf"
     if 0 < value < 0.0995:
@@ -70,14 +70,14 @@ def ratio_text(value: float) -> str:
 
 
 def interval(ratio: Ratio | None) -> str:
-    """The bounds of a ratio as text; empty if it has none."""
+    """Return the bounds of a ratio as text; empty if it has none."""
     if ratio is None or ratio.low is None or ratio.high is None:
         return ""
     return f"{ratio_text(ratio.low)} - {ratio_text(ratio.high)}"
 
 
 def grids(comparison: Comparison, rows: list[CellSummary]) -> list[TextTable]:
-    """One table for each judged measure, then one for the resources."""
+    """Return one table for each judged measure, then one for the resources."""
     return [
         *(_figure_grid(comparison, rows, measure) for measure in comparison.judged),
         _resource_grid(comparison, rows),
@@ -167,7 +167,7 @@ def _short_trouble(row: CellSummary) -> str:
 def remarks(
     comparison: Comparison, rows: list[CellSummary], doubts: list[Doubt]
 ) -> list[str]:
-    """The lines below the tables: failures in full, power, and warnings."""
+    """Return the lines below the tables: failures in full, power, and warnings."""
     lines = [f"{row.cell.words}: {row.trouble}" for row in rows if row.trouble]
     lines += [words for one in power(comparison, rows) if (words := power_words(one))]
     lines += [f"warning: {doubt.words}" for doubt in doubts]
@@ -175,7 +175,7 @@ def remarks(
 
 
 def power_words(power: Power) -> str:
-    """The power statement; empty if there are too few runs for verdicts."""
+    """Return the power statement; empty if there are too few runs for verdicts."""
     if power.detectable is None:
         return ""
     verdicts = "1 verdict" if power.verdicts == 1 else f"{power.verdicts} verdicts"
@@ -192,7 +192,7 @@ def power_words(power: Power) -> str:
 
 
 def percent(share: float) -> str:
-    """A relative difference as a percentage, or as a factor from 1000 % on."""
+    """Return a relative difference as a percentage, or as a factor from 1000 % on."""
     if share >= 10:
         return f"a factor of {three_digits(1 + share)}"
     return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
@@ -206,7 +206,7 @@ def _quoted(word: str) -> str:
 
 
 def headline(comparison: Comparison) -> str:
-    """The command that was compared, and below it the host."""
+    """Return the command that was compared, and below it the host."""
     settings = comparison.settings
     command = " ".join(map(_quoted, settings.command))
     subject = f"{settings.server} (load: {command})" if settings.server else command
@@ -262,7 +262,7 @@ def print_comparison(
 def markdown(
     comparison: Comparison, rows: list[CellSummary], doubts: list[Doubt]
 ) -> str:
-    """The tables as Markdown."""
+    """Return the tables as Markdown."""
     subject, _, where = headline(comparison).partition("\n")
     parts = [f"`{subject}`", where]
     for grid in grids(comparison, rows):

@@ -338,7 +338,7 @@ def _ends(child: Child, timeout: float, count: Count | None) -> bool:
 
 
 def _own_time() -> float:
-    """The CPU time that Hasp itself has used, in seconds."""
+    """Return the CPU time that Hasp itself has used, in seconds."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 

@@ -33,7 +33,7 @@ ENERGY = Measure("energy", "J")  # of the whole host, where it has a counter
 
 
 def measure_of(metric: Metric) -> Measure:
-    """The measure for one of the program's own figures."""
+    """Return the measure for one of the program's own figures."""
     return Measure(metric.name, metric.unit, metric.lower_is_better)
 
 
@@ -105,6 +105,6 @@ class Run:
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Run:
-        """The inverse of `as_json`; unknown fields are ignored."""
+        """Return the inverse of `as_json`; unknown fields are ignored."""
         known = {item.name for item in fields(cls)}
         return cls(**{name: value for name, value in record.items() if name in known})

@@ -36,7 +36,7 @@ class Metric:
 
 
 def last_number(pattern: str, text: str) -> float | None:
-    """The number in the first group of the last match of `pattern`, or None."""
+    """Return the number in the first group of the last match of `pattern`, or None."""
     found = None
     for match in re.finditer(pattern, text, re.MULTILINE):
         found = match
@@ -141,11 +141,11 @@ class Settings:
         return text.replace(NODES_MARK, str(size)) if self.unit == "nodes" else text
 
     def command_for(self, cell: Cell) -> list[str]:
-        """The command of a cell, as words."""
+        """Return the command of a cell, as words."""
         return [self.substitute(word, cell) for word in self.command]
 
     def server_for(self, cell: Cell) -> list[str]:
-        """The server's command of a cell, as words; a shell if it needs one."""
+        """Return the server's command of a cell, as words; a shell if it needs one."""
         return shell_words(self.substitute(self.server or "", cell))
 
 

@@ -65,7 +65,7 @@ class Comparison:
         return any(item["name"] == lock and item["collapses"] for item in self.locks)
 
     def header(self) -> dict[str, Any]:
-        """The first record of the file."""
+        """Return the first record of the file."""
         return {
             "schema": SCHEMA,
             "kind": "comparison",

@@ -101,7 +101,7 @@ class CellSummary:
 
 
 def summarise(comparison: Comparison) -> list[CellSummary]:
-    """A row for each cell that was tried, in the order of the comparison."""
+    """Return a row for each cell that was tried, in the order of the comparison."""
     tried = {run.cell for run in comparison.runs}
     entries = {
         (cell, measure): entry
@@ -129,7 +129,7 @@ def family(comparison: Comparison) -> int:
 
 
 def _samples(comparison: Comparison, cell: Cell, measure: Measure) -> dict[int, float]:
-    """The samples of a cell's successful runs, by the number of the round."""
+    """Return the samples of a cell's successful runs, by the number of the round."""
     found = {}
     for run in comparison.runs:
         value = run.value(measure)
@@ -155,7 +155,7 @@ def _row(
 def _entries(
     comparison: Comparison, threads: int | None, measure: Measure
 ) -> dict[Cell, Estimate]:
-    """The estimate for every lock of one measure at one number of threads."""
+    """Return the estimate for every lock of one measure at one number of threads."""
     cells = {lock: Cell(lock, threads) for lock in comparison.settings.locks}
     samples = {
         lock: _samples(comparison, cell, measure) for lock, cell in cells.items()
@@ -199,7 +199,7 @@ class Power:
     runs_needed: int | None  # to find WORTH_FINDING; None: more than can be run
 
     def as_json(self) -> dict[str, Any]:
-        """One record."""
+        """Return one record."""
         return {
             "measure": self.measure.name,
             "runs": self.runs,
@@ -212,7 +212,7 @@ class Power:
 
 
 def power(comparison: Comparison, rows: list[CellSummary]) -> list[Power]:
-    """The power for each judged measure, for the lock with the median error."""
+    """Return the power for each judged measure, for the lock with the median error."""
     found = []
     for measure in comparison.judged:
         known = [

@@ -36,7 +36,7 @@ class Standing:
 
 
 def welch(one: Sequence[float], other: Sequence[float]) -> float:
-    """Two-sided p of Welch's test; 1 if a sample has fewer than two values."""
+    """Return the two-sided p of Welch's test; 1 if a sample has under two values."""
     first, second = numpy.asarray(one, float), numpy.asarray(other, float)
     if len(first) < 2 or len(second) < 2:
         return 1.0
@@ -51,7 +51,7 @@ def welch(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def hedges_g(one: Sequence[float], other: Sequence[float]) -> float:
-    """The difference of the means in pooled standard deviations (Hedges' g).
+    """Return the difference of the means in pooled standard deviations (Hedges' g).
 
     Hedges, "Distribution theory for Glass's estimator of effect size and related
     estimators", Journal of Educational Statistics 1981: with his correction for small
@@ -72,7 +72,7 @@ def hedges_g(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """The p values corrected for their number, in the order given."""
+    """Return the p values corrected for their number, in the order given."""
     order = numpy.argsort(values, kind="stable")
     corrected = [0.0] * len(values)
     largest = 0.0
@@ -83,7 +83,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def contest(runs: Mapping[str, Sequence[float]]) -> dict[str, Standing]:
-    """The standing of each lock, given its runs of one program at one size."""
+    """Return the standing of each lock, given its runs of one program at one size."""
     means = {lock: float(numpy.mean(values)) for lock, values in runs.items()}
     if not means:
         return {}

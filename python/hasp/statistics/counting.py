@@ -35,7 +35,7 @@ class Change:
 
 
 def of_counts(before: float, after: float, exposure: float = 1.0) -> Change | None:
-    """The ratio of the rates of two Poisson processes; None if a count is zero.
+    """Return the ratio of the rates of two Poisson processes; None if a count is zero.
 
     `exposure` is time after / time before. The variance of a count's logarithm is
     1 / count (delta method).
@@ -65,7 +65,7 @@ def of_shares(before: tuple[int, int], after: tuple[int, int]) -> Change | None:
 
 
 def change(ratio: float, variance: float) -> Change:
-    """The change described by a ratio and the variance of its logarithm."""
+    """Return the change described by a ratio and the variance of its logarithm."""
     deviation = math.sqrt(variance)
     logarithm = math.log(ratio)
     if deviation == 0.0:
@@ -116,7 +116,7 @@ def variance_by_bootstrap(
 def quantiles(
     drawn: NDArray[numpy.int64], edges: Sequence[float], q: float
 ) -> NDArray[numpy.float64]:
-    """The q-quantile of each row of counts, interpolated within the bucket."""
+    """Return the q-quantile of each row of counts, interpolated within the bucket."""
     sums = drawn.cumsum(axis=1)
     rank = q * sums[:, -1]
     bucket = (sums >= rank[:, None]).argmax(axis=1)
@@ -128,7 +128,7 @@ def quantiles(
 
 
 def of_runs(before: Sequence[float], after: Sequence[float]) -> Change | None:
-    """The change between two samples of runs, by Welch's test of the logarithms.
+    """Return the change between two samples of runs, by Welch's test of the logarithms.
 
     It uses logarithms because a change to the program multiplies its figures. If a
     value is not positive, the result is the ratio of the means without an interval.

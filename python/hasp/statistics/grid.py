@@ -34,7 +34,7 @@ class Grid:
     values: Array
 
     def at(self, point: str) -> Array:
-        """The means at `one`, `max` or `opt`: (programs, locks)."""
+        """Return the means at `one`, `max` or `opt`: (programs, locks)."""
         if point == "opt":
             return self._best(self.values)
         largest = self._largest()
@@ -49,7 +49,7 @@ class Grid:
         return result
 
     def at_size(self, size: int) -> Array:
-        """The means at one size: (programs, locks)."""
+        """Return the means at one size: (programs, locks)."""
         return self.values[:, :, self.sizes.index(size)]
 
     def best_sizes(self) -> numpy.typing.NDArray[numpy.int64]:
@@ -61,7 +61,7 @@ class Grid:
         return chosen
 
     def only(self, programs: Sequence[str]) -> Grid:
-        """A grid of these programs only, in this order."""
+        """Return a grid of these programs only, in this order."""
         places = [self.programs.index(program) for program in programs]
         return Grid(tuple(programs), self.locks, self.sizes, self.values[places])
 

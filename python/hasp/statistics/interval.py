@@ -36,7 +36,7 @@ def ratio_of_means(
 
 
 def _means(sample: Array, source: numpy.random.Generator) -> Array:
-    """The means of many resamples."""
+    """Return the means of many resamples."""
     picks = source.integers(len(sample), size=(RESAMPLES, len(sample)))
     means: Array = sample[picks].mean(axis=1)
     return means

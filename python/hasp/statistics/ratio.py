@@ -64,7 +64,7 @@ def ratio_of_medians(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Ratio:
-    """The ratio of the medians of two series measured side by side.
+    """Return the ratio of the medians of two series measured side by side.
 
     sample[i] and reference[i] come from the same block of an interleaved schedule.
     Whole blocks are resampled, so that a disturbance of a whole block (a busy

@@ -47,6 +47,6 @@ def sensitive(grid: Grid) -> Flags:
 
 
 def sensitive_programs(grid: Grid) -> list[str]:
-    """The names of the lock-sensitive programs, in the grid's order."""
+    """Return the names of the lock-sensitive programs, in the grid's order."""
     flags = sensitive(grid)
     return [name for name, flag in zip(grid.programs, flags, strict=True) if flag]

@@ -167,7 +167,7 @@ def _pooled(runs: Array) -> tuple[Array, Array, Array]:
 
 
 def _variances(runs: Array) -> Array:
-    """The variance of each lock over the rounds.
+    """Return the variance of each lock over the rounds.
 
     A round's own level is removed first: the median of its locks, which a few noisy
     locks do not move.

@@ -19,7 +19,7 @@ HARMFUL_ABOVE = 1.15  # a lock is harmful if the best is more than 15 % faster
 
 
 def among_best(values: Array) -> Flags:
-    """True where a lock is within 5 % of the best for a program."""
+    """Return true where a lock is within 5 % of the best for a program."""
     with numpy.errstate(invalid="ignore"):
         flags: Flags = values >= AMONG_BEST * best_of(values)
     return flags

@@ -44,7 +44,7 @@ def _ratios(values: Array) -> Array:
 
 
 def changed(first: Array, second: Array) -> tuple[Flags, Flags]:
-    """The ordered pairs (a, b) whose order changes between two sets of means.
+    """Return the ordered pairs (a, b) whose order changes between two sets of means.
 
     Returns flags of the changed pairs and of those measured in both sets, each of shape
     (programs, locks, locks). A pair changes if its ratio was clearly in one state
@@ -65,7 +65,7 @@ def changed(first: Array, second: Array) -> tuple[Flags, Flags]:
 
 
 def share_of_changes(first: Array, second: Array) -> Array:
-    """The percentage of changed pairs of each program."""
+    """Return the percentage of changed pairs of each program."""
     flags, known = changed(first, second)
     return _share(flags, known)
 

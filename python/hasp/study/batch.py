@@ -39,13 +39,13 @@ def journals_of(campaign: Campaign, store: Store, machine: str) -> list[Path]:
 
 
 def journal_of(campaign: Campaign, store: Store, machine: str) -> Journal:
-    """The journal with all runs of a campaign on a machine so far."""
+    """Return the journal with all runs of a campaign on a machine so far."""
     ours, *others = journals_of(campaign, store, machine)
     return Journal(ours, others)
 
 
 def machine_name(given: str | None) -> str:
-    """The name of this host in the store."""
+    """Return the name of this host in the store."""
     return given or host.facts().hostname
 
 
@@ -88,7 +88,7 @@ def show(campaign: Campaign, folder: Path, given: str | None) -> None:
 
 
 def _runs(program: StudyProgram) -> str:
-    """The number of runs of each of its configurations, as text."""
+    """Return the number of runs of each of its configurations, as text."""
     repetition, recorded = program.repetition, program.recorded_runs
     words = f"{repetition.least} to {repetition.most}"
     return f"{words}, {recorded} recorded" if recorded else words
@@ -137,7 +137,7 @@ def _run_all(carrying: Carrying) -> None:
 
 
 def failures(campaign: Campaign, progress: Tally) -> list[JournalEntry]:
-    """The last failure of each abandoned configuration."""
+    """Return the last failure of each abandoned configuration."""
     return [
         progress.last_failure[one.key]
         for one in (*configurations(campaign), *to_record(campaign))
@@ -146,7 +146,7 @@ def failures(campaign: Campaign, progress: Tally) -> list[JournalEntry]:
 
 
 def given_up(campaign: Campaign, progress: Tally) -> list[str]:
-    """The abandoned configurations, as messages."""
+    """Return the abandoned configurations, as messages."""
     found = []
     for failure in failures(campaign, progress):
         words = Cell(failure.lock, failure.threads, campaign.size_unit).words
@@ -217,7 +217,7 @@ def publish(
 
 
 def _facts(program: StudyProgram) -> dict[str, Any]:
-    """The description of a program in the provenance."""
+    """Return the description of a program in the provenance."""
     return {
         "command": list(program.settings.command),
         "workload": program.workload,

@@ -54,7 +54,7 @@ class Campaign:
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     def where(self, program: str) -> str:
-        """The file and line of a program's description."""
+        """Return the file and line of a program's description."""
         lines = (one.line for one in self.programs if one.name == program)
         return f"{self.path}:{next(lines, 1)}"
 
@@ -209,7 +209,7 @@ def _check_workload(table: ProgramTable, workload: str) -> None:
 
 
 def _settings(table: ProgramTable, plan_files: tuple[PlanFile, ...]) -> Settings:
-    """The settings of a program: its commands, locks and sizes."""
+    """Return the settings of a program: its commands, locks and sizes."""
     unit = table.unit
     sizes = table.get(unit, [1])
     if not sizes or not all(isinstance(n, int) and n > 0 for n in sizes):

@@ -94,7 +94,7 @@ class Tally:
             self._noisy[key] += 1
 
     def runs_so_far(self, one: Configuration) -> int:
-        """The number of valid runs so far."""
+        """Return the number of valid runs so far."""
         return len(self._values.get(one.key, []))
 
     def given_up(self, one: Configuration) -> bool:
@@ -111,7 +111,7 @@ class Tally:
         return max(self.runs_left(one)) > 0
 
     def runs_left(self, one: Configuration) -> tuple[int, int]:
-        """The smallest and the largest number of runs still needed."""
+        """Return the smallest and the largest number of runs still needed."""
         measured = dataclasses.replace(one, recorded=False)
         if self.given_up(one) or self.given_up(measured):
             return 0, 0
@@ -130,7 +130,7 @@ class Tally:
 
 
 def configurations(campaign: Campaign) -> list[Configuration]:
-    """All configurations of a campaign, in its order."""
+    """Return all configurations of a campaign, in its order."""
     return [
         Configuration(program, cell)
         for program in campaign.programs
@@ -139,7 +139,7 @@ def configurations(campaign: Campaign) -> list[Configuration]:
 
 
 def to_record(campaign: Campaign) -> list[Configuration]:
-    """The configurations that need lock statistics, in the campaign's order."""
+    """Return the configurations that need lock statistics, in the campaign's order."""
     return [
         dataclasses.replace(one, recorded=True)
         for one in configurations(campaign)
@@ -296,7 +296,7 @@ class Carrying:
         time.sleep(max(0.0, self._last_end + pause - time.monotonic()))
 
     def _runner(self, one: Configuration) -> ComparisonRunner:
-        """The program's runner, which starts its processes at the first run."""
+        """Return the program's runner, which starts its processes at the first run."""
         key = (one.program.name, one.recorded)
         if key not in self._entered:
             self._stack.enter_context(self._runners[key])
@@ -305,12 +305,12 @@ class Carrying:
 
 
 def with_nodes(settings: Settings) -> Settings:
-    """The settings with the number of CPUs of each node of this host."""
+    """Return the settings with the number of CPUs of each node of this host."""
     return dataclasses.replace(settings, node_cpus=tuple(map(len, node_cpus())))
 
 
 def cpus_for(pinning: str, cell: Cell) -> set[int]:
-    """The CPUs to bind a run to.
+    """Return the CPUs to bind a run to.
 
     With `core`, one CPU per thread; with `node`, all CPUs of the fewest nodes that have
     that many; otherwise all.

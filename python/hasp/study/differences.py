@@ -53,7 +53,7 @@ class StoreDifferences:
     best_after: dict[tuple[str, int], str]
 
     def of(self, verdict: str) -> list[ConfigurationDifference]:
-        """The differences with this verdict."""
+        """Return the differences with this verdict."""
         return [one for one in self.differences if one.verdict == verdict]
 
     @property

@@ -44,7 +44,7 @@ Runs = dict[tuple[str, str, int], list[float]]  # by (program, lock, size)
 
 
 def runs_of(samples: polars.DataFrame, machine: str, metric: str) -> Runs:
-    """The values of each configuration, in the order of the runs."""
+    """Return the values of each configuration, in the order of the runs."""
     import polars
 
     groups = (

@@ -77,7 +77,7 @@ def import_csv(
 
 
 def _read(path: Path) -> tuple[bytes, polars.DataFrame]:
-    """The file's bytes, and its table with every cell as text."""
+    """Return the file's bytes, and its table with every cell as text."""
     import polars
 
     try:
@@ -100,7 +100,7 @@ def _read(path: Path) -> tuple[bytes, polars.DataFrame]:
 def _rows(
     table: polars.DataFrame, machine: str, keys: dict[str, str], metrics: list[str]
 ) -> polars.DataFrame:
-    """A row for each run and metric, as the store keeps them."""
+    """Return a row for each run and metric, as the store keeps them."""
     import polars
 
     return (

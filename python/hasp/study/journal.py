@@ -111,7 +111,7 @@ class Journal:
         self._file.close()
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row for each metric of each valid run."""
+        """Return one row for each metric of each valid run."""
         return [
             {
                 "program": entry.program,

@@ -49,7 +49,7 @@ class LibraryProgram:
 
 
 def entries() -> list[LibraryProgram]:
-    """All programs of the library, real ones first."""
+    """Return all programs of the library, real ones first."""
     real = [_real(path) for path in sorted(FOLDER.glob("*.toml"))]
     return real + [_shape(one) for one in shapes.listed() if one.shape_of]
 
@@ -99,14 +99,14 @@ def _shape(workload: Workload) -> LibraryProgram:
 
 
 def thread_counts() -> list[int]:
-    """The numbers of threads of a new campaign: 1, and the number of CPUs."""
+    """Return the numbers of threads of a new campaign: 1, and the number of CPUs."""
     return sorted({1, len(os.sched_getaffinity(0))})
 
 
 def chosen(
     every: Sequence[LibraryProgram], words: Iterable[str]
 ) -> list[LibraryProgram]:
-    """The programs with the given names and groups, in the library's order."""
+    """Return the programs with the given names and groups, in the library's order."""
     found: set[str] = set()
     names = [entry.name for entry in every]
     for word in words:
@@ -133,7 +133,7 @@ def chosen(
 
 
 def install_line(some: Iterable[LibraryProgram]) -> str:
-    """The command that installs what these programs lack on this host, or ""."""
+    """Return the command that installs what these programs lack on this host, or ""."""
     lacking = sorted(
         {name for one in some if not one.installed for name in one.packages}
     )

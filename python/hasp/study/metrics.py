@@ -24,7 +24,7 @@ DESCRIPTIVE = (CPU_S, ENERGY_J, *recorder.DESCRIPTIVE)
 
 
 def metrics_of(run: Run) -> dict[str, float]:
-    """The metrics that were measured; others are missing, not zero."""
+    """Return the metrics that were measured; others are missing, not zero."""
     values = dict(run.figures)
     if run.wall_s:
         values.setdefault(THROUGHPUT, 1 / run.wall_s)

@@ -54,7 +54,7 @@ class StudyProgram:
         return {file.plan.name: file.plan for file in self.plan_files}
 
     def asked(self) -> dict[str, Any]:
-        """The content of the digest: everything that makes its runs different.
+        """Return the content of the digest: everything that makes its runs different.
 
         Values that equal the defaults are left out, so that versions of Hasp with more
         keys still find the runs of earlier ones.

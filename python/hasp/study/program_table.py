@@ -33,7 +33,7 @@ class ProgramTable:
         return key in self._all
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key."""
+        """Return the value of a key."""
         return self._all.get(key, default)
 
     @property

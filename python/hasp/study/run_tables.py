@@ -37,14 +37,14 @@ def _figure(value: float | None) -> float | None:
 
 
 def _runs(question: Question) -> tuple[Grid, Runs]:
-    """The grid of the only machine, and its runs."""
+    """Return the grid of the only machine, and its runs."""
     grid = question.only_machine()
     assert question.runs is not None
     return grid, next(iter(question.runs.values()))
 
 
 def table_means(question: Question) -> Table:
-    """Every configuration with its mean and Student's interval."""
+    """Return every configuration with its mean and Student's interval."""
     _, runs = _runs(question)
     rows: Rows = []
     for (program, lock, size), values in sorted(runs.items()):
@@ -82,7 +82,7 @@ def table_verdicts(question: Question) -> Table:
 
 
 def _at(runs: Runs, program: str, question: Question) -> dict[str, list[float]]:
-    """The runs of each lock at a point of view, inverted if lower is better."""
+    """Return the runs of each lock at a point of view, inverted if lower is better."""
     sizes = sorted({size for name, _, size in runs if name == program})
     locks = sorted({lock for name, lock, _ in runs if name == program})
     found = {}
@@ -110,7 +110,7 @@ def _upright(values: list[float], question: Question) -> list[float]:
 
 
 def table_collapse(question: Question) -> Table:
-    """The locks that lose over half of their own peak at the largest size."""
+    """Return the locks that lose over half of their own peak at the largest size."""
     grid = question.only_machine()
     flags, best = collapsed(grid), grid.best_sizes()
     at_max, peak = grid.at("max"), grid.at("opt")
@@ -126,7 +126,7 @@ def table_collapse(question: Question) -> Table:
 
 
 def table_optimal_sizes(question: Question) -> Table:
-    """The size at which each lock is best for each program."""
+    """Return the size at which each lock is best for each program."""
     grid = question.only_machine()
     best = grid.best_sizes()
     rows: Rows = [
@@ -217,7 +217,7 @@ def _costs(groups: Iterable[tuple[Cell, Pairs]]) -> Rows:
 
 
 def _cost(pairs: Pairs) -> Cost | None:
-    """The cost over the pairs; None with fewer than two."""
+    """Return the cost over the pairs; None with fewer than two."""
     if len(pairs) < 2:
         return None
     native, interposed = zip(*pairs, strict=True)

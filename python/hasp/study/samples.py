@@ -51,7 +51,7 @@ class Store:
         return self.folder / "samples"
 
     def batches(self) -> list[dict[str, Any]]:
-        """The provenance of every batch, in the order of their ids."""
+        """Return the provenance of every batch, in the order of their ids."""
         found = []
         for path in sorted(self.samples.glob("*.json")):
             try:
@@ -108,7 +108,7 @@ class Store:
         return name
 
     def read(self) -> polars.DataFrame:
-        """All samples of all complete batches."""
+        """Return all samples of all complete batches."""
         import polars
 
         parts = [self.samples / f"{batch['id']}.parquet" for batch in self.batches()]

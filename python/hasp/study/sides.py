@@ -13,7 +13,7 @@ from hasp.study.samples import open_store
 def comparisons(
     before: Path, after: Path, machines: str | None, metric: str | None
 ) -> list[StoreDifferences]:
-    """The differences for each machine and metric in both stores.
+    """Return the differences for each machine and metric in both stores.
 
     `machines` is a comma-separated list, or None for all.
     """

@@ -44,7 +44,7 @@ LOWER_IS_BETTER = {
 
 
 def machine_of(place: str) -> Machine:
-    """The machine of `simulated:NAME`; NAME may be a file."""
+    """Return the machine of `simulated:NAME`; NAME may be a file."""
     if not place.startswith(PREFIX) or place == PREFIX:
         raise HaspError(
             f"--on {place}: no such place",
@@ -135,7 +135,7 @@ def _jobs(program: StudyProgram, machine: Machine, file: str) -> list[Job]:
 
 
 def _records(jobs: list[Job]) -> Iterator[tuple[Job, Record]]:
-    """Each record, with its job."""
+    """Yield each record, with its job."""
     by_key = {(job.lock, job.threads, job.seed): job for job in jobs}
     for record in run_jobs(jobs):
         yield by_key[record["lock"], record["threads"], record["seed"]], record

@@ -102,7 +102,7 @@ def _seconds(document: Document, text: str) -> float:
 def merged(
     settings: SlurmSettings, options: Mapping[str, Any], machine: str | None
 ) -> SlurmSettings:
-    """The settings of the campaign, overridden by options of the command line.
+    """Return the settings of the campaign, overridden by options of the command line.
 
     `options` has fields of SlurmSettings; lists are appended to those of the campaign.
     """

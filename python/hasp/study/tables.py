@@ -50,11 +50,11 @@ class Question:
     locks: tuple[str, str] | None = None  # the two locks to compare
 
     def points(self, default: Sequence[str]) -> Sequence[str]:
-        """The points of view in the table."""
+        """Return the points of view in the table."""
         return [self.at] if self.at else default
 
     def only_machine(self) -> Grid:
-        """The grid of the only machine; several are an error."""
+        """Return the grid of the only machine; several are an error."""
         if len(self.grids) != 1:
             raise HaspError(
                 f"this table is for one machine, not for {', '.join(self.grids)}",
@@ -177,7 +177,7 @@ def table_pairwise(question: Question) -> Table:
 
 
 def sizes_to_compare(grid: Grid) -> tuple[int, ...]:
-    """All sizes, or the powers of two if there are more than four sizes."""
+    """Return all sizes, or the powers of two if there are more than four sizes."""
     if len(grid.sizes) <= ALL_SIZES_UP_TO:
         return grid.sizes
     return tuple(size for size in grid.sizes if size & (size - 1) == 0)

@@ -50,7 +50,7 @@ class StudyDisplay(Display):
             self.say(words)
 
     def _left(self) -> tuple[int, float]:
-        """The smallest number of runs left, and the seconds that they take."""
+        """Return the smallest number of runs left, and the seconds that they take."""
         runs, seconds = 0, 0.0
         for one in self._everything:
             fewest, _ = self._progress.runs_left(one)

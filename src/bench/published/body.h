@@ -24,8 +24,7 @@
 /* One cache line. */
 #define PUBLISHED_ALONE __attribute__((aligned(CACHE_LINE)))
 
-/* How the variant for the Opteron waits: with a writable line, and checking less
- * often. */
+/* The variant for the Opteron waits with a writable line, and checks less often. */
 enum { PUBLISHED_PAUSES = 24 };
 #define published_spin(cell, prefetch, condition)                                      \
     do {                                                                               \

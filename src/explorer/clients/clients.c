@@ -32,7 +32,7 @@ static void with_trylock(unsigned thread)
     }
 }
 
-/* Whether or not the deadline passed, the lock must go on working. */
+/* The lock must keep working whether or not the deadline has passed. */
 static void with_timeout(unsigned thread)
 {
     if (thread == 2)

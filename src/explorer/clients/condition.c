@@ -5,7 +5,7 @@
 
 #include "condition/wait.h"
 
-/* As large as a pthread_cond_t. */
+/* This is as large as a pthread_cond_t. */
 static struct {
     struct atomic_u32 words[12];
 } condition __attribute__((aligned(8)));

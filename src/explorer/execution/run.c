@@ -108,7 +108,7 @@ static bool goes_on_by_itself(int index)
            choices_of(index, choices);
 }
 
-/* Whether the thread has just ended a redundant iteration; see model.h. */
+/* Returns whether the thread has just ended a redundant iteration; see model.h. */
 static bool was_idle_iteration(int index)
 {
     const struct iteration *iteration = &model.thread[index].iteration;

@@ -30,7 +30,7 @@ unsigned run_choices(struct choice *into);
  * redundant iteration of a waiting loop. */
 bool run_advance(struct choice choice);
 
-/* Whether running another thread than the last one would be a preemption. */
+/* Returns whether running another thread than the last one would be a preemption. */
 bool run_last_goes_on(void);
 
 #endif

@@ -20,10 +20,10 @@ unsigned choices_of(int thread, uint16_t *choices);
 /* Performs the operation; false if the thread does not continue yet. */
 bool perform(int thread, uint16_t choice);
 
-/* Whether the request belongs to the block that the thread is in. */
+/* Returns whether the request belongs to the block that the thread is in. */
 bool may_go_on(const struct thread *thread, const struct request *request);
 
-/* Whether the thread waits, so that running another one is not a preemption. */
+/* Returns whether the thread waits, so that running another one is not a preemption. */
 bool gives_way(const struct thread *thread);
 
 #endif

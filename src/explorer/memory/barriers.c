@@ -20,8 +20,8 @@ void light_barrier_of(struct thread *thread)
     }
 }
 
-/* Whether reaching the thread now would change nothing. Then it is done at once: every
- * later moment allows fewer executions. */
+/* Returns whether reaching the thread now would change nothing. If so, it is reached at
+ * once: every later moment allows fewer executions. */
 static bool would_change_nothing(const struct thread *thread)
 {
     for (unsigned c = 0; c < known.cells; c++) {
@@ -129,8 +129,8 @@ bool is_fence(uint8_t operation)
     }
 }
 
-/* Whether the next step of the thread depends on when a heavy barrier reaches one. (The
- * end of a barrier reaches the remaining threads itself.) */
+/* Returns whether the next step of the thread depends on when a heavy barrier reaches
+ * one. (The end of a barrier reaches the remaining threads itself.) */
 static bool depends(int index, uint8_t callers)
 {
     uint8_t operation = model.thread[index].request.operation;

@@ -31,10 +31,10 @@ void heavy_barrier_reach(int thread, int caller);
 unsigned heavy_barrier_orders(int caller);
 void heavy_barrier_end(int caller, unsigned order);
 
-/* Whether some heavy barrier has begun and not reached all threads. */
+/* Returns whether some heavy barrier has begun and not reached all threads. */
 bool barriers_under_way(void);
 
-/* Whether `operation` is a fence or futex call. */
+/* Returns whether `operation` is a fence or futex call. */
 bool is_fence(uint8_t operation);
 
 /* The pairs of a thread and the caller of a heavy barrier that may reach it now. */

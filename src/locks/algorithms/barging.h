@@ -36,10 +36,11 @@ enum {
     BARGING_SPINNER = 16,
 };
 
-/* How often a spinner reads the word during its spin. Each read takes the word's line
- * from the threads that acquire and release, and a spinner that finds it free starts to
- * alternate with them, which is far slower than a single thread. So a spinner must not
- * read too often; nor so rarely that threads which only use trylock starve it. */
+/* Number of times that a spinner reads the word during its spin. Each read takes the
+ * word's line from the threads that acquire and release, and a spinner that finds it
+ * free starts to alternate with them, which is far slower than a single thread. So a
+ * spinner must not read too often; nor so rarely that threads which only use trylock
+ * starve it. */
 enum { BARGING_READS = 64 };
 
 /* After a fork, before any thread of the child waits: threads that spin, are impatient

@@ -331,7 +331,8 @@ static inline void c_bo_mcs_park_adopt(struct lock *lock, struct waiter *waiter)
     mutexee_adopt(lock, waiter);
 }
 
-/* Called after that: takes the global lock, as a cohort of its own. */
+/* Called by a thread that was adopted. Takes the global lock, as a cohort of its
+ * own. */
 static inline void c_bo_mcs_park_relock(struct lock *lock)
 {
     fork_repair_if_due(lock,

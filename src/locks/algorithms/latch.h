@@ -48,7 +48,8 @@ static inline bool latch_is_free(struct latch *latch)
     return load_relaxed(&latch->taken) == load_relaxed(&latch->released);
 }
 
-/* Also takes a kept latch: for the thread that it is kept for, or if that has left. */
+/* Takes a latch even if it is kept. Used by the thread for which it is kept, and by
+ * others after that thread has left. */
 static inline bool latch_take_kept(struct latch *latch)
 {
     uint32_t seen = load_acquire(&latch->released) & ~(uint32_t)LATCH_KEPT;

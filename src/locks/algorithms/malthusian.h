@@ -31,8 +31,8 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/mcs.h"
 
-/* How often a standby may be passed over: woken to find the lock taken again or, if it
- * spins, the time that so many sleeps and wake-ups would have taken. */
+/* Number of times that a standby may be passed over: woken to find the lock taken again
+ * or, if it spins, the time that so many sleeps and wake-ups would have taken. */
 static inline uint32_t malthusian_patience(enum waiting waiting)
 {
     return waiting == SPIN ? HANDOVER_LIMIT * spin_limit() : HANDOVER_LIMIT;

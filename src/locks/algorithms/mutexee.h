@@ -33,7 +33,7 @@
 /* No limit on the number of spinners. */
 enum { MUTEXEE_SPINNERS = 1 << 24 };
 
-/* How often a sleeper may be woken in vain. */
+/* Number of times that a sleeper may be woken in vain. */
 enum { MUTEXEE_PATIENCE = (HANDOVER_LIMIT + 7) / 8 };
 
 static inline void mutexee_forget(struct lock *lock, bool held)

@@ -34,7 +34,7 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/waiting/policies.h"
 
-/* How a member tests and waits: a combination of these. */
+/* Each member tests and waits in a combination of these ways. */
 enum tas {
     TAS_AGAIN = 0,
     TAS_READ_FIRST = 1, /* attempts only after a read found the lock free */

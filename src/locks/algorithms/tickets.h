@@ -38,7 +38,7 @@ struct ticket_kind {
      * passed. */
     bool (*spin)(struct lock *, uint32_t number, struct spinner *,
                  const struct deadline *);
-    /* How many calls of spin() between two checks of the list of tokens. */
+    /* Number of calls of spin() between two checks of the list of tokens. */
     uint32_t spins_per_check;
     void (*forget)(struct lock *, bool held);
 };
@@ -155,7 +155,7 @@ tickets_fast(struct lock *lock, const struct ticket_kind *kind)
            acquire_if(&tickets->next, serving, serving + 1);
 }
 
-/* The same, but writes nothing if it fails. */
+/* Does the same but writes nothing if it fails. */
 static inline __attribute__((always_inline)) bool
 tickets_try(struct lock *lock, const struct ticket_kind *kind)
 {

@@ -90,7 +90,7 @@ _Static_assert(2 * (int)LENGTH - 1 < (int)LOCK_SLOTS,
 const unsigned lock_list_length = LENGTH;
 const unsigned lock_default = LENGTH - 1; /* futex is last */
 
-/* The same locks behind gcr.h, except for entry 0, which cannot be wrapped. */
+/* The same locks, wrapped by gcr.h, except for entry 0, which cannot be wrapped. */
 static const struct {
     const char *name;
     struct lock_operations operations;

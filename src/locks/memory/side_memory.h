@@ -69,11 +69,11 @@ static inline struct side_block *side_memory_get(struct atomic_u32 *directory,
     return side_block_of(&side_block_of(directory)->words[index]);
 }
 
-/* The same, but returns NULL if the block is missing and memory is scarce. */
+/* Does the same, but returns NULL if the block is missing and memory is scarce. */
 struct side_block *side_memory_get_unless_scarce(struct atomic_u32 *directory,
                                                  uint32_t index);
 
-/* The same, but returns NULL if the block is missing. */
+/* Does the same, but returns NULL if the block is missing. */
 struct side_block *side_memory_find(struct atomic_u32 *directory, uint32_t index);
 
 void side_memory_free_all(struct atomic_u32 *directory);

@@ -17,7 +17,7 @@ enum {
     MASK_BYTES_MAX = 1 << 20,
 };
 
-/* How a thread's node is found: from the kernel, or by one of the overrides. */
+/* Source of a thread's node: the kernel, or one of the overrides. */
 enum placement { BY_KERNEL, BY_CPU, BY_THREAD, BY_CALL };
 
 static struct atomic_u32 known;

@@ -91,7 +91,7 @@ enum { CACHE_LINE = 128 };
 #define ticks() simulated_ticks()
 #define ticks_to_ns(difference) simulated_ticks_to_ns(difference)
 
-/* The same values as on the native platform. */
+/* These values are the same as on the native platform. */
 enum { CLOCK_SPINS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
 #define spin_limit() simulated_spin_limit()
 #define yield_limit() (8 * simulated_spin_limit())

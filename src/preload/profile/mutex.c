@@ -31,7 +31,7 @@ static bool looks_free(const pthread_mutex_t *mutex)
     return likely(!has_owner(mutex) && !record_inspects_closely());
 }
 
-/* The full check, if the cheap one fails. */
+/* Makes the full check, if the cheap one fails. */
 static bool is_busy(const pthread_mutex_t *mutex)
 {
     return is_taken(mutex) || record_handover_pending(mutex);

@@ -28,7 +28,7 @@ static inline uint32_t misuse_depth(void)
 /* Called before an unlock of a mutex without a recorded hold. */
 void misuse_unlocking(const pthread_mutex_t *mutex, void *caller);
 
-/* The same for a rwlock and a spinlock. `free`: its state shows it as free. */
+/* Does the same for a rwlock and a spinlock. `free`: its state shows it as free. */
 void misuse_unlocking_rwlock(const pthread_rwlock_t *lock, bool free, void *caller);
 void misuse_unlocking_spinlock(const void *lock, bool free, void *caller);
 

@@ -133,7 +133,7 @@ static inline bool record_count_lock(const void *object, bool special)
     return true;
 }
 
-/* The same for an acquisition while other locks are held, in a known order. */
+/* Does the same for an acquisition while other locks are held, in a known order. */
 bool record_count_nested_lock(const void *object, void *caller) RECORD_HIDDEN;
 bool record_count_nested_unlock(const void *object) RECORD_HIDDEN;
 

@@ -13,7 +13,7 @@
 /* Returns the number of the stack, the instruction first, or 0. */
 uint32_t blocked_stack(uint64_t instruction, uint64_t stack_pointer);
 
-/* The same from a copy of the stack's innermost bytes. */
+/* Does the same from a copy of the stack's innermost bytes. */
 uint32_t blocked_stack_of(uint64_t instruction, const uint64_t *words, uint32_t count);
 
 void blocked_stack_forget(void);

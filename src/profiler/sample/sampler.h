@@ -14,11 +14,11 @@
 
 enum { SAMPLER_HZ = 100 };
 
-/* The pthread_create that the hook calls. */
+/* The pthread_create function that the hook calls. */
 typedef int sampler_create(pthread_t *, const pthread_attr_t *, void *(*)(void *),
                            void *);
 
-/* Starts it once, when the program first creates a thread. */
+/* Starts the sampler once, when the program first creates a thread. */
 void sampler_start(sampler_create *create);
 void sampler_forget(void);
 
@@ -27,7 +27,7 @@ void sampler_forget(void);
 bool sampler_pause(void) __attribute__((warn_unused_result));
 void sampler_resume(void);
 
-/* Stops it for good. Returns when it has ended, or after a bounded time. */
+/* Stops the sampler for good. Returns when it has ended, or after a bounded time. */
 void sampler_stop(void);
 
 /* Stores the kernel's counters of every live thread. */

@@ -18,7 +18,7 @@ void order_acquiring(struct recording *me, uint32_t inner, bool reading, void *c
  * then. `by_try`: by a trylock that has succeeded. */
 bool order_is_known(struct recording *me, uint32_t inner, bool by_try, void *caller);
 
-/* As order_acquiring, after a trylock that has succeeded. */
+/* Does the same as order_acquiring, after a trylock that has succeeded. */
 void order_acquired_by_trylock(struct recording *me, uint32_t inner, void *caller);
 
 /* Adds the thread's own counts to the records. */

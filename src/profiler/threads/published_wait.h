@@ -21,7 +21,7 @@ void wait_publish(struct recording *me, const struct record_hold *hold,
                   enum trace_operation operation);
 void wait_withdraw(struct recording *me);
 
-/* The same for a lock, which also counts as one more waiter. */
+/* Does the same for a lock, which also counts as one more waiter. */
 void wait_for_lock(struct recording *me, const struct record_hold *hold,
                    enum trace_operation operation);
 void wait_for_lock_ends(struct recording *me);

@@ -17,7 +17,7 @@
 /* Returns the number of the stack that begins with `caller`, or 0. */
 uint32_t stack_take(struct recording *me, void *caller);
 
-/* The same regardless of the budget, for the origin of a lock. */
+/* Does the same regardless of the budget, for the origin of a lock. */
 uint32_t stack_of_origin(struct recording *me, void *caller);
 
 /* Empties the cache when a new thread takes over the record. */

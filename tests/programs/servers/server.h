@@ -35,7 +35,7 @@ struct service {
 
 int server_main(int count, char **words, const struct service *service);
 
-/* Whether the command line chose this remedy. */
+/* Returns whether the command line chose this remedy. */
 bool server_fix(const char *remedy);
 
 /* The number of threads that serve requests. */

@@ -11,7 +11,7 @@ MOST = 4096
 
 
 def parse_counts(text: str) -> list[int]:
-    """The distinct numbers of a list, ascending.
+    """Return the distinct numbers of a list, ascending.
 
     `A..B` doubles from A and ends with B, which shows a curve in few runs. `A..B:N`
     counts in steps of N and also ends with B. Raises ValueError.

@@ -84,12 +84,12 @@ class Workload:
 
 @cache
 def workloads() -> tuple[Workload, ...]:
-    """All workloads of the simulator."""
+    """Return all workloads of the simulator."""
     return described_by(native.engine(ENGINE))
 
 
 def described_by(program: str) -> tuple[Workload, ...]:
-    """The workloads that a program lists."""
+    """Return the workloads that a program lists."""
     listing = subprocess.run(
         [program, "--list"], capture_output=True, text=True, check=True
     )

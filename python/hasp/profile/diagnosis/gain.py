@@ -110,7 +110,7 @@ class Busy:
     cpus: int
 
     def granted(self, cpu_ns: int) -> float:
-        """The share of ready time that the threads spent running."""
+        """Return the share of ready time that the threads spent running."""
         wanted = (self.ready_share or 0.0) * self.cpus * self.ns
         return min(1.0, max(1 - MOST, cpu_ns / wanted)) if wanted else 1.0
 

@@ -141,7 +141,7 @@ class EventKind(IntEnum):
 
 
 def _struct(*fields: tuple[Any, str]) -> np.dtype[np.void]:
-    """A C struct: each field is (type, names), a name may be `name[length]`."""
+    """Return a struct's type; a field is (type, names), with names like `name[8]`."""
     listed: list[Any] = []
     for kind, names in fields:
         for name in names.split():

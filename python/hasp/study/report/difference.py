@@ -51,7 +51,7 @@ def show_differences(options: Options) -> int:
 
 
 def sentences(one: StoreDifferences) -> Iterator[str]:
-    """The results of the comparison, most important first."""
+    """Yield the results of the comparison, most important first."""
     count = len(one.differences)
     if not count:
         yield (
@@ -91,6 +91,6 @@ def table(one: StoreDifferences, most: int | None) -> Table:
 
 
 def records(one: StoreDifferences) -> Iterator[dict[str, Any]]:
-    """One record for each configuration."""
+    """Yield one record for each configuration."""
     for each in one.differences:
         yield {"machine": one.machine, "metric": one.metric, **asdict(each)}

@@ -128,7 +128,7 @@ def _map(
 
 
 def locks_on_programs(summary: Summary, point: str = "max") -> Figure:
-    """Each lock's mean as a share of the program's best."""
+    """Return each lock's mean as a share of the program's best."""
     rows = [int(place) for place in numpy.flatnonzero(summary.sensitive)]
     figure, axes = _figure(
         8.5,
@@ -148,7 +148,7 @@ def locks_on_programs(summary: Summary, point: str = "max") -> Figure:
 
 
 def lock_against_lock(summary: Summary, point: str = "opt") -> Figure:
-    """The percentage of programs on which the row's lock beats the column's."""
+    """Return the percentage of programs on which the row's lock beats the column's."""
     locks = list(summary.grid.locks)
     size = 2.2 + 0.19 * len(locks)
     figure, axes = _figure(
@@ -162,7 +162,7 @@ def lock_against_lock(summary: Summary, point: str = "opt") -> Figure:
 
 
 def scalability(summary: Summary) -> Figure:
-    """A panel for each lock-sensitive program, the most sensitive first.
+    """Return a panel for each lock-sensitive program, the most sensitive first.
 
     With many locks, a panel shows the best ones at the largest size, the worst, and the
     reference, each with the 95 % intervals of its means.

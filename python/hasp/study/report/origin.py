@@ -13,7 +13,7 @@ MOST_FAILURES = 12
 
 
 def origins(batches: Iterable[Mapping[str, Any]], machine: str) -> list[str]:
-    """A sentence for each batch of a machine, then its failures."""
+    """Return a sentence for each batch of a machine, then its failures."""
     said: list[str] = []
     for batch in batches:
         if batch["machine"] == machine:

@@ -29,7 +29,7 @@ POINT_NAMES = {
 def render(
     summaries: list[Summary], title: str, batches: Sequence[dict[str, Any]] = ()
 ) -> str:
-    """The page for all machines and metrics, and the store's batches."""
+    """Return the page for all machines and metrics, and the store's batches."""
     machines = dict.fromkeys(one.machine for one in summaries)
     data = {
         "points": [[point, POINT_NAMES[point]] for point in POINTS],
@@ -41,7 +41,7 @@ def render(
 
 
 def as_data(summary: Summary, all_of_them: Sequence[Summary] = ()) -> dict[str, Any]:
-    """A summary as JSON, with lists in the order of its programs and locks.
+    """Return a summary as JSON, with lists in the order of its programs and locks.
 
     `all_of_them` contains the other metrics of the machine, for correlations.
     """

@@ -130,7 +130,7 @@ def _contests(
 
 
 def metrics_of(samples: polars.DataFrame, machine: str) -> list[str]:
-    """The metrics of a machine, throughput first."""
+    """Return the metrics of a machine, throughput first."""
     import polars
 
     found = samples.filter(polars.col("machine") == machine)["metric"].unique()
@@ -138,7 +138,7 @@ def metrics_of(samples: polars.DataFrame, machine: str) -> list[str]:
 
 
 def best_locks(summary: Summary, program: int) -> list[str]:
-    """The locks that may be the best at the largest size, by descending mean."""
+    """Return the locks that may be the best at the largest size, by descending mean."""
     found = summary.contests[program]
     good = [lock for lock, one in found.items() if one.verdict in ("best", "same")]
     return sorted(good, key=lambda lock: -found[lock].ratio)
@@ -151,5 +151,5 @@ def ranking(values: Array) -> list[int]:
 
 
 def stem(summary: Summary) -> str:
-    """The beginning of its file names."""
+    """Return the beginning of its file names."""
     return f"{summary.machine}-{summary.metric}".replace("/", "_")

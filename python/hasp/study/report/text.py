@@ -123,7 +123,7 @@ def _programs(summary: Summary) -> list[str]:
 
 
 def _few(names: list[str], all_of_them: int) -> str:
-    """A list of locks, abbreviated if it is long."""
+    """Return a list of locks, abbreviated if it is long."""
     if len(names) == all_of_them:
         return "every lock"
     if len(names) > MOST_NAMED:
@@ -132,7 +132,7 @@ def _few(names: list[str], all_of_them: int) -> str:
 
 
 def _locks(summary: Summary) -> list[str]:
-    """The standing of each lock, by descending coverage."""
+    """Return the standing of each lock, by descending coverage."""
     found = summary.coverage, summary.harmful
     figures = [one[point] for one in found for point in ("max", "opt")]
     beats = summary.superiority["opt"]
@@ -191,7 +191,7 @@ def latex(summary: Summary, folder: Path) -> list[Path]:
 
 
 def tabular(table: Table) -> str:
-    """A table as LaTeX."""
+    """Return a table as LaTeX."""
     words = [
         all(isinstance(row[place], str) for row in table.rows)
         for place in range(len(table.columns))

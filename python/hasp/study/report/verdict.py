@@ -50,7 +50,7 @@ def sentences(summary: Summary) -> list[str]:
 
 
 def _undecided(summary: Summary) -> list[str]:
-    """The programs whose runs scatter more than the locks differ."""
+    """Return the programs whose runs scatter more than the locks differ."""
     places = [
         int(place)
         for place in numpy.flatnonzero(summary.sensitive)
@@ -85,7 +85,7 @@ def _to_take(summary: Summary) -> list[str]:
 
 
 def _to_keep(summary: Summary) -> list[str]:
-    """The standing of the reference among the locks."""
+    """Return the standing of the reference among the locks."""
     if summary.reference is None:
         return []
     place = summary.grid.locks.index(summary.reference)
@@ -142,6 +142,6 @@ def _to_avoid(summary: Summary) -> list[str]:
 
 
 def times(gain: float) -> str:
-    """A gain as text: 0.5 is `1.50x`."""
+    """Return a gain as text: 0.5 is `1.50x`."""
     factor = 1 + gain
     return f"{factor:.2f}x" if factor < 10 else f"{factor:,.0f}x"

@@ -90,11 +90,11 @@ class ClusterRun:
         self.arrays: set[str] = set()  # job arrays that we wait for
 
     def state(self) -> State:
-        """The current state of the store."""
+        """Return the current state of the store."""
         return look(self.campaign, self.store, self.files)
 
     def jobs(self) -> list[SlurmJob]:
-        """The tasks of our arrays that Slurm still lists."""
+        """Return the tasks of our arrays that Slurm still lists."""
         return [job for job in queue.jobs_called(self.name) if job.array in self.arrays]
 
     def begin(self) -> None:
@@ -180,7 +180,7 @@ class ClusterRun:
             self.begin()
 
     def _settled(self, ended: list[SlurmJob]) -> State:
-        """The state, after waiting until completed tasks appear in the store."""
+        """Return the state, after waiting until completed tasks appear in the store."""
         orderly = {job.id for job in ended if job.state == "COMPLETED"}
         limit = time.monotonic() + SETTLING
         while True:

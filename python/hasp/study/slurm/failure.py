@@ -25,7 +25,7 @@ def went_well(job: SlurmJob, task: Task | None) -> bool:
 
 
 def failure(job: SlurmJob, task: Task | None, files: Files) -> HaspError:
-    """The error for a job that failed."""
+    """Return the error for a job that failed."""
     node = (task.node if task else job.node) or "no node"
     where = f"job {job.id} on {node}"
     if task is not None and task.outcome == REFUSED:
@@ -60,7 +60,7 @@ def remedy_for(log: str, files: Files) -> str:
 
 
 def last_lines(files: Files, job: str) -> list[str]:
-    """The last lines of a job's stderr or, if that is empty, of its stdout."""
+    """Return the last lines of a job's stderr or, if that is empty, of its stdout."""
     for path in files.log_of(job):
         try:
             text = path.read_text("utf-8", errors="replace")

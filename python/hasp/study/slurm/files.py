@@ -89,7 +89,7 @@ class Files:
         unfinished.rename(path)
 
     def tasks(self) -> list[Task]:
-        """All tasks that have begun, in the order of their jobs."""
+        """Return all tasks that have begun, in the order of their jobs."""
         found = []
         # Listing a folder makes network file systems refresh their caches.
         for path in (self.folder / "tasks").glob("*.json"):
@@ -99,18 +99,18 @@ class Files:
         return sorted(found, key=lambda task: [int(n) for n in task.job.split("_")])
 
     def task(self, job: str) -> Task:
-        """The last state written for a task."""
+        """Return the last state written for a task."""
         path = self.folder / "tasks" / f"{job}.json"
         return Task(**json.loads(path.read_text("utf-8")))
 
     def parts(self, machine: str) -> Path:
-        """The folder of a machine's journals, with one for each task."""
+        """Return the folder of a machine's journals, with one for each task."""
         return (
             self.store / "journals" / f"{file_name(f'{machine}-{self.digest}')}.parts"
         )
 
     def agree(self, machine: str, kind: str, job: str) -> str:
-        """The kind of nodes of a machine, which the first task determines."""
+        """Return the kind of nodes of a machine, which the first task determines."""
         folder = self.parts(machine)
         folder.mkdir(parents=True, exist_ok=True)
         mine, agreed = folder / f"{job}.kind", folder / "kind"
@@ -135,6 +135,6 @@ class Files:
         return True
 
     def log_of(self, job: str) -> tuple[Path, Path]:
-        """The paths of a task's stderr and stdout."""
+        """Return the paths of a task's stderr and stdout."""
         error, output = (self.folder / f"{job}_0_log.{end}" for end in ("err", "out"))
         return error, output

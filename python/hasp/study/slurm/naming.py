@@ -16,7 +16,7 @@ NOISE = re.compile(r"\((R|TM|C)\)|\bCPU\b|\bProcessor\b|\d+-Core|@.*$", re.IGNOR
 
 
 def kind_of(facts: Host) -> str:
-    """A description that is equal for nodes of the same machine."""
+    """Return a description that is equal for nodes of the same machine."""
     return (
         f"{facts.architecture}, {facts.cpu_model}, {facts.cpus_allowed} of "
         f"{facts.cpus_online} CPUs, {facts.numa_nodes} NUMA nodes"

@@ -24,11 +24,11 @@ class State:
     runs: dict[str, int]  # made by each job
 
     def made_by(self, array: str) -> int:
-        """The number of runs that the tasks of an array have made."""
+        """Return the number of runs that the tasks of an array have made."""
         return sum(self.runs.get(t.job, 0) for t in self.tasks if t.array == array)
 
     def machines(self, selection: str) -> list[str]:
-        """The machines on which jobs with this selection have run."""
+        """Return the machines on which jobs with this selection have run."""
         return sorted(
             {
                 task.machine
@@ -64,7 +64,7 @@ class State:
 
 
 def look(campaign: Campaign, store: Store, files: Files) -> State:
-    """The state, read from the files that the tasks have written so far."""
+    """Return the state, read from the files that the tasks have written so far."""
     tasks = files.tasks()
     entries: dict[str, list[JournalEntry]] = {}
     runs: dict[str, int] = {}

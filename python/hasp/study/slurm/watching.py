@@ -61,7 +61,7 @@ class ClusterDisplay(Display):
 
 
 def failures(state: State) -> list[JournalEntry]:
-    """The runs that failed or were noisy."""
+    """Return the runs that failed or were noisy."""
     return [
         entry
         for entries in state.entries.values()

@@ -104,7 +104,7 @@ TOP_KEYS = (
 
 
 def tables() -> dict[str, set[str]]:
-    """The keys that each table of figures may have."""
+    """Return the keys that each table of figures may have."""
     found: dict[str, set[str]] = {}
     for figure in (*FIGURES, *CONSTANTS, *TRANSACTIONS):
         found.setdefault(figure.table, set()).add(figure.key)

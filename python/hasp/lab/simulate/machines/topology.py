@@ -51,11 +51,11 @@ class Topology:
         return (*core, *(f"{hops}_hops" for hops in range(self.hops + 1)))
 
     def place_of(self, cpu: int) -> int:
-        """The place of a CPU."""
+        """Return the place of a CPU."""
         return cpu // self.cpus_per_place
 
     def numa_node_of(self, place: int) -> int:
-        """The NUMA node of a place."""
+        """Return the NUMA node of a place."""
         return place * self.numa_nodes // self.places
 
     def expand(self, cells: Sequence[int]) -> list[int]:
