@@ -347,6 +347,9 @@ struct trace_lock_order {
     uint64_t count;  /* a lower bound */
     uint32_t by_try; /* only ever by trylock, which cannot deadlock */
     uint32_t modes;  /* bits of enum trace_order_modes; 0: not known */
+    uint32_t gate;   /* a lock that every thread held exclusively, as its outermost, at
+                        each of these acquisitions; 0: none */
+    uint32_t reserved;
 };
 
 /* The ways in which any thread held and acquired the two locks. */

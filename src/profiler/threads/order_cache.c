@@ -28,8 +28,22 @@ struct order_cache {
         uint32_t count; /* not added to the record yet */
         bool often;
         uint8_t modes; /* that this thread has added to the record */
+        uint32_t gate; /* as in the record, or outdated: the record's became 0 */
     } known[CACHED];
 };
+
+static bool is_held_reading(const struct record_hold *hold)
+{
+    return hold->key & 1; /* record_key */
+}
+
+/* The outermost lock, if it is held exclusively and is not `outer` itself: threads that
+ * all hold it cannot deadlock inside. */
+static uint32_t gate_of(const struct recording *me, uint32_t outer)
+{
+    const struct record_hold *first = &me->hold[0];
+    return first->lock == outer || is_held_reading(first) ? 0 : first->lock;
+}
 
 static struct trace_lock_order *find(struct recording *me, uint32_t outer,
                                      uint32_t inner, bool by_try, void *caller)
@@ -44,6 +58,7 @@ static struct trace_lock_order *find(struct recording *me, uint32_t outer,
             .stack = stack_take(me, caller),
             .thread = me->thread,
             .by_try = by_try,
+            .gate = gate_of(me, outer),
         };
         edge = lock_order_add(&record);
     }
@@ -84,11 +99,6 @@ struct acquired {
     bool reading, by_try;
 };
 
-static bool is_held_reading(const struct record_hold *hold)
-{
-    return hold->key & 1; /* record_key */
-}
-
 static uint8_t mode_of(const struct record_hold *outer, bool inner_reading)
 {
     if (is_held_reading(outer))
@@ -118,7 +128,10 @@ static void note(struct recording *me, struct pairing *pairing,
         add(known);
         pairing->unknown++;
         *known = (struct known){.edge = edge, .outer = outer, .inner = inner};
+        known->gate = edge->gate;
     }
+    if (!by_try && known->gate && known->gate != gate_of(me, outer))
+        known->gate = known->edge->gate = 0;
     if (!by_try && known->edge->by_try)
         known->edge->by_try = 0;
     if (!by_try)
@@ -161,6 +174,8 @@ bool order_is_known(struct recording *me, uint32_t inner, bool by_try, void *cal
             return as_good_as_known(me, caller);
         /* A pair seen only by trylock has no mode yet. */
         if (!by_try && !(found[pairs]->modes & mode_of(hold, false)))
+            return false;
+        if (!by_try && found[pairs]->gate && found[pairs]->gate != gate_of(me, outer))
             return false;
         pairs++;
     }

@@ -182,3 +182,24 @@ def test_readers_queued_behind_writers_are_a_separate_finding(tmp_path: Path) ->
     (said,) = inversions(profile)
     assert "if a writer waits" in said.words
     assert said.traces[0].words.count("to read") == 2
+
+
+def gated(*pairs: tuple[int, int, int]) -> list[tuple[int, ...]]:
+    """Return the cycles of edges that were acquired with a common outer lock held."""
+    made = edges(*((outer, inner) for outer, inner, _ in pairs))
+    made["gate"] = [gate for _, _, gate in pairs]
+    return cycles(made, 100, lambda lock: lock)[0]
+
+
+def test_a_common_outer_lock_forbids_the_deadlock() -> None:
+    assert gated((1, 2, 9), (2, 1, 9)) == []
+    assert gated((1, 2, 9), (2, 1, 8)) == [(0, 1)]
+    assert gated((1, 2, 9), (2, 1, 0)) == [(0, 1)]
+    assert gated((1, 2, 0), (2, 1, 0)) == [(0, 1)]
+
+
+def test_a_guarded_cycle_does_not_hide_another_of_the_same_sites() -> None:
+    made = edges((1, 2), (2, 1), (3, 4), (4, 3))
+    made["gate"] = [9, 9, 0, 0]
+    found, _ = cycles(made, 100, lambda lock: lock % 2)
+    assert found == [(2, 3)]

@@ -4,7 +4,8 @@
 An edge means that one lock was acquired while another was held. Threads can block each
 other forever only on a cycle of edges (Coffman, Elphick, Shoshani: System Deadlocks,
 1971), so every cycle is reported, by pairs of sites, the shortest first. Edges by
-trylock do not wait and are ignored; so are recursive acquisitions.
+trylock do not wait and are ignored; so are recursive acquisitions. A cycle whose
+acquisitions all happen with one outer lock held cannot block either.
 
 Readers do not wait for readers: on a blocking cycle each lock is acquired or held
 exclusively. So a node is a lock with the mode of its acquisition, and a read
@@ -16,7 +17,7 @@ waiting writers, a reader does wait for other readers while a writer waits:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -107,10 +108,21 @@ def cycles(
         back, taken = _path(leaving, first.inner, first.outer, budget)
         budget -= taken
         cycle = (first, *back)
+        if back and guarded(edges, [step.place for step in cycle]):
+            continue
         seen |= {_sites(step, site_of) for step in cycle}
         if back:
             found.append(tuple(step.place for step in cycle))
     return sorted(found, key=len), budget > 0
+
+
+def guarded(edges: Records, places: Sequence[int]) -> bool:
+    """Return true if a common outer lock forbids this cycle of edges.
+
+    Every thread on the cycle holds that lock, so there is only one at a time.
+    """
+    gates = {int(edges["gate"][place]) for place in places}
+    return len(gates) == 1 and 0 not in gates
 
 
 def components(arcs: Iterable[tuple[int, int]]) -> dict[int, int]:

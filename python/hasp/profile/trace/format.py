@@ -229,7 +229,9 @@ SITE_STATS = _struct(
     (HISTOGRAM, "wait hold handover"),
 )
 LOCK_ORDER = _struct(
-    (_32, "outer inner stack thread"), (_64, "count"), (_32, "by_try modes")
+    (_32, "outer inner stack thread"),
+    (_64, "count"),
+    (_32, "by_try modes gate reserved"),
 )
 WAITER_SAMPLE = _struct(
     (_64, "ticks"),
@@ -277,7 +279,10 @@ RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
     ChunkKind.EXECUTED: EXECUTED,
 }
 # Bytes of records that have grown since version 1.
-SMALLER = {ChunkKind.THREADS: THREAD.fields["outer_stack"][1]}  # type: ignore[index]
+SMALLER = {
+    ChunkKind.THREADS: THREAD.fields["outer_stack"][1],  # type: ignore[index]
+    ChunkKind.LOCK_ORDER: LOCK_ORDER.fields["gate"][1],  # type: ignore[index]
+}
 
 
 def bucket_edges() -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import profile_samples as samples
 from profile_samples import DURATION, SECOND, distribution, stack
 
+from hasp.profile.model.cache_lines import SharedLine
 from hasp.profile.model.distribution import NOTHING
 from hasp.profile.model.foreign import ForeignWaits
 from hasp.profile.model.held_at_end import HeldAtEnd
@@ -119,9 +120,7 @@ def section(*states: tuple[HolderState, float, str | None], **more: object) -> P
 
 
 def blocking() -> Profile:
-    return section(
-        (HolderState.IO, 0.8, "write"), (HolderState.RUNNING, 0.2, None)
-    )
+    return section((HolderState.IO, 0.8, "write"), (HolderState.RUNNING, 0.2, None))
 
 
 def running() -> Profile:
@@ -142,9 +141,16 @@ def nearly_allocating() -> Profile:
     return section((HolderState.RUNNING, 1.0, None), allocation_share=0.05)
 
 
+CUT = ((HolderState.READY, 0.9, None), (HolderState.RUNNING, 0.1, None))
+
+
 def preempted() -> Profile:
-    profile = section((HolderState.READY, 0.9, None), (HolderState.RUNNING, 0.1, None))
-    return replace(profile)
+    return program(site(use(**WAITING), held=holding(*CUT)), runnable=4)
+
+
+def disturbed() -> Profile:
+    """Other programs took the holders' CPU: this one wants no more than there are."""
+    return program(site(use(**WAITING), held=holding(*CUT)), runnable=1)
 
 
 def idle() -> Profile:
@@ -152,9 +158,7 @@ def idle() -> Profile:
 
 
 def hot_counter() -> Profile:
-    return program(
-        site(use(40_000_000, 900_000, 30 * US, 60, owner_changes=1_000_000))
-    )
+    return program(site(use(40_000_000, 900_000, 30 * US, 60, owner_changes=1_000_000)))
 
 
 def cold_counter() -> Profile:
@@ -209,9 +213,7 @@ def unblocked() -> Profile:
 
 
 def _condition(**more: int) -> Profile:
-    waits = replace(
-        use(200_000, 200_000, 100 * US, 0, **more), hold=NOTHING
-    )
+    waits = replace(use(200_000, 200_000, 100 * US, 0, **more), hold=NOTHING)
     condition = site(
         waits, kind=Kind.CONDITION, name="queue.c:12 &queue->wake", number=2
     )
@@ -345,21 +347,17 @@ def events(kind: str, *, own: bool = True) -> Profile:
     return replace(made, events=found, edges=edges if own else ())
 
 
-def _neighbours(space: int) -> Profile:
-    made = site(use(90_000_000, 200, US, 20), instances=4)
-    locks = [
-        replace(lock, address=0x7F0000000000 + space * place)
-        for place, lock in enumerate(made.locks)
-    ]
-    return program(replace(made, locks=tuple(locks)))
+def padded() -> Profile:
+    return program(site(use(90_000_000, 200, US, 20), instances=4))
 
 
 def neighbours() -> Profile:
-    return _neighbours(40)
-
-
-def padded() -> Profile:
-    return _neighbours(128)
+    made = padded().sites[0]
+    lines = [
+        SharedLine(lock.number, lock.number + 1, 1, lock.acquisitions, 1000)
+        for lock in made.locks
+    ]
+    return program(replace(made, shared_lines=tuple(lines)))
 
 
 def many() -> Profile:
@@ -411,7 +409,7 @@ def blocked_elsewhere() -> Profile:
     profile = idle()
     return replace(
         profile,
-        foreign=ForeignWaits(1000, 600, {"libgomp.so.1": 1.0}),
+        foreign=ForeignWaits(1000, 600, 550, {"libgomp.so.1": 1.0}),
         unseen_runtimes=(
             Runtime("openmp", "OpenMP", "libgomp.so.1", "critical sections", "perf"),
         ),
@@ -420,14 +418,14 @@ def blocked_elsewhere() -> Profile:
 
 def with_openmp() -> Profile:
     """The runtime is there, but threads do not block in it."""
-    return replace(blocked_elsewhere(), foreign=ForeignWaits(1000, 5, {}))
+    return replace(blocked_elsewhere(), foreign=ForeignWaits(1000, 5, 5, {}))
 
 
 CASES: dict[str, Case] = {
     "blocking-section": Case(blocking, running),
     "long-section": Case(running, idle),
     "allocation": Case(allocating, nearly_allocating),
-    "preempted-holder": Case(preempted, running),
+    "preempted-holder": Case(preempted, disturbed),
     "tiny-section": Case(hot_counter, cold_counter),
     "unfair": Case(greedy, generous),
     "starved-writers": Case(starving, patient_writers),

@@ -56,8 +56,10 @@ def test_the_sentence_fits_whatever_the_names_are(
     sentence = found.sentence
     assert 20 < len(sentence) <= LONGEST
     assert sentence.endswith(".")
-    assert "  " not in sentence and "\n" not in sentence and ".." not in (
-        sentence.replace("...", "")
+    assert (
+        "  " not in sentence
+        and "\n" not in sentence
+        and ".." not in (sentence.replace("...", ""))
     )
     assert len(found.evidence) <= EVIDENCE
     assert found.as_json()["sentence"] == sentence

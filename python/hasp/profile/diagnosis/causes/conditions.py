@@ -57,6 +57,18 @@ class ConditionFacts:
         useful = self.use.signals + self.use.broadcasts
         return max(0.0, 1 - useful / self.wakes)
 
+    @cached_property
+    def slept_through(self) -> float:
+        """The share of waits that timed out although signals had come before them.
+
+        A signal without a waiter is lost; a thread that waits without looking first
+        sleeps until the time-out.
+        """
+        use = self.use
+        if not use.acquisitions or use.empty_signals is None:
+            return 0.0
+        return min(use.empty_signals, use.timeouts) / use.acquisitions
+
     @property
     def cost_share(self) -> float:
         """What all wake-ups cost, as a share of the program's time."""

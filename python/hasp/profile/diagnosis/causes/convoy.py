@@ -18,17 +18,19 @@ def detect(one: SiteFacts) -> Cause | None:
     handover = use.handover.mean_ns or 0.0
     hold = one.usual_hold
     changes = use.owner_changes / max(use.acquisitions, 1)
-    if handover <= hold or one.contended < MOST or changes < MOST:
+    often = one.contended >= MOST and changes >= MOST
+    inherits = any("priority" in lock.flags for lock in one.site.locks[:1])
+    if handover <= hold or not (often or inherits):
         return None
+    advice = ("Let running threads overtake: hasp run --lock futex",)
+    if inherits:
+        advice = ("Create it without PTHREAD_PRIO_INHERIT, so that others overtake",)
     return Cause(
         "convoy",
         one.name,
         f"handing it over to a sleeping thread takes {time(handover)}, "
         f"{call(one.holder)} holds it for {time(hold)}",
-        (
-            "Let running threads overtake: hasp run --lock futex",
-            "Use an unfair lock",
-        ),
+        (*advice, "Use an unfair lock"),
         one.facts.share(one.wait_ns * handover / (handover + hold)),
         (
             f"{share(one.contended)} of the acquisitions wait, and "

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hasp.profile.diagnosis.causes.holders import Part, holder_of, parts_of
-from hasp.profile.diagnosis.causes.limits import MOST
+from hasp.profile.diagnosis.causes.limits import MOST, PART
 from hasp.profile.diagnosis.gain import busy
 from hasp.profile.model.distribution import NOTHING
 from hasp.profile.model.profile import (
@@ -70,8 +70,25 @@ class SiteFacts:
 
     @property
     def loss(self) -> float:
-        """The share of the program's time that ends if nobody waits for this site."""
-        return min(self.wait_share, self.facts.headroom)
+        """The share of the program's time that ends if nobody waits for this site.
+
+        Where all CPUs are busy, waiting costs throughput only if the lock is needed
+        for longer than the CPUs are: then it is the narrower of both.
+        """
+        return min(self.wait_share, max(self.facts.headroom, self.narrowness))
+
+    @property
+    def narrowness(self) -> float:
+        """How much the hottest lock limits the program more than the CPUs do, 0 to 1.
+
+        The lock's demand is the time it is held, that of the CPUs the CPU time divided
+        by their number (operational analysis). At equal demands both limit it half.
+        """
+        held = self.hottest.hold_ns if self.hottest else 0
+        cpus = min(max(self.facts.profile.cpus, 1), max(self.facts.workers, 1))
+        demand = self.facts.cpu_ns / cpus
+        ratio = held / demand if demand else 1.0
+        return min(max(2 * (ratio - (1 - PART)), 0.0), 1.0)
 
     @cached_property
     def hold_mean(self) -> float:
@@ -239,6 +256,12 @@ class Facts:
     def running(self) -> float:
         """The mean number of CPUs that the program used while it was busy."""
         return self.cpu_ns / self.busy_ns
+
+    @cached_property
+    def crowded(self) -> bool:
+        """Whether more threads than CPUs wanted to run, without those that wait."""
+        runnable = self.profile.runnable
+        return runnable is not None and runnable > max(self.profile.cpus, 1)
 
     @cached_property
     def headroom(self) -> float:

@@ -6,11 +6,13 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import ConditionFacts
 from hasp.profile.diagnosis.causes.limits import MOST
-from hasp.profile.diagnosis.causes.words import number, share, within
+from hasp.profile.diagnosis.causes.words import call, number, share, time, within
 
 
 def detect(one: ConditionFacts) -> Cause | None:
-    """Return the cause if most waits end without anything to do."""
+    """Return the cause if most waits end without anything to do, or need not begin."""
+    if one.slept_through >= MOST:
+        return _slept(one)
     if one.again < MOST:
         return None
     return Cause(
@@ -23,11 +25,34 @@ def detect(one: ConditionFacts) -> Cause | None:
             "Signal only when the condition holds",
         ),
         one.cost_share * one.again,
+        (_counts(one),),
+        one.site.number,
+        one.function,
+    )
+
+
+def _slept(one: ConditionFacts) -> Cause:
+    slept = one.use.wait.total_ns * one.slept_through
+    return Cause(
+        "needless-waits",
+        one.name,
+        f"signals come while nobody waits, and then {call(one.function)} sleeps until "
+        f"the time-out, {time(one.use.wait.mean_ns)} each time",
+        ("Check the condition before waiting", "Check before waiting"),
+        slept / max(one.facts.active_ns + slept, one.facts.busy_ns),
         (
-            f"{number(one.use.acquisitions)} waits, {number(one.use.signals)} signals, "
-            f"{number(one.use.broadcasts)} broadcasts, {number(one.use.timeouts)} "
-            "time-outs",
+            f"{number(one.use.empty_signals or 0)} signals found no waiter, and "
+            f"{share(one.slept_through)} of the waits timed out after such a signal",
+            _counts(one),
         ),
         one.site.number,
         one.function,
+    )
+
+
+def _counts(one: ConditionFacts) -> str:
+    use = one.use
+    return (
+        f"{number(use.acquisitions)} waits, {number(use.signals)} signals, "
+        f"{number(use.broadcasts)} broadcasts, {number(use.timeouts)} time-outs"
     )

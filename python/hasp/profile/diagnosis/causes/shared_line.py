@@ -8,18 +8,11 @@ from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import LINE, MOST, OPERATION, TRANSFER
 from hasp.profile.diagnosis.causes.words import call, number, share
 
-EXAMINED = 4096  # locks
-
 
 def neighbours(one: SiteFacts) -> float:
-    """Return the share of acquisitions of locks that share a line with another."""
-    lines: dict[int, list[int]] = {}
-    for lock in one.site.locks[:EXAMINED]:
-        if lock.died_ns is None or len(one.site.locks) < EXAMINED:
-            lines.setdefault(lock.address // LINE, []).append(lock.acquisitions)
-    total = sum(map(sum, lines.values()))
-    shared = sum(sum(taken) - max(taken) for taken in lines.values() if len(taken) > 1)
-    return 2 * shared / total if total else 0.0
+    """Return the share of acquisitions of locks with a busy lock in their line."""
+    busy = {line.lock: line.acquisitions for line in one.site.shared_lines}
+    return min(sum(busy.values()) / max(one.use.acquisitions, 1), 1.0)
 
 
 def detect(one: SiteFacts) -> Cause | None:
@@ -34,7 +27,7 @@ def detect(one: SiteFacts) -> Cause | None:
     changes = use.owner_changes / use.acquisitions
     if changes > MOST:  # the locks themselves move between threads
         return None
-    shared = min(neighbours(one), 1.0)
+    shared = neighbours(one)
     if shared < MOST or one.use.contended > use.acquisitions * (1 - MOST) / 2:
         return None
     cost = use.acquisitions * shared * (OPERATION + TRANSFER)

@@ -24,6 +24,9 @@ def detect(one: SiteFacts) -> Cause | None:
         return None
     if writes.wait.total_ns < reads.wait.total_ns:
         return None
+    seen = one.site.readers_writers
+    if seen and seen.writers_for_readers < seen.readers_for_writer:
+        return None
     waiting = max(one.parts, key=lambda part: part.wait_ns, default=None)
     writer = waiting.function if waiting else one.holder
     return Cause(

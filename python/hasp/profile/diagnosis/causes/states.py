@@ -36,17 +36,21 @@ def state_of(one: SiteFacts) -> State:
     holding = one.site.holding
     if holding is None or holding.samples < FEW_SAMPLES:
         return estimated(one)
-    return sampled(holding)
+    return sampled(holding, crowded=one.facts.crowded)
 
 
-def sampled(holding: Holding) -> State:
-    """Return the shares of the samples."""
+def sampled(holding: Holding, *, crowded: bool) -> State:
+    """Return the shares of the samples; `crowded`: the program fills its CPUs."""
     sleeps = [state for state in holding.states if state.state in SLEEPS]
+    running = holding.share(HolderState.RUNNING)
+    ready = holding.share(HolderState.READY)
+    if not crowded:  # other programs took the CPU
+        running, ready = running + ready, 0.0
     return State(
-        running=holding.share(HolderState.RUNNING),
+        running=running,
         asleep=holding.share(*SLEEPS),
         waiting=holding.share(HolderState.LOCK),
-        preempted=holding.share(HolderState.READY),
+        preempted=ready,
         samples=holding.samples,
         sleep=max(sleeps, key=lambda state: state.share, default=None),
     )
@@ -74,8 +78,9 @@ def _preempted(one: SiteFacts) -> float:
     """
     long_holds = sum(thread.long_holds for thread in one.users)
     cut = sum(thread.preempted_holds for thread in one.users)
-    crowded = 1 - min(one.facts.headroom, 1.0)
-    return crowded * cut / long_holds if long_holds else 0.0
+    if not one.facts.crowded or not long_holds:
+        return 0.0
+    return cut / long_holds
 
 
 def _inner_waits(one: SiteFacts) -> float:

@@ -12,6 +12,8 @@ from hasp.profile.model.profile import Kind
 # The mean hold, as a multiple of TINY: a holder that loses its CPU now and then, in a
 # section that is tiny otherwise, raises the mean little.
 MEAN = 2.0
+RARELY = 0.001  # of the acquisitions
+OFTEN = 1000.0  # acquisitions per second
 
 
 def cost_of(one: SiteFacts) -> float:
@@ -28,8 +30,10 @@ def detect(one: SiteFacts) -> Cause | None:
         return None
     if one.hold_mean > MEAN * TINY:  # some sections are long, and others wait for them
         return None
-    if not one.use.owner_changes or one.use.acquisitions < one.facts.seconds * 1000:
+    if len(one.users) < 2 or one.rate < OFTEN:
         return None
+    if one.use.owner_changes + one.use.contended < RARELY * one.use.acquisitions:
+        return None  # its threads do not meet
     saves = one.facts.share(cost_of(one))
     if saves < MATTERS:
         return None
