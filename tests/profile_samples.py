@@ -13,11 +13,11 @@ import numpy as np
 
 from hasp.profile.model.distribution import NOTHING, Distribution
 from hasp.profile.model.profile import (
-    Edge,
     Event,
     Kind,
     Lock,
     Operation,
+    OrderedPair,
     Overhead,
     ProcessSample,
     Profile,
@@ -224,7 +224,7 @@ def profile(sites: Sequence[Site], section_share: float, threads: int = 4) -> Pr
             *(thread(number, section, waited) for number in range(2, 2 + threads)),
         ),
         sites=tuple(sorted(sites, key=lambda each: -each.share)),
-        edges=(),
+        lock_order=(),
         events=(),
         weights=(),
         waiters=(),
@@ -331,7 +331,10 @@ def deadlock() -> Profile:
         base,
         ended=False,
         threads=(thread(1), *hanging),
-        edges=(Edge(a, b, 500, False, forth), Edge(b, a, 20, False, back)),
+        lock_order=(
+            OrderedPair(a, b, 500, False, forth),
+            OrderedPair(b, a, 20, False, back),
+        ),
         events=(
             Event("order-inversion", 2, b, 3, 20, SECOND, forth),
             Event("held-at-exit", 3, b, 0, 1, DURATION, back),

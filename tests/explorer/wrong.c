@@ -22,26 +22,26 @@
     X(GRANT_TO_ITSELF)                                                                 \
     X(NEVER_GIVEN_BACK)                                                                \
     X(GIVEN_BACK_TWICE)                                                                \
-    X(LEAVES_WITHOUT_A_WORD)                                                           \
-    X(ADOPTS_NOBODY)                                                                   \
-    X(ONLY_BY_THE_OWNER)                                                               \
-    X(WAITS_WITHOUT_A_WORD)                                                            \
-    X(GRANTS_BY_THE_TAIL)                                                              \
-    X(TIDIES_UP_LATE)
+    X(TIMEOUT_STAYS_QUEUED)                                                            \
+    X(ADOPT_NOT_QUEUED)                                                                \
+    X(IGNORES_OTHER_UNLOCKERS)                                                         \
+    X(LOOP_WITHOUT_RELAX)                                                              \
+    X(GRANTS_TAIL)                                                                     \
+    X(WRITES_AFTER_GIVING_BACK)
 #define EACH_SLEEPING(X)                                                               \
     X(NONE)                                                                            \
     X(TAKE_RELAXED)                                                                    \
     X(RELEASE_RELAXED)                                                                 \
     X(NO_WAKE_UP)                                                                      \
     X(WAKES_BEFORE_RELEASE)                                                            \
-    X(FORGETS_OTHER_SLEEPERS)                                                          \
-    X(SLEEPS_WITHOUT_A_MARK)                                                           \
-    X(TRUSTS_A_WAKE_UP)                                                                \
-    X(TIMES_OUT_HOLDING)                                                               \
-    X(TRYLOCK_TAKES_ALL)                                                               \
-    X(TRYLOCK_NEVER)                                                                   \
-    X(TIMEOUT_KEEPS_IT)                                                                \
-    X(NAMES_THE_OWNER_LATE)
+    X(LOSES_SLEEPER_MARK)                                                              \
+    X(NO_SLEEPER_MARK)                                                                 \
+    X(NO_CHECK_AFTER_WAKE_UP)                                                          \
+    X(TIMEOUT_RETURNS_TRUE)                                                            \
+    X(TRYLOCK_ALWAYS_TRUE)                                                             \
+    X(TRYLOCK_ALWAYS_FALSE)                                                            \
+    X(TIMEOUT_KEEPS_LOCK)                                                              \
+    X(OWNER_AFTER_RELEASE)
 
 #define QUEUE(bug)                                                                     \
     WRONG_LOCK(queue, bug)                                                             \

@@ -164,7 +164,7 @@ static void *try_often(void *argument)
     return argument;
 }
 
-static void tries(void)
+static void trylocks(void)
 {
     made = 3000;
     many = calloc((size_t)made, sizeof *many);
@@ -385,4 +385,4 @@ RECORDED_MAIN(CASE(counts), CASE(waits), CASE(churn), CASE(crowd), CASE(mutexes)
               CASE(endless), CASE(closes), CASE(first_ends), CASE(forks), CASE(vforks),
               CASE(replaced), CASE(generated), CASE(signals), CASE(limited),
               CASE(exits_at_once), CASE(gives_up_rights), CASE(seccomp_filtered),
-              CASE(alternates), CASE(tries), CASE(busy_churn))
+              CASE(alternates), CASE(trylocks), CASE(busy_churn))

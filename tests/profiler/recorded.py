@@ -67,7 +67,7 @@ class Recorded:
         ]
 
     @property
-    def edges(self) -> dict[tuple[str, str], tuple[int, bool]]:
+    def lock_order(self) -> dict[tuple[str, str], tuple[int, bool]]:
         """Return each pair's count, and whether inner was only taken by trylock."""
         return {
             (self.names[edge["outer"]], self.names[edge["inner"]]): (

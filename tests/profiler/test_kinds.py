@@ -153,7 +153,7 @@ BUGS = {
 @under_locks
 @pytest.mark.parametrize("case", BUGS)
 def test_bug(case: str, lock: str | None, tmp_path: Path) -> None:
-    found = record("bugs", case, lock, tmp_path / "trace")
+    found = record("misuse", case, lock, tmp_path / "trace")
     assert found.events == [BUGS[case]]
     event = found.trace.all(ChunkKind.EVENTS)[0]
     assert event["thread"] and event["ticks"]
@@ -161,7 +161,7 @@ def test_bug(case: str, lock: str | None, tmp_path: Path) -> None:
 
 @under_locks
 def test_destroyed_while_held_and_waited_for(lock: str | None, tmp_path: Path) -> None:
-    found = record("bugs", "destroyed_waited_of_rwlock", lock, tmp_path / "trace")
+    found = record("misuse", "destroyed_waited_of_rwlock", lock, tmp_path / "trace")
     assert found.events == [
         ("DESTROYED_HELD", "rwlock", 1),
         ("DESTROYED_WAITED", "rwlock", 1),
@@ -170,33 +170,33 @@ def test_destroyed_while_held_and_waited_for(lock: str | None, tmp_path: Path) -
 
 @under_locks
 @pytest.mark.parametrize("mode", ["full", "sample"])
-def test_no_bug(mode: str, lock: str | None, tmp_path: Path) -> None:
-    assert record("bugs", "no_bug", lock, tmp_path / "trace", mode).events == []
+def test_no_misuse(mode: str, lock: str | None, tmp_path: Path) -> None:
+    assert record("misuse", "no_misuse", lock, tmp_path / "trace", mode).events == []
 
 
 @under_locks
 def test_order(lock: str | None, tmp_path: Path) -> None:
     found = record("order", "inversion", lock, tmp_path / "trace")
-    assert found.edges == {("a", "b"): (200, False), ("b", "a"): (1, False)}
+    assert found.lock_order == {("a", "b"): (200, False), ("b", "a"): (1, False)}
     stacks = found.trace.all(ChunkKind.LOCK_ORDER)["stack"]
     assert stacks.all() and stacks[0] != stacks[1]
 
 
 def test_order_of_trylocks(tmp_path: Path) -> None:
     found = record("order", "by_try", None, tmp_path / "trace")
-    assert found.edges == {("a", "b"): (2, False), ("a", "c"): (1, True)}
+    assert found.lock_order == {("a", "b"): (2, False), ("a", "c"): (1, True)}
 
 
 def test_order_of_chains(tmp_path: Path) -> None:
     found = record("order", "chains", None, tmp_path / "trace")
-    assert set(found.edges) == {("a", "b"), ("b", "c"), ("c", "shelf")}
+    assert set(found.lock_order) == {("a", "b"), ("b", "c"), ("c", "shelf")}
 
 
 def test_order_of_very_many(tmp_path: Path) -> None:
     """A call site with very many pairs is sampled; other sites are complete."""
     found = record("order", "many_pairs", None, tmp_path / "trace")
-    assert found.edges[("inner", "outer")] == (1, False)
-    assert ("outer", "inner") in found.edges
+    assert found.lock_order[("inner", "outer")] == (1, False)
+    assert ("outer", "inner") in found.lock_order
     noted = sum(edge["count"] for edge in found.trace.all(ChunkKind.LOCK_ORDER))
     assert 1024 <= noted < 4 * 64 * 64
 
@@ -226,7 +226,7 @@ def test_order_of_readers(tmp_path: Path) -> None:
 @under_locks
 def test_order_of_waits(lock: str | None, tmp_path: Path) -> None:
     found = record("order", "waits", lock, tmp_path / "trace")
-    assert set(found.edges) == {("a", "b"), ("b", "a")}
+    assert set(found.lock_order) == {("a", "b"), ("b", "a")}
 
 
 def test_callers_of_a_wrapper_are_distinguished(tmp_path: Path) -> None:

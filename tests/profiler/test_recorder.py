@@ -113,7 +113,7 @@ def test_every_acquisition_is_counted(folder: Path, lock: str | None) -> None:
 
 @pytest.mark.parametrize("lock", [None, "mcs-park"])
 def test_every_try_is_counted(folder: Path, lock: str | None) -> None:
-    trace = Recording(folder, "tries", 6000, settings(folder / "t", lock)).trace
+    trace = Recording(folder, "trylocks", 6000, settings(folder / "t", lock)).trace
     assert acquisitions(trace) == [6000] + [4] * 3000
     stats = used(trace)
     assert stats["trylocks"].sum() == 5 * 6000
@@ -121,8 +121,8 @@ def test_every_try_is_counted(folder: Path, lock: str | None) -> None:
     assert stats["longest_failing_run"].max() == 3
     assert stats["nested"].sum() == 2 * 6000
     assert stats["contended"].sum() == 0
-    edges = trace.all(ChunkKind.LOCK_ORDER)
-    assert 1000 < len(edges) < 3000, "some of the pairs are enough if all are new"
+    pairs = trace.all(ChunkKind.LOCK_ORDER)
+    assert 1000 < len(pairs) < 3000, "some of the pairs are enough if all are new"
     assert (trace.all(ChunkKind.THREADS)["depth"] == 0).all()
 
 

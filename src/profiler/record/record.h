@@ -169,7 +169,6 @@ struct record_acquisition {
     struct record_hold hold;
     bool waits;   /* published */
     bool perhaps; /* it looked free but had waiters; its duration decides */
-    bool tries;   /* trylock */
     uint32_t operation;
     void *caller;
 };

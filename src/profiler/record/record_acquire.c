@@ -19,7 +19,7 @@ void acquire_prepare(struct record_acquisition *a, struct recording *me,
 {
     uintptr_t key = record_key(object, as->operation);
     a->me = me;
-    a->waits = a->tries = a->perhaps = false;
+    a->waits = a->perhaps = false;
     a->operation = as->operation;
     a->caller = caller;
     a->hold = (struct record_hold){.key = key, .weight = 1};

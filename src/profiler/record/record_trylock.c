@@ -93,7 +93,6 @@ bool record_trylock_begin(struct record_acquisition *a, const void *object,
     const uint64_t began = due ? overhead_begins(me) : 0;
     record_enter(me);
     acquire_prepare(a, me, object, as, caller);
-    a->tries = true;
     a->hold.timed = a->hold.sampled = due;
     if (due) {
         a->hold.weight = sampling_take(me);

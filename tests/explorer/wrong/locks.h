@@ -24,25 +24,25 @@ enum bug {
     GRANT_TO_ITSELF,
     NEVER_GIVEN_BACK,
     GIVEN_BACK_TWICE,
-    LEAVES_WITHOUT_A_WORD,
-    ADOPTS_NOBODY,
-    ONLY_BY_THE_OWNER,
-    WAITS_WITHOUT_A_WORD,
-    GRANTS_BY_THE_TAIL,
-    TIDIES_UP_LATE,
+    TIMEOUT_STAYS_QUEUED,
+    ADOPT_NOT_QUEUED,
+    IGNORES_OTHER_UNLOCKERS,
+    LOOP_WITHOUT_RELAX,
+    GRANTS_TAIL,
+    WRITES_AFTER_GIVING_BACK,
     /* the futex lock */
     TAKE_RELAXED,
     RELEASE_RELAXED,
     NO_WAKE_UP,
     WAKES_BEFORE_RELEASE,
-    FORGETS_OTHER_SLEEPERS,
-    SLEEPS_WITHOUT_A_MARK,
-    TRUSTS_A_WAKE_UP,
-    TIMES_OUT_HOLDING,
-    TRYLOCK_TAKES_ALL,
-    TRYLOCK_NEVER,
-    TIMEOUT_KEEPS_IT,
-    NAMES_THE_OWNER_LATE,
+    LOSES_SLEEPER_MARK,
+    NO_SLEEPER_MARK,
+    NO_CHECK_AFTER_WAKE_UP,
+    TIMEOUT_RETURNS_TRUE,
+    TRYLOCK_ALWAYS_TRUE,
+    TRYLOCK_ALWAYS_FALSE,
+    TIMEOUT_KEEPS_LOCK,
+    OWNER_AFTER_RELEASE,
 };
 
 /* --- a queue lock: tail, and the holder's waiter --- */
@@ -80,12 +80,12 @@ static inline bool queue_timedlock(struct lock *lock, const struct deadline *dea
     struct waiter *self = waiter_take();
     if (queue_enter(lock, self, bug))
         while (queue_turn(self, bug) != WAITER_GRANTED) {
-            if (bug == WAITS_WITHOUT_A_WORD) {
+            if (bug == LOOP_WITHOUT_RELAX) {
                 fetch_add_relaxed(&lock->state[3], 1);
                 continue;
             }
             relax();
-            if (deadline && bug == LEAVES_WITHOUT_A_WORD && deadline_passed(deadline))
+            if (deadline && bug == TIMEOUT_STAYS_QUEUED && deadline_passed(deadline))
                 return false;
         }
     store_relaxed(&lock->owner, current_thread());
@@ -122,7 +122,8 @@ static inline uint32_t queue_next(struct waiter *self, enum bug bug)
 
 static inline void queue_unlock(struct lock *lock, enum bug bug)
 {
-    if (bug == ONLY_BY_THE_OWNER && load_relaxed(&lock->owner) != current_thread())
+    if (bug == IGNORES_OTHER_UNLOCKERS &&
+        load_relaxed(&lock->owner) != current_thread())
         return;
     struct waiter *self = waiter_at(load_relaxed(queue_holder(lock)));
     if (bug == GIVEN_BACK_TWICE)
@@ -134,7 +135,7 @@ static inline void queue_unlock(struct lock *lock, enum bug bug)
                 waiter_give(self);
             return;
         }
-        if (bug == GRANTS_BY_THE_TAIL) /* before the link becomes visible */
+        if (bug == GRANTS_TAIL) /* before the link becomes visible */
             next = load_relaxed(queue_tail(lock));
         else
             spin_until((next = queue_next(self, bug)) != 0);
@@ -148,7 +149,7 @@ static inline void queue_unlock(struct lock *lock, enum bug bug)
     if (was == WAITER_PARKED)
         unpark(cell, 1);
     waiter_give(self);
-    if (bug == TIDIES_UP_LATE)
+    if (bug == WRITES_AFTER_GIVING_BACK)
         store_relaxed(&self->next, 0);
 }
 
@@ -156,7 +157,7 @@ static inline void queue_adopt(struct lock *lock, struct waiter *waiter, enum bu
 {
     store_relaxed(&waiter->next, 0);
     store_relaxed(&waiter->cell, WAITER_WAITING);
-    if (bug != ADOPTS_NOBODY)
+    if (bug != ADOPT_NOT_QUEUED)
         queue_enter(lock, waiter, bug);
     unpark(&waiter->cell, 1);
 }
@@ -173,29 +174,29 @@ static inline void queue_adopted(struct lock *lock, struct waiter *waiter, enum 
 static inline bool sleeping_trylock(struct lock *lock, enum bug bug)
 {
     uint32_t nobody = 0;
-    if (bug == TRYLOCK_NEVER)
+    if (bug == TRYLOCK_ALWAYS_FALSE)
         return false;
     if (bug == TAKE_RELAXED)
         return compare_exchange_relaxed(&lock->word, &nobody, 1);
     return compare_exchange_acquire(&lock->word, &nobody, 1) ||
-           bug == TRYLOCK_TAKES_ALL;
+           bug == TRYLOCK_ALWAYS_TRUE;
 }
 
 static inline bool sleeping_timedlock(struct lock *lock,
                                       const struct deadline *deadline, enum bug bug)
 {
-    uint32_t mark = bug == SLEEPS_WITHOUT_A_MARK ? 1 : 2, nobody = 0;
+    uint32_t mark = bug == NO_SLEEPER_MARK ? 1 : 2, nobody = 0;
     if (compare_exchange_acquire(&lock->word, &nobody, 1))
         return true;
     while (exchange_acquire(&lock->word, mark) != 0) {
         if (!park(&lock->word, mark, deadline))
-            return bug == TIMES_OUT_HOLDING;
-        if (bug == TRUSTS_A_WAKE_UP)
+            return bug == TIMEOUT_RETURNS_TRUE;
+        if (bug == NO_CHECK_AFTER_WAKE_UP)
             return true;
-        if (bug == FORGETS_OTHER_SLEEPERS)
+        if (bug == LOSES_SLEEPER_MARK)
             mark = 1;
     }
-    if (bug == TIMEOUT_KEEPS_IT && deadline && deadline_passed(deadline))
+    if (bug == TIMEOUT_KEEPS_LOCK && deadline && deadline_passed(deadline))
         return false;
     return true;
 }
@@ -206,7 +207,7 @@ static inline void sleeping_unlock(struct lock *lock, enum bug bug)
         unpark(&lock->word, 1);
     uint32_t before = bug == RELEASE_RELAXED ? exchange_relaxed(&lock->word, 0)
                                              : exchange_release(&lock->word, 0);
-    if (bug == NAMES_THE_OWNER_LATE)
+    if (bug == OWNER_AFTER_RELEASE)
         store_relaxed(&lock->owner, current_thread());
     if (before == 2 && bug != NO_WAKE_UP && bug != WAKES_BEFORE_RELEASE)
         unpark(&lock->word, 1);

@@ -156,7 +156,7 @@ def test_an_inversion_is_an_event_with_both_stacks(bank: Profile) -> None:
     assert isinstance(event, Event)
     assert event.kind == "order-inversion"
     assert (event.lock, event.other, event.thread, event.count) == (1, 2, 3, 5)
-    stacks = {(e.outer, e.inner): e.stack[0].offset for e in bank.edges}
+    stacks = {(e.outer, e.inner): e.stack[0].offset for e in bank.lock_order}
     assert stacks == {(1, 2): 0x100, (2, 1): 0x200}
 
 

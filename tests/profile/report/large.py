@@ -10,10 +10,10 @@ import profile_samples as samples
 from profile_samples import SECOND, Profile, site, stack, use
 
 from hasp.profile.model.profile import (
-    Edge,
     Event,
     Kind,
     Operation,
+    OrderedPair,
     WaiterSample,
     Weight,
 )
@@ -49,12 +49,12 @@ def everything() -> Profile:
         if at % 200 < 150
     ] + [WaiterSample(at * 10 * ms, bucket, 1, 3, 1) for at in range(300, 420)]
     forth, back = stack("pay bank.c:31"), stack("refund bank.c:44")
-    edges = (
-        Edge(hot, log, 500, False, forth),
-        Edge(log, hot, 3, False, back),
-        Edge(hot, pool, 90, False, forth),
-        Edge(pool, odd_lock, 5, False, forth),
-        Edge(hot, bucket, 7, True, forth),
+    pairs = (
+        OrderedPair(hot, log, 500, False, forth),
+        OrderedPair(log, hot, 3, False, back),
+        OrderedPair(hot, pool, 90, False, forth),
+        OrderedPair(pool, odd_lock, 5, False, forth),
+        OrderedPair(hot, bucket, 7, True, forth),
     )
     events = (
         Event("order-inversion", 2, hot, log, 3, SECOND, forth),
@@ -65,7 +65,7 @@ def everything() -> Profile:
         sites=tuple(sites),
         weights=tuple(weights),
         waiters=tuple(sorted(waiting, key=lambda one: one.at_ns)),
-        edges=edges,
+        lock_order=pairs,
         events=events,
         warnings=("12 stacks were lost",),
     )
@@ -99,8 +99,8 @@ def ten_thousand_sites() -> Profile:
             Weight(3 * n, where[n % 900], 3, 1000 + n, 9, 5000)
             for n in range(1, 10_001)
         ),
-        edges=tuple(
-            Edge(3 * n, 3 * (n * 7 % 9999 + 1), n, False, where[0])
+        lock_order=tuple(
+            OrderedPair(3 * n, 3 * (n * 7 % 9999 + 1), n, False, where[0])
             for n in range(1, 10_000)
         ),
         waiters=tuple(

@@ -20,7 +20,7 @@ from pages import (
 )
 from profile_samples import SAMPLES, deadlock, hot_lock
 
-from hasp.profile.model.profile import Edge, Event, WaiterSample
+from hasp.profile.model.profile import Event, OrderedPair, WaiterSample
 from hasp.profile.report import flame
 from hasp.profile.report.findings import Names
 from hasp.profile.report.order_graph import order_graph
@@ -154,8 +154,8 @@ def test_the_order_graph_goes_from_left_to_right():
 def test_trylocks_may_form_cycles():
     """A cycle of trylocks cannot deadlock, and must not confuse the layers."""
     profile = deadlock()
-    first, second = profile.edges
-    profile = replace(profile, edges=(first, replace(second, by_try=True)))
+    first, second = profile.lock_order
+    profile = replace(profile, lock_order=(first, replace(second, by_try=True)))
     graph = order_graph(profile, Names(profile))
     assert not any(arrow.circular for arrow in graph.arrows)
     assert len({box.x for box in graph.boxes}) == 2
@@ -165,15 +165,15 @@ def test_a_site_nested_in_itself_is_drawn():
     """Two nested locks of one site."""
     profile = hot_lock()
     pool = profile.sites[2].locks
-    edge = Edge(pool[0].number, pool[1].number, 3, False, ())
-    profile = replace(profile, edges=(edge,))
+    edge = OrderedPair(pool[0].number, pool[1].number, 3, False, ())
+    profile = replace(profile, lock_order=(edge,))
     graph = order_graph(profile, Names(profile))
     assert len(graph.boxes) == len(graph.arrows) == 1
     assert not graph.arrows[0].circular
     # The same two locks in the other order.
     event = Event("order-inversion", 2, edge.outer, edge.inner, 1, 0, ())
     back = replace(edge, outer=edge.inner, inner=edge.outer)
-    profile = replace(profile, edges=(edge, back), events=(event,))
+    profile = replace(profile, lock_order=(edge, back), events=(event,))
     (arrow,) = order_graph(profile, Names(profile)).arrows
     assert arrow.circular and arrow.count == 6
 

@@ -9,7 +9,7 @@ import profile_samples
 import pytest
 from profile_samples import SAMPLES, hot_lock, site, stack, use
 
-from hasp.profile.model.profile import Edge, Event, Weight
+from hasp.profile.model.profile import Event, OrderedPair, Weight
 from hasp.profile.report.findings import frame_words
 
 
@@ -162,14 +162,14 @@ def test_a_cycle_is_not_shown_through_a_trylock(report):
     profile = profile_samples.hot_lock()
     a, b, c = (one.locks[0].number for one in profile.sites)
     way = [
-        Edge(outer, inner, 5, by_try, stack(f"{name} x.c:{line}"))
+        OrderedPair(outer, inner, 5, by_try, stack(f"{name} x.c:{line}"))
         for outer, inner, by_try, name, line in (
             *((a, b, False, "forth", 1), (b, a, True, "tried", 2)),
             *((b, c, False, "on", 3), (c, a, False, "home", 4)),
         )
     ]
     event = Event("order-inversion", 2, a, b, 5, 0, way[0].stack)
-    _, out, _ = report(replace(profile, edges=tuple(way), events=(event,)))
+    _, out, _ = report(replace(profile, lock_order=tuple(way), events=(event,)))
     assert "Locks are acquired in a cycle" in out
     assert all(f"{name} at x.c" in out for name in ("forth", "on", "home"))
     assert "tried at" not in out

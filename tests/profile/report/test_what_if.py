@@ -19,7 +19,7 @@ from profile_samples import (
 )
 
 from hasp.profile.model.distribution import NOTHING
-from hasp.profile.model.profile import Edge, Kind, Operation, SiteStats
+from hasp.profile.model.profile import Kind, Operation, OrderedPair, SiteStats
 
 MS = 1_000_000
 
@@ -132,8 +132,8 @@ def test_an_inner_lock_counts_inside_the_outer_one(report):
     inner = site(2, "disk.c:4 &disk_mu", inner_use, 0.2, threads=8)
     mine = replace(exact(each, 0, MS / 2), nested=each)
     inner = replace(inner, threads={t: {Operation.LOCK: mine} for t in inner.threads})
-    edge = Edge(outer.locks[0].number, inner.locks[0].number, 1, False, ())
-    nested = replace(made, sites=(outer, inner), edges=(edge,))
+    edge = OrderedPair(outer.locks[0].number, inner.locks[0].number, 1, False, ())
+    nested = replace(made, sites=(outer, inner), lock_order=(edge,))
     found = gain(report, nested, "disk_mu hold x0")
     assert found["throughput"] == pytest.approx(2.0, rel=0.05)
 

@@ -138,7 +138,7 @@ def look_at(profile: Profile) -> None:
             for part in (use.wait, use.hold, use.handover):
                 assert part.quantile(0.5) is None or part.quantile(0.99) is not None
     for sequence in (
-        profile.edges,
+        profile.lock_order,
         profile.weights,
         profile.waiters,
         profile.process_samples,

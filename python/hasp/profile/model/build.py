@@ -108,7 +108,7 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
     doubts += pending_doubt(
         clock.ns(pending.wait_ticks), clock.ns(pending.hold_ticks), clock.ns(lifetime)
     )
-    edges = trace.all(ChunkKind.LOCK_ORDER)
+    pairs = trace.all(ChunkKind.LOCK_ORDER)
     weights = np.concatenate([trace.all(ChunkKind.STACK_PROFILE), pending.weights])
     details = SiteDetails(trace, sites, stacks, clock, weights)
     found = Profile(
@@ -125,10 +125,10 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         section_share=min(float(sections) / lifetime, 1.0) if lifetime else 0.0,
         threads=convert.threads(threads),
         sites=details.added(sites.built(stats_reader, clock.ns(lifetime))),
-        edges=convert.edges(edges),
+        lock_order=convert.lock_order(pairs),
         events=(
             *convert.events(trace.all(ChunkKind.EVENTS)),
-            *_inversions(edges, sites, stacks, doubts),
+            *_inversions(pairs, sites, stacks, doubts),
         ),
         weights=convert.weights(weights),
         waiters=convert.waiters(trace.all(ChunkKind.WAITER_SAMPLES)),
@@ -173,18 +173,18 @@ def _with_samples(profile: Profile, trace: Trace, stacks: Stacks) -> Profile:
 
 
 def _inversions(
-    edges: Records, sites: Sites, stacks: Stacks, doubts: list[str]
+    pairs: Records, sites: Sites, stacks: Stacks, doubts: list[str]
 ) -> list[Event]:
     """Return one event for each pair of sites whose locks are acquired in both orders."""
 
     def of(lock: int) -> int:
         return int(sites.of[lock])
 
-    found, all_of_them = cycles(edges, len(sites.of), of)
+    found, all_of_them = cycles(pairs, len(sites.of), of)
     kinds = dict.fromkeys(found, INVERSION)
     writers_first = sites.sums.records["flags"] & LockFlag.WRITERS_FIRST != 0
     if writers_first.any():
-        more, all_of_these = cycles(edges, len(sites.of), of, writers_first)
+        more, all_of_these = cycles(pairs, len(sites.of), of, writers_first)
         all_of_them = all_of_them and all_of_these
         known = {frozenset(cycle) for cycle in found}
         kinds |= {c: READERS for c in more if frozenset(c) not in known}
@@ -192,14 +192,14 @@ def _inversions(
         doubts.append(MORE_CYCLES)
     events = []
     for cycle, kind in kinds.items():
-        first = edges[cycle[0]]
+        first = pairs[cycle[0]]
         events.append(
             Event(
                 kind=kind,
                 thread=int(first["thread"]),
                 lock=int(first["outer"]),
                 other=int(first["inner"]),
-                count=int(min(edges[place]["count"] for place in cycle)),
+                count=int(min(pairs[index]["count"] for index in cycle)),
                 at_ns=0,
                 stack=stacks[int(first["stack"])],
             )

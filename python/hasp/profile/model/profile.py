@@ -221,7 +221,7 @@ class Thread:
 
 
 @dataclass(frozen=True)
-class Edge:
+class OrderedPair:
     """`inner` was acquired while `outer` was held."""
 
     outer: int  # lock numbers
@@ -320,7 +320,7 @@ class Profile:
     )
     threads: Sequence[Thread]
     sites: Sequence[Site]  # by share, descending
-    edges: Sequence[Edge]
+    lock_order: Sequence[OrderedPair]
     events: Sequence[Event]
     weights: Sequence[Weight]
     waiters: Sequence[WaiterSample]

@@ -8,9 +8,9 @@ import numpy as np
 from hasp.profile.model.clock import Clock
 from hasp.profile.model.lazy import Lazy
 from hasp.profile.model.profile import (
-    Edge,
     Event,
     Operation,
+    OrderedPair,
     ProcessSample,
     Thread,
     WaiterSample,
@@ -76,13 +76,13 @@ class Converter:
             earlier=int(record["reused"]),
         )
 
-    def edges(self, records: Records) -> Lazy[Edge]:
-        """Return the edges in trace order."""
+    def lock_order(self, records: Records) -> Lazy[OrderedPair]:
+        """Return the pairs of locks in trace order."""
 
-        def edge(place: int) -> Edge:
-            record = records[place]
+        def pair(index: int) -> OrderedPair:
+            record = records[index]
             modes = int(record["modes"])
-            return Edge(
+            return OrderedPair(
                 int(record["outer"]),
                 int(record["inner"]),
                 int(record["count"]),
@@ -92,7 +92,7 @@ class Converter:
                 inner_read=modes != 0 and not modes & ~INNER_READ,
             )
 
-        return Lazy(len(records), edge)
+        return Lazy(len(records), pair)
 
     def weights(self, records: Records) -> Lazy[Weight]:
         """Return the weights in descending order."""

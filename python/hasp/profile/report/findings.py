@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hasp.profile.model.naming import without_arguments
-from hasp.profile.model.profile import Edge, Event, Profile, Site, Thread
+from hasp.profile.model.profile import Event, OrderedPair, Profile, Site, Thread
 from hasp.profile.report.words import plural
 from hasp.profile.symbols.frame import Frame, Stack
 
@@ -137,8 +137,8 @@ def inversions(profile: Profile, names: Names | None = None) -> list[Finding]:
     Two threads that do so concurrently can deadlock, even if this run did not.
     """
     known = names or Names(profile)
-    after: dict[int, list[Edge]] = {}
-    for edge in profile.edges:
+    after: dict[int, list[OrderedPair]] = {}
+    for edge in profile.lock_order:
         after.setdefault(edge.outer, []).append(edge)
     return [
         _inversion(event, after, known)
@@ -147,7 +147,9 @@ def inversions(profile: Profile, names: Names | None = None) -> list[Finding]:
     ]
 
 
-def _inversion(event: Event, after: Mapping[int, list[Edge]], names: Names) -> Finding:
+def _inversion(
+    event: Event, after: Mapping[int, list[OrderedPair]], names: Names
+) -> Finding:
     circle = path(after, event.lock, event.other) + path(after, event.other, event.lock)
     if not _closed(circle):
         circle = path(after, event.lock, event.lock)
@@ -177,13 +179,15 @@ def _inversion(event: Event, after: Mapping[int, list[Edge]], names: Names) -> F
     return Finding(event.kind, words, event, traces, _sites(concerned, names))
 
 
-def _closed(circle: Sequence[Edge]) -> bool:
+def _closed(circle: Sequence[OrderedPair]) -> bool:
     return bool(circle) and circle[-1].inner == circle[0].outer
 
 
-def path(after: Mapping[int, list[Edge]], start: int, end: int) -> list[Edge]:
+def path(
+    after: Mapping[int, list[OrderedPair]], start: int, end: int
+) -> list[OrderedPair]:
     """Return a shortest path between two locks, or cycle, without trylocks."""
-    came: dict[int, Edge] = {}
+    came: dict[int, OrderedPair] = {}
     waiting = deque([start])
     while waiting and end not in came:
         for edge in after.get(waiting.popleft(), ()):

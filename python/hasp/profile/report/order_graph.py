@@ -75,7 +75,7 @@ def order_graph(profile: Profile, names: Names) -> Graph:
     """Return the graph of the most nested sites; those in cycles come first."""
     counts: dict[tuple[int, int], int] = defaultdict(int)
     tried: dict[tuple[int, int], bool] = {}
-    for edge in profile.edges:
+    for edge in profile.lock_order:
         outer, inner = names.site(edge.outer), names.site(edge.inner)
         if outer and inner:
             key = (outer.number, inner.number)

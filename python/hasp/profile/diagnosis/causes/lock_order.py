@@ -7,7 +7,7 @@ from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.causes.holders import function_of
 from hasp.profile.diagnosis.causes.words import SHORTEST_NAME, call, short_site, within
-from hasp.profile.model.profile import Edge, Event, Site
+from hasp.profile.model.profile import Event, OrderedPair, Site
 
 INVERSIONS = ("order-inversion", "reader-inversion")
 OTHER_NAME = SHORTEST_NAME + 12  # characters of the other lock's name
@@ -55,11 +55,11 @@ def _cause(facts: Facts, event: Event) -> Cause:
     )
 
 
-def _edge(facts: Facts, outer: Site | None, inner: Site | None) -> Edge | None:
+def _edge(facts: Facts, outer: Site | None, inner: Site | None) -> OrderedPair | None:
     if outer is None or inner is None:
         return None
     profile = facts.profile
-    for edge in profile.edges:
+    for edge in profile.lock_order:
         from_site, to_site = profile.site_of(edge.outer), profile.site_of(edge.inner)
         if from_site is outer and to_site is inner and not edge.by_try:
             return edge

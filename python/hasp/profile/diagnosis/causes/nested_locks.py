@@ -17,8 +17,8 @@ def inner_of(one: SiteFacts) -> tuple[Site, float] | None:
     profile = one.facts.profile
     counts: dict[int, float] = {}
     sites: dict[int, Site] = {}
-    for place in range(min(EDGES, len(profile.edges))):
-        edge = profile.edges[place]
+    for place in range(min(EDGES, len(profile.lock_order))):
+        edge = profile.lock_order[place]
         outer, inner = profile.site_of(edge.outer), profile.site_of(edge.inner)
         if outer is None or inner is None or outer.number != one.site.number:
             continue

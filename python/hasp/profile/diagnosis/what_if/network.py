@@ -124,7 +124,7 @@ def _inside(profile: Profile, chosen: set[int]) -> dict[int, dict[int, float]]:
     acquisitions of a site. Cycles are cut at the rarer direction.
     """
     pairs: Counter[tuple[int, int]] = Counter()
-    for edge in profile.edges:
+    for edge in profile.lock_order:
         one, other = profile.site_of(edge.outer), profile.site_of(edge.inner)
         if one and other and {one.number, other.number} <= chosen:
             pairs[one.number, other.number] += edge.count

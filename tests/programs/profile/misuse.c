@@ -360,7 +360,7 @@ static void leave_robust(void)
     CHECK_OK(pthread_mutex_destroy(&robust));
 }
 
-static void no_bug(void)
+static void no_misuse(void)
 {
     begin_recording();
     broadcast_and_destroy();
@@ -391,4 +391,4 @@ CHECK_MAIN(CASE(self_deadlock), CASE(self_deadlock_of_rwlock),
            CASE(relock_refused_of_rwlock), CASE(foreign_unlock_of_spinlock),
            CASE(unlock_of_free_spinlock), CASE(foreign_unlock_of_rwlock),
            CASE(destroyed_waited_of_rwlock), CASE(destroyed_waited_of_barrier),
-           CASE(no_bug))
+           CASE(no_misuse))
