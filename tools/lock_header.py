@@ -155,13 +155,13 @@ def _read(lines: list[str]) -> Head:
     head = Head()
     word = ""  # of the current paragraph
     blocks = list(_blocks(lines))
-    for place, block in enumerate(blocks):
+    for index, block in enumerate(blocks):
         known, invariant = KNOWN.match(block[0]), INVARIANT.match(block[0])
-        before_table = place + 1 < len(blocks) and _is_state(blocks[place + 1])
+        before_table = index + 1 < len(blocks) and _is_state(blocks[index + 1])
         if not head.title:
             head.title = _joined(block)
         elif _is_state(block):
-            above = _joined(blocks[place - 1])
+            above = _joined(blocks[index - 1])
             intro = above if above.endswith(":") else ""
             head.state.append(Table(intro, _rows(block)))
             word = ""

@@ -53,8 +53,8 @@ def summary(lock: Lock, names: set[str]) -> str:
 def markdown(text: str) -> str:
     """Prose with the special characters of Markdown escaped, except in code."""
     pieces = text.split("`")
-    for place in range(0, len(pieces), 2):
-        pieces[place] = re.sub(r"([*<|])", r"\\\1", pieces[place])
+    for index in range(0, len(pieces), 2):
+        pieces[index] = re.sub(r"([*<|])", r"\\\1", pieces[index])
     return "`".join(pieces)
 
 

@@ -49,7 +49,7 @@ def test_blocks_are_complete_interleaved_and_shuffled(cli, script, tmp_path):
     program = script(f'echo "${{HASP_LOCK-glibc}}" >> {log}')
     records(cli, "--runs", 4, "--warmup", 2, "--seed", 5, "--", program)
     order = log.read_text().split()
-    blocks = [order[place : place + 6] for place in range(0, len(order), 6)]
+    blocks = [order[index : index + 6] for index in range(0, len(order), 6)]
     assert len(blocks) == 6
     assert all(sorted(block) == sorted(LOCKS) for block in blocks)
     assert blocks[0][0] == "glibc", (

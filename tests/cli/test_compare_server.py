@@ -80,9 +80,9 @@ def test_the_server_runs_under_the_lock_and_the_load_does_not(cli, parts):
     runs = compare(cli, server, load, f"tcp:{port}", *metric)
     lines = log.read_text().splitlines()
     assert len(lines) == 12
-    for place in range(0, 12, 3):
-        assert lines[place] in ("serve mcs", "serve glibc")
-        assert lines[place + 1 : place + 3] == ["load native", "stop"]
+    for index in range(0, 12, 3):
+        assert lines[index] in ("serve mcs", "serve glibc")
+        assert lines[index + 1 : index + 3] == ["load native", "stop"]
     assert lines.count("serve mcs") == lines.count("serve glibc") == 2
     for run in runs:
         assert run["figures"] == {"figure": 42}

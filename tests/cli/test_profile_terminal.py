@@ -153,7 +153,7 @@ def test_ctrl_z_does_not_stop_hasp_if_the_program_ignores_it(terminal):
 def test_ctrl_backslash_prints_waits_and_does_not_reach_the_program(terminal):
     at = terminal()
     at.type("\x1c")
-    at.until(at.screen, "who waits for whom")
+    at.until(at.screen, "waiting threads")
     at.type("end\n")
     at.until(at.news, "ended 5")
 
@@ -161,7 +161,7 @@ def test_ctrl_backslash_prints_waits_and_does_not_reach_the_program(terminal):
 def test_a_second_ctrl_backslash_ends_the_program(terminal):
     at = terminal()
     at.type("\x1c")
-    at.until(at.screen, "who waits for whom")
+    at.until(at.screen, "waiting threads")
     at.type("\x1c")
     at.until(at.news, f"ended {-signal.SIGABRT}")
 

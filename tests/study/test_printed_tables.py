@@ -61,15 +61,15 @@ def test_sensitive_programs(grids):
     ours = {str(row[0]): row for row in table.rows}
     for row in printed("table08-sensitive-apps.csv"):
         if row["machine"] in ours:
-            for place, column in enumerate(table.columns):
-                got = ours[row["machine"]][place]
+            for index, column in enumerate(table.columns):
+                got = ours[row["machine"]][index]
                 agreement.compare(f"{row['machine']} {column}", row[column], got)
     agreement.finish(8)
 
 
 def counted(flags, known, programs):
     """Return counted and all programs for each lock, without those of memcached."""
-    rows = [place for place, name in enumerate(programs) if not is_memcached(name)]
+    rows = [index for index, name in enumerate(programs) if not is_memcached(name)]
     return [
         (count(flags[rows, lock] & known[rows, lock]), count(known[rows, lock]))
         for lock in range(flags.shape[1])

@@ -28,10 +28,10 @@ examples:
   hasp profile --lock mcs -- ./server        under another lock algorithm
   hasp profile --fail-if findings -- ./tests fails if locks are misused
   hasp profile --delay 30s --duration 10s -- ./server     without the warm-up
-  hasp profile --hang-after 10s -- ./tests   explains hangs: who waits for whom
+  hasp profile --hang-after 10s -- ./tests   explains hangs: waiting threads, holders
 
 The program owns the terminal, its input and output, and its signals. Hasp exits with
-the program's status. Ctrl-\\ prints who waits for whom, and the program continues; a
+the program's status. Ctrl-\\ prints the waiting threads, and the program continues; a
 second Ctrl-\\ goes to the program. `hasp report` shows the recording, `hasp top` shows
 it live.
 """
@@ -55,7 +55,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--hang-after",
         metavar="TIME",
         type=duration_argument,
-        help="print who waits for whom after this long without progress",
+        help="print the waiting threads and the holders of their locks after this long "
+        "without progress",
     )
     add(
         "--kill-on-hang",

@@ -178,8 +178,8 @@ def _print(profile: Profile, arguments: argparse.Namespace) -> None:
     if not parts:
         choice = Choice(metric(arguments.sort), most, arguments.why)
         parts.append(lambda: print_report(profile, choice))
-    for place, part in enumerate(parts):
-        if place:
+    for index, part in enumerate(parts):
+        if index:
             print()
         part()
 

@@ -113,8 +113,8 @@ def _bars(axes: Axes, rows: list[CellSummary], measure: Measure) -> None:
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.grid(axis="x", color="#e4e4e4", linewidth=0.8)
     axes.set_axisbelow(True)
-    for place, (row, entry) in enumerate(zip(rows, entries, strict=True)):
-        _bar(axes, place, row, entry)
+    for index, (row, entry) in enumerate(zip(rows, entries, strict=True)):
+        _bar(axes, index, row, entry)
     axes.axvline(1.0, color="#202020", linewidth=1.2)
     axes.set_yticks(range(len(rows)), [row.cell.lock for row in rows])
     axes.tick_params(axis="y", length=0)

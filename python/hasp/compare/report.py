@@ -236,12 +236,12 @@ def print_comparison(
     for grid in grids(comparison, rows):
         out.print()
         form = table(title=grid.title)
-        for place, heading in enumerate(grid.headings):
-            numeric = place >= grid.texts and heading != "verdict"
+        for index, heading in enumerate(grid.headings):
+            numeric = index >= grid.texts and heading != "verdict"
             form.add_column(
                 heading,
                 justify="right" if numeric else "left",
-                no_wrap=place < grid.texts or numeric,
+                no_wrap=index < grid.texts or numeric,
             )
         for line in grid.lines:
             style = STYLES.get(line[-1].rstrip(" !?"))
@@ -267,8 +267,8 @@ def markdown(
     parts = [f"`{subject}`", where]
     for grid in grids(comparison, rows):
         rule = [
-            ":--" if place < grid.texts else "--:"
-            for place in range(len(grid.headings))
+            ":--" if index < grid.texts else "--:"
+            for index in range(len(grid.headings))
         ]
         lines = [grid.headings, tuple(rule), *grid.lines]
         parts.append(f"**{grid.title}**")

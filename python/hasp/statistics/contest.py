@@ -76,8 +76,8 @@ def holm(values: Sequence[float]) -> list[float]:
     order = numpy.argsort(values, kind="stable")
     corrected = [0.0] * len(values)
     largest = 0.0
-    for place, which in enumerate(order):
-        largest = max(largest, min(1.0, (len(values) - place) * values[int(which)]))
+    for index, which in enumerate(order):
+        largest = max(largest, min(1.0, (len(values) - index) * values[int(which)]))
         corrected[int(which)] = largest
     return corrected
 

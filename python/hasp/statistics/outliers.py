@@ -27,4 +27,4 @@ def outliers(samples: Sequence[float]) -> list[int]:
     spread = float(numpy.median(distance))
     floor = SMALLEST_SHARE * abs(median)
     far = (NORMAL_MAD * distance > THRESHOLD * spread) & (distance > floor)
-    return [int(place) for place in numpy.flatnonzero(far)]
+    return [int(index) for index in numpy.flatnonzero(far)]

@@ -75,8 +75,8 @@ def share_of_any_change(several: list[Array]) -> Array:
     shape = (*several[0].shape, several[0].shape[1])
     ever: Flags = numpy.zeros(shape, dtype=bool)
     seen: Flags = numpy.zeros(shape, dtype=bool)
-    for place, first in enumerate(several):
-        for second in several[place + 1 :]:
+    for index, first in enumerate(several):
+        for second in several[index + 1 :]:
             flags, known = changed(first, second)
             ever |= flags
             seen |= known

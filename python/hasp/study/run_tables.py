@@ -130,10 +130,10 @@ def table_optimal_sizes(question: Question) -> Table:
     grid = question.only_machine()
     best = grid.best_sizes()
     rows: Rows = [
-        [program, lock, int(best[place, number])]
-        for place, program in enumerate(grid.programs)
+        [program, lock, int(best[index, number])]
+        for index, program in enumerate(grid.programs)
         for number, lock in enumerate(grid.locks)
-        if best[place, number]
+        if best[index, number]
     ]
     return Table(["application", "lock", "best_size"], rows)
 
@@ -167,10 +167,10 @@ def _pairs_of_machines(native: Grid, interposed: Grid) -> Iterator[tuple[Cell, P
             [
                 (
                     float(one[native.locks.index(lock), native.sizes.index(size)]),
-                    float(two[interposed.locks.index(lock), place]),
+                    float(two[interposed.locks.index(lock), index]),
                 )
                 for lock in sorted({*native.locks} & {*interposed.locks})
-                for place, size in enumerate(interposed.sizes)
+                for index, size in enumerate(interposed.sizes)
                 if size in native.sizes
             ],
         )
@@ -188,8 +188,8 @@ def _pairs_of_locks(
     one, two = (
         grid.values[:, grid.locks.index(lock), :] for lock in (native, interposed)
     )
-    for place, size in enumerate(grid.sizes):
-        pairs = zip(one[:, place].tolist(), two[:, place].tolist(), strict=True)
+    for index, size in enumerate(grid.sizes):
+        pairs = zip(one[:, index].tolist(), two[:, index].tolist(), strict=True)
         yield size, list(pairs)
 
 

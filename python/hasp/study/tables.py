@@ -86,8 +86,8 @@ def table_sensitivity(question: Question) -> Table:
             sensitivity.relative_deviation(means),
         ]
     rows: Rows = [
-        [program, *(whole(100 * figure[place]) for figure in figures)]
-        for place, program in enumerate(grid.programs)
+        [program, *(whole(100 * figure[index]) for figure in figures)]
+        for index, program in enumerate(grid.programs)
     ]
     return Table(columns, rows)
 
@@ -116,8 +116,8 @@ def table_coverage(question: Question) -> Table:
     points = question.points(POINTS)
     figures = [standing.coverage(grid.at(point)) for point in points]
     rows: Rows = [
-        [lock, *(whole(figure[place]) for figure in figures)]
-        for place, lock in enumerate(grid.locks)
+        [lock, *(whole(figure[index]) for figure in figures)]
+        for index, lock in enumerate(grid.locks)
     ]
     return Table(["lock", *(COVERAGE_COLUMNS[point] for point in points)], rows)
 
@@ -201,15 +201,15 @@ def table_changes(question: Question) -> Table:
     means = [grid.at_size(size) for size in sizes]
     columns = ["application"]
     figures = []
-    for place in range(len(sizes) - 1):
-        columns.append(f"changes_{sizes[place]}_{sizes[place + 1]}_pct")
-        figures.append(superiority.share_of_changes(means[place], means[place + 1]))
+    for index in range(len(sizes) - 1):
+        columns.append(f"changes_{sizes[index]}_{sizes[index + 1]}_pct")
+        figures.append(superiority.share_of_changes(means[index], means[index + 1]))
     if len(sizes) > 2:
         columns.append(f"changes_{'_'.join(map(str, sizes))}_pct")
         figures.append(superiority.share_of_any_change(means))
     rows: Rows = [
-        [program, *(whole(figure[place]) for figure in figures)]
-        for place, program in enumerate(grid.programs)
+        [program, *(whole(figure[index]) for figure in figures)]
+        for index, program in enumerate(grid.programs)
     ]
     return Table(columns, rows)
 
@@ -218,8 +218,8 @@ def _changes_between_machines(question: Question) -> Table:
     columns = "machine_a,machine_b,changes_max_nodes_pct,changes_opt_nodes_pct"
     names = list(question.grids)
     rows: Rows = []
-    for place, first in enumerate(names):
-        for second in names[place + 1 :]:
+    for index, first in enumerate(names):
+        for second in names[index + 1 :]:
             one, two = question.grids[first], question.grids[second]
             programs = sorted(
                 {*sensitivity.sensitive_programs(one)}
@@ -262,9 +262,9 @@ def table_best_vs_lock(question: Question) -> Table:
     grid = _sensitive(question.only_machine())
     gains = 100 * standing.gain_of_best(grid.at(question.at or "max"))
     rows: Rows = []
-    for place, program in enumerate(grid.programs):
+    for index, program in enumerate(grid.programs):
         for number, lock in enumerate(grid.locks):
-            gain = gains[place, number]
+            gain = gains[index, number]
             if not math.isnan(gain):
                 short = f"{round(gain / 1000)}k" if gain >= 1000 else str(int(gain))
                 rows.append([program, lock, short, int(gain)])

@@ -22,9 +22,9 @@ Edge = tuple[int, int]
 
 def edges(*pairs: Edge, by_try: tuple[Edge, ...] = ()) -> format.Records:
     made = np.zeros(len(pairs), format.LOCK_ORDER)
-    for place, pair in enumerate(pairs):
-        made[place]["outer"], made[place]["inner"] = pair
-        made[place]["by_try"] = pair in by_try
+    for index, pair in enumerate(pairs):
+        made[index]["outer"], made[index]["inner"] = pair
+        made[index]["by_try"] = pair in by_try
     return made
 
 

@@ -117,7 +117,7 @@ def test_sigquit_prints_waits_and_the_program_continues(hangs, tmp_path):
     hasp.send_signal(signal.SIGQUIT)
     assert hasp.stderr is not None
     line = hasp.stderr.readline()
-    assert f"who waits for whom in process {trace.pid}" in line
+    assert f"waiting threads of process {trace.pid}" in line
     assert "deadlock" in hasp.stderr.readline()
     assert files.head(trace.path).running
     os.kill(trace.pid, signal.SIGKILL)

@@ -35,10 +35,10 @@ def everything() -> Profile:
     hot, log, pool, odd_lock, bucket = numbers
     source = numpy.random.default_rng(5)
     weights = []
-    for place in range(60):
+    for index in range(60):
         depth = int(source.integers(1, 6))
         calls = [f"part_{int(source.integers(4))}_{n} a.c:{n}" for n in range(depth)]
-        lock = (hot, hot, bucket)[place % 3]
+        lock = (hot, hot, bucket)[index % 3]
         wait, hold = (int(value) for value in source.integers(1, 2 * SECOND, 2))
         called = stack(*calls, "work server.c:70", "main server.c:9")
         weights.append(Weight(lock, called, 10, wait, 20, hold))

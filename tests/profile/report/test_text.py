@@ -31,7 +31,7 @@ def test_the_verdict_comes_first_and_the_warnings_last(report):
     lines = out.splitlines()
     assert "db.c:88 &db->mu" in lines[0] + lines[1]
     assert lines[-1] == "warning: 12 stacks were lost"
-    table = next(place for place, line in enumerate(lines) if "taken" in line)
+    table = next(index for index, line in enumerate(lines) if "taken" in line)
     assert table > 3
     assert "Recording took 160 ms of CPU time, 0.4 % of the program's time" in words(
         out
@@ -256,8 +256,8 @@ def test_long_names_are_printed_once(report):
     profile = hot_lock()
     name = "libstore.so+0x1234 in some::name::space::Cache::Shard::Shard"
     sites = tuple(
-        replace(one, name=name, place="libstore.so+0x1234") if not place else one
-        for place, one in enumerate(profile.sites)
+        replace(one, name=name, place="libstore.so+0x1234") if not index else one
+        for index, one in enumerate(profile.sites)
     )
     _, out, _ = report(replace(profile, sites=sites), "--why")
     above = words(out.split("server --threads 4")[0])

@@ -176,8 +176,8 @@ def test_threads_that_come_and_go_are_averaged(report):
     made = shared_lock(8, 2 * MS, MS)
     lived = DURATION // 4
     short = tuple(
-        replace(one, began_ns=place % 4 * lived, ended_ns=(place % 4 + 1) * lived)
-        for place, one in enumerate(made.threads)
+        replace(one, began_ns=index % 4 * lived, ended_ns=(index % 4 + 1) * lived)
+        for index, one in enumerate(made.threads)
     )
     found = predictions(report, replace(made, threads=short), "log_mu remove")
     assert found["threads"] == 2

@@ -135,8 +135,8 @@ def test_damaged_files(tmp_path: Path) -> None:
     whole = program.read_bytes()
     elf = read_elf(program)
     assert elf is not None
-    for place in range(0, len(whole), len(whole) // 40):
+    for index in range(0, len(whole), len(whole) // 40):
         damaged = bytearray(whole)
-        damaged[place : place + 64] = b"\xff" * 64
+        damaged[index : index + 64] = b"\xff" * 64
         program.write_bytes(damaged)
         Fields(elf).at(0x1150)

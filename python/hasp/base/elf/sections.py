@@ -52,10 +52,10 @@ class Objects:
     def at(self, address: int) -> tuple[str, int] | None:
         """Return the variable that contains an address, and the offset within it."""
         values = self._symbols["value"]
-        place = int(np.searchsorted(values, np.uint64(address), "right")) - 1
-        if place < 0:
+        index = int(np.searchsorted(values, np.uint64(address), "right")) - 1
+        if index < 0:
             return None
-        symbol = self._symbols[place]
+        symbol = self._symbols[index]
         inside = address - int(symbol["value"])
         if inside >= int(symbol["size"]):
             return None

@@ -40,7 +40,7 @@ def _cpu_seconds() -> tuple[float, float] | None:
             name, *words = line.split()
             if name in wanted:
                 ticks = [int(word) for word in words[:COLUMNS]]
-                busy += sum(ticks[place] for place in (*USER_TO_SOFTIRQ, STEAL)) / tick
+                busy += sum(ticks[index] for index in (*USER_TO_SOFTIRQ, STEAL)) / tick
                 total += sum(ticks) / tick
     except (OSError, ValueError, IndexError):
         return None

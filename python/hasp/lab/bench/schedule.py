@@ -82,15 +82,15 @@ def run_rounds(
     for number in range(rounds):
         places = list(range(len(groups)))
         order.shuffle(places)
-        for place in places:
+        for index in places:
             began = clock()
             if limit_seconds is not None and (
-                began - start + took[place] > limit_seconds
+                began - start + took[index] > limit_seconds
             ):
                 continue
             plan = [
                 (case, subject)
-                for case in groups[place]
+                for case in groups[index]
                 for subject in subjects_of(case, locks)
                 if not given_up(samples, case, subject)
             ]
@@ -101,7 +101,7 @@ def run_rounds(
                 )
                 yield Step(number + 1, rounds, case, subject, left)
                 samples.of[case, subject][number] = measure(case, subject)
-            took[place] = clock() - began
+            took[index] = clock() - began
         samples.rounds = number + 1
         if (
             limit_seconds is not None

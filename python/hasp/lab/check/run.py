@@ -93,7 +93,7 @@ def check_locks(options: Options) -> int:
 
 
 def _report(options: Options, records: list[Record]) -> int:
-    order = {lock.name: place for place, lock in enumerate(options.locks)}
+    order = {lock.name: index for index, lock in enumerate(options.locks)}
     records.sort(key=lambda record: order[record["lock"]])
     if options.json:
         write_json(records, options.json)

@@ -35,8 +35,8 @@ def draw(rows: Sequence[Row], path: Path) -> None:
         figure.colorbar(image, ax=axes, label="ns", shrink=0.8)
         step = max(1, len(numbers) // 32)
         places = list(range(0, len(numbers), step))
-        axes.set_xticks(places, [str(numbers[place]) for place in places])
-        axes.set_yticks(places, [str(numbers[place]) for place in places])
+        axes.set_xticks(places, [str(numbers[index]) for index in places])
+        axes.set_yticks(places, [str(numbers[index]) for index in places])
         axes.set_xlabel("CPU")
         axes.set_ylabel("CPU")
         if len(numbers) <= NUMBERS_MOST:

@@ -247,11 +247,11 @@ def chase_sizes(target: Target, most: int) -> list[tuple[str, int]]:
         caches = {1: 32 * KIB, 2: MIB, 3: 32 * MIB}
     levels = sorted(caches)
     sizes = []
-    for place, level in enumerate(levels):
-        inner = caches[levels[place - 1]] if place else 0
+    for index, level in enumerate(levels):
+        inner = caches[levels[index - 1]] if index else 0
         size = (
             caches[level] // 2
-            if not place
+            if not index
             else min(4 * inner, (inner + caches[level]) // 2)
         )
         name = f"L{level}" if level < 3 else "LLC"

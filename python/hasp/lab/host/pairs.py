@@ -80,9 +80,9 @@ def pairs(topology: Topology) -> dict[int, list[int]]:
         step += 1
     numbers = numbers[::step]
     return {
-        holder: numbers[place + 1 :]
-        for place, holder in enumerate(numbers)
-        if numbers[place + 1 :]
+        holder: numbers[index + 1 :]
+        for index, holder in enumerate(numbers)
+        if numbers[index + 1 :]
     }
 
 

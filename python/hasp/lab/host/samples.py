@@ -69,14 +69,14 @@ def figure_of(bursts: Iterable[Mapping[str, Any]]) -> Figure | None:
         lost += len(without_cpu)
         kept += [
             (cycles - empty) / batch
-            for place, cycles in enumerate(burst["cycles"])
-            if place not in without_cpu
+            for index, cycles in enumerate(burst["cycles"])
+            if index not in without_cpu
         ]
         origin += [number] * (len(kept) - len(origin))
     crowds = modes(kept)
     # In a bimodal distribution the smaller mode would look like outliers.
     far = set() if crowds else _far(kept)
-    stays = [place not in far for place in range(len(kept))]
+    stays = [index not in far for index in range(len(kept))]
     values = numpy.asarray(kept)[stays]
     if not len(values):
         return None

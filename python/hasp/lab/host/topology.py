@@ -76,8 +76,8 @@ class Topology:
         numbers = [cpu.number for cpu in self.cpus]
         found = {
             self.relation(one, other)
-            for place, one in enumerate(numbers)
-            for other in numbers[place + 1 :]
+            for index, one in enumerate(numbers)
+            for other in numbers[index + 1 :]
         }
         return sorted(found, key=nearness)
 
@@ -187,7 +187,7 @@ def cpus_of(mask: str) -> frozenset[int]:
     bits = 0
     for word in mask.split(","):
         bits = bits << 32 | int(word or "0", 16)
-    return frozenset(place for place in range(bits.bit_length()) if bits >> place & 1)
+    return frozenset(index for index in range(bits.bit_length()) if bits >> index & 1)
 
 
 def _distances(root: xml.Element, nodes: int) -> tuple[tuple[int, ...], ...]:

@@ -57,9 +57,9 @@ class HolderFunctions:
         begin, end = np.searchsorted(self._sorted, [site, site + 1])
         weights = self._weights[self._order[begin:end]]
         total = float(weights["hold_ticks"].sum(dtype=float))
-        numbers, place = np.unique(weights["stack"], return_inverse=True)
-        ticks = np.bincount(place, weights["hold_ticks"].astype(float), len(numbers))
-        holds = np.bincount(place, weights["holds"].astype(float), len(numbers))
+        numbers, inverse = np.unique(weights["stack"], return_inverse=True)
+        ticks = np.bincount(inverse, weights["hold_ticks"].astype(float), len(numbers))
+        holds = np.bincount(inverse, weights["holds"].astype(float), len(numbers))
         by_name: dict[str, list[int]] = {}
         for i in np.argsort(-ticks, kind="stable")[:MOST_STACKS].tolist():
             frame = program_frame(self._stacks[int(numbers[i])])

@@ -60,9 +60,9 @@ def _pairs(sites: Sites) -> list[tuple[int, int]]:
     address = records["address"].astype(np.uint64)
     busy = busy[np.argsort(address[busy], kind="stable")]
     found = []
-    for place, lock in enumerate(busy.tolist()):
+    for index, lock in enumerate(busy.tolist()):
         last = (int(address[lock]) + max(int(records[lock]["bytes"]), 1) - 1) // LINE
-        for other in busy[place + 1 :].tolist():
+        for other in busy[index + 1 :].tolist():
             if int(address[other]) // LINE > last:
                 break
             if _live_together(records[lock], records[other]):

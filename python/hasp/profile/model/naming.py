@@ -194,9 +194,9 @@ def expression_in(source: str) -> str | None:
 def _first_argument(source: str) -> str | None:
     """Return the text up to the comma or parenthesis that ends an argument."""
     depth = 0
-    for place, character in enumerate(source):
+    for index, character in enumerate(source):
         if depth == 0 and character in ",)}":
-            text = " ".join(source[:place].split())
+            text = " ".join(source[:index].split())
             return text if 0 < len(text) <= LONGEST_EXPRESSION else None
         depth += (character in "([{") - (character in ")]}")
     return None

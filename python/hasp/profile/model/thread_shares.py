@@ -63,9 +63,9 @@ class ThreadShares:
         threads, table = self.of(lock)
         if self._old or not len(table):
             return None
-        numbers, place = np.unique(threads, return_inverse=True)
+        numbers, inverse = np.unique(threads, return_inverse=True)
         parts: dict[str, NDArray[np.generic]] = {
-            name: np.bincount(place, table[name].astype(float), len(numbers))
+            name: np.bincount(inverse, table[name].astype(float), len(numbers))
             for name in ("acquisitions", "hold_ticks")
         }
         top = int(np.argmax(parts["hold_ticks"]))

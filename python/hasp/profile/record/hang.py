@@ -37,12 +37,12 @@ class HangWatch:
         self._told = False
 
     def tell(self) -> None:
-        """Print which thread currently waits for which."""
+        """Print the threads that wait and the holders of their locks."""
         running = [trace for trace in self._traces() if trace.running]
         if not running:
-            note("who waits for whom: no process is being recorded yet")
+            note("waiting threads: no process is being recorded yet")
         for trace in running:
-            for line in who_waits(trace):
+            for line in waiting_threads(trace):
                 note(line)
 
     def hangs(self, seconds: float) -> bool:
@@ -123,8 +123,8 @@ def _sleeps_for_ever(call: Sequence[str]) -> bool:
     return operation in FUTEX_WAITS and timeout == 0
 
 
-def who_waits(trace: Trace) -> Iterator[str]:
-    """Return which thread waits for which in one process."""
+def waiting_threads(trace: Trace) -> Iterator[str]:
+    """Yield lines about the threads that wait and the holders of their locks."""
     from hasp.profile.model.build import load
     from hasp.profile.model.waiting import waiting
     from hasp.profile.report.findings import findings
@@ -135,7 +135,7 @@ def who_waits(trace: Trace) -> Iterator[str]:
         yield problem.message
         return
     command = " ".join(profile.command) or profile.executable
-    yield f"who waits for whom in process {trace.pid}, {command}:"
+    yield f"waiting threads of process {trace.pid}, {command}:"
     hang = waiting(profile)
     yield from (f"  {line}" for line in hang.lines())
     waited_for = {

@@ -48,8 +48,8 @@ def pick(profile: Profile, text: str) -> list[Row]:
 def print_site(profile: Profile, text: str, top: int | None) -> None:
     """Print one site: the stacks of its locks, their operations, and each lock."""
     out = console()
-    for place, row in enumerate(pick(profile, text)):
-        if place:
+    for index, row in enumerate(pick(profile, text)):
+        if index:
             out.print()
         _print_site(row.site, profile, top, out)
 
@@ -217,7 +217,7 @@ def octaves(found: Distribution) -> list[tuple[float, float, int]]:
         if bucket < end:
             merged.append((edges[bucket], edges[end], sum(counts[bucket:end])))
         bucket = end
-    filled = [place for place, (_, _, number) in enumerate(merged) if number]
+    filled = [index for index, (_, _, number) in enumerate(merged) if number]
     return merged[filled[0] : filled[-1] + 1] if filled else []
 
 

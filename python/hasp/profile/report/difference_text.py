@@ -133,8 +133,8 @@ def caveats(found: Difference) -> list[str]:
 def print_difference(found: Difference, top: int | None) -> None:
     """Print the sentences, the table, and the method."""
     out = console()
-    for place, line in enumerate(sentences(found)):
-        say(out, line, style="bold" if not place else "")
+    for index, line in enumerate(sentences(found)):
+        say(out, line, style="bold" if not index else "")
     for words, side in (("before", found.before), ("after", found.after)):
         out.print(_side(words, side))
     out.print()

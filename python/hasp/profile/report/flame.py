@@ -23,7 +23,7 @@ def tree(sums: Mapping[tuple[str, ...], int], root: str) -> dict[str, list[Any]]
     # A caller is never smaller than its callees, so the largest nodes form a tree;
     # among equal nodes, the caller comes first.
     kept = sorted(values, key=lambda path: (-values[path], len(path)))[:MOST_NODES]
-    places = {path: place for place, path in enumerate(kept)}
+    places = {path: index for index, path in enumerate(kept)}
     return {
         "labels": [path[-1] if path else root for path in kept],
         "parents": [places[path[:-1]] if path else -1 for path in kept],

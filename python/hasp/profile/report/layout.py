@@ -41,10 +41,10 @@ def lines(
     widths = [
         max(
             *(len(line) for line in head),
-            *(len(row[place]) for row in rows),
+            *(len(row[index]) for row in rows),
             0,
         )
-        for place, head in enumerate(heads)
+        for index, head in enumerate(heads)
     ]
     room = width - sum(one + 1 for one in widths[1:])
     fitting = [len(row[0]) for row in rows if len(row[0]) <= room]

@@ -150,7 +150,7 @@ def _place(
         near[outer].append(inner)
         near[inner].append(outer)
     row = {
-        s: float(place) for column in columns.values() for place, s in enumerate(column)
+        s: float(index) for column in columns.values() for index, s in enumerate(column)
     }
     for _ in range(SWEEPS):
         for column in columns.values():
@@ -159,7 +159,7 @@ def _place(
                 for site in column
             }
             column.sort(key=lambda site: (centre[site], site))
-            row |= {site: float(place) for place, site in enumerate(column)}
+            row |= {site: float(index) for index, site in enumerate(column)}
     return {
         site: Box(
             site,
@@ -193,7 +193,7 @@ def _layers(
                 changed = True
         if not changed:
             break
-    used = {level: place for place, level in enumerate(sorted(set(depth.values())))}
+    used = {level: index for index, level in enumerate(sorted(set(depth.values())))}
     return {site: used[depth[ring_of[site]]] for site in shown}
 
 

@@ -128,12 +128,12 @@ class _Builder:
 
     def string(self, text: str) -> int:
         """Return the index in the string table."""
-        place = self._strings.setdefault(text, len(self._strings))
-        if place == len(self.profile.string_table):
+        index = self._strings.setdefault(text, len(self._strings))
+        if index == len(self.profile.string_table):
             self.profile.string_table.append(
                 text.encode(errors="replace").decode(errors="replace")
             )
-        return place
+        return index
 
     def _function(self, name: str, file: str) -> int:
         key = (name, file)

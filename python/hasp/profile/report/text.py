@@ -199,16 +199,16 @@ def print_table(profile: Profile, choice: Choice, out: Console) -> None:
     shown = found[: choice.top]
     extra = choice.by.name not in SHOWN
     kept = [
-        place for place, name in enumerate(HEADINGS) if not extra or name not in CUT
+        index for index, name in enumerate(HEADINGS) if not extra or name not in CUT
     ]
     lines = []
     for row in shown:
         line = cells(row)
         last = (figure(row, choice.by),) if extra else ()
-        lines.append((*(line[place] for place in kept), *last))
+        lines.append((*(line[index] for index in kept), *last))
     last_heading = (choice.by.name.replace(".", "\n"),) if extra else ()
     out.print()
-    print_lines(out, (*(HEADINGS[place] for place in kept), *last_heading), lines)
+    print_lines(out, (*(HEADINGS[index] for index in kept), *last_heading), lines)
     if len(found) > len(shown):
         left = found[len(shown) :]
         part = sum(row.site.share for row in left)

@@ -70,10 +70,10 @@ def _spread(
     """
     end = min(float(sample.at_ns), bins * width)
     begin = max(0.0, end - sample.weight * tick)
-    for place in range(int(begin / width), min(int(end / width), bins - 1) + 1):
-        part = min(end, (place + 1) * width) - max(begin, place * width)
+    for index in range(int(begin / width), min(int(end / width), bins - 1) + 1):
+        part = min(end, (index + 1) * width) - max(begin, index * width)
         if part > 0:
-            yield place, part
+            yield index, part
 
 
 def process_samples(profile: Profile) -> dict[str, list[Any]]:

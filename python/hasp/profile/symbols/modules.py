@@ -50,8 +50,8 @@ class ModuleMap:
 
     def find(self, address: int) -> Module | None:
         """Return the module; None for memory without a file, such as JIT code."""
-        place = bisect_right(self._marks, address) - 1
-        owner = int(self._owners[place]) if place >= 0 else -1
+        index = bisect_right(self._marks, address) - 1
+        owner = int(self._owners[index]) if index >= 0 else -1
         return self.modules[owner] if owner >= 0 else None
 
     def named(self, name: str) -> Module | None:

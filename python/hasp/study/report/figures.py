@@ -110,7 +110,7 @@ def coverage(summary: Summary, point: str = "opt") -> Figure:
     ):
         axes.bar(places + 0.4 * shift, values[order], 0.38, label=name, color=colour)
     axes.set_xticks(
-        places + 0.2, [summary.grid.locks[place] for place in order], rotation=90
+        places + 0.2, [summary.grid.locks[index] for index in order], rotation=90
     )
     axes.set_ylabel("% of the lock-sensitive programs")
     axes.set_ylim(0, 100)
@@ -129,7 +129,7 @@ def _map(
 
 def locks_on_programs(summary: Summary, point: str = "max") -> Figure:
     """Return each lock's mean as a share of the program's best."""
-    rows = [int(place) for place in numpy.flatnonzero(summary.sensitive)]
+    rows = [int(index) for index in numpy.flatnonzero(summary.sensitive)]
     figure, axes = _figure(
         8.5,
         1.8 + 0.17 * max(1, len(rows)),
@@ -141,7 +141,7 @@ def locks_on_programs(summary: Summary, point: str = "max") -> Figure:
         axes,
         figure,
         100 * means / best_of(means) if rows else means,
-        [summary.grid.programs[place] for place in rows],
+        [summary.grid.programs[index] for index in rows],
         list(summary.grid.locks),
     )
     return figure
@@ -170,7 +170,7 @@ def scalability(summary: Summary) -> Figure:
     from matplotlib.figure import Figure
 
     grid, gains, spread = summary.grid, summary.gain["max"], summary.spread
-    order = [place for place in ranking(gains) if summary.sensitive[place]]
+    order = [index for index in ranking(gains) if summary.sensitive[index]]
     shown = order[:MOST_PANELS]
     columns = min(4, len(shown))
     lines = -(-len(shown) // columns)
@@ -180,23 +180,23 @@ def scalability(summary: Summary) -> Figure:
         values = 1 / grid.values if summary.inverted else grid.values
     for axes, program in zip(panels, shown, strict=False):
         locks = ranking(grid.at("max")[program])
-        for place in locks:
-            rank = locks.index(place)
+        for index in locks:
+            rank = locks.index(index)
             if rank < TOP_CURVES:
                 style = {"color": CURVE_COLOURS[rank], "linewidth": 1.2}
-            elif grid.locks[place] == summary.reference:
+            elif grid.locks[index] == summary.reference:
                 style = {"color": "#000000", "linewidth": 1.6, "linestyle": "--"}
-            elif place == locks[-1]:
+            elif index == locks[-1]:
                 style = {"color": COLOURS["worse"], "linewidth": 1.2, "linestyle": ":"}
             else:
                 continue
-            known = ~numpy.isnan(values[program, place])
-            means = values[program, place, known]
+            known = ~numpy.isnan(values[program, index])
+            means = values[program, index, known]
             axes.errorbar(
                 numpy.asarray(grid.sizes)[known],
                 means,
-                yerr=means * numpy.nan_to_num(spread[program, place, known]),
-                label=grid.locks[place],
+                yerr=means * numpy.nan_to_num(spread[program, index, known]),
+                label=grid.locks[index],
                 elinewidth=0.7,
                 **style,
             )

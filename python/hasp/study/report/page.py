@@ -63,7 +63,7 @@ def as_data(summary: Summary, all_of_them: Sequence[Summary] = ()) -> dict[str, 
         "sensitive": summary.sensitive.tolist(),
         "gain": {point: _rounded(values) for point, values in summary.gain.items()},
         "deviation": _rounded(summary.deviation),
-        "best": [best_locks(summary, place) for place in range(len(grid.programs))],
+        "best": [best_locks(summary, index) for index in range(len(grid.programs))],
         "unsure": [
             sum(one.verdict == "cannot tell" for one in found.values())
             for found in summary.contests

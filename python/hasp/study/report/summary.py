@@ -147,7 +147,7 @@ def best_locks(summary: Summary, program: int) -> list[str]:
 def ranking(values: Array) -> list[int]:
     """Indices from the largest value to the smallest, without NaN."""
     known = numpy.flatnonzero(~numpy.isnan(values))
-    return [int(place) for place in known[numpy.argsort(-values[known], kind="stable")]]
+    return [int(index) for index in known[numpy.argsort(-values[known], kind="stable")]]
 
 
 def stem(summary: Summary) -> str:

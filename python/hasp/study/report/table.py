@@ -35,8 +35,8 @@ def _print(table: Table) -> None:
     rows = [[_words(cell) for cell in row] for row in table.rows]
     heads = [column.replace("_", " ") for column in table.columns]
     least, widths = [], []
-    for place, head in enumerate(heads):
-        cells = [row[place] for row in rows]
+    for index, head in enumerate(heads):
+        cells = [row[index] for row in rows]
         words = [word for text in (head, *cells) for word in text.split()]
         least.append(max(map(len, words), default=0))
         widths.append(max(least[-1], *map(len, cells), 0))
@@ -45,14 +45,14 @@ def _print(table: Table) -> None:
         widths = unfolded
     gap = 2 if sum(widths) + 2 * len(widths) <= out.width else 1
     over = sum(widths) + gap * (len(widths) - 1) - out.width
-    for place in sorted(range(len(heads)), key=lambda place: -widths[place]):
-        cut = max(0, min(over, widths[place] - least[place]))
-        widths[place] -= cut
+    for index in sorted(range(len(heads)), key=lambda index: -widths[index]):
+        cut = max(0, min(over, widths[index] - least[index]))
+        widths[index] -= cut
         over -= cut
     shown = output.table()
     shown.padding = (0, gap - 1, 0, 0)
-    for place, (head, width) in enumerate(zip(heads, widths, strict=True)):
-        number = any(isinstance(row[place], int | float) for row in table.rows)
+    for index, (head, width) in enumerate(zip(heads, widths, strict=True)):
+        number = any(isinstance(row[index], int | float) for row in table.rows)
         shown.add_column(
             "\n".join(wrap(head, width)),
             justify="right" if number else "left",

@@ -86,25 +86,25 @@ def markdown(
 
 def _programs(summary: Summary) -> list[str]:
     gains, grid = summary.gain["max"], summary.grid
-    order = [int(place) for place in numpy.argsort(-numpy.nan_to_num(gains))]
+    order = [int(index) for index in numpy.argsort(-numpy.nan_to_num(gains))]
     told = [
         sum(one.verdict == CANNOT_TELL for one in found.values())
         for found in summary.contests
     ]
     rows = []
-    for place in order:
-        if summary.sensitive[place]:
+    for index in order:
+        if summary.sensitive[index]:
             fallen = [
                 lock
                 for number, lock in enumerate(grid.locks)
-                if summary.collapsed[place, number]
+                if summary.collapsed[index, number]
             ]
             rows.append(
                 (
-                    grid.programs[place],
-                    times(float(gains[place])),
-                    _few(best_locks(summary, place), len(grid.locks)),
-                    f"{told[place]} of {len(summary.contests[place]) - 1}",
+                    grid.programs[index],
+                    times(float(gains[index])),
+                    _few(best_locks(summary, index), len(grid.locks)),
+                    f"{told[index]} of {len(summary.contests[index]) - 1}",
                     _few(fallen, len(grid.locks)),
                 )
             )
@@ -115,7 +115,7 @@ def _programs(summary: Summary) -> list[str]:
             *("others not distinguishable from it", "collapse"),
         )
         lines = _table(heads, "lrlrl", rows)
-    others = [grid.programs[place] for place in order if not summary.sensitive[place]]
+    others = [grid.programs[index] for index in order if not summary.sensitive[index]]
     if others:
         words = ", ".join(map(_cell, sorted(others)))
         lines += [*([""] if lines else []), f"Not lock-sensitive: {words}."]
@@ -137,14 +137,14 @@ def _locks(summary: Summary) -> list[str]:
     figures = [one[point] for one in found for point in ("max", "opt")]
     beats = summary.superiority["opt"]
     rows = []
-    for place in ranking(summary.coverage["opt"]):
-        known = beats[place][~numpy.isnan(beats[place])]
+    for index in ranking(summary.coverage["opt"]):
+        known = beats[index][~numpy.isnan(beats[index])]
         average = float(known.mean()) if len(known) else float("nan")
-        shares = [whole(float(figure[place])) for figure in figures]
+        shares = [whole(float(figure[index])) for figure in figures]
         cells = [
             "-" if cell is None else f"{cell} %" for cell in (*shares, whole(average))
         ]
-        rows.append((summary.grid.locks[place], *cells))
+        rows.append((summary.grid.locks[index], *cells))
     heads = (
         *("lock", "among the best, largest size", "at its best size"),
         *("harmful, largest size", "at its best size", "beats another"),
@@ -193,8 +193,8 @@ def latex(summary: Summary, folder: Path) -> list[Path]:
 def tabular(table: Table) -> str:
     """Return a table as LaTeX."""
     words = [
-        all(isinstance(row[place], str) for row in table.rows)
-        for place in range(len(table.columns))
+        all(isinstance(row[index], str) for row in table.rows)
+        for index in range(len(table.columns))
     ]
     kinds = "".join("l" if text else "r" for text in words)
     lines = [f"\\begin{{tabular}}{{{kinds}}}", "\\toprule"]

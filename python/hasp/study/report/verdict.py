@@ -52,9 +52,9 @@ def sentences(summary: Summary) -> list[str]:
 def _undecided(summary: Summary) -> list[str]:
     """Return the programs whose runs scatter more than the locks differ."""
     places = [
-        int(place)
-        for place in numpy.flatnonzero(summary.sensitive)
-        if all(one.verdict != WORSE for one in summary.contests[place].values())
+        int(index)
+        for index in numpy.flatnonzero(summary.sensitive)
+        if all(one.verdict != WORSE for one in summary.contests[index].values())
     ]
     if not places:
         return []
@@ -68,7 +68,7 @@ def _to_take(summary: Summary) -> list[str]:
     if not order:
         return []
     most = coverage[order[0]]
-    first = [place for place in order if coverage[place] == most]
+    first = [index for index in order if coverage[index] == most]
     verb = "is" if len(first) == 1 else "are"
     widest = (
         f"No lock suits all: {_names(locks, first)} {verb} within 5 % of the best for "
@@ -77,7 +77,7 @@ def _to_take(summary: Summary) -> list[str]:
         else f"{_names(locks, first)} {verb} within 5 % of the best for all of them"
     )
     harm = summary.harmful["opt"]
-    safest = min(order, key=lambda place: (harm[place], -coverage[place]))
+    safest = min(order, key=lambda index: (harm[index], -coverage[index]))
     if most == 100:
         return [f"{widest}."]
     who = "it also harms" if [safest] == first else f"{locks[safest]} harms"
@@ -111,7 +111,7 @@ def _to_beware_of(summary: Summary) -> list[str]:
         )
     if always.any():
         names = _names(
-            summary.grid.programs, [int(place) for place in numpy.flatnonzero(always)]
+            summary.grid.programs, [int(index) for index in numpy.flatnonzero(always)]
         )
         said.append(
             f"On {names}, {summary.metric} falls below half of its peak under every "
@@ -128,7 +128,7 @@ def _names(all_of_them: tuple[str, ...], places: list[int]) -> str:
 
 def _to_avoid(summary: Summary) -> list[str]:
     harm = summary.harmful["opt"]
-    bad = [place for place in ranking(harm) if harm[place] >= AVOID_FROM]
+    bad = [index for index in ranking(harm) if harm[index] >= AVOID_FROM]
     if not bad:
         return []
     shares = tuple(

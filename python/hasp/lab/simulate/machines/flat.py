@@ -23,12 +23,12 @@ def flatten(machine: Machine) -> str:
         f"nodes {places.numa_nodes}",
         _line(
             "node_of_place",
-            [places.numa_node_of(place) for place in range(places.places)],
+            [places.numa_node_of(index) for index in range(places.places)],
         ),
         _line("distance_names", places.expanded),
     ]
-    for place, row in enumerate(places.between_places):
-        lines.append(_line(f"between_places {place}", row))
+    for index, row in enumerate(places.between_places):
+        lines.append(_line(f"between_places {index}", row))
     lines.append(f"protocol {machine.protocol}")
     for operation in OPERATIONS:
         for state in STATES:
