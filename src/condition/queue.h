@@ -30,7 +30,7 @@ static inline struct atomic_u32 *condition_flags(const void *condition)
 
 void condition_enqueue(const void *condition, struct waiter *waiter);
 
-/* Takes the waiter out; false if a signaller already has. */
+/* Takes the waiter out; returns false if a signaller already has. */
 bool condition_withdraw(const void *condition, struct waiter *waiter);
 
 /* Takes out the oldest waiter, or all in order (linked by condition_next); NULL if

@@ -215,8 +215,8 @@ static bool is_shared(pthread_cond_t *condition)
     return load_relaxed(condition_flags(condition)) & CONDITION_SHARED;
 }
 
-/* Unlike glibc's, does not wait for woken waiters to leave: they do not access the
- * condvar. */
+/* Unlike glibc's function, this one does not wait for woken waiters to leave, because
+ * they do not access the condvar. */
 EXPORT int pthread_cond_destroy(pthread_cond_t *condition)
 {
     return is_shared(condition) ? real_pthread_cond_destroy()(condition) : 0;

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* struct lock lies over pthread_mutex_t. */
+/* struct lock overlays pthread_mutex_t. */
 _Static_assert(sizeof(struct lock) <= sizeof(pthread_mutex_t), "");
 _Static_assert(offsetof(pthread_mutex_t, __data.__lock) == offsetof(struct lock, word),
                "");

@@ -59,8 +59,8 @@ struct trace_contention {
     /* Waiting threads, summed over the samples, by their operation and the holders'. */
     uint64_t reads_for_reads, reads_for_writes, writes_for_reads, writes_for_writes;
     uint64_t for_unknown; /* no holder was seen */
-    /* Full mode: acquisitions during sampler periods throughout which a thread waited,
-     * and the least number of them by the thread that had it before. */
+    /* Full mode only: acquisitions in sampler periods throughout which some thread
+     * waited, and a lower bound on how many of them the previous holder made itself. */
     uint64_t overtaken, retaken;
 };
 

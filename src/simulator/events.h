@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The queue of future events, ordered by time and then by the order of insertion.
- * Nothing else may order events, above all no address and no hash.
+ * Nothing else may affect their order, least of all an address or a hash.
  */
 #ifndef HASP_SIMULATOR_EVENTS_H
 #define HASP_SIMULATOR_EVENTS_H

@@ -20,8 +20,8 @@ struct expiry {
  * the oldest entry is overwritten. */
 static struct expiry graces[CPUS_MAX][GRACES];
 
-/* When requested copies arrive; reads wait until then. On overflow, all lines without
- * an entry count as arriving with the latest that was evicted. */
+/* The times at which requested copies arrive; reads wait until then. On overflow, all
+ * lines without an entry count as arriving with the latest that was evicted. */
 static struct arrivals {
     uint64_t last, others;
     struct expiry expiry[ARRIVALS];

@@ -32,7 +32,7 @@ extern struct schedule schedules[];
 
 extern bool scheduler_shares; /* threads have had to queue for CPUs in this run */
 
-/* Before threads start. */
+/* Call this before threads start. */
 void scheduler_start(void);
 
 /* Returns true if several threads use a core's cache, simultaneously or in turn. */
@@ -74,7 +74,7 @@ void scheduler_slice(unsigned cpu, uint64_t now);
 /* Returns true if all threads on CPUs wait for a line to change. */
 bool scheduler_all_watch(void);
 
-/* Returns about how long a thread may have to wait for a CPU, in cycles. */
+/* Returns approximately how long a thread may have to wait for a CPU, in cycles. */
 uint64_t scheduler_patience(void);
 
 /* Returns the busy cycles of all CPUs together. */

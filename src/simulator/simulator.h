@@ -2,7 +2,7 @@
 /*
  * A deterministic multicore: events on simulated threads and cache lines, in the order
  * of simulated time, which is counted in cycles of the machine. Lower layers first; a
- * module includes only what stands above it.
+ * module includes only what is listed above it.
  *
  *   machine      the description of the machine
  *   events       the queue of future events

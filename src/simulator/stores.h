@@ -24,7 +24,7 @@ static inline void drain(struct thread *self)
 /* Returns the youngest store to the cell in the buffer, or NULL. */
 const struct store *find_store(const struct thread *self, const void *address);
 
-/* Changes memory, with the line in hand. */
+/* Changes memory, once the line has arrived. */
 void write_cell(const struct thread *thread, struct line *line, void *address,
                 uint32_t size, uint64_t value, uint64_t time);
 

@@ -91,8 +91,8 @@ extern unsigned thread_count;
  * at which the present workers started. */
 extern uint64_t time_outside, run_started;
 
-/* When memory last changed, or a later time by which a thread is certain to continue.
- * See deadlock.h. */
+/* The time at which memory last changed, or a later time by which a thread is certain
+ * to continue. See deadlock.h. */
 extern uint64_t progress_at;
 
 static inline void resume_at(struct thread *thread, uint64_t time)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* platform/workers.h on the simulated machine, and platform.h's questions about it. */
+/* Implements platform/workers.h on the simulated machine, and the queries of platform.h
+ * about it. */
 #include "platform/workers.h"
 #include "simulator/clock.h"
 #include "simulator/requests.h"

@@ -4,7 +4,7 @@
 Golden files contain facts that can be checked against the program's source or the table
 in docs/workloads.md: the number of locks, the share of the hottest one, the modules
 that own them, the share of failing trylocks. They contain no times, which depend on the
-machine. [least, most] is a range; of a set of words, each word must be found.
+machine. [least, most] is a range, and every word of a set of words must be found.
 """
 
 from __future__ import annotations

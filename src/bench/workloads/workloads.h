@@ -79,7 +79,7 @@ struct workload {
     bool (*check)(struct run *run);
 };
 
-/* THE list of workloads. */
+/* The only list of workloads. */
 extern const struct workload workload_list[];
 extern const unsigned workload_count;
 
@@ -124,7 +124,8 @@ uint64_t run_cycles(const struct run *run, enum knob cycles, enum knob ns);
 /* Reads the platform's counters at both ends of the window. */
 void run_take_counts(struct run *run, uint64_t now);
 
-/* Returns true before the end of the window; `now` is about the present time. */
+/* Returns true before the end of the window; `now` is approximately the current
+ * time. */
 static inline bool run_goes_on(struct run *run, uint64_t now)
 {
     if (unlikely(run->counting ? !run->counted && now >= run->window_end

@@ -30,7 +30,8 @@ __attribute__((noinline, noipa)) void coroutine_wipe(void)
     __asm__ volatile("" : : "r"(dead) : "memory");
 }
 
-/* A function of its own: the target of __builtin_longjmp must be in another function.
+/* This is a function of its own, because the target of __builtin_longjmp must be in
+ * another function.
  */
 static __attribute__((noinline, noipa)) void enter(void **context)
 {

@@ -156,7 +156,8 @@ static void describe_barrier(const struct counterexample_step *step,
     }
 }
 
-/* Describes the operation and its outcome; false if the step is not worth a line. */
+/* Describes the operation and its outcome; returns false if the step is not worth a
+ * line. */
 static bool describe(const struct counterexample_step *step, struct description *into)
 {
     static const char *const others[] = {[OP_READ] = "(reads)",

@@ -41,7 +41,8 @@ struct request {
     const char *function, *text;
 };
 
-/* The new value after a read-modify-write of `size` bytes that read `before`. */
+/* Returns the new value after a read-modify-write of `size` bytes that read
+ * `before`. */
 uint64_t changed_value(const struct request *request, unsigned size, uint64_t before);
 
 #endif

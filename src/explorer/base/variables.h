@@ -16,7 +16,7 @@ extern struct atomic_u32 flag;
 /* Accessed relaxed: they control the schedule and order nothing. */
 extern struct atomic_u32 arrived, served;
 
-/* The name of a variable above, or NULL. */
+/* Returns the name of a variable above, or NULL. */
 const char *client_variable(const void *address);
 
 #endif

@@ -111,7 +111,7 @@ static bool parks(const struct lock_descriptor *lock)
     return lock->parks;
 }
 
-/* Not glk, where a waiter may wait for the mode to change, and not gcr, where
+/* Excludes glk, where a waiter may wait for the mode to change, and gcr, where
  * restricted threads wait outside the lock. */
 static bool has_one_queue(const struct lock_descriptor *lock)
 {

@@ -69,7 +69,7 @@ static void wait_for_signal(void)
     unlock();
 }
 
-/* With the lock or after unlocking. */
+/* Signals while it holds the lock, or after unlocking. */
 static void wake_waiters(unsigned waiters, bool all)
 {
     spin_until(load_acquire(&flag) == waiters);

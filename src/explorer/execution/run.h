@@ -23,7 +23,7 @@ extern struct run run;
 void run_begin(void);
 bool run_is_over(void);
 
-/* The choices; 0 for a run that is not over is a deadlock. */
+/* Returns the number of choices; 0 in a run that is not over means a deadlock. */
 unsigned run_choices(struct choice *into);
 
 /* Makes one choice and runs the thread to its next one. Returns false if that was a

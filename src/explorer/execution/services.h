@@ -8,7 +8,7 @@
 /* Ends the run with the verdict "assertion" unless the condition holds. */
 void expect(bool condition, const char *text);
 
-/* A number below `alternatives`; every one is explored. */
+/* Returns a number below `alternatives`; the search explores every one. */
 unsigned choose(unsigned alternatives);
 
 void move_to_node(unsigned node);
@@ -24,7 +24,7 @@ void watch_waiters(void);
 /* Begins an operation: the thread's waits no longer depend on what it read before. */
 void begin_operation(void);
 
-/* A new deadline, which may pass at any time from now on. */
+/* Returns a new deadline, which may pass at any time from now on. */
 const struct deadline *new_deadline(void);
 
 #endif

@@ -209,7 +209,7 @@ static void perform_deadline(struct thread *thread, uint16_t choice,
         thread->read_deadline = 1;
 }
 
-/* Operations on cells and fences; false if it is none of these. */
+/* Performs operations on cells and fences; returns false for all others. */
 static bool perform_on_memory(struct thread *thread, uint16_t choice,
                               struct counterexample_step *step)
 {
@@ -237,8 +237,8 @@ static bool perform_on_memory(struct thread *thread, uint16_t choice,
     }
 }
 
-/* Operations that wait, wake, choose or take several steps; false if the thread does
- * not continue yet. */
+/* Performs operations that wait, wake, choose or take several steps; returns false if
+ * the thread does not continue yet. */
 static bool perform_other(int index, uint16_t choice, struct counterexample_step *step)
 {
     struct thread *thread = &model.thread[index];

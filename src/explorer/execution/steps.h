@@ -14,10 +14,10 @@
 
 #include "explorer/base/model.h"
 
-/* The possible outcomes; 0 if the operation is not enabled. */
+/* Returns the number of possible outcomes; 0 if the operation is not enabled. */
 unsigned choices_of(int thread, uint16_t *choices);
 
-/* Performs the operation; false if the thread does not continue yet. */
+/* Performs the operation; returns false if the thread does not continue yet. */
 bool perform(int thread, uint16_t choice);
 
 /* Returns whether the request belongs to the block that the thread is in. */

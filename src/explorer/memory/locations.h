@@ -41,7 +41,7 @@ struct location *location_of_index(uint16_t cell);
 bool is_ordered_cell(const struct location *location);
 bool is_tracked(const struct location *location); /* as plain memory */
 
-/* Both restart the search if that is new. */
+/* Both restart the search if the fact is new. */
 void location_note_write(struct location *location);
 void location_note_race(struct location *location);
 

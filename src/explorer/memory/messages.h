@@ -8,7 +8,8 @@
 unsigned message_count(uint16_t cell);
 struct message *message_of(uint16_t cell, unsigned index);
 
-/* The positions in the cell's order that an access may choose; they return how many. */
+/* Both store the positions in the cell's order that an access may choose, and return
+ * how many there are. */
 unsigned load_choices(const struct thread *thread, uint16_t cell, uint16_t *choices);
 unsigned store_choices(const struct thread *thread, uint16_t cell, uint16_t *choices);
 unsigned change_choices(const struct thread *thread, const struct request *request,

@@ -55,7 +55,8 @@ static bool is_new(void)
     return visit(state_bytes + unhashed, saved - unhashed, (uint8_t)run.preemptions);
 }
 
-/* The choices in the current state; 0 if the run has ended or the state is known. */
+/* Returns the number of choices in the current state; 0 if the run has ended or the
+ * state is known. */
 static unsigned next_choices(struct choice *into)
 {
     if (run_is_over()) {

@@ -10,8 +10,8 @@
  *
  * I1. This is the partitioned ticket lock with so many slots that waiters rarely share
  *     one; I1 to I3 of partitioned.h hold unchanged. The published lock has flags in
- *     its slots and fails if there are more threads than slots. With numbers, it does
- *     not fail.
+ *     its slots and fails if there are more threads than slots. A lock with numbers
+ *     does not.
  *
  * Timed lock: as in ticket.h.
  */

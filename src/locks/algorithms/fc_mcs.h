@@ -11,9 +11,9 @@
  *
  * The global queue is that of mcs.h. Published requests are ids of waiters, so a thread
  * keeps no record for a lock that it does not wait for. A thread that finds all slots
- * in use forms a chain of its own. The combiner does not collect for a fixed time: it
- * continues until another combiner has spliced, and as long as the same waiter is last
- * in the global queue, which delays no thread.
+ * in use forms a chain of its own. The combiner does not collect for a fixed time. It
+ * collects until the last waiter of the global queue changes, because another thread
+ * has spliced; that delays no thread.
  *
  *   state[0..1]  {tail, next} of the global queue (mcs.h)
  *   state[3]  directory of the nodes' side blocks (side_memory.h)

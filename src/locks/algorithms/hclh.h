@@ -11,8 +11,8 @@
  * The global queue is that of clh.h. The master resets the local tail when it splices,
  * so the next arrival finds an empty queue and knows that it is the master; in the
  * paper it finds a mark on its predecessor, which must then not be reused too early.
- * The master does not wait for a fixed time: it waits until another master has spliced,
- * and as long as the same waiter is last in the global queue, which delays no thread.
+ * The master does not wait for a fixed time. It waits until the last waiter of the
+ * global queue changes, because another master has spliced; that delays no thread.
  *
  *   state[0..2]  the global queue's (clh.h)
  *   state[3]  directory of the local queues (side_memory.h)

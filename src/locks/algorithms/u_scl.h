@@ -5,7 +5,7 @@
  * "Avoiding scheduler subversion using scheduler-cooperative locks", EuroSys 2020.
  *
  * Idea: threads that hold a lock for long subvert a fair scheduler, because the others
- * wait and do not use their shares. So the lock accounts how long each thread holds it.
+ * wait and do not use their shares. So the lock measures how long each thread holds it.
  * A thread owns the lock for a slice, during which it may acquire it freely; then it is
  * banned until the others have had time to hold the lock for as long. Here slices and
  * bans are built on the two levels of malthusian.h: waiters sleep in the inner queue,

@@ -22,7 +22,8 @@ static void forked(void)
     session_forked();
 }
 
-/* For quick_exit, which runs no destructors. Runs after the program's handlers. */
+/* Ends the recording at quick_exit, which runs no destructors. It runs after the
+ * program's handlers. */
 static void exits_quickly(void)
 {
     session_ends(TRACE_EXITED);

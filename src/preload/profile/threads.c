@@ -4,8 +4,9 @@
 
 #include "profiler/session/session.h"
 
-/* The start functions of new threads. Not allocated by malloc, which the program may
- * have replaced. When all are in use, a thread starts without being registered. */
+/* The start functions of new threads. They are not allocated by malloc, which the
+ * program may have replaced. When all are in use, a thread starts without being
+ * registered. */
 struct start {
     void *(*function)(void *);
     thrd_start_t c11_function;

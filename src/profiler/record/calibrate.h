@@ -15,7 +15,7 @@ struct calibrate_operations {
     int (*next_lock)(pthread_mutex_t *), (*next_unlock)(pthread_mutex_t *);
 };
 
-/* Called inside. */
+/* Called while the thread is inside the recorder. */
 void calibrate(const struct calibrate_operations *operations);
 
 /* Measures the costs in the header again when there are several threads: a bare lock

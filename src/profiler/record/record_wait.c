@@ -104,7 +104,7 @@ void record_wait_end(struct record_wait *w, bool timed_out)
     me->shared->idle_ticks += waited;
     if (w->hold.count)
         w->hold.count->acquisitions++;
-    /* In sampled mode too: waits are never skipped. */
+    /* This holds in sampled mode too, because waits are never skipped. */
     if (w->mutex_was_held || (w->mutex && sampling.sampled_mode))
         begin_hold(w, now);
     if (!timed_out) {

@@ -9,8 +9,8 @@
  * there is no such thread, returns 0. */
 char procfs_state(uint32_t tid);
 
-/* The state, and the CPU that the thread runs on or ran on last. Returns false if there
- * is no such thread. */
+/* Stores the state, and the CPU that the thread runs on or ran on last. Returns false
+ * if there is no such thread. */
 struct procfs_state {
     char letter;
     int cpu;

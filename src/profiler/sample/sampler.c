@@ -180,7 +180,8 @@ void sampler_start(sampler_create *create)
     pthread_attr_destroy(&attributes);
 }
 
-/* Not nanosleep(), a cancellation point: the program's call is not one. */
+/* Does not call nanosleep(), which is a cancellation point, because the program's call
+ * is not one. */
 static void pause_quarter(void)
 {
     const struct timespec quarter = {0, TICK_NS / 4};

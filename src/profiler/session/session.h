@@ -21,7 +21,7 @@ void session_creates_thread(void);
 /* Called before the process may lose the ability to create a file. */
 void session_needs_file(void);
 
-/* The functions that the recorder itself calls; defined by the hooks. */
+/* The functions that the recorder itself calls. The hooks define them. */
 struct session_calls {
     sampler_create *create;
     struct calibrate_operations mutex;

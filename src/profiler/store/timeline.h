@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A timeline of bounded size. When it is full, every second sample is dropped, the
- * weight of the others is doubled, and from then on only every second one of the
- * samples kept so far is kept.
+ * weight of the others is doubled, and from then on new samples are kept at half the
+ * rate.
  */
 #ifndef HASP_PROFILER_STORE_TIMELINE_H
 #define HASP_PROFILER_STORE_TIMELINE_H

@@ -16,8 +16,8 @@ struct stack_proof {
     uintptr_t value[STACKS_PROVEN];
 };
 
-/* Returns whether they are still there. The stack pointer must be the same as then:
- * otherwise the memory above it may not be a stack. */
+/* Returns whether the addresses are still at these locations. The stack pointer must be
+ * unchanged since then; otherwise the memory above it may not be a stack. */
 static inline bool stack_proof_holds(const struct stack_proof *proof)
 {
     for (uint32_t i = 0; i < proof->count; i++)

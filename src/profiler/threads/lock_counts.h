@@ -17,7 +17,8 @@
 /* Creates the first table. Returns false when there is no memory for one. */
 bool lock_counts_create(struct recording *me);
 
-/* The calling thread's entry of a lock, with its site statistics; never NULL. */
+/* Returns the calling thread's entry of a lock, with its site statistics; never
+ * NULL. */
 struct trace_lock_count *lock_counts_find(struct recording *me, uintptr_t key,
                                           const struct record_as *as, void *caller);
 
@@ -26,7 +27,7 @@ struct trace_lock_count *lock_counts_find(struct recording *me, uintptr_t key,
  * acquisition of it. */
 void lock_counts_renew(struct recording *me, uintptr_t key);
 
-/* The acquisitions of a key by a thread, or 0. May be called by another thread. */
+/* Returns the acquisitions of a key by a thread, or 0. Any thread may call this. */
 uint64_t lock_counts_seen(const struct recording *thread, uintptr_t key);
 
 /* Moves the sums of a table that is not in the file to the locks' records. */

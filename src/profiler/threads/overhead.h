@@ -33,13 +33,13 @@ static inline uint64_t overhead_part(uint64_t took)
     return took < OVERHEAD_MOST ? took : OVERHEAD_MOST;
 }
 
-/* The start of a measurement: ticks minus the time spent on stacks so far. */
+/* Returns the start of a measurement: ticks minus the time spent on stacks so far. */
 static inline uint64_t overhead_begins(const struct recording *me)
 {
     return ticks() - me->stack_ticks;
 }
 
-/* The duration since then, stacks excluded. */
+/* Returns the duration since that start, without the time spent on stacks. */
 static inline uint64_t overhead_until(const struct recording *me, uint64_t began,
                                       uint64_t now)
 {

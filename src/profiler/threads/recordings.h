@@ -155,7 +155,7 @@ static inline void record_flush_pending(struct recording *me)
 struct recording *recordings_first(void);
 void recordings_add(struct recording *me);
 
-/* In a forked child. */
+/* Resets the module in a forked child. */
 void recordings_forget(void);
 
 #endif
