@@ -56,6 +56,20 @@ bool procfs_state_and_cpu(uint32_t tid, struct procfs_state *state)
     return true;
 }
 
+uint64_t procfs_accounted_at(uint32_t tid)
+{
+    static const char name[] = "se.exec_start";
+    char text[4096]; /* ms with six decimals */
+    if (!read_of(tid, "/sched", text, sizeof text))
+        return 0;
+    char *at = strstr(text, name);
+    at = at ? strchr(at, ':') : NULL;
+    if (!at)
+        return 0;
+    const uint64_t ms = strtoull(at + 1, &at, 10);
+    return *at == '.' ? ms * 1000000 + strtoull(at + 1, NULL, 10) : 0;
+}
+
 bool procfs_call(uint32_t tid, struct procfs_call *call, bool *readable)
 {
     char text[256];

@@ -17,6 +17,10 @@ struct procfs_state {
 };
 bool procfs_state_and_cpu(uint32_t tid, struct procfs_state *state);
 
+/* Returns the time in ns of its CPU's clock when the scheduler last accounted for the
+ * thread: for one that is not running, when it last ran. 0: not known. */
+uint64_t procfs_accounted_at(uint32_t tid);
+
 /* The system call that a thread is blocked in. */
 struct procfs_call {
     long number; /* or enum trace_no_call */

@@ -7,6 +7,7 @@
 #include "profiler/sample/sample_holds.h"
 #include "profiler/sample/sample_tasks.h"
 #include "profiler/sample/sample_waiters.h"
+#include "profiler/sample/thread_state.h"
 #include "profiler/store/modules.h"
 #include "profiler/sample/sample_process.h"
 #include "profiler/sample/procfs.h"
@@ -93,6 +94,7 @@ static uint64_t cpu_ns(void)
 static bool sample(uint32_t tick, uint32_t ticks)
 {
     clock_read(&trace->latest);
+    thread_states_begin();
     bool waited = sample_waiters(ticks);
     sample_holds(tick % (SAMPLER_HZ / 10) == 0);
     if (tick % (SAMPLER_HZ / 10) == 0) {

@@ -3,9 +3,9 @@
  * What a thread does at this moment.
  *
  * The kernel has one state for running threads and those that wait for a CPU. They
- * differ in their CPU time: it grows while the sampler reads the state. A thread that
- * is not running and whose last CPU is now the sampler's may have been interrupted by
- * the sampler itself, so nothing is known about it.
+ * differ in their CPU time: it grows while the sampler reads the state. But the sampler
+ * itself may have interrupted a thread on its CPU. Such a thread last ran just before
+ * the sampler woke up; if the kernel does not tell that time, its state is not known.
  */
 #ifndef HASP_PROFILER_SAMPLE_THREAD_STATE_H
 #define HASP_PROFILER_SAMPLE_THREAD_STATE_H
@@ -17,6 +17,9 @@ struct thread_state {
     bool on_cpu; /* of 'R' */
     struct procfs_call call;
 };
+
+/* Call when the sampler has woken up. */
+void thread_states_begin(void);
 
 /* Returns false if the state is not known. Notes in the header what cannot be read. */
 bool thread_state_read(uint32_t tid, struct thread_state *state);

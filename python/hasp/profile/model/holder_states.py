@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from hasp.profile.model.holding import HolderState, Holding, StateShare
-from hasp.profile.model.sites import HASP, Sites, Stacks
+from hasp.profile.model.sites import Sites, Stacks
 from hasp.profile.model.system_calls import SystemCalls, state_in
 from hasp.profile.symbols.frame import Stack
 from hasp.profile.trace.format import ChunkKind, LockKind, NoCall, Records, Unread
@@ -18,6 +18,7 @@ from hasp.profile.trace.reader import Trace
 
 T = TypeVar("T")
 IDLE = (LockKind.CONDITION, LockKind.BARRIER_OBJECT)
+LIBRARY = "libhasp.so"
 OLD = "recorded by a version of Hasp that did not measure it"
 NO_STATES = "the program's threads cannot be inspected: /proc is missing or hidden"
 NO_CALLS = (
@@ -109,7 +110,7 @@ class HolderStates:
 
 def waits_in_hasp(stack: Stack) -> bool:
     """Return true if a lock of Hasp blocks there."""
-    return any(frame.module.startswith(HASP) for frame in stack[:3])
+    return any(frame.module == LIBRARY for frame in stack[:1])
 
 
 def _share(state: HolderState, seen: list[Seen], total: int) -> StateShare:

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""The sampler's view of holders, in programs whose holders do something known."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from preload import matrix
+from profiler.recorded import record
+
+from hasp.profile.model.build import load
+from hasp.profile.model.holding import Holding, HolderState
+from hasp.profile.model.profile import Profile, Site
+
+pytestmark = pytest.mark.timeout(2 * matrix.TIME_LIMIT)
+
+FEWEST = 5  # samples; the sampler takes 20 to 60 in each case
+MOSTLY = 0.7
+
+
+def recorded(
+    program: str, case: str, path: Path, name: str = "mutex"
+) -> tuple[Profile, Site]:
+    """Return the profile of a case, and the site of the lock that it named."""
+    found = record(program, case, None, path)
+    profile = load(path)
+    number = found.number(name)
+    site = profile.site_of(number)
+    assert site
+    return profile, site
+
+
+def holding_of(case: str, path: Path) -> Holding:
+    profile, site = recorded("holders", case, path)
+    assert profile.holding_absent is None
+    assert site.holding and site.holding.samples >= FEWEST
+    return site.holding
+
+
+STATES = {
+    "asleep": (HolderState.ASLEEP, "clock_nanosleep"),
+    "reads": (HolderState.IO, "read"),
+    "waits_for_lock": (HolderState.LOCK, None),
+    "waits_for_event": (HolderState.EVENT, None),
+    "futex": (HolderState.FUTEX, "futex"),
+}
+
+
+@pytest.mark.parametrize("case", STATES)
+def test_states_of_blocked_holders(case: str, tmp_path: Path) -> None:
+    state, call = STATES[case]
+    holding = holding_of(case, tmp_path / "trace")
+    assert holding.states[0].state is state
+    assert holding.share(state) > MOSTLY
+    assert holding.states[0].call == call
+
+
+def test_where_a_holder_blocks(tmp_path: Path) -> None:
+    holding = holding_of("reads", tmp_path / "trace")
+    functions = [frame.function for frame in holding.states[0].stack]
+    assert "reads" in functions
+
+
+def test_the_lock_that_a_holder_waits_for(tmp_path: Path) -> None:
+    found = record("holders", "waits_for_lock", None, tmp_path / "trace")
+    profile = load(tmp_path / "trace")
+    outer, inner = (profile.site_of(found.number(n)) for n in ("mutex", "other"))
+    assert outer and inner and outer.holding
+    assert outer.holding.states[0].waits_for == inner.number
+
+
+def test_a_computing_holder_runs_as_long_as_it_has_a_cpu(tmp_path: Path) -> None:
+    profile, site = recorded("holders", "running", tmp_path / "trace")
+    holding = site.holding
+    assert holding and holding.samples >= FEWEST
+    assert holding.share(HolderState.RUNNING, HolderState.READY) > MOSTLY
+    cpu = max(thread.cpu_ns for thread in profile.threads) / profile.duration_ns
+    assert abs(holding.share(HolderState.RUNNING) - cpu) < 0.3
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs")
+def test_a_holder_that_shares_its_cpu_is_preempted(tmp_path: Path) -> None:
+    holding = holding_of("preempted", tmp_path / "trace")
+    ready, runs = (
+        holding.share(state) for state in (HolderState.READY, HolderState.RUNNING)
+    )
+    assert ready > runs
+    assert ready + runs > MOSTLY
+
+
+def test_functions_that_hold(tmp_path: Path) -> None:
+    _, site = recorded("holders", "functions", tmp_path / "trace")
+    long, brief = site.holders
+    assert (long.function, brief.function) == ("hold_long", "hold_briefly")
+    assert (long.holds, brief.holds) == (40, 40)
+    assert long.share > 2 * brief.share
+    assert long.mean_ns and long.mean_ns >= 9e6
+
+
+def test_a_lock_that_is_never_released(tmp_path: Path) -> None:
+    found = record("holders", "never_released", None, tmp_path / "trace")
+    profile = load(tmp_path / "trace")
+    (held,) = profile.held_at_end
+    assert held.lock == found.number("mutex")
+    assert held.waiters == 1
+    assert not held.thread_ended
+    assert held.duration_ns and held.duration_ns >= 2e8
+
+
+def test_threads_asleep_for_a_lock_do_not_want_a_cpu(tmp_path: Path) -> None:
+    profile, _ = recorded("holders", "asleep", tmp_path / "trace")
+    assert profile.runnable is None or profile.runnable < 2
+
+
+def test_blocked_threads_without_a_recorded_wait(tmp_path: Path) -> None:
+    profile, _ = recorded("holders", "futex", tmp_path / "trace")
+    foreign = profile.foreign
+    assert foreign and profile.foreign_absent is None
+    # One of three threads; another joins a thread, and one waits for the mutex.
+    assert 0 < foreign.blocked < foreign.samples
+    assert foreign.modules == {"profile_holders": 1.0}
+
+
+def test_waits_for_locks_and_joins_are_not_foreign(tmp_path: Path) -> None:
+    profile, _ = recorded("holders", "waits_for_lock", tmp_path / "trace")
+    assert profile.foreign and profile.foreign.samples and not profile.foreign.blocked
