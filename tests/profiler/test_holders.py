@@ -11,7 +11,7 @@ from preload import matrix
 from profiler.recorded import record
 
 from hasp.profile.model.build import load
-from hasp.profile.model.holding import Holding, HolderState
+from hasp.profile.model.holding import HolderState, Holding
 from hasp.profile.model.profile import Profile, Site
 
 pytestmark = pytest.mark.timeout(2 * matrix.TIME_LIMIT)
