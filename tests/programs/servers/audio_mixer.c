@@ -22,10 +22,11 @@ static unsigned handle(struct request *request)
     pthread_mutex_lock(&mixer.lock);
     for (unsigned i = 0; i < FRAMES; i++)
         mixer.level[channel][i] += frames[i];
+    uint64_t peak = checksum(mixer.level[channel], sizeof frames, 0);
     pthread_mutex_unlock(&mixer.lock);
     if (request->number % 100 == 0) {
         pthread_mutex_lock(&meters_lock);
-        peaks[channel]++;
+        peaks[channel] = peak;
         pthread_mutex_unlock(&meters_lock);
     }
     return 1;

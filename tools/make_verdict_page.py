@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Write docs/verdicts.md from docs/data/verdicts.json.
+
+That file comes from `tools/verdict_corpus.py --half both`, once with `--state before`
+and once with `--state after`, and from `tools/verdict_corpus.py --half both --fixes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from verdict_corpus import DATA, Result, count, read_data, results
+from verdict_truth import FOLDERS, HEALTHY, ROOT, THREADS, Program, programs
+
+PAGE = ROOT / "docs/verdicts.md"
+STATES = {"before": "rules", "after": "causes"}
+WHAT = ("lock", "cause", "remedy")
+
+HEAD = """\
+# How often the verdict is right
+
+`tools/make_verdict_page.py` writes this page from [the data](data/verdicts.json).
+
+{number} small servers in C and C++ (`tests/programs/servers`) have one known lock
+fault each, or none. Half of them were set aside when they were written: the verdict's
+rules were fitted to the *tuning* half only, and the *set-aside* half was run at the
+end. Each program has several locks and background work, and ran with 1, 2, 4 and 8
+threads on two CPUs, for one second; where the verdict itself doubted the measurement,
+a second time.
+
+- **lock**: the verdict names the mutex at fault, or none where none is.
+- **cause**: it names the fault, one of {causes}, or that there is none. Where the fault
+  does not exist with that number of threads (nobody contends with a single thread),
+  only the causes that `truth.toml` lists are right, usually *not-locks*.
+- **remedy**: each program has working variants with remedies (`--fix`). The advice is
+  right if its variant gains at least 80 % of what the best variant gains, as measured
+  below; for faults that cost no throughput, if it is the one that removes the fault.
+
+The state *before* is the advisor's rules, whose sentence was mapped to causes and
+remedies (`tools/verdict_words.py`); *after* is the diagnosis by cause.
+
+    tools/verdict_corpus.py --half both  # what is missing is run, and counted
+    tools/verdict_corpus.py --half both --fixes  # the gains
+    tools/make_verdict_page.py
+"""
+
+COUNTS = "| half | {} | verdicts | lock | cause | remedy |\n|---|---|---|---|---|---|"
+
+
+def counts_row(label: str, judged: Iterable[Result]) -> str:
+    """Return a row of a table: how many verdicts are right about what."""
+    counts = count(judged)
+    whole = counts["all"]
+    cells = [
+        f"{counts[name]} ({counts[name] / whole:.0%})" if whole else "-"
+        for name in WHAT
+    ]
+    return f"| {label} | {whole} | {' | '.join(cells)} |"
+
+
+def summary(data: dict[str, Any]) -> Iterator[str]:
+    """Yield the table of both halves before and after."""
+    yield "## Right verdicts\n"
+    yield COUNTS.format("state")
+    for half in FOLDERS:
+        for state in STATES:
+            judged = [one for one in results(data, state) if one.program.half == half]
+            yield counts_row(f"{half} | {state}", judged)
+    yield "\nBy number of threads, after:\n"
+    yield COUNTS.format("threads")
+    for half in FOLDERS:
+        for threads in THREADS:
+            judged = [
+                one
+                for one in results(data, "after")
+                if one.program.half == half and one.threads == threads
+            ]
+            yield counts_row(f"{half} | {threads}", judged)
+    yield ""
+
+
+def cell(found: Result | None) -> str:
+    """Return what stands in the table of programs for one verdict."""
+    if found is None:
+        return "-"
+    right = found.judgement
+    if right.lock and right.cause and right.remedy:
+        return "right"
+    wrong = [name for name in WHAT if not getattr(right, name)]
+    if "cause" in wrong:
+        return f"*{found.verdict.get('cause') or 'no cause'}*"
+    return f"wrong {' and '.join(wrong)}"
+
+
+def by_program(data: dict[str, Any], half: str) -> Iterator[str]:
+    """Yield the table of one half: each program's verdicts after the change."""
+    found = {(one.program.name, one.threads): one for one in results(data, "after")}
+    yield f"## The {half} half, after\n"
+    yield "A cause in italics is a wrong one that the verdict named.\n"
+    yield "| program | fault | 1 thread | 2 | 4 | 8 |\n|---|---|---|---|---|---|"
+    for program in programs():
+        if program.half == half:
+            cells = [cell(found.get((program.name, threads))) for threads in THREADS]
+            yield f"| {program.name} | {program.cause} | {' | '.join(cells)} |"
+    yield ""
+
+
+def gain_row(data: dict[str, Any], program: Program) -> str:
+    """Return the row with the gains of a program's variants."""
+    gains = data["gains"].get(program.name, {})
+    cells = []
+    for threads in THREADS:
+        ratios = gains.get(str(threads), {})
+        listed = [f"{name} {ratio:.2f}" for name, ratio in ratios.items()]
+        cells.append(", ".join(listed) or "-")
+    return f"| {program.name} | {' | '.join(cells)} |"
+
+
+def gains_table(data: dict[str, Any]) -> Iterator[str]:
+    """Yield the table of the gains."""
+    yield "## What the variants gain\n"
+    yield (
+        "Throughput as a multiple of the faulty variant's, median of interleaved\n"
+        "runs, where the fault exists and costs throughput.\n"
+    )
+    yield "| program | 1 thread | 2 | 4 | 8 |\n|---|---|---|---|---|"
+    for program in programs():
+        if program.has_gains():
+            yield gain_row(data, program)
+    yield ""
+
+
+def page(data: dict[str, Any]) -> str:
+    """Return the whole page."""
+    causes = sorted({one.cause for one in programs()} - set(HEALTHY))
+    parts = [
+        HEAD.format(number=len(programs()), causes=f"{len(causes)} and the healthy")
+    ]
+    parts += summary(data)
+    for half in FOLDERS:
+        parts += by_program(data, half)
+    parts += gains_table(data)
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def main() -> None:
+    """Write the page."""
+    text = page(read_data(DATA))
+    beside = Path(f"{PAGE}.new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(PAGE)
+
+
+if __name__ == "__main__":
+    main()
