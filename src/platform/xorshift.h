@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Returns the next state. The first state must not be 0; then no state is. */
+/* Returns the next state. If the first state is not 0, no later one is. */
 static inline uint32_t xorshift32(uint32_t state)
 {
     state ^= state << 13;

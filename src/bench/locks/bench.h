@@ -34,7 +34,7 @@ struct result {
     double seconds;       /* measured time */
     double operations;    /* number of operations that the value is based on */
     double fairness;      /* fewest over most operations of a thread, 0 to 1 */
-    double starvation_ms; /* longest time without an operation of a thread */
+    double starvation_ms; /* longest time in which a thread completed no operation */
     const char *outcome;  /* "ok", "hang", "collapse" or "failed" */
     char reason[160];     /* in words; empty if ok */
 };
@@ -54,7 +54,7 @@ struct bench_case {
     const char *summary;
 };
 
-/* THE list of cases, in the order of reports. */
+/* The only list of cases, in the order of reports. */
 extern const struct bench_case bench_cases[];
 extern const unsigned bench_case_count;
 

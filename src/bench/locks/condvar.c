@@ -117,7 +117,7 @@ static void work_queue(struct worker *worker)
     bool puts = worker->index % 2 == 0;
     while (puts ? queue_put() : queue_take()) {
         count_one(worker);
-        /* Only producers close the queue; the items in it are still taken. */
+        /* Only producers close the queue, and its remaining items are still taken. */
         if (puts && crew_stopped(&queue.crew))
             queue_close();
     }

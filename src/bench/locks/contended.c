@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads that contend for one lock, with a short critical section that increments a
- * counter in a line of its own. Lost updates show that the lock does not exclude, and
- * make the result invalid.
+ * counter in a line of its own. Lost updates show that the lock does not ensure mutual
+ * exclusion, and make the result invalid.
  */
 #include "bench/locks/harness.h"
 #include "bench/locks/operations.h"

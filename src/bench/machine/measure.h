@@ -46,7 +46,7 @@ struct measure {
     const char *summary;
 };
 
-/* THE list of measurements. */
+/* The only list of measurements. */
 extern const struct measure measures[];
 extern const unsigned measure_count;
 

@@ -16,7 +16,8 @@ enum {
     /* Reciprocal seconds: a thread that did not run for this long was descheduled;
      * shorter gaps are interrupts. */
     GAPS_PER_SECOND = 5000,
-    /* Long enough for the sleeper to fall asleep and its CPU to become idle. */
+    /* This is long enough for the sleeper to fall asleep and for its CPU to become
+     * idle. */
     SLEEP_PER_SECOND = 5000,
 };
 

@@ -42,7 +42,7 @@ enum { PUBLISHED_PAUSES = 24 };
  * pass the same size. */
 void *published_body(struct lock *lock, size_t bytes);
 
-/* The number of the calling thread, from 0. */
+/* Returns the number of the calling thread, from 0. */
 static inline uint32_t published_thread(void)
 {
     uint32_t thread = current_thread() - 1;

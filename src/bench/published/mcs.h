@@ -29,7 +29,7 @@ static inline struct published_mcs published_mcs_of(struct lock *lock)
     return (struct published_mcs){(void *)body, (void *)(body + states)};
 }
 
-/* The node of the calling thread. */
+/* Returns the node of the calling thread. */
 static inline struct published_mcs_node *
 published_mcs_mine(const struct published_mcs *mcs)
 {

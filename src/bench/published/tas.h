@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Test-and-set; likewise compare-and-set; and test-and-test-and-set with bounded
- * exponential backoff. T. Anderson, TPDS 1990; J. Mellor-Crummey, M. Scott, TOCS 1991.
- * The bound of the pauses, and their randomness, from libslock.
+ * Test-and-set, compare-and-set, and test-and-test-and-set with bounded exponential
+ * backoff. T. Anderson, TPDS 1990; J. Mellor-Crummey, M. Scott, TOCS 1991. The bound of
+ * the pauses, and their randomness, are those of libslock.
  *
  *   word  0 free, 1 held
  */

@@ -5,7 +5,7 @@
  *
  * The ledger is in the first guarded line, so it costs no further transfer unless a
  * section accesses no lines. Each section increments counters in its lines; lost
- * updates show that the lock does not exclude.
+ * updates show that the lock does not ensure mutual exclusion.
  */
 #ifndef HASP_BENCH_WORKLOADS_GUARDED_H
 #define HASP_BENCH_WORKLOADS_GUARDED_H

@@ -91,7 +91,7 @@ static void put(struct run *run, struct worker *worker, struct task_queue *queue
     acquire(run, worker, queue);
     uint64_t waiting = load_relaxed(&queue->waiting);
     if (waiting <
-        all_tasks(run)) { /* else the lock does not exclude; the check fails */
+        all_tasks(run)) { /* else there is no mutual exclusion; the check fails */
         store_relaxed(&queue->tasks[waiting], task);
         store_relaxed(&queue->waiting, waiting + 1);
     }

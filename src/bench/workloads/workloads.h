@@ -61,7 +61,7 @@ enum { SETTINGS_MAX = 16 };
 struct workload {
     const char *name, *summary;
     /* Applications of the lock study (Guerraoui et al., "Lock - Unlock: Is That All?",
-     * ACM TOCS 2019) that use their locks so; NULL for micro-benchmarks. */
+     * ACM TOCS 2019) that use their locks in this way; NULL for micro-benchmarks. */
     const char *shape_of;
     const char *shorthand; /* name:N sets this knob, or NULL */
     unsigned threads_least, threads_most;

@@ -38,7 +38,7 @@ static void insert(struct thread *thread, uint16_t index, unsigned at,
 {
     struct cell *cell = touched(index);
     thread->iteration.writes++;
-    /* A thread that reads old values for ever is not a finding. */
+    /* A thread that reads old values for ever does not count as a finding. */
     if (cell->count == MESSAGES && thread->iteration.writes >= MESSAGES &&
         !thread->iteration.stale)
         fail("runaway loop", "thread %d has written %d times, not waiting, last to %s",

@@ -25,8 +25,8 @@
 #include "locks/algorithms/futex.h"
 #include "locks/algorithms/lock_defaults.h"
 
-/* Spins beyond twice the average, so that it can grow; the weight of the past is 1 - 1
- * / ADAPTIVE_WEIGHT. Both as in glibc. */
+/* Spins beyond twice the average, so that the average can grow; the weight of the past
+ * is 1 - 1 / ADAPTIVE_WEIGHT. Both are as in glibc. */
 enum { ADAPTIVE_MORE = 10, ADAPTIVE_WEIGHT = 8 };
 
 static inline void adaptive_before_release(struct lock *lock)

@@ -70,9 +70,9 @@ static inline bool barging_trylock(struct atomic_u32 *word)
     return false;
 }
 
-/* Spins at the word, counted in it; returns true once it has acquired, and false at
- * once if `most` others spin already. `slept`: BARGING_SLEEPERS after a sleep (B2),
- * otherwise 0. */
+/* Spins at the word, and counts itself there. Returns true once it has acquired the
+ * lock, and false at once if `most` others spin already. `slept`: BARGING_SLEEPERS
+ * after a sleep (B2), otherwise 0. */
 static inline bool barging_spin(struct atomic_u32 *word, uint32_t most, uint32_t slept)
 {
     uint32_t seen = load_relaxed(word);
@@ -118,10 +118,10 @@ static inline bool barging_calm_down(struct atomic_u32 *word)
     return false;
 }
 
-/* Waits until it has the lock, asleep or (SPIN) awake and not counted. The thread
- * becomes impatient after it has been passed over `patience` times: woken to find the
- * lock taken again, or one spin. Once woken, it spins if fewer than `most` others
- * do. */
+/* Waits for the lock until it has it, asleep or (SPIN) awake but not counted. The
+ * thread becomes impatient after it has been passed over `patience` times: woken to
+ * find the lock taken again, or one spin. Once woken, it spins if fewer than `most`
+ * others do. */
 static inline bool barging_wait(struct atomic_u32 *word, enum waiting waiting,
                                 uint32_t most, uint32_t patience,
                                 const struct deadline *deadline)
@@ -159,7 +159,7 @@ static inline bool barging_wait(struct atomic_u32 *word, enum waiting waiting,
     }
 }
 
-/* `insist`: wakes a sleeper even if there are spinners. */
+/* Releases the word. `insist`: wakes a sleeper even if there are spinners. */
 static inline void barging_release(struct atomic_u32 *word, enum waiting waiting,
                                    bool insist)
 {

@@ -66,8 +66,8 @@ static inline bool clh_fast(struct lock *lock)
     return acquire_if(&clh->tail, number, number + CLH_NUMBER);
 }
 
-/* The caller holds the lock through its waiter `self`: exchanges that for a number, if
- * no thread has queued behind it. */
+/* The caller holds the lock through its waiter `self`. If no thread has queued behind
+ * it, the waiter is exchanged for a number. */
 static inline void clh_settle(struct clh *clh, struct waiter *self)
 {
     uint32_t tail = clh_name(self->link.id);
@@ -156,7 +156,7 @@ clh_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
     return clh_wait_behind(lock, self, before, waiting, deadline);
 }
 
-/* Called after clh_fast: walks through the nodes that timed-out waiters left behind. */
+/* Called after clh_fast: follows the nodes that timed-out waiters left behind. */
 static __attribute__((noinline, unused)) bool clh_retry(struct lock *lock,
                                                         enum waiting waiting)
 {

@@ -80,8 +80,8 @@ static inline uint32_t cna_join(uint32_t last, uint32_t next)
     return first;
 }
 
-/* mcs_unlink, except that the secondary queue becomes the main queue if that is empty
- * now. */
+/* Does the same as mcs_unlink, except that the secondary queue becomes the main queue
+ * if the main queue is empty now. */
 static inline void cna_unlink(struct mcs *mcs, struct atomic_u32 *order,
                               struct waiter *head)
 {

@@ -29,8 +29,8 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/outer_latch.h"
 
-/* So that two epochs admit as many bypasses as the queue allows handovers within a
- * node. */
+/* With this limit, two epochs admit as many bypasses as the queue allows handovers
+ * within a node. */
 enum { FISSILE_BYPASSES = (HANDOVER_LIMIT + 1) / 2 };
 
 _Static_assert((int)FISSILE_BYPASSES <= (int)OUTER_LATCH_COUNT, "counted in mode");

@@ -115,8 +115,8 @@ static inline void futex_adopt(struct lock *lock, struct waiter *waiter)
  * FUTEX_SHARED. */
 static inline void futex_relock(struct lock *lock, bool biased)
 {
-    /* The thread is awake, and the signalling thread is about to release: spin
-     * briefly. */
+    /* The thread is awake, and the signalling thread is about to release the lock, so
+     * spin briefly. */
     for (uint32_t spins = spin_limit() / 4 + 1; spins; spins -= relax_at_most(spins)) {
         if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, 2))
             return;

@@ -54,7 +54,8 @@ enum { GCR_LIMIT = 4 };
  * acquisitions, and frequent enough that no waiter starves. */
 enum { GCR_NAPS = HANDOVER_LIMIT < 4 ? 1 : 4, GCR_NAP_NS = 50000 };
 
-/* The set counts as not full if it is so for this fraction of the spin limit. */
+/* The set counts as not full if it has not been full for this fraction of the spin
+ * limit. */
 enum { GCR_QUIET_PART = 4 };
 
 struct gcr {
@@ -63,8 +64,8 @@ struct gcr {
     struct atomic_u32 next, key; /* only for gcr_by_address() */
 };
 
-/* The place in which the wrapper keeps the id of its side block. A lock with a state of
- * at most 12 bytes leaves it the last word of the state. In larger ones that word is
+/* The location in which the wrapper keeps the id of its side block. A lock with a state
+ * of at most 12 bytes leaves it the last word of the state. In larger ones that word is
  * usually the lock's directory, which has a spare word after those of its blocks. For
  * the rest, the library finds the block by the lock's address. */
 enum gcr_home { GCR_IN_STATE, GCR_IN_DIRECTORY, GCR_BY_ADDRESS };
@@ -75,7 +76,8 @@ void gcr_forget_address(const struct lock *lock);
 _Static_assert(sizeof(struct gcr) <= sizeof(((struct side_block *)0)->words),
                "fits into a side block");
 
-/* Enough threads to keep the lock busy: the next holder, or a few if there are CPUs. */
+/* Returns enough threads to keep the lock busy: the next holder, or a few if there are
+ * CPUs. */
 static inline uint32_t gcr_limit(void)
 {
     uint32_t cpus = cpu_count();
@@ -121,8 +123,9 @@ static inline bool gcr_join(struct gcr *gcr)
     return false;
 }
 
-/* Joins if no thread joins or leaves while the top watches. Otherwise the circulating
- * threads keep the lock busy, although each of them is outside the set briefly. */
+/* The top joins if no thread joins or leaves while it watches. Otherwise the
+ * circulating threads keep the lock busy, although each of them is outside the set
+ * briefly. */
 static inline bool gcr_join_quiet(struct gcr *gcr)
 {
     uint32_t before = load_relaxed(&gcr->admission), seen = before;

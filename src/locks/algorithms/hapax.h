@@ -107,8 +107,8 @@ static inline void hapax_call(uint64_t value)
 }
 
 /* In a child, before the repair, threads arrive on the fast path only. So the last
- * arrival belongs to the parent if it is not of that kind, does not hold the lock and
- * has not departed. */
+ * arrival belongs to the parent if it was not on the fast path, does not hold the lock
+ * and has not departed. */
 static inline void hapax_forget(struct lock *lock, bool held)
 {
     struct hapax *own = hapax_of(lock);
@@ -116,8 +116,8 @@ static inline void hapax_forget(struct lock *lock, bool held)
     uint64_t arrive = load_relaxed(&own->arrive);
     if (arrive == last || arrive & HAPAX_FAST)
         return;
-    /* An exchange: `arrive` may be older than `depart`, which then belongs to a thread
-     * that has arrived since. */
+    /* This is an exchange because `arrive` may be older than `depart`, which then
+     * belongs to a thread that has arrived since. */
     if (compare_exchange_relaxed(&own->arrive, &arrive, last) && !held &&
         depart != last)
         store_relaxed(&own->depart, last);

@@ -27,7 +27,7 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/spinlock.h"
 
-/* The far pause starts longer and has a higher limit, both by this factor. */
+/* The far pause starts longer and has a higher limit, each by this factor. */
 enum { HBO_FARTHER = 8 };
 
 static inline struct atomic_u32 *hbo_node(struct lock *lock)

@@ -71,7 +71,7 @@ static inline bool hclh_trylock(struct lock *lock)
     return clh_trylock(lock, SPIN);
 }
 
-/* Queues in the node's queue, and through it in the global one; returns the name to
+/* Queues in the node's queue, and through it in the global one. Returns the name to
  * wait for. */
 static inline uint32_t hclh_enqueue(struct lock *lock, uint32_t self)
 {

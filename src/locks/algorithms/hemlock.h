@@ -107,8 +107,8 @@ static inline bool hemlock_leave(struct clh *clh, struct waiter *self, uint32_t 
     return true;
 }
 
-/* clh_settle, except that a successor may still be about to announce that it has
- * left. */
+/* Does the same as clh_settle, except that a successor may still be about to announce
+ * that it has left. */
 static inline void hemlock_settle(struct clh *clh, struct waiter *self)
 {
     uint32_t tail = clh_name(self->link.id);

@@ -42,7 +42,7 @@ static inline bool latch_take(struct latch *latch)
     return acquire_if(&latch->taken, seen, seen + LATCH_STEP);
 }
 
-/* Free and not kept. */
+/* Returns whether the latch is free and not kept. */
 static inline bool latch_is_free(struct latch *latch)
 {
     return load_relaxed(&latch->taken) == load_relaxed(&latch->released);

@@ -86,7 +86,7 @@ static inline void mcs_unlink(struct mcs *mcs, struct waiter *head)
     store_relaxed(&mcs->next, next);
 }
 
-/* `head` has the lock: takes its node out of the queue. */
+/* Takes the node of `head`, which has the lock, out of the queue. */
 static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
 {
     mcs_unlink(mcs, head);

@@ -34,8 +34,9 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/mcs.h"
 
-/* In microseconds. A running waiter publishes about ten times within the first; a
- * critical section longer than a context switch, the second, is worth a yield. */
+/* Both are in microseconds. A running waiter publishes about ten times within the
+ * first. A critical section longer than the second, a context switch, is worth a
+ * yield. */
 enum { MCS_TIMEPUB_SILENCE = 20, MCS_TIMEPUB_SECTION = 50 };
 
 struct mcs_timepub {
@@ -53,7 +54,7 @@ static inline struct atomic_u32 *mcs_timepub_published(struct waiter *waiter)
     return &waiter->more[0];
 }
 
-/* Wraps around in an hour: then a preempted waiter may seem to run. */
+/* The time wraps around in an hour; a preempted waiter may then seem to run. */
 static inline uint32_t mcs_timepub_now(void)
 {
     return (uint32_t)(ticks_to_ns(ticks()) / 1000);

@@ -30,7 +30,7 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/memory/fork_repair.h"
 
-/* No limit on the number of spinners. */
+/* The number of spinners is not limited. */
 enum { MUTEXEE_SPINNERS = 1 << 24 };
 
 /* Number of times that a sleeper may be woken in vain. */
@@ -77,7 +77,7 @@ static inline void mutexee_lock(struct lock *lock, uint32_t spinners)
     mutexee_timedlock(lock, spinners, NULL);
 }
 
-/* The word shows more than HELD. */
+/* Called if the word shows more than HELD. */
 static __attribute__((noinline, unused)) void mutexee_unlock_wanted(struct lock *lock)
 {
     struct atomic_u32 *word = &lock->state[0], *skipped = &lock->state[1];

@@ -40,7 +40,7 @@ enum {
     OUTER_LATCH_COUNT = OUTER_LATCH_EPOCH - 1
 }; /* in mode */
 
-/* State of the inner lock's holder. */
+/* The state of the inner lock's holder, the alpha. */
 struct outer_latch_alpha {
     uint32_t mode;           /* before it queued */
     struct atomic_u32 order; /* cna.h */

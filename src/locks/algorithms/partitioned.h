@@ -35,9 +35,9 @@
 #include "locks/algorithms/ticket.h"
 #include "locks/memory/side_memory.h"
 
-/* Spins on a slot before the tokens in the lock are checked again: far more than a
- * queue of dozens takes, because otherwise handovers would wait for the checks of all
- * waiters. */
+/* Number of spins on a slot before the tokens in the lock are checked again. It is far
+ * more than a queue of dozens of waiters takes, because otherwise handovers would wait
+ * for the checks of all waiters. */
 enum { SLOT_PATIENCE = CLOCK_SPINS * CLOCK_SPINS * ((CLOCK_SPINS + 3) / 4) };
 
 /* The range of a lock's slots in its directory. */
@@ -130,7 +130,7 @@ static inline bool slots_spin(struct lock *lock, uint32_t number, struct slots s
         return spinner_spin(spinner, deadline);
     }
     struct atomic_u32 *slot = slots_of(directory, number, slots);
-    /* A short spin first, because afterwards only the slot is checked. */
+    /* Spins briefly first, because afterwards only the slot is checked. */
     if (!spinner_spin_many(spinner, 2, deadline))
         return false;
     uint32_t left = SLOT_PATIENCE;

@@ -92,7 +92,7 @@ static inline void reciprocating_settle(struct reciprocating *own, struct waiter
         waiter_give(self);
         return;
     }
-    /* Read by a later holder: ordered by the releases in between. */
+    /* A later holder reads this; the releases in between order it. */
     self->may_change = true;
     store_relaxed(reciprocating_timed_out(self), 0);
     store_relaxed(&self->cell, WAITER_LEFT);

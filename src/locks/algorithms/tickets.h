@@ -31,8 +31,8 @@ struct tickets {
 struct ticket_kind {
     /* Returns true if the number is being served (acquire). */
     bool (*served)(struct lock *, uint32_t number);
-    /* Called by the holder of the previous number: the release. Touches nothing of the
-     * lock after the store that announces the number. */
+    /* Called by the holder of the previous number; this is the release. It does not
+     * touch the lock after the store that announces the number. */
     void (*serve)(struct lock *, uint32_t number);
     /* Spins for a while, waiting for the number; returns false if the deadline has
      * passed. */
@@ -72,7 +72,7 @@ tickets_forget(struct lock *lock, bool held, const struct ticket_kind *kind)
 static inline uint32_t tokens_left(struct tickets *tickets)
 {
     uint32_t first = load_relaxed(&tickets->left);
-    /* An estimate: the waiter may belong to another thread by now. */
+    /* This is an estimate, because the waiter may belong to another thread by now. */
     return first ? load_relaxed(&waiter_at(first)->more[0]) : 0;
 }
 
@@ -96,7 +96,8 @@ retire_token(struct lock *lock, uint32_t number, const struct ticket_kind *kind)
     return true;
 }
 
-/* Retires every token that can be retired, in whatever order that becomes possible. */
+/* Retires every token that can be retired, in the order in which that becomes
+ * possible. */
 static inline __attribute__((always_inline)) void
 retire_tokens(struct lock *lock, const struct ticket_kind *kind)
 {

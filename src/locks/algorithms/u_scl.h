@@ -51,8 +51,8 @@
  * the paper. */
 enum { USCL_NAPS = (HANDOVER_LIMIT + 15) / 16, USCL_NAP_NS = 130000 };
 
-/* Before each nap, within the time that parking costs, the standby checks this often
- * whether the owner has left the lock alone since the previous check. */
+/* Before each nap, the standby checks so many times, within the time that parking
+ * costs, whether the owner has left the lock alone since the previous check. */
 enum { USCL_CHECKS = (HANDOVER_LIMIT + 7) / 8 };
 
 static inline void u_scl_before_release(struct lock *lock)

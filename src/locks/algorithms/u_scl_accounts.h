@@ -62,8 +62,8 @@ static inline uint64_t u_scl_ns(uint64_t units)
     return ticks_to_ns(units * USCL_UNIT);
 }
 
-/* True if the thread asked recently, and again since its last slice began: other
- * threads do not wait for one that exits after a single use. */
+/* Returns whether the thread asked recently, and again since its last slice began;
+ * other threads do not wait for a thread that exits after a single use. */
 static inline bool u_scl_shares(const struct u_scl_account *account, uint32_t now)
 {
     uint32_t asked = load_relaxed(&account->asked);

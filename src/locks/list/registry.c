@@ -22,8 +22,8 @@ enum {
 /* Prefix of the name of a wrapped lock. */
 #define WRAPPER "gcr+"
 
-/* First the code of each lock. The size of its state determines where the wrapper keeps
- * the wrapper's state. */
+/* First comes the code of each lock. The size of a lock's state determines where the
+ * wrapper keeps its own state. */
 #define SPACE(in_place, each_waiter) (in_place) <= 12 ? GCR_IN_STATE : GCR_BY_ADDRESS
 #define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \
     (in_place) <= 12 ? GCR_IN_STATE : GCR_IN_DIRECTORY
@@ -40,7 +40,7 @@ DEFINE_OPERATIONS(futex_unbiased, futex, OWN_WORD, ADOPT_REQUEUE, WITH(false))
 const struct lock_operations futex_unbiased_operations =
     OPERATIONS(futex_unbiased, ADOPT_REQUEUE);
 
-/* Then the data. */
+/* The data of each lock follows. */
 #define SPACE(in_place, each_waiter) .bytes = in_place, .waiter_bytes = each_waiter
 #define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \
     SPACE(in_place, each_waiter), .outside_bytes = outside, .node_bytes = each_node

@@ -48,7 +48,7 @@ struct pool {
  * giver did before. */
 struct pool_slot *pool_take(struct pool *pool);
 
-/* No queue may lead to the slot any more. */
+/* Gives the slot back. No queue may lead to it any more. */
 void pool_give(struct pool *pool, struct pool_slot *slot);
 
 /* Declares that the slot will never be given back, so that leak detection ignores

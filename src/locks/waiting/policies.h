@@ -179,8 +179,8 @@ static inline void move_to_sleepers(struct waiter *waiter, struct atomic_u32 *wo
 /*
  * Hands the lock over to the thread that waits on `cell`; touches neither the waiter
  * nor its lock after the exchange. Returns false if the waiter has LEFT; the caller
- * still holds the lock then. `may_change` false promises that the waiter spins without
- * a deadline, so that a store is enough.
+ * still holds the lock then. If `may_change` is false, the waiter spins without a
+ * deadline, so a store is sufficient.
  */
 static inline bool grant(struct atomic_u32 *cell, bool may_change)
 {

@@ -72,7 +72,7 @@ _Static_assert(offsetof(struct waiter, link) == offsetof(struct pool_slot, link)
  * (see pool.h). */
 struct waiter *waiter_take(void);
 
-/* No queue may lead to the waiter any more. */
+/* Gives the waiter back. No queue may lead to it any more. */
 void waiter_give(struct waiter *waiter);
 
 /* Waiters created so far, for tests. */

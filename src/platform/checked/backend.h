@@ -103,7 +103,7 @@ static inline enum checked_deadline checked_kind(const struct deadline *deadline
 #define ticks() checked_now_ns()
 #define ticks_to_ns(difference) ((uint64_t)(difference))
 
-/* Longer spinning leads to no new behaviour. */
+/* Longer spinning would not lead to new behaviour. */
 enum { CLOCK_SPINS = 1, HANDOVER_LIMIT = 1, ARRAY_SLOTS = 2 };
 #define spin_limit() checked_spin_limit()
 #define yield_limit() 0u /* all iterations are alike */

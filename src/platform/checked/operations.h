@@ -28,7 +28,7 @@ void checked_store(const void *cell, unsigned size, uint64_t value,
 uint64_t checked_change(const void *cell, unsigned size, enum checked_change change,
                         uint64_t operand, enum checked_order order,
                         const char *function);
-/* Strong; returns the value read; a failure is relaxed. */
+/* A strong compare-and-exchange. Returns the value read; a failure is relaxed. */
 uint64_t checked_compare_exchange(const void *cell, unsigned size, uint64_t expected,
                                   uint64_t desired, enum checked_order order,
                                   const char *function);
@@ -40,7 +40,7 @@ void checked_relax(const char *function);
 /* The deadline {0, 0} has passed; any other may pass at any time. */
 bool checked_deadline_passed(bool long_ago, const char *function);
 enum checked_deadline { CHECKED_NEVER, CHECKED_LONG_AGO, CHECKED_ANY_TIME };
-/* The cells of these have four bytes. */
+/* The cells of these operations have four bytes. */
 bool checked_park(const void *cell, uint32_t expected, enum checked_deadline deadline,
                   const char *function);
 void checked_unpark(const void *cell, uint32_t count, const char *function);

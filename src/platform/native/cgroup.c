@@ -41,7 +41,8 @@ static long read_in(struct path *folder, const char *name, char *text, size_t si
     return got;
 }
 
-/* The quota of one cgroup, in CPUs rounded up; 0 if it has none or does not exist. */
+/* Returns the quota of one cgroup, in CPUs, rounded up; 0 if it has none or does not
+ * exist. */
 static uint32_t quota_of(struct path *folder, bool v2)
 {
     char text[64], *rest = NULL;
@@ -61,9 +62,9 @@ static uint32_t tighter(uint32_t a, uint32_t b)
     return !a || (b && b < a) ? b : a;
 }
 
-/* The tightest quota from the cgroup up to the root of the hierarchy. In a container
- * the kernel may report the host's path, of which only the root is mounted: cgroups
- * that do not exist are skipped. */
+/* Returns the tightest quota from the cgroup up to the root of the hierarchy. In a
+ * container the kernel may report the host's path although only the root is mounted, so
+ * cgroups that do not exist are skipped. */
 static uint32_t tightest(const char *root, const char *hierarchy, const char *group,
                          size_t length, bool v2)
 {

@@ -41,7 +41,7 @@ void fork_detected(void)
 
 void fork_in_child(void)
 {
-    /* A thread of the parent may have set it. */
+    /* A thread of the parent may have set this. */
     store_relaxed(&fork_page->detecting, 0);
     store_relaxed(&fork_page->unforked, 0);
     fork_detected();

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
-/* Inline, so that asynchronous cancellation can interrupt the system call. */
+/* This is inline, so that asynchronous cancellation can interrupt the system call. */
 static inline bool park(struct atomic_u32 *cell, uint32_t expected,
                         const struct deadline *deadline)
 {

@@ -6,7 +6,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-/* By raw system call, because a program may replace mmap() by a function that locks. */
+/* Uses a raw system call, because a program may replace mmap() by a function that
+ * locks. */
 static inline void *map_pages(size_t bytes)
 {
     long address = raw_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,

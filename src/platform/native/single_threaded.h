@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether this process has one thread, as published by glibc 2.32 and newer. */
+/* Tells whether this process has one thread, which glibc publishes since 2.32. */
 #ifndef HASP_PLATFORM_NATIVE_SINGLE_THREADED_H
 #define HASP_PLATFORM_NATIVE_SINGLE_THREADED_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "platform/platform.h"
 
-/* The estimate without a measured park cost: a sleep and wake-up enters the kernel on
- * both sides, switches contexts twice and interrupts an idle CPU. Measurements with
- * hasp-calibrate range from 16 futex calls upwards; too low an estimate only makes
- * waiters park early. */
+/* The estimate of the park cost, in futex calls, if it was not measured. A sleep and
+ * wake-up enters the kernel on both sides, switches contexts twice and interrupts an
+ * idle CPU. Measurements with hasp-calibrate range from 16 futex calls upwards; an
+ * estimate that is too low only makes waiters park early. */
 enum {
     FUTEX_CALLS_PER_PARK = 16,
     ROUNDS = 4,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long to spin, calibrated on this machine. */
+/* Determines how long to spin, calibrated on this machine. */
 #ifndef HASP_PLATFORM_NATIVE_SPINNING_H
 #define HASP_PLATFORM_NATIVE_SPINNING_H
 

@@ -23,7 +23,7 @@ uint64_t ticks_to_ns(uint64_t difference)
     uint64_t factor = load_relaxed(&scaled);
     if (unlikely(!factor))
         factor = measure();
-    /* In two halves, so that no product overflows for centuries. */
+    /* Converts the value in two halves, so that no product overflows for centuries. */
     uint64_t high = difference >> SCALE, low = difference & ((1u << SCALE) - 1);
     return high * factor + (low * factor >> SCALE);
 }

@@ -65,7 +65,8 @@ void sampler_account_all(void)
     publish_rate();
 }
 
-/* Accounts one thread per tick, each at most once per second. */
+/* Updates the kernel's counters of one thread per tick, and of each at most once per
+ * second. */
 static struct recording *next_to_account;
 static uint32_t round_began; /* tick, 0: never */
 

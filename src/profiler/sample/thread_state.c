@@ -46,7 +46,7 @@ static bool find_on_cpu(uint32_t tid, int cpu, bool runs, bool *on_cpu)
     return interrupted != UNKNOWN;
 }
 
-/* Returns whether a thread was on a CPU for most of a time. */
+/* Returns whether a thread was on a CPU for most of a period. */
 static bool ran(uint64_t cpu_ns, uint64_t took_ns)
 {
     return 2 * cpu_ns > took_ns;
