@@ -94,7 +94,9 @@ def table(*, title: str = "", caption: str = "") -> Table:
     )
 
 
-def add_json_option(parser: argparse.ArgumentParser) -> None:
+def add_json_option(
+    parser: argparse.ArgumentParser | argparse._ArgumentGroup,
+) -> None:
     """Add the option `--json [FILE]`."""
     parser.add_argument(
         "--json",

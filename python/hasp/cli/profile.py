@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hasp.base.durations import duration_argument
 from hasp.base.errors import HaspError
+from hasp.base.output import add_json_option
 from hasp.cli.recording import (
     DEFAULT_TRACE,
     add_recording_options,
@@ -28,6 +29,7 @@ examples:
   hasp profile --lock mcs -- ./server        under another lock algorithm
   hasp profile --fail-if findings -- ./tests fails if locks are misused
   hasp profile --delay 30s --duration 10s -- ./server     without the warm-up
+  hasp profile -p 4242 --duration 5s         samples a running process
   hasp profile --hang-after 10s -- ./tests   explains hangs: waiting threads, holders
 
 The program owns the terminal, its input and output, and its signals. Hasp exits with
@@ -64,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="and kill the program then, with status 1 (needs --hang-after)",
     )
     _add_window(parser)
+    _add_attach(parser)
     add("--report", action="store_true", help="print the report at the end, on stderr")
     add(
         "--why",
@@ -103,6 +106,36 @@ def _add_window(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_attach(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "a running process, from outside (samples of waiting threads only)"
+    )
+    group.add_argument(
+        "-p", "--pid", metavar="PID", type=int, help="sample this process for 10 s"
+    )
+    add_json_option(group)
+
+
+def _attach(arguments: argparse.Namespace) -> int:
+    from hasp.profile.attach.attach import SECONDS, Options, attach
+
+    if arguments.command:
+        raise HaspError(
+            "-p and a COMMAND cannot be combined",
+            "-p inspects a program that runs already",
+        )
+    for name in ("delay", "control", "hang_after", "lock", "plan"):
+        if getattr(arguments, name) is not None:
+            raise HaspError(
+                f"-p and --{name.replace('_', '-')} cannot be combined",
+                "-p only inspects; start the program with `hasp profile -- COMMAND`",
+            )
+    if arguments.pid <= 0:
+        raise HaspError(f"{arguments.pid} is not a process id", "see `ps -e`")
+    attach(Options(arguments.pid, arguments.duration or SECONDS, arguments.json))
+    return 0
+
+
 def _times(arguments: argparse.Namespace) -> Times | None:
     """Return the part of the run to record; None for all of it."""
     from hasp.profile.record.window import Times
@@ -131,6 +164,13 @@ def run(arguments: argparse.Namespace) -> int:
     from hasp.profile.record.target import prepare
     from hasp.profile.report.conditions import condition
 
+    if arguments.pid is not None:
+        return _attach(arguments)
+    if arguments.json is not None:
+        raise HaspError(
+            "--json needs -p",
+            "`hasp report --json` writes what was recorded of a COMMAND",
+        )
     if not arguments.command:
         raise HaspError(
             "which program should be recorded?", "for example: hasp profile -- ls -l"
