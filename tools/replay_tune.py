@@ -32,14 +32,14 @@ from hasp.tune.similarity import similarity
 
 METRIC = "throughput"
 CLOSE = 0.05
-SHARE = 4  # the race has one run where the exhaustive search has this many
+SHARE = 4  # the exhaustive search has this many times the runs of the race
 
 Array = Any
 
 
 @dataclass(frozen=True)
 class Program:
-    """The runs of one program: a row of logarithms for each candidate."""
+    """The runs of one program, with a row of logarithms for each candidate."""
 
     name: str
     cells: list[Cell]

@@ -22,7 +22,7 @@ import numpy
 from hasp.statistics.race import Race
 
 Source = numpy.random.Generator
-CLASSES = 6  # of candidates that are alike, by the prior; unrelated to the truth
+CLASSES = 6  # groups that the prior assumes to be alike; unrelated to the truth
 STEP = 0.3  # size of a step of the machine's speed
 WALK = 0.02  # standard deviation of the drift from one run to the next
 TOLERANCE = 0.05
@@ -44,7 +44,7 @@ def heavy(source: Source) -> float:
 
 
 def bimodal(source: Source) -> float:
-    """Three of ten runs take a third longer; little noise besides."""
+    """Three of ten runs take a third longer; there is little other noise."""
     slow = 0.3 if source.random() < 0.3 else 0.0
     return 0.09 - slow + 0.02 * float(source.normal())
 
@@ -73,7 +73,7 @@ def one_better(source: Source, number: int) -> list[float]:
 
 
 def tied(source: Source, number: int) -> list[float]:
-    """Half are equally good, the others up to 2 % behind."""
+    """Half are equally good; the others are up to 2 % worse."""
     return [
         -0.02 * float(source.random()) if source.random() < 0.5 else 0.0
         for _ in range(number)
@@ -82,7 +82,7 @@ def tied(source: Source, number: int) -> list[float]:
 
 @dataclass(frozen=True)
 class World:
-    """How the runs of a race are drawn."""
+    """The distribution from which the runs of a race are drawn."""
 
     name: str
     noise: Callable[[Source], float]

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Run the servers with known lock faults, and count how many verdicts are right.
 
-Each program is profiled with 1, 2, 4 and 8 threads. What is in the results file already
-is not run again, so an interrupted run continues where it stopped:
+Each program is profiled with 1, 2, 4 and 8 threads. Verdicts that are in the results
+file are not measured again, so an interrupted run continues where it stopped:
 
     tools/verdict_corpus.py --half tuning
     tools/verdict_corpus.py --fixes             the gain of each program's variants
 
-For the half that is set aside, only the counts are printed.
+For the held-out half, only the counts are printed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from verdict_truth import FOLDERS, ROOT, THREADS, Judgement, Program, judge, pro
 from verdict_words import verdict_of
 
 DATA = ROOT / "docs/data/verdicts.json"
-SKIPPED = 77  # a program's exit status where something that it needs is missing
+SKIPPED = 77  # exit status of a program that lacks something that it needs
 ROUNDS = 3
 OPERATIONS = re.compile(r"ops/s: ([\d.]+)")
 LIMIT = 120
@@ -194,7 +194,7 @@ def results(data: dict[str, Any], state: str) -> Iterator[Result]:
 
 
 def count(judged: Iterable[Result]) -> Counter[str]:
-    """Return how many verdicts there are, and how many are right about what."""
+    """Return the number of verdicts, and how many are right in each respect."""
     counts: Counter[str] = Counter()
     for item in judged:
         right = item.judgement
@@ -281,7 +281,7 @@ def parse() -> Options:
 
 
 def main() -> int:
-    """Run what was asked for, and print the counts."""
+    """Run the requested programs, and print the counts."""
     options = parse()
     try:
         if options.fixes:

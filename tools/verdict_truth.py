@@ -28,14 +28,14 @@ THREADS = (1, 2, 4, 8)
 HEALTHY = ("not-locks", "unseen-locks")
 NO_REMEDY = ("", "none", "other-tool")
 SHARE_OF_BEST = 0.8  # of the best known gain, for a remedy to be right
-LEAST_GAIN = 0.05  # below, no variant is better than the program itself
+LEAST_GAIN = 0.05  # below this, no variant counts as better than the program itself
 
 SITE = re.compile(r"([\w./-]+\.(?:c|cpp)):(\d+)")
 
 
 @dataclass(frozen=True)
 class Program:
-    """One server: its fault, and where and by what that fault can be recognised."""
+    """One server: its fault, and how a verdict on that fault is recognised."""
 
     name: str
     half: str
@@ -73,7 +73,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is right about one verdict."""
+    """The respects in which one verdict is right."""
 
     lock: bool
     cause: bool

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cause and remedy in a verdict of before the causes had names.
+"""Finds cause and remedy in verdicts written before the causes had names.
 
 Those verdicts were a sentence. Its first diagnosis that maps to a cause counts, and its
 first advice that maps to a remedy.

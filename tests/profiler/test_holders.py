@@ -118,7 +118,7 @@ def test_blocked_threads_without_a_recorded_wait(tmp_path: Path) -> None:
     profile, _ = recorded("holders", "futex", tmp_path / "trace")
     foreign = profile.foreign
     assert foreign and profile.foreign_absent is None
-    # One of three threads; another joins a thread, and one waits for the mutex.
+    # One of three threads runs; another joins a thread, and one waits for the mutex.
     assert 0 < foreign.blocked < foreign.samples
     assert foreign.modules == {"profile_holders": 1.0}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program whose rate under each lock is known, and `hasp tune` on it."""
+"""Provides a program with a known rate under each lock, and runs `hasp tune` on it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ int main(int count, char **words) {
 
 @dataclass(frozen=True)
 class Tuned:
-    """How `hasp tune` ended."""
+    """The outcome of `hasp tune`."""
 
     status: int
     text: str
@@ -86,23 +86,23 @@ class Tuned:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """The JSON records."""
+        """Return the JSON records."""
         lines = (self.folder / "out.json").read_text().splitlines()
         return [json.loads(line) for line in lines]
 
     @property
     def result(self) -> dict[str, Any]:
-        """The record of the result."""
+        """Return the record of the result."""
         return self.records[0]
 
     def candidate(self, lock: str) -> dict[str, Any]:
-        """The record of a candidate."""
+        """Return the record of a candidate."""
         return next(one for one in self.records[1:] if one["lock"] == lock)
 
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The path of the program."""
+    """Return the path of the program."""
     folder = tmp_path_factory.mktemp("tuned")
     source = folder / "rated.c"
     source.write_text(PROGRAM)
@@ -115,7 +115,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def rates(tmp_path: Path) -> Path:
-    """The file with the rate under each lock; 100 for those it does not name."""
+    """Return the file with the rate under each lock; other locks have a rate of 100."""
     path = tmp_path / "rates"
     path.write_text("spinbit 150\nmutexee 120\n")
     return path

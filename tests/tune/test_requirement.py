@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Limits such as `p99 < 2 ms`, and the measures that they name."""
+"""Tests limits such as `p99 < 2 ms`, and the measures that they name."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_unit_is_converted(text: str, limit: float) -> None:
     "text",
     ["p99", "p99 < fast", "p98 < 2 ms", "rate > 2 ms", "p99 < 3 MiB", "p99 < 0"],
 )
-def test_nonsense_is_refused(text: str) -> None:
+def test_an_invalid_limit_is_refused(text: str) -> None:
     with pytest.raises(HaspError):
         parse_requirement(text, SETTINGS)
 
@@ -63,7 +63,7 @@ def test_a_single_run_decides_only_if_it_is_far_off() -> None:
     assert not limit.broken([])
 
 
-def test_a_lower_limit_is_the_other_way_round() -> None:
+def test_a_lower_limit_is_reversed() -> None:
     limit = parse_requirement("p99 > 100", SETTINGS)
     assert limit.broken(runs(50))
     assert not limit.broken(runs(80))

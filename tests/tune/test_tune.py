@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp tune` finds the best lock, and says what is proven of it."""
+"""`hasp tune` finds the best lock, and states what is proven about it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_race_of_another_command_is_not_resumed(tune: Tune) -> None:
     tune(*FEW, "--runs", "8")
     other = tune(*FEW, "--resume", words=("3",))
     assert other.status == 2
-    assert "is a race on something else: its command differs" in other.errors
+    assert "belongs to a different race: its command differs" in other.errors
 
 
 def test_nothing_to_resume_is_an_error(tune: Tune) -> None:
@@ -90,7 +90,7 @@ def test_a_required_limit_excludes_the_fastest(tune: Tune) -> None:
     assert "p99 > 0.7 ms: kept in " in found.text
 
 
-def test_a_limit_that_nobody_keeps_is_a_finding(tune: Tune) -> None:
+def test_a_limit_that_no_candidate_keeps_is_a_finding(tune: Tune) -> None:
     found = tune(*FEW, "--require", "rate > 1000")
     assert found.status == 1, found.errors
     assert found.result["best"] is None
@@ -168,14 +168,14 @@ def test_plans_for_two_sites_join_the_race(tune: Tune, rates: Path) -> None:
 def test_after_ctrl_c_the_best_so_far_is_reported(
     start: Callable[..., subprocess.Popen[str]], tmp_path: Path, rates: Path
 ) -> None:
-    # Without a difference that can be proven, the race goes on until it is stopped.
+    # If no difference can be proven, the race continues until it is stopped.
     rates.write_text("")
     store = tmp_path / "hasp.tune.jsonl"
 
     def many_runs() -> bool:
         return store.exists() and store.read_text().count('"kind":"run"') > 8
 
-    command = ("--metric", r"rate=rate: [0-9]+\.([0-9]+)")  # noise alone
+    command = ("--metric", r"rate=rate: [0-9]+\.([0-9]+)")  # only noise
     with start(*FEW, *command) as process:
         wait_until(many_runs)
         process.send_signal(signal.SIGINT)

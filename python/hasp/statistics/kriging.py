@@ -3,8 +3,8 @@
 
 The logarithm of a run is modelled as its candidate's value plus the level of its round
 plus noise. The candidates' values have a Gaussian prior whose correlations the caller
-knows, so a run of one candidate also tells something about similar ones that never ran
-(kriging; Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
+knows, so a run of one candidate also gives information about similar ones that never
+ran (kriging; Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
 section 2.2). Choosing the runs by such a model is the subject of Srinivas et al.,
 "Gaussian process optimization in the bandit setting", ICML 2010.
 
@@ -24,9 +24,9 @@ from scipy.special import ndtr
 from hasp.statistics.ratio import Array
 
 USUAL_NOISE = 0.08  # standard deviation of the logarithm of a run, before any repeats
-NOISE_WEIGHT = 2.0  # repeated runs that the usual noise counts for
-# A run this far below the best (a factor of 4.5) only shows that the candidate is bad:
-# how bad it is must not decide how different the others are thought to be.
+NOISE_WEIGHT = 2.0  # number of repeated runs that the usual noise is worth
+# A run this far below the best (a factor of 4.5) only shows that the candidate is bad.
+# How bad it is must not influence how different the others are assumed to be.
 DEEPEST = 1.5
 LARGEST_VARIANCE = 0.3  # of the candidates' values
 RIDGE = 0.5  # pulls the levels of the rounds to zero, as if each had half a run more
@@ -34,7 +34,7 @@ RIDGE = 0.5  # pulls the levels of the rounds to zero, as if each had half a run
 
 @dataclass(frozen=True)
 class Posterior:
-    """What the runs tell about each candidate's logarithm."""
+    """The estimate of each candidate's logarithm from the runs."""
 
     mean: Array
     covariance: Array

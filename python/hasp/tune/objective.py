@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a race optimises: one measure of a comparison."""
+"""The objective of a race: one measure of a comparison."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ BUDGET = 300.0  # seconds
 
 @dataclass(frozen=True)
 class Options:
-    """Everything that a race needs to know."""
+    """The settings of a race."""
 
     settings: Settings
     objective: Objective
@@ -24,7 +24,7 @@ class Options:
     budget_s: float = BUDGET
     most_runs: int | None = None
     trace: Path = Path("hasp.trace")
-    recorded: bool = False  # the trace is there already
+    recorded: bool = False  # the trace exists already
     with_plans: bool = True
     store: Path = Path("hasp.tune.jsonl")
     resume: bool = False

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How alike two candidates are, before any has run.
+"""Estimates how similar two candidates are, before any has run.
 
 Locks of one family that wait in the same way tend to serve a program equally well, so a
-run of one tells something about the others. The shares were chosen on the stored study
-of twelve programs (docs/studies/two-cpus); they only decide what runs first.
+run of one also gives information about the others. The shares were chosen on the stored
+study of twelve programs (docs/studies/two-cpus); they only determine which candidates
+run first.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def similarity(cells: Sequence[Cell], plans: Mapping[str, SitePlan]) -> Array:
     alike = table @ table.T
     threads = numpy.array([cell.threads or 0 for cell in cells])
     alike = alike * numpy.where(threads[:, None] == threads, 1.0, ACROSS_THREADS)
-    numpy.fill_diagonal(alike, 1.0)  # what a plan does not share is its own
+    numpy.fill_diagonal(alike, 1.0)  # a plan's variance that is not shared is its own
     return numpy.asarray(alike)
 
 

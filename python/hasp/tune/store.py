@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The runs of a race as a file, from which it can be resumed.
+"""Stores the runs of a race in a file, from which the race can be resumed.
 
 The file has the form of `hasp compare --json`, so `hasp compare --from` shows it, with
 one more record for each plan that joined the race.
@@ -61,7 +61,7 @@ def load_race(path: Path, settings: Settings) -> tuple[Comparison, list[list[Run
     for name in ("command", "server", "threads", "metrics", "prepare", "check"):
         if getattr(old, name) != getattr(settings, name):
             raise HaspError(
-                f"{path} is a race on something else: its {name} differs",
+                f"{path} belongs to a different race: its {name} differs",
                 "repeat the command of that race, or leave out --resume",
             )
     runs, comparison.runs = comparison.runs, []

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Acquiring a free lock that another worker held last: worker 0 acquires and releases
- * it, then worker 1 is measured. No worker waits for the lock. A single worker has held
- * the lock last itself.
+ * Measures the acquisition of a free lock that another worker held last: worker 0
+ * acquires and releases it, then worker 1 is measured. No worker waits for the lock. If
+ * there is only one worker, it was the last holder itself.
  */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"

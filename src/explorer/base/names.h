@@ -3,7 +3,7 @@
 #ifndef HASP_EXPLORER_BASE_NAMES_H
 #define HASP_EXPLORER_BASE_NAMES_H
 
-/* Valid until a few more names have been made. */
+/* The returned names are valid until a few more have been made. */
 const char *cell_name(const void *address);
 const char *order_name(int order);
 

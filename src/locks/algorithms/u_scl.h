@@ -51,7 +51,7 @@
  * the paper. */
 enum { USCL_NAPS = (HANDOVER_LIMIT + 15) / 16, USCL_NAP_NS = 130000 };
 
-/* Before each nap, the standby checks so many times, within the time that parking
+/* Number of times that the standby checks before each nap, within the time that parking
  * costs, whether the owner has left the lock alone since the previous check. */
 enum { USCL_CHECKS = (HANDOVER_LIMIT + 7) / 8 };
 

@@ -14,7 +14,7 @@ enum {
     WORDS = 384,        /* of the stack */
     FRAMES = 8,         /* including the instruction */
     CANDIDATES = 48,    /* words that are addresses in a file */
-    STACKS_MOST = 2048, /* different ones; the search's errors could make many */
+    STACKS_MOST = 2048, /* different stacks; wrong guesses could produce many */
 };
 
 static uint32_t added;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A web server's access log: every line goes to a log collector while log_mu is held.
- * The collector reads slowly, so write() often blocks. */
+/* A web server's access log. Every line is written to a log collector while log_mu is
+ * held. The collector reads slowly, so write() often blocks. */
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Payments take accounts_mu and then audit_mu; the report that runs now and then takes
- * them the other way round. A gate that is no lock (requests pause for the report) has
- * kept them from meeting so far. */
+/* Payments lock accounts_mu and then audit_mu; an occasional report locks them in the
+ * opposite order. A gate that is not a lock (requests pause for the report) has kept
+ * them from deadlocking so far. */
 #include <stdatomic.h>
 
 #include "server.h"

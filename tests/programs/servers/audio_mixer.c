@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A mixer whose lock inherits priorities, as real-time code recommends. The kernel
- * hands such a mutex over to the first waiter, which must wake up before anybody gets
- * on. */
+/* A mixer whose lock inherits priorities, as is recommended for real-time code. The
+ * kernel hands such a mutex over to the first waiter, which must wake up before any
+ * thread can continue. */
 #include "server.h"
 
 enum { CHANNELS = 32, FRAMES = 64 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A writer stores records in batches of BATCH, but is woken for every record: it looks,
- * finds too few and waits again. */
+/* A writer stores records in batches of BATCH, but is woken for every record: it finds
+ * too few records and waits again. */
 #include <string.h>
 
 #include "server.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A storage engine: for each serving thread two more compact in the background. There
- * are many more than CPUs, so a compactor often loses its CPU while it holds
+/* A storage engine with two background compactors for each serving thread. There are
+ * many more threads than CPUs, so a compactor often loses its CPU while it holds
  * manifest_mu, and every request waits until it runs again. */
 #include "server.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A directory service: the table's lock is held not only for the lookup but for all
- * that happens to the entry, although each entry has a lock of its own. */
+/* A directory service. The table's lock is held not only for the lookup, but also while
+ * the entry is processed, although each entry has a lock of its own. */
 #include <stdlib.h>
 
 #include "server.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A booking service: the path for an invalid order returns without unlocking. Some time
- * after the start every thread waits for seats->lock. */
+/* A booking service whose path for invalid orders returns without unlocking. Some time
+ * after the start, every thread waits for seats->lock. */
 #include <stdlib.h>
 
 #include "server.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A first come, first served lock: a releasing thread hands it to the next in the
- * queue. */
+/* A FIFO lock: the thread that releases it hands it to the next one in the queue. */
 #include "server.h"
 
 struct fair_waiter {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A pool of frame buffers: whoever does not get the lock tries again at once. The
- * encoder that fills a frame holds it for long. */
+/* A pool of frame buffers. A thread that does not get the lock tries again at once. The
+ * encoder holds the lock for long while it fills a frame. */
 #include <sched.h>
 
 #include "server.h"
@@ -38,8 +38,8 @@ static unsigned handle(struct request *request)
     return 1;
 }
 
-/* Scales frames of another stream all the time; it needs the CPU that the others
- * burn. */
+/* Scales frames of another stream all the time, and needs the CPU time that the other
+ * threads waste. */
 static void *scale(void *unused)
 {
     static char own[FRAME];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A store with a futex lock of its own (U. Drepper, "Futexes are tricky"): its threads
- * wait for that lock, which no pthread function sees. The pthread locks are idle. */
+/* A store with a futex lock of its own (U. Drepper, "Futexes are tricky"). Its threads
+ * wait for that lock, which is invisible to pthread hooks. The pthread locks are
+ * idle. */
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>

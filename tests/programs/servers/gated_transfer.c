@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Transfers take two wallets in either order, but only under vault_mu: the orders
- * differ and still cannot deadlock. */
+/* Transfers lock two wallets in either order, but only while they hold vault_mu, so the
+ * different orders cannot cause a deadlock. */
 #include "server.h"
 
 enum { WALLETS = 16 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A cache under a GMutex: glib has futex locks of its own. Exits with 77 where the
- * library is not installed. */
+/* A cache protected by a GMutex, which glib implements with its own futex lock. The
+ * program exits with 77 if the library is not installed. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { ITEMS = 3000 };
 
-/* GMutex, as glib's documentation gives it. */
+/* GMutex as declared in glib's documentation. */
 union g_mutex {
     void *pointer;
     unsigned words[2];

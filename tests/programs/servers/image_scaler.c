@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scales images: all CPU time goes into the pixels, and the locks are taken rarely and
+/* Scales images. All CPU time is spent on pixels, and the locks are held rarely and
  * briefly. There is nothing wrong with them. */
 #include "server.h"
 

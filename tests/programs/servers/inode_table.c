@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file system cache with a lock in each of 300,000 inodes, few of which are ever
- * locked: the locks are half of its memory. */
+/* A file system cache with a lock in each of 300,000 inodes. Few of them are ever
+ * locked, but the locks take half of the memory. */
 #include <stdlib.h>
 
 #include "server.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs are short and come one at a time; each wakes every worker of the pool. */
+/* Jobs are short and arrive one at a time, but each of them wakes every worker of the
+ * pool. */
 #include "server.h"
 
 enum { RING = 64, POOL = 48 };

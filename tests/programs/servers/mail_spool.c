@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A delivery thread waits for the next message without looking whether there already
- * is one: signals that came while it delivered are lost, and it sleeps until the
+/* A delivery thread waits for the next message without checking whether there already
+ * is one. Signals sent during a delivery are lost, and the thread sleeps until the
  * time-out. */
 #include <time.h>
 

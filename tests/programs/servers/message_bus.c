@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages are copied into buffers that are allocated, touched and freed under the
- * bus's lock. The buffers are large: each is a mapping of its own, with page faults.
+ * bus's lock. The buffers are so large that each is a separate mapping, with its own
+ * page faults.
  * */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers append to a buffer that a flusher compacts over and over: it releases buf_mu
- * after each pass and takes it again at once. */
+/* Workers append to a buffer that a flusher compacts over and over. The flusher
+ * releases buf_mu after each pass and locks it again at once. */
 #include "server.h"
 
 enum { SAMPLES = 20000, SLICE = 2000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Meters packets under a spin lock, as a data path with a CPU per thread would. */
+/* Meters packets under a spin lock, as a data path with one CPU per thread might. */
 #include "server.h"
 
 enum { FLOWS = 256 };

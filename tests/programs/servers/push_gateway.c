@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits for a slow backend most of the time, without a lock, while a pool of spare
- * workers sleeps on a condition variable: threads sleep, but no lock is to blame. */
+/* Waits for a slow backend most of the time, without holding a lock, while a pool of
+ * spare workers sleeps on a condition variable. Threads sleep, but no lock is the
+ * cause. */
 #include "server.h"
 
 enum { SPARE = 6 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lookups read a routing table nearly all the time; the updates that arrive from
- * neighbours seldom get in. Counts the updates that were applied. */
+/* Lookups read a routing table nearly all the time, so updates from neighbours seldom
+ * get the lock. The program counts the updates that were applied. */
 #include <string.h>
 
 #include "server.h"

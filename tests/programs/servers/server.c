@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame of server.h: command line, threads, time and figures. */
+/* Implements the framework of server.h: command line, threads, time and figures. */
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -168,7 +168,8 @@ static void parse(int count, char **words)
         threads = (unsigned)cpus;
 }
 
-/* A thread that does not end within two seconds hangs: the fault of some programs. */
+/* A thread that does not end within two seconds hangs, which is the fault of some
+ * programs. */
 static void join(pthread_t thread)
 {
     struct timespec until;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frame of the small servers of this folder; each has one known lock fault
- * The frame of the small servers of this folder; each has one known lock fault or
- * none: threads that serve requests until the time is over, background tasks, and two
- * lines of figures at the end. truth.toml says what the fault is and what removes it.
+ * The framework of the small servers in this folder, each of which has one known lock
+ * fault or none. It provides threads that serve requests until the time is over,
+ * background tasks, and two lines of figures at the end. truth.toml describes each
+ * fault and its remedy.
  *     PROGRAM [--threads N] [--seconds S] [--fix none|REMEDY]
  */
 #ifndef SERVER_H
@@ -38,13 +38,13 @@ int server_main(int count, char **words, const struct service *service);
 /* Returns whether the command line chose this remedy. */
 bool server_fix(const char *remedy);
 
-/* The number of threads that serve requests. */
+/* Returns the number of threads that serve requests. */
 unsigned server_threads(void);
 
 bool server_stopping(void);
 
-/* Runs a task in a thread of its own; it returns soon after server_stopping(). To be
- * called by setup(). */
+/* Runs a task in a thread of its own; it returns soon after server_stopping(). Call
+ * this from setup(). */
 void server_background(void *(*task)(void *), void *argument);
 
 /* Counts operations that a background task completed. */
@@ -59,7 +59,7 @@ void sleep_us(long microseconds);
 
 uint64_t now_ns(void);
 
-/* A first come, first served lock, for the remedy fair-lock. */
+/* A FIFO lock, for the remedy fair-lock. */
 struct fair_waiter;
 struct fair_lock {
     pthread_mutex_t inner;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each thread counts in a shard of its own, under a lock that nobody else takes. The
- * shards stand side by side, so that several share a cache line. */
+/* Each thread counts in a shard of its own, under a lock that no other thread takes.
+ * The shards are adjacent, so several of them share a cache line. */
 #include <stdlib.h>
 
 #include "server.h"

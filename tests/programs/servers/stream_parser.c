@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each connection is served by one thread only, and still every byte is read under the
+/* Each connection is served by a single thread, but every byte is read under the
  * connection's lock. */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A key-value cache of 16 shards. Keys are object addresses, so multiples of 64, and
- * the hash takes their lowest bits: most keys fall on shard 0. */
+/* A key-value cache of 16 shards. Keys are object addresses, which are multiples of 64,
+ * and the hash uses their lowest bits, so most keys map to shard 0. */
 #include "server.h"
 
 enum { SHARDS = 16, SLOTS = 512, VALUE = 4000 };
@@ -41,7 +41,7 @@ static uint64_t cache_get(uint64_t key)
 
 static unsigned handle(struct request *request)
 {
-    /* A fifth of the objects belongs to another heap, with other alignments. */
+    /* A fifth of the objects are on another heap, with other alignments. */
     uint64_t object = random_below(request, 1 << 20) * 64;
     uint64_t key = request->number % 5 == 0 ? object + request->number / 5 * 8 : object;
     uint64_t value = cache_get(key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Renders pages from templates. A miss renders while the cache's lock is held, so
- * that hits on other pages wait for it. */
+/* Renders pages from templates. On a miss it renders while it holds the cache's lock,
+ * so hits on other pages wait. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

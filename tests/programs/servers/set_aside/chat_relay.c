@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each thread waits for its own peer on a socket and holds no lock then. A janitor
- * holds janitor_mu for milliseconds at a time, which nobody else ever wants. */
+/* Each thread waits for its own peer on a socket without holding a lock. A janitor
+ * holds janitor_mu for milliseconds at a time, but no other thread ever wants it. */
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A connection is locked, closed, and its lock destroyed while it is still held. */
+/* A connection is locked and closed, and its lock is destroyed while it is still
+ * held. */
 #include <stdlib.h>
 
 #include "../server.h"

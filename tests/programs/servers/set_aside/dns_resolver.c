@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A caching resolver. A miss asks the upstream server while the zone's lock is held, so
- * everybody who wants a cached name of the zone waits for the network. */
+/* A caching resolver. On a miss it asks the upstream server while it holds the zone's
+ * lock, so lookups of cached names in that zone wait for the network. */
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>

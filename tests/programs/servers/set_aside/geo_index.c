@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An index of positions: an insertion sorts the whole index anew while all lookups are
- * kept out. */
+/* An index of positions. Each insertion sorts the whole index again, and excludes all
+ * lookups meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 

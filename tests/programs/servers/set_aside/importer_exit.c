@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An importer gives up on bad input with pthread_exit(), and takes the catalogue's lock
- * with it. */
+/* On bad input, an importer ends by pthread_exit() while it holds the catalogue's
+ * lock. */
 #include "../server.h"
 
 enum { ITEMS = 512, BAD_ITEM = 150 };

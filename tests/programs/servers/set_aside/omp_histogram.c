@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A histogram under an OpenMP critical section: its lock is libgomp's own. */
+/* A histogram protected by an OpenMP critical section, whose lock is libgomp's own. */
 #include "../server.h"
 
 enum { BINS = 1024, STEPS = 100 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders are matched in the order in which they came: each takes a number at the desk
- * and is called by it, so every short match waits until the next in line has woken
+/* Orders are matched in order of arrival. Each one draws a number and waits until it is
+ * called, so every short match has to wait until the next thread in line has woken
  * up. */
 #include "../server.h"
 
 enum { PRICES = 128, LINE = 256 };
 
-/* A lock that is handed over in order, as exchanges want it. */
+/* A lock that is handed over in order, as exchanges require. */
 static struct {
     pthread_mutex_t desk;
     pthread_cond_t called[LINE];

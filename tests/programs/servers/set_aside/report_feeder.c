@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers sleep on a condition variable because the one thread that prepares reports is
- * busy computing: more workers or other locks change nothing. */
+/* Workers sleep on a condition variable because the only thread that prepares reports
+ * is busy computing. Neither more workers nor other locks would help. */
 #include "../server.h"
 
 enum { QUEUE = 32, DATA = 300000 };

@@ -10,7 +10,7 @@ enum { RECORD = 2500, RECORDS = 64 };
 
 struct ring {
     pthread_spinlock_t spin;
-    pthread_mutex_t mutex; /* for the remedy */
+    pthread_mutex_t mutex; /* used by the remedy */
     uint64_t next, check;
     char records[RECORDS][RECORD];
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A replicated log: appenders may work in any order but commit in the order of their
- * tickets. Each commit wakes all that wait, and one of them is next. */
+ * tickets. Each commit wakes all waiting threads, although only one of them is next. */
 #include "../server.h"
 
 enum { WINDOW = 64, APPENDERS = 24 };
@@ -8,7 +8,7 @@ enum { WINDOW = 64, APPENDERS = 24 };
 static struct {
     pthread_mutex_t m;
     pthread_cond_t turn;
-    pthread_cond_t turns[WINDOW]; /* for the remedy: one for each ticket */
+    pthread_cond_t turns[WINDOW]; /* used by the remedy: one for each ticket */
     uint64_t next_ticket, committed;
 } seq;
 static pthread_mutex_t segment_m = PTHREAD_MUTEX_INITIALIZER;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pollers read a limit without a lock, over and over; it stands beside a mutex that a
- * collector locks all the time, so the line of both moves to and fro. */
+/* Pollers read a limit without a lock, over and over. The limit is next to a mutex that
+ * a collector locks all the time, so their cache line moves back and forth. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
