@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp bench`: the cost of locks next to glibc's, and the cost of profiling."""
+"""`hasp bench`: the cost of locks and of profiling, and the worth of the advice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from hasp.base.output import add_json_option
 from hasp.locks.selection import ALL, add_locks_option
 
 NAME = "bench"
-HELP = "measure the algorithms themselves, or the cost of profiling"
+ADVICE_DATA = "docs/data/advice.jsonl"
+HELP = "measure the algorithms, the cost of profiling, or the worth of the advice"
 
 EXAMPLES = """\
 examples:
@@ -23,6 +24,7 @@ examples:
   hasp bench locks --from results.jsonl --plot locks.png
   hasp bench locks --check-targets               status 1 if Hasp's locks are too slow
   hasp bench profile --check-targets             what `hasp profile` costs a program
+  hasp bench advice --check-targets              what `hasp advise` loses, from data
 
 Each case runs briefly in randomly ordered rounds, with glibc's mutex and, where it
 makes sense, an inlined test-and-set byte, the `floor`. Ratios are to glibc's median,
@@ -39,13 +41,13 @@ def _positive(text: str) -> int:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp bench`."""
-    parser.usage = "hasp bench locks|profile [options]"
+    parser.usage = "hasp bench locks|profile|advice [options]"
     parser.epilog = EXAMPLES
     parser.add_argument(
         "what",
-        choices=("locks", "profile"),
-        metavar="locks|profile",
-        help="what to measure: the locks, or the cost of profiling",
+        choices=("locks", "profile", "advice"),
+        metavar="locks|profile|advice",
+        help="what to judge: the locks, the cost of profiling, or the advice",
     )
     add_locks_option(parser)
     parser.add_argument(
@@ -72,14 +74,49 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="source",
         metavar="FILE",
-        help="show results that --json wrote to FILE, without measuring",
+        help="show results that --json wrote to FILE, without measuring; for advice, "
+        f"the data (default: {ADVICE_DATA})",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="advice: change a threshold of `hasp advise --rules`; may be repeated",
+    )
+    parser.add_argument(
+        "--markdown", metavar="FILE", help="advice: write the tables to FILE"
     )
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print the results, also after an interruption."""
+    if arguments.what == "advice":
+        return _advice(arguments)
+    for option in ("set", "markdown"):
+        if getattr(arguments, option):
+            raise HaspError(f"--{option} is for `hasp bench advice`", "leave it out")
     return _run_locks(arguments) if arguments.what == "locks" else _profile(arguments)
+
+
+def _advice(arguments: argparse.Namespace) -> int:
+    from hasp.lab.bench.advice.bench import Options, bench_advice
+
+    for option in ("locks", "cases", "quick", "runs", "plot"):
+        if getattr(arguments, option) not in (None, ALL, False):
+            raise HaspError(
+                f"--{option} is not for `hasp bench advice`", "leave it out"
+            )
+    return bench_advice(
+        Options(
+            Path(arguments.source or ADVICE_DATA),
+            tuple(arguments.set),
+            arguments.check_targets,
+            arguments.json,
+            arguments.markdown,
+        )
+    )
 
 
 def _profile(arguments: argparse.Namespace) -> int:

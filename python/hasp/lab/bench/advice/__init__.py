@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""`hasp bench advice`: how much the advice on locks loses against the best lock."""

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Make the data of `hasp bench advice`: docs/data/advice.jsonl.
+
+Each line is one program with one number of threads: the throughput of every measured
+run under every lock, from the stores of two studies, and the measures of some recorded
+runs, which the advice is given from.
+
+    tools/make_advice_data.py record TRACES     record the programs, about four minutes
+    tools/make_advice_data.py write TRACES      write the data from the traces
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "docs/data/advice.jsonl"
+STUDIES = [ROOT / "docs/studies" / name for name in ("two-cpus", "advice")]
+RECORDINGS = 3
+SIGNIFICANT = 6  # digits of each value
+SPLIT = STUDIES[1] / "split.toml"
+# Sites below all of these are left out.
+LEAST = {
+    "share": 0.002,
+    "operation_share": 0.002,
+    "gain": 0.01,
+    "locks": 500,
+    "trylock_failures_per_s": 100,
+    "blocking_per_s": 100,
+}
+HALVES = ("fitting", "judging")
+sys.path.insert(0, str(ROOT / "python"))
+
+from hasp.base.document import Document  # noqa: E402
+from hasp.base.errors import HaspError  # noqa: E402
+from hasp.compare.recorded_run import recorded, weight  # noqa: E402
+from hasp.profile.diagnosis.measure import features  # noqa: E402
+from hasp.profile.diagnosis.rules import load as load_rules  # noqa: E402
+from hasp.profile.model.build import load as load_trace  # noqa: E402
+from hasp.profile.record import files  # noqa: E402
+from hasp.study import campaign, grids, samples, shapes  # noqa: E402
+from hasp.study.program import StudyProgram  # noqa: E402
+
+
+def programs() -> Iterator[tuple[Path, StudyProgram]]:
+    """Every program, with the folder of its study."""
+    for folder in STUDIES:
+        for program in campaign.load(folder / "plan.toml").programs:
+            yield folder, program
+
+
+def half_of(program: str) -> str:
+    """The half of the split that a program belongs to."""
+    split = Document.read(SPLIT)
+    for half in HALVES:
+        for software in split.get((half,)):
+            if program == software or program.startswith(f"{software} "):
+                return half
+    raise SystemExit(f"{SPLIT} does not name the software of {program!r}")
+
+
+def trace_of(traces: Path, program: str, threads: int, recording: int) -> Path:
+    """The path of one recording's trace."""
+    return traces / f"{program.replace(' ', '-')}-{threads}-{recording}.trace"
+
+
+def record(traces: Path) -> None:
+    """Record each program with each number of threads, in rounds."""
+    traces.mkdir(parents=True, exist_ok=True)
+    for recording in range(RECORDINGS):
+        for _, program in programs():
+            for threads in program.settings.threads:
+                path = trace_of(traces, program.name, threads or 1, recording)
+                if path.exists():
+                    continue
+                try:
+                    recorded(shapes.here(program), threads, path, sample=False)
+                except HaspError as problem:
+                    print(f"{path.name}: {problem.message}", file=sys.stderr)
+
+
+def measures_of(path: Path) -> dict[str, Any] | None:
+    """The known measures of a recorded run; None if it has no trace.
+
+    Of several processes, the one with the most time in critical sections counts.
+    """
+    profiles = []
+    for name in files.names(path):
+        try:
+            profiles.append(load_trace(name))
+        except HaspError as problem:
+            print(f"{name.name}: {problem.message}", file=sys.stderr)
+    if not profiles:
+        return None
+    measured = asdict(features(max(profiles, key=weight), load_rules()))
+    measured["sites"] = [known(site) for site in measured["sites"] if matters(site)]
+    return known(measured)
+
+
+def matters(site: dict[str, Any]) -> bool:
+    """False for sites that no rule can fire at: they cost little, and are few locks."""
+    return any((site[name] or 0) >= least for name, least in LEAST.items())
+
+
+def known(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields that were measured, with rounded numbers."""
+    return {
+        name: rounded(value) if isinstance(value, float) else value
+        for name, value in fields.items()
+        if value is not None
+    }
+
+
+def rounded(value: float) -> float:
+    """The value with a few significant digits."""
+    return float(f"{value:.{SIGNIFICANT}g}")
+
+
+def cases(traces: Path) -> Iterator[dict[str, Any]]:
+    """The records of the data file."""
+    stores = {}
+    for folder in STUDIES:
+        rows = samples.open_store(folder / "store").read()
+        stores[folder] = grids.runs_of(rows, "two-cpus", campaign.THROUGHPUT)
+    for folder, program in programs():
+        for size in program.settings.threads:
+            threads = size or 1
+            paths = [
+                trace_of(traces, program.name, threads, number)
+                for number in range(RECORDINGS)
+            ]
+            runs = stores[folder]
+            yield {
+                "program": program.name,
+                "threads": threads,
+                "half": half_of(program.name),
+                "study": folder.name,
+                "runs": {
+                    lock: [
+                        rounded(value) for value in runs[program.name, lock, threads]
+                    ]
+                    for lock in program.settings.locks
+                    if (program.name, lock, threads) in runs
+                },
+                "recordings": [measures_of(path) for path in paths],
+            }
+
+
+def main() -> int:
+    """Record, or write the data."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", choices=("record", "write"))
+    parser.add_argument("traces", type=Path, help="the folder of the traces")
+    arguments = parser.parse_args()
+    if arguments.what == "record":
+        record(arguments.traces)
+        return 0
+    lines = [
+        json.dumps(case, separators=(",", ":")) for case in cases(arguments.traces)
+    ]
+    DATA.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
