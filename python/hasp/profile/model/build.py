@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from hasp.base.errors import HaspError
-from hasp.profile.model import counter
+from hasp.profile.model import counter, proofs
 from hasp.profile.model.clock import clock_of
 from hasp.profile.model.doubts import doubts_of, unseen_doubt
 from hasp.profile.model.foreign_waits import foreign_absent, foreign_waits
@@ -140,11 +140,11 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         others=_others(trace),
         lock_sites=sites.of.tolist(),
     )
-    every = (*trace.doubts, *doubts, *symbolizer.doubts)
+    found = _with_proofs(found, trace, doubts)
     return replace(
         _with_samples(found, trace, stacks),
         held_at_end=held_at_end(trace, threads, clock, stacks),
-        warnings=tuple(dict.fromkeys(every)),
+        warnings=tuple(dict.fromkeys((*trace.doubts, *doubts, *symbolizer.doubts))),
         damaged=bool(trace.doubts),
     )
 
@@ -170,6 +170,24 @@ def _with_samples(profile: Profile, trace: Trace, stacks: Stacks) -> Profile:
         foreign=foreign_waits(trace, stacks),
         unseen_runtimes=runtimes_of(modules, path_text(header["executable"])),
     )
+
+
+def _build_id(trace: Trace) -> str:
+    """Return the build id of the executable; "" if it is not known."""
+    executable = text(trace.header["executable"])
+    modules = modules_of(trace.all(ChunkKind.MODULES)).modules
+    return next((one.build_id for one in modules if one.path == executable), "")
+
+
+def _with_proofs(profile: Profile, trace: Trace, doubts: list[str]) -> Profile:
+    """Return the profile with its build id and the proofs that hold for it."""
+    profile = replace(profile, build_id=_build_id(trace))
+    try:
+        held, stale = proofs.valid(proofs.read(trace.path), profile.subject)
+    except HaspError as problem:
+        doubts.append(f"no proofs are used: {problem.message}")
+        return profile
+    return replace(profile, proofs=held, stale_proofs=stale)
 
 
 def _inversions(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property, reduce
+from pathlib import PurePosixPath
 from typing import Any
 
 from hasp.profile.model.cache_lines import SharedLine
@@ -20,6 +21,7 @@ from hasp.profile.model.fairness import Fairness, Stripes
 from hasp.profile.model.foreign import ForeignWaits
 from hasp.profile.model.held_at_end import HeldAtEnd
 from hasp.profile.model.holding import HolderFunction, Holding
+from hasp.profile.model.proofs import LockProof, Subject
 from hasp.profile.model.readers_writers import ReadersWriters
 from hasp.profile.model.runtimes import Runtime
 from hasp.profile.symbols.frame import Stack
@@ -343,6 +345,9 @@ class Profile:
     foreign_absent: str | None = None
     data_lines_absent: str | None = None  # a mutex and its data in one cache line
     foreign: ForeignWaits | None = None
+    build_id: str = ""  # of the executable, hexadecimal
+    proofs: Sequence[LockProof] = ()  # measurements of locks that hold for this run
+    stale_proofs: str = ""  # why others beside the trace are ignored
     unseen_runtimes: Sequence[Runtime] = ()
     held_at_end: Sequence[HeldAtEnd] = ()
     # Site numbers indexed by lock number; 0 means none. If empty, the sites' locks are
@@ -362,6 +367,14 @@ class Profile:
         """
         counts = [one.runnable for one in self.process_samples if one.runnable]
         return sum(counts) / len(counts) if counts else None
+
+    @property
+    def subject(self) -> Subject:
+        """What proofs are about: the program, its threads, and the machine's size."""
+        name = PurePosixPath(self.executable).name
+        threads = max((one.threads for one in self.process_samples), default=0)
+        threads = threads or self.thread_count
+        return Subject(name, self.build_id, threads, self.cpus, self.nodes)
 
     @property
     def sample_ns(self) -> float:
