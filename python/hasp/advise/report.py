@@ -19,8 +19,13 @@ if TYPE_CHECKING:
     from hasp.advise.forecast import Forecast
     from hasp.advise.proof import Proof
     from hasp.compare.store import Comparison
+    from hasp.profile.model.profile import Profile
 
 MOST_SITES = 5
+# In the text without --why:
+MOST_REMEDIES = 2
+MOST_ALTERNATIVES = 2
+MOST_OTHERS = 4
 RULES_SCHEMA = "hasp.rules/1"
 
 
@@ -31,10 +36,58 @@ def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
     out.print("\n".join(lines), style=style or None, soft_wrap=True)
 
 
-def print_verdict(verdict: Verdict) -> None:
-    """Print the verdict, the rules that fired, advice for each site, and unknowns."""
+def print_verdict(verdict: Verdict, profile: Profile, *, why: bool) -> None:
+    """Print the advice in at most 15 lines; `why` adds the rules and their numbers."""
     out = console()
     say(out, capital(verdict.sentence) + ".", style="bold")
+    for line in short(verdict, profile):
+        say(out, line, "  ")
+    if why:
+        _print_reasons(verdict, out)
+
+
+def short(verdict: Verdict, profile: Profile) -> list[str]:
+    """Return the lines below the sentence: the source first, then the lock."""
+    site = next(iter(verdict.sites), None)
+    lines = []
+    if site is not None:
+        lines += [f"in the source: {hint}" for hint in site.hints[:MOST_REMEDIES]]
+        lines += _lock_lines(site, profile)
+        lines += [f"but: {caution}" for caution in site.cautions[:1]]
+    lines += [f"the program: {hint}" for hint in verdict.hints[:1]]
+    lines += [f"but: {caution}" for caution in verdict.cautions[:1]]
+    if len(verdict.sites) > 1:
+        others = ", ".join(one.name for one in verdict.sites[1:MOST_OTHERS])
+        lines.append(f"also: {others}")
+    if profile.stale_proofs:
+        lines.append(profile.stale_proofs)
+    lines.append("--why prints the rules, their numbers, and what was not measured")
+    return lines
+
+
+def _lock_lines(site: SiteVerdict, profile: Profile) -> list[str]:
+    """Return what to do about the lock algorithm, and how sure that is."""
+    if site.recommendation is None:
+        return [f"the lock: {site.keep}"] if site.keep else []
+    proof = next(
+        (one for one in profile.proofs if one.lock == site.recommendation), None
+    )
+    command = f"hasp run --lock {site.recommendation} -- COMMAND"
+    if proof is not None:
+        return [f"the lock: {command} was {proof.words} as fast ({proof.metric})"]
+    lines = [f"the lock: {command}"]
+    if site.alternatives:
+        names = [site.recommendation, *site.alternatives[:MOST_ALTERNATIVES]]
+        together = f"{', '.join(names[:-1])} and {names[-1]}"
+        lines.append(
+            f"the profile cannot tell {together} apart: `hasp tune -- COMMAND` "
+            "measures which is best"
+        )
+    return lines
+
+
+def _print_reasons(verdict: Verdict, out: Console) -> None:
+    """Print the rules that fired, advice for each site, and what was not measured."""
     if verdict.evidence:
         heading(out, "rules that fired")
         for line in verdict.evidence:

@@ -14,24 +14,30 @@ from hasp.compare.store import Comparison
 from hasp.locks import native
 from hasp.locks.given import given_lock
 from hasp.locks.site_plan.model import SitePlan
+from hasp.profile.diagnosis.choose import fitting
+from hasp.profile.diagnosis.proven import NOTHING, Proven
 from hasp.profile.diagnosis.rules import Rules
 from hasp.profile.diagnosis.verdict import Verdict
 
 
-def candidates(verdict: Verdict, rules: Rules, number: int) -> list[str]:
+def candidates(
+    verdict: Verdict, rules: Rules, number: int, proven: Proven = NOTHING
+) -> list[str]:
     """The locks to try: the recommendations for the sites, then their alternatives.
 
     The site with the largest possible gain comes first. If the rules recommend nothing,
-    the candidates are locks that differ as much as possible. The lock that the program
-    ran under is tried as well if it is not the reference.
+    the candidates are locks that differ as much as possible. Locks that a rule forbids
+    here and locks that a proof refuted are not tried. The lock that the program ran
+    under is tried as well if it is not the reference.
     """
     found = [site.recommendation for site in verdict.advised if site.recommendation]
     found += [name for site in verdict.advised for name in site.alternatives]
     present = verdict.features.lock or native.REFERENCE
+    suitable = {lock.name for lock in fitting(verdict.fired, rules, native.locks())}
     others = [
         name
-        for name in dict.fromkeys([*found, *rules.order])
-        if name not in (native.REFERENCE, present)
+        for name in dict.fromkeys([*found, *(n for n in rules.order if n in suitable)])
+        if name not in (native.REFERENCE, present) and not proven.refutes(name)
     ]
     kept = [] if present == native.REFERENCE else [present]
     return [*kept, *others[:number]]

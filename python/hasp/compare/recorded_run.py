@@ -45,10 +45,10 @@ def recorded(
             "any locks",
             "name a multithreaded program",
         )
-    return max(map(load_keeping_symbols, traces), key=_weight)
+    return max(map(load_keeping_symbols, traces), key=weight)
 
 
-def _weight(profile: Profile) -> tuple[float, int]:
-    """Return a sort key: the process with the most time in critical sections counts."""
+def weight(profile: Profile) -> tuple[float, int]:
+    """Return a sort key of processes: time in sections, then duration, in ns."""
     sections = sum(thread.section_ns for thread in profile.threads)
     return sections, profile.duration_ns

@@ -12,7 +12,7 @@ from typing import Any
 from hasp.profile.diagnosis.features import Features, SiteFeatures
 
 CPUS = 64
-THREADS = {"threads": 64, "runnable_per_cpu": 0.97}
+THREADS = {"threads": 64, "runnable_per_cpu": 0.97, "wanting_per_cpu": 0.97}
 HIGH = {"waiters_share": 0.40, "waiters": 25.0}
 EXTREME = {"waiters_share": 0.85, "waiters": 54.0}
 HANDOVER = {
@@ -21,7 +21,7 @@ HANDOVER = {
     "handover_p99_ns": 30e6 / 2.1,  # ferret: 30M cycles at 2.1 GHz
 }
 MEMORY = {"memory_stalls": 2.25, "interleave_gain": 0.44}  # pca
-PREEMPTION = {"threads": 300, "runnable_per_cpu": 4.7}
+PREEMPTION = {"threads": 300, "runnable_per_cpu": 4.7, "wanting_per_cpu": 4.7}
 
 
 def _waiting(share: float) -> dict[str, float]:

@@ -24,8 +24,9 @@ def advise(
     from hasp.locks import native
     from hasp.profile.diagnosis.judge import judge
     from hasp.profile.diagnosis.measure import features
+    from hasp.profile.diagnosis.proven import Proven
     from hasp.profile.diagnosis.rules import load
 
     rules = rules or load()
     measured = features(profile, rules, fewer)
-    return judge(measured, rules, native.locks(), objective)
+    return judge(measured, rules, native.locks(), objective, Proven(profile.proofs))

@@ -41,6 +41,26 @@ def satisfies(lock: LockInfo, advice: Advice, rules: Rules) -> bool:
     return has(lock, advice.quality, rules) == advice.wanted
 
 
+def _replaceable(rules: Rules, locks: Sequence[LockInfo]) -> list[LockInfo]:
+    return [
+        lock for lock in locks if not (lock.is_reference or lock.name in rules.never)
+    ]
+
+
+def fitting(
+    fired: Sequence[Fired], rules: Rules, locks: Sequence[LockInfo]
+) -> list[LockInfo]:
+    """Return the algorithms that no firm advice of any site forbids."""
+    ids = {item.rule.id for item in fired}
+    applied = [item for item in rules.combinations if set(item.having) <= ids]
+    firm = [advice for _, advice in _advice(fired, applied) if advice.firm]
+    return [
+        lock
+        for lock in _replaceable(rules, locks)
+        if all(satisfies(lock, advice, rules) for advice in firm)
+    ]
+
+
 def choose(fired: Sequence[Fired], rules: Rules, locks: Sequence[LockInfo]) -> Choice:
     """Filter and rank the algorithms by the rules that fired for a site.
 
@@ -51,7 +71,9 @@ def choose(fired: Sequence[Fired], rules: Rules, locks: Sequence[LockInfo]) -> C
     applied = [item for item in rules.combinations if set(item.having) <= ids]
     # Silent advice (about a single node) may give way without a conflict.
     advice = _advice(fired, applied)
-    left = [lock for lock in locks if not lock.is_reference]
+    left = [
+        lock for lock in locks if not (lock.is_reference or lock.name in rules.never)
+    ]
     conflicts = []
     for source, item in sorted(advice, key=lambda pair: _firmness(pair, rules)):
         kept = [lock for lock in left if satisfies(lock, item, rules)]

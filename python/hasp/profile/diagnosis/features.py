@@ -65,6 +65,8 @@ class SiteFeatures(_Measured):
     nested_share: float | None = None
     misses: float | None = None
     read_share: float | None = None
+    greedy_share: float | None = None
+    passed_over: float | None = None
     critical_response_share: float | None = None
     commit_share: float | None = None
     false_serialisation: float | None = None
@@ -88,8 +90,8 @@ class Features(_Measured):
     share_growth: float | None = None
     lock_variation: float | None = None
     runnable_per_cpu: float | None = None
+    wanting_per_cpu: float | None = None
     ready_share: float | None = None
-    present_parks: float | None = None
     cpu_granted: float | None = None
     preempted_hold_share: float | None = None
     migrations_per_s: float | None = None

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hasp.locks.native import LockInfo
 from hasp.profile.diagnosis.choose import Choice, choose, satisfies
 from hasp.profile.diagnosis.evaluate import Evaluation, Fired, evaluate
 from hasp.profile.diagnosis.features import Features, SiteFeatures
+from hasp.profile.diagnosis.proven import NOTHING, Proven
 from hasp.profile.diagnosis.rules import Advice, Rule, Rules
 from hasp.profile.diagnosis.verdict import SiteVerdict, Verdict
 from hasp.profile.diagnosis.words import (
@@ -36,17 +36,17 @@ def judge(
     rules: Rules,
     locks: Sequence[LockInfo],
     objective: str = "throughput",
+    proven: Proven = NOTHING,
 ) -> Verdict:
-    """Apply the rules to the measures."""
-    present = next((lock for lock in locks if lock.name == features.lock), None)
-    if present is not None:
-        features = replace(features, present_parks=float(present.parks))
+    """Apply the rules to the measures; what is proven overrides their answer."""
     found = evaluate(features, rules, objective)
     fired: dict[int | None, list[Fired]] = defaultdict(list)
     for item in found.fired:
         fired[item.site].append(item)
     sites = [
-        _site(site, fired[site.site], fired[None], rules, locks, found, features)
+        _site(
+            site, fired[site.site], fired[None], rules, locks, found, features, proven
+        )
         for site in features.sites
         if site.site in found.hot
         or any(item.rule.bottleneck for item in fired[site.site])
@@ -117,6 +117,7 @@ def _site(
     locks: Sequence[LockInfo],
     found: Evaluation,
     features: Features,
+    proven: Proven,
 ) -> SiteVerdict:
     choice = choose(fired, rules, locks)
     loud = [item.rule for item in fired if not item.rule.silent]
@@ -127,11 +128,16 @@ def _site(
     cautions = [rule.caution for rule in loud]
     if bottlenecks and site.kind not in REPLACEABLE:
         cautions.append(f"Hasp replaces mutexes only, not this {site.kind}")
+    by_rules = names[0] if names else None
+    names = proven.ranked(names)
     recommended = names[0] if names else None
     content = site.site not in found.hot and _content(
         loud, asked, features.lock, rules, locks
     )
-    kept = _kept(choice, fired)
+    winner = proven.winner if answerable else None
+    kept = "" if winner else _kept(choice, fired)
+    if not (kept or winner) and proven.keeps(features.lock, by_rules):
+        kept = proven.keeps(features.lock, by_rules)
     if kept or content or recommended == features.lock:
         recommended = None
     alternatives = names[1 : 1 + ALTERNATIVES] if recommended else []
@@ -139,12 +145,9 @@ def _site(
         alternatives = _both(fired, names, rules, locks, features.nodes)
     other = _also(fired, program, rules, locks) if recommended else None
     if other and other.name != recommended and _collapses(recommended, locks):
-        where = "if other programs share the CPUs"
-        if features.present_parks and features.cpus <= rules.limit("few-cpus"):
-            cautions.append(f"{where}, keep {lock_words(features.lock)}")  # E1.enough
-        else:
-            alternatives = [other.name, *(n for n in alternatives if n != other.name)]
-            cautions.append(f"{where}, use {other.name}")
+        alternatives = [other.name, *(n for n in alternatives if n != other.name)]
+        cautions.append(f"if other programs share the CPUs, use {other.name}")
+    alternatives = [name for name in alternatives if not proven.refutes(name)]
     return SiteVerdict(
         site=site.site,
         name=site.name,

@@ -11,6 +11,7 @@ import numpy
 
 from hasp.profile.diagnosis.features import Features, SiteFeatures
 from hasp.profile.diagnosis.gain import busy, gain
+from hasp.profile.diagnosis.greed import greed_at
 from hasp.profile.diagnosis.rules import Rules
 from hasp.profile.model.profile import (
     Kind,
@@ -58,7 +59,8 @@ def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Fe
         share_growth=_ratio(profile.section_share, fewer.section_share)
         if fewer
         else None,
-        runnable_per_cpu=_wanting(profile),
+        runnable_per_cpu=_runnable(profile),
+        wanting_per_cpu=_wanting(profile),
         ready_share=busy(profile).ready_share,
         cpu_granted=_granted(profile, cpu_ns),
         preempted_hold_share=_ratio(
@@ -136,10 +138,21 @@ def _cpu_time(profile: Profile) -> float | None:
     return float(cpu) if cpu else None
 
 
-def _runnable(profile: Profile) -> tuple[float, float] | None:
-    """Return the mean numbers of runnable threads and of threads waiting for locks.
+def _runnable(profile: Profile) -> float | None:
+    """Return the threads running or ready to run, per CPU; sleeping ones do not count.
 
-    Samples without runnable threads are ignored: an idle server is irrelevant.
+    The number is rounded: two threads that are always ready and a third that rarely is
+    count as two.
+    """
+    runnable = profile.runnable
+    return None if runnable is None else round(runnable) / max(1, profile.cpus)
+
+
+def _wanting(profile: Profile) -> float | None:
+    """Return the threads that would run under a spinning lock, per CPU, rounded.
+
+    Threads that sleep for a lock would spin. Samples without runnable threads are
+    ignored: an idle server is irrelevant.
     """
     samples = [
         (moment.runnable, moment.waiting)
@@ -149,20 +162,7 @@ def _runnable(profile: Profile) -> tuple[float, float] | None:
     if not samples:
         return None
     runnable, waiting = numpy.mean(samples, axis=0)
-    return float(runnable), float(waiting)
-
-
-def _wanting(profile: Profile) -> float | None:
-    """Return the threads that would run under a spinning lock, per CPU.
-
-    Threads asleep for a lock would spin. The number is rounded: two threads that are
-    always ready and a third that rarely is count as two.
-    """
-    samples = _runnable(profile)
-    if samples is None:
-        return None
-    runnable, waiting = samples
-    wanting = runnable + waiting * (1 - spinning_share(profile))
+    wanting = float(runnable) + float(waiting) * (1 - spinning_share(profile))
     return round(wanting) / max(1, profile.cpus)
 
 
@@ -200,7 +200,7 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
     seconds = profile.duration_ns / SECOND
     hottest = _hottest(site)
     waiters = _waiters(site, hottest, profile)
-    waiters_p95 = hottest.waiters_p95 if hottest else site.waiters_p95
+    waiters_p95 = (hottest or site).waiters_p95
     hold_p50 = use.hold.quantile(0.5)
     handover_p50 = use.handover.quantile(0.5)
     handover = use.handover.mean_ns
@@ -208,7 +208,6 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
     attempts = use.acquisitions + use.trylock_failures
     births = _births(site, profile)
     faulting_ns = births.pages * rules.limit("page-fault")
-    operations = use.acquisitions * rules.limit("uncontended-cost")
     bounds = gain(site, hottest, profile, whole.active, rules)
     return SiteFeatures(
         site=site.number,
@@ -220,12 +219,12 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
         waiters_p95=waiters_p95,
         waiters_p95_share=_per_other_cpu(waiters_p95, profile),
         waiters_share=_per_other_cpu(waiters, profile),
-        waiters_variation=_variation(whole.phases.get(hottest.number))
-        if hottest
-        else None,
+        waiters_variation=_variation(_phases_of(hottest, whole)),
         contended_share=_ratio(use.contended, use.acquisitions),
         acquisitions_per_s=_ratio(use.acquisitions, seconds),
-        operation_share=_ratio(operations, whole.cpu_ns),
+        operation_share=_ratio(
+            use.acquisitions * rules.limit("uncontended-cost"), whole.cpu_ns
+        ),
         hottest_share=_ratio(hottest.acquisitions, whole.acquisitions)
         if hottest
         else None,
@@ -250,6 +249,7 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
         nested_share=_ratio(use.nested, use.acquisitions),
         misses=use.cache_misses if _counts_misses(profile) else None,
         read_share=_read_share(site),
+        **greed_at(site)._asdict(),
         gain=bounds.most if bounds else None,
         lock_cpu_share=bounds.cpu_share if bounds else None,
         free_share=bounds.free_share if bounds else None,
@@ -295,6 +295,10 @@ def _phases(profile: Profile) -> dict[int, list[float]]:
         parts[max(0, min(PARTS - 1, part))] += sample.waiters * sample.weight
     # With few samples the variation would be noise.
     return {lock: parts for lock, parts in found.items() if number[lock] >= ENOUGH}
+
+
+def _phases_of(lock: Lock | None, whole: Whole) -> list[float] | None:
+    return whole.phases.get(lock.number) if lock else None
 
 
 def _variation(parts: list[float] | None) -> float | None:

@@ -149,6 +149,7 @@ class Rules:
     members: Mapping[str, tuple[str, ...]]
     relaxed: tuple[str, ...]  # stages, the first to give way first
     order: tuple[str, ...]  # the default ranking of algorithms
+    never: Mapping[str, str]  # algorithms that are not recommended, and why
 
     def limit(self, name: str) -> float:
         """Return the value of a threshold."""
@@ -239,6 +240,7 @@ def _parse(raw: dict[str, Any]) -> Rules:
         members={name: tuple(found) for name, found in raw["members"].items()},
         relaxed=tuple(raw["relaxed"]),
         order=tuple(raw["order"]),
+        never=dict(raw.get("never", {})),
     )
 
 

@@ -26,6 +26,9 @@ BOTTLENECKS = {
     "memory-footprint:page-erase": "their memory is zeroed first (page faults)",
     "memory-footprint:kernel-lock-in-page-fault": "locks are created all the time, in "
     "newly mapped memory (page faults)",
+    "waking": "waking its waiters costs more than its sections (handovers through the "
+    "scheduler)",
+    "unfairness": "one thread takes it again before the others get it",
     "memory-contention": "memory is the bottleneck, not the lock",
 }
 

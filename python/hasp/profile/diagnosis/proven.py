@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""What the proofs beside a trace say about the algorithms to recommend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hasp.profile.diagnosis.words import lock_words
+from hasp.profile.model.proofs import LockProof
+
+BEST = "best"
+REFUTED = ("behind", "harmful", "failed")
+
+
+@dataclass(frozen=True)
+class Proven:
+    """The proofs that hold for a profile."""
+
+    proofs: Sequence[LockProof] = ()
+
+    @property
+    def winner(self) -> LockProof | None:
+        """The fastest lock, if it is surely faster than the present one; else None."""
+        sure = [one for one in self.proofs if one.low is not None and one.low > 1]
+        best = [one for one in sure if one.verdict == BEST]
+        return max(best, key=lambda one: one.ratio, default=None)
+
+    def refutes(self, lock: str) -> bool:
+        """Return true if the lock was surely behind another, or the present one."""
+        return any(
+            one.verdict in REFUTED or (one.high is not None and one.high < 1)
+            for one in self.proofs
+            if one.lock == lock
+        )
+
+    def ranked(self, names: Sequence[str]) -> list[str]:
+        """The algorithms without those that are refuted, a proven winner first."""
+        first = [self.winner.lock] if self.winner else []
+        left = [name for name in names if not self.refutes(name)]
+        return list(dict.fromkeys([*first, *left]))
+
+    def keeps(self, lock: str, recommended: str | None) -> str:
+        """Return why a proof keeps the present algorithm; "" if none does.
+
+        `recommended` is the answer of the rules alone.
+        """
+        refuted = [one for one in self.proofs if one.lock == recommended]
+        if not refuted or not self.refutes(recommended or ""):
+            return ""
+        one = refuted[-1]
+        present = lock_words(lock)
+        return (
+            f"measured: under {one.lock} it was {one.words} as fast as under {present}"
+        )
+
+
+NOTHING = Proven()
