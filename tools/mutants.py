@@ -128,7 +128,7 @@ def weakenings(found: re.Match[str], arguments: str) -> Iterator[tuple[str, str]
 
 
 def functions_of(code: str) -> list[tuple[int, str]]:
-    """(offset, name) of every function, and of macros that define functions."""
+    """Return (offset, name) of every function, and of macros that define functions."""
     found = []
     for definition in DEFINITION.finditer(code):
         if definition[1]:

@@ -82,7 +82,8 @@ class Condition:
 
 
 def findings_in(profile: Profile) -> int:
-    """Return the number of misuses and inversions; of deadlocks if there are none."""
+    """Return the number of misuses and inversions or, if there are none, of
+    deadlocks."""
     return len(profile.events) or len(waiting(profile).cycles)
 
 
