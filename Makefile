@@ -50,8 +50,10 @@ help: ## Show this list
 
 setup: packages-build $(VENV)/hasp.stamp ## Create .venv with the `hasp` command in it
 
-demo: setup packages-demo ## RocksDB: which lock hurts, which of a dozen serves best (minutes)
-	$(BIN)/python -m hasp.lab.demo $(DEMO)
+demo: packages-demo $(VENV)/demo.stamp ## RocksDB: which lock hurts, which serves it best
+	@[ -e $(BUILD)/build.ninja ] || $(WITH_TOOLS) meson setup $(BUILD) -Dtests=false
+	@$(WITH_TOOLS) ninja -C $(BUILD) -j $(JOBS) --quiet $(DEMO_TARGETS)
+	PYTHONPATH=python HASP_NATIVE_DIR=$(BUILD) $(BIN)/python -m hasp.lab.demo $(DEMO)
 
 test: MESON_TESTS := --no-suite slow
 test: packages-test build ## Everything that fits in ten minutes on two cores
@@ -113,6 +115,13 @@ $(BIN)/python: | packages-build
 
 $(VENV)/requirements.stamp: pyproject.toml tools/requirements.py | $(BIN)/python
 	$(BIN)/python tools/requirements.py | $(BIN)/pip install -q -r /dev/stdin
+	@touch $@
+
+# The demonstration runs from the sources, with as little as it needs: a newcomer waits.
+DEMO_TARGETS := src/preload/libhasp.so src/preload/profile/libhasp-profile.so \
+  src/locks/list/hasp-locks src/calibrate/hasp-calibrate
+$(VENV)/demo.stamp: pyproject.toml tools/requirements.py | $(BIN)/python
+	$(BIN)/python tools/requirements.py report study | $(BIN)/pip install -q -r /dev/stdin
 	@touch $@
 
 # Configured again when packages were installed since: the build leaves out what needs a

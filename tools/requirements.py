@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Print pip and every requirement of pyproject.toml, one per line.
+"""Print pip and the requirements of pyproject.toml, one per line.
+
+Those of the extras that are named, and of all of them without a name.
 
 pip installs the requirements of a project only together with the project. The Makefile
 installs them separately, because an edit of a source file must not resolve them again.
@@ -25,11 +27,13 @@ INSTALLER = "pip>=23.1"
 def main() -> int:
     root = Path(__file__).resolve().parent.parent
     project = tomllib.loads((root / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
+    wanted = sys.argv[1:] or list(extras)
     requirements = [
         INSTALLER,
         *project["build-system"]["requires"],
         *project["project"]["dependencies"],
-        *chain(*project["project"]["optional-dependencies"].values()),
+        *chain(*(extras[name] for name in wanted)),
     ]
     print("\n".join(one for one in requirements if not one.startswith("hasp[")))
     return 0

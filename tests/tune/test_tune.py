@@ -182,4 +182,4 @@ def test_after_ctrl_c_the_best_so_far_is_reported(
         text, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
     assert "Interrupted after" in text
-    assert "best so far" in text
+    assert "is the best so far" in text

@@ -11,6 +11,7 @@ from hasp.base.durations import duration_argument
 from hasp.base.errors import EXIT_FINDING, HaspError
 from hasp.base.extras import require
 from hasp.base.figures import check_figure
+from hasp.base.files import write_file
 from hasp.base.output import STDOUT, add_json_option, check_writable, note
 from hasp.cli.measuring import add_single_run_options, positive
 from hasp.locks.selection import add_locks_option
@@ -82,6 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     outputs = parser.add_argument_group("results")
     add_json_option(parser)
     add = outputs.add_argument
+    add("--markdown", metavar="FILE", help="the table and the result as Markdown")
     add("--plot", metavar="FILE", help="a figure: FILE.png or FILE.svg")
     add(
         "--plan",
@@ -117,7 +119,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise HaspError(
             "there is no program to tune", "name one, for example: hasp tune -- ./bench"
         )
-    for name in (arguments.json, arguments.store, arguments.plan):
+    for name in (
+        arguments.json,
+        arguments.markdown,
+        arguments.store,
+        arguments.plan,
+    ):
         if name:
             check_writable(name)
     check_figure(arguments.plot)
@@ -171,13 +178,15 @@ def _options(arguments: argparse.Namespace) -> Options:
 def _report(answer: Answer, arguments: argparse.Namespace) -> int:
     """Write the files and print the result; returns the exit status."""
     from hasp.base.output import write_json
-    from hasp.tune.report import print_answer
+    from hasp.tune.report import markdown, print_answer
 
     plan = _write_plan(answer, arguments.plan)
     if arguments.plot:
         from hasp.tune.figure import draw
 
         draw(answer, Path(arguments.plot))
+    if arguments.markdown:
+        write_file(arguments.markdown, markdown(answer, plan))
     if arguments.json:
         write_json(answer.as_json(), arguments.json)
     if arguments.json != STDOUT:

@@ -266,23 +266,26 @@ def markdown(
     subject, _, where = headline(comparison).partition("\n")
     parts = [f"`{subject}`", where]
     for grid in grids(comparison, rows):
-        rule = [
-            ":--" if index < grid.texts else "--:"
-            for index in range(len(grid.headings))
-        ]
-        lines = [grid.headings, tuple(rule), *grid.lines]
-        parts.append(f"**{grid.title}**")
-        parts.append("\n".join(_markdown_line(line) for line in lines))
-    parts += [f"- {_escaped(line)}" for line in remarks(comparison, rows, doubts)]
+        parts += [f"**{grid.title}**", markdown_table(grid)]
+    parts += [f"- {escaped_cell(line)}" for line in remarks(comparison, rows, doubts)]
     return "\n\n".join(parts) + "\n"
 
 
-def _escaped(text: str) -> str:
+def markdown_table(grid: TextTable) -> str:
+    """Return a table as Markdown, without its title."""
+    columns = range(len(grid.headings))
+    rule = [":--" if index < grid.texts else "--:" for index in columns]
+    lines = [grid.headings, tuple(rule), *grid.lines]
+    return "\n".join(_markdown_line(line) for line in lines)
+
+
+def escaped_cell(text: str) -> str:
+    """Return text as one line of Markdown that may stand in a table."""
     return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _markdown_line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(map(_escaped, cells))} |"
+    return f"| {' | '.join(map(escaped_cell, cells))} |"
 
 
 def csv_text(comparison: Comparison) -> str:

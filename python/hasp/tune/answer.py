@@ -17,7 +17,7 @@ from hasp.tune.carry_out import PROVEN, Outcome
 from hasp.tune.contest import Contest
 
 SCHEMA = "hasp.tune/1"
-BEST, OPEN, CLOSE, BEHIND = "best so far", "open", "not better", "worse"
+BEST, OPEN, CLOSE, BEHIND = "best", "open", "not better", "worse"
 FAILED, NOT_RUN = "out", "not run"
 ORDER = (BEST, CLOSE, OPEN, BEHIND, NOT_RUN, FAILED)
 

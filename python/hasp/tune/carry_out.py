@@ -22,6 +22,7 @@ from hasp.locks import native
 from hasp.locks.native import REFERENCE
 from hasp.locks.site_plan.model import SitePlan
 from hasp.profile.diagnosis import advise
+from hasp.profile.diagnosis.diagnose import diagnose
 from hasp.profile.model.build import load_keeping_symbols
 from hasp.profile.model.profile import Profile, Site
 from hasp.tune.contest import Contest
@@ -83,14 +84,15 @@ class _Race:
         else:
             comparison = new_comparison(settings)
         profile = self._profile(settings)
-        verdict = advise(profile)
-        note(verdict.sentence)
+        verdict = diagnose(profile).sentence if profile.sites else ""
+        if verdict and not options.recorded:
+            note(verdict)
         self.sites = sites_that_matter(profile) if options.with_plans else []
         self.contest = Contest(
             comparison,
             options.objective,
             options.requirements,
-            favourites=_favourites(verdict.advised, settings),
+            favourites=_favourites(advise(profile).advised, settings),
             threads_seen=profile.thread_count,
             room_for_plans=len(self.sites) > 1,
             tolerance=options.tolerance,
@@ -109,7 +111,7 @@ class _Race:
         finally:
             self.writer.close()
         seconds = time.monotonic() - self.began
-        return Outcome(self.contest, ended, seconds, verdict.sentence, resumed, status)
+        return Outcome(self.contest, ended, seconds, verdict, resumed, status)
 
     def _profile(self, settings: Settings) -> Profile:
         if self.options.recorded or (

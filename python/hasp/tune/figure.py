@@ -14,7 +14,7 @@ from hasp.compare.report import headline, quantity, ratio_text
 from hasp.compare.run_record import Measure
 from hasp.locks.native import REFERENCE
 from hasp.tune.answer import BEHIND, BEST, Answer, Row, measures_of
-from hasp.tune.report import best_words, ending_words
+from hasp.tune.report import best_words, ending_words, name_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,14 +85,15 @@ def _panel(axes: Axes, answer: Answer, rows: list[Row], measure: Measure) -> Non
         axes.text(1.01, place, words, transform=axes.get_yaxis_transform(), va="center")
     if reference:
         axes.axvline(reference, color="#202020", linewidth=1.2)
-    axes.set_yticks(range(len(rows)), [f"{row.cell.words}, {row.runs}" for row in rows])
+    names = [f"{name_of(answer, row.cell)}  ({row.runs})" for row in rows]
+    axes.set_yticks(range(len(rows)), names)
     axes.tick_params(axis="y", length=0)
     better = "lower" if measure.lower_is_better else "higher"
     unit = f", {measure.unit}" if measure.unit else ""
     axes.set_title(
         f"{measure.name}{unit} ({better} is better)", fontsize=10.5, loc="left"
     )
-    axes.set_xlabel(f"median and runs; line: {REFERENCE}; beside locks: their runs")
+    axes.set_xlabel(f"medians and (number of) runs; line: {REFERENCE}")
     axes.grid(axis="x", color="#e4e4e4", linewidth=0.8)
     axes.set_axisbelow(True)
     for side in ("top", "right", "left"):

@@ -10,14 +10,27 @@ from pathlib import Path
 from hasp.base.durations import format_duration
 from hasp.base.output import COLUMNS, console, table
 from hasp.compare.doubts import host_doubts
-from hasp.compare.report import TextTable, headline, interval, quantity, times
+from hasp.compare.report import (
+    TextTable,
+    escaped_cell,
+    headline,
+    interval,
+    markdown_table,
+    quantity,
+    times,
+)
 from hasp.compare.settings import Cell, Settings
 from hasp.locks.native import REFERENCE
 from hasp.tune.answer import FAILED, NOT_RUN, Answer, Row, measures_of
 from hasp.tune.carry_out import BUDGET, INTERRUPTED, NOTHING_LEFT, PROVEN, RUNS
 
 MOST_NAMES = 6
-STYLES = {"best so far": "green", "worse": "red"}
+
+
+def name_of(answer: Answer, cell: Cell) -> str:
+    """The name of a candidate; with its threads if their number varies."""
+    sweep = len(answer.contest.comparison.settings.threads) > 1
+    return cell.words if sweep else cell.lock
 
 
 def best_words(answer: Answer) -> str:
@@ -28,10 +41,11 @@ def best_words(answer: Answer) -> str:
     ratio = answer.to_reference
     if ratio is None:
         if best.cell.lock == REFERENCE:
-            return f"{best.cell.words} is the best: keep it."
-        return f"{best.cell.words} is the best so far."
+            return f"{name_of(answer, best.cell)} is the best so far: keep it."
+        return f"{name_of(answer, best.cell)} is the best so far."
     bounds = interval(ratio)
-    words = f"{best.cell.words} is the best so far: {times(ratio)} times as good as "
+    words = f"{name_of(answer, best.cell)} is the best so far: {times(ratio)} times "
+    words += "as good as "
     words += f"{REFERENCE} ({bounds})." if bounds else f"{REFERENCE}."
     if answer.keeps_reference:
         words += f" It is not proven to be better: keep {REFERENCE}'s lock."
@@ -81,7 +95,8 @@ def requirement_words(answer: Answer) -> list[str]:
         return []
     runs = answer.contest.runs_of(answer.best.cell)
     return [
-        f"{item.words}: kept in {item.count(runs)} of {answer.best.cell.words}."
+        f"{item.words}: kept in {item.count(runs)} of "
+        f"{name_of(answer, answer.best.cell)}."
         for item in answer.contest.requirements
     ]
 
@@ -90,11 +105,9 @@ def command_line(answer: Answer, plan: Path | None) -> str:
     """The command that runs the program under the best lock."""
     settings = answer.contest.comparison.settings
     best = answer.best
-    if best is None:
+    if best is None or answer.keeps_reference:
         return ""
     words = shlex.join(_subject(settings, best.cell))
-    if best.cell.lock == REFERENCE or answer.keeps_reference:
-        return words
     if plan is not None:
         return f"hasp run --plan {shlex.quote(str(plan))} -- {words}"
     return f"hasp run --lock {best.cell.lock} -- {words}"
@@ -160,17 +173,32 @@ def lines_of(answer: Answer, plan: Path | None) -> list[str]:
     """Everything below the table, a paragraph each."""
     found = [best_words(answer), proof_words(answer), *requirement_words(answer)]
     found.append(ending_words(answer))
-    never = [row.cell.words for row in answer.rows if row.standing == NOT_RUN]
+    never = [
+        name_of(answer, row.cell) for row in answer.rows if row.standing == NOT_RUN
+    ]
     if never and len(never) <= MOST_NAMES:
         found.append(f"Not run: {', '.join(never)}.")
     failed = [row for row in answer.rows if row.standing == FAILED]
-    found += [f"{row.cell.words}: {row.reason}" for row in failed[:MOST_NAMES]]
+    found += [
+        f"{name_of(answer, row.cell)}: {row.reason}" for row in failed[:MOST_NAMES]
+    ]
     for doubt in host_doubts(answer.contest.comparison):
         found.append(f"warning: {doubt.words}")
     use = command_line(answer, plan)
     if use:
         found.append(f"Use it:\n    {use}")
     return [line for line in found if line]
+
+
+def markdown(answer: Answer, plan: Path | None) -> str:
+    """Return the table and the result as Markdown."""
+    subject, _, where = headline(answer.contest.comparison).partition("\n")
+    shown = grid(answer)
+    parts = [f"`{subject}`", where, f"**{shown.title}**", markdown_table(shown)]
+    for words in lines_of(answer, plan):
+        heading, _, command = words.partition("\n")
+        parts.append(f"{heading}\n\n{command}" if command else escaped_cell(words))
+    return "\n\n".join(parts) + "\n"
 
 
 def print_answer(answer: Answer, plan: Path | None) -> None:
