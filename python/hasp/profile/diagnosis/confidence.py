@@ -35,7 +35,7 @@ def confidence_in(facts: Facts, lead: Cause) -> Confidence:
         grave.append("the trace is damaged: parts of it are missing here")
     if lead.fault:
         return _of(grave, slight)
-    granted = _granted(facts)
+    granted = facts.granted
     if granted is not None and granted < DISTURBED:
         grave.append(
             f"other programs used the CPUs (this one got {share(granted)} of the time "
@@ -57,14 +57,3 @@ def confidence_in(facts: Facts, lead: Cause) -> Confidence:
 def _of(grave: list[str], slight: list[str]) -> Confidence:
     level = "low" if grave else "medium" if slight else "high"
     return Confidence(level, (*grave, *slight)[:2])
-
-
-def _granted(facts: Facts) -> float | None:
-    """Return the share of usable CPU time that the threads got; None if not known."""
-    samples = facts.profile.process_samples
-    if len(samples) < 5 or not facts.cpu_ns:
-        return None
-    cpus = max(facts.profile.cpus, 1)
-    ready = sum(min(sample.runnable or 0, cpus) for sample in samples) / len(samples)
-    wanted = ready * facts.profile.duration_ns
-    return min(facts.cpu_ns / wanted, 1.0) if wanted else None

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from hasp.profile.diagnosis.causes import catalogue, elsewhere
 from hasp.profile.diagnosis.causes.cause import Cause
-from hasp.profile.diagnosis.causes.conditions import conditions_of
+from hasp.profile.diagnosis.causes.conditions import ConditionFacts, conditions_of
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
-from hasp.profile.diagnosis.causes.limits import MATTERS, MOST
+from hasp.profile.diagnosis.causes.limits import MATTERS, MOST, PART
+from hasp.profile.model.profile import Operation
 
 MOST_SITES = 200  # sites that are examined, those with the longest waits
 
@@ -20,23 +21,52 @@ def ranked(facts: Facts) -> tuple[Cause, ...]:
     Faults come first, then costs by what their remedies save, then what remains.
     """
     faults = [cause for detect in catalogue.FAULTS for cause in detect(facts)]
-    costs = [cause for cause in _costs(facts) if cause.saves >= MATTERS]
-    costs.sort(key=lambda cause: -cause.saves)
+    found = _costs(facts)
+    costs = [cause for cause in found if cause.saves >= MATTERS]
     if faults or costs:
         return (*faults, *costs)
+    # Threads wait long, but the CPUs are full: the locks are not ruled out.
+    if facts.waited >= PART and found:
+        return tuple(found[:1])
     return (elsewhere.detect(facts),)
 
 
-def _costs(facts: Facts) -> Iterable[Cause]:
+def _costs(facts: Facts) -> list[Cause]:
+    """Return the best cause of each site, the largest saving first."""
     sites = sorted(facts.sites, key=lambda one: -one.wait_ns)[:MOST_SITES]
+    conditions = [(one, of_condition(one)) for one in conditions_of(facts)]
+    costs = []
     for one in sites:
-        best = chosen(of_site(one))
+        own = [
+            cause
+            for condition, causes in conditions
+            if belongs(condition, one)
+            for cause in causes
+        ]
+        best = chosen([*own, *of_site(one)])
         if best:
-            yield best
-    for condition in conditions_of(facts):
-        found = [cause for d in catalogue.OF_CONDITIONS if (cause := d(condition))]
-        if best := chosen(found):
-            yield best
+            costs.append(best)
+    known = {cause.site for cause in costs}
+    for condition, causes in conditions:
+        best = chosen(causes)
+        if best and condition.site.number not in known:
+            costs.append(best)
+    unique = {id(cause): cause for cause in costs}.values()
+    return sorted(unique, key=lambda cause: -cause.saves)
+
+
+def belongs(condition: ConditionFacts, one: SiteFacts) -> bool:
+    """Return true if waits for the condition release and reacquire this mutex.
+
+    The trace does not say so, but each such wait ends with an acquisition of its own.
+    """
+    again = one.of(Operation.RELOCK).acquisitions
+    return again > 0 and MOST * condition.use.acquisitions <= again
+
+
+def of_condition(one: ConditionFacts) -> list[Cause]:
+    """Return all causes of one site of condition variables."""
+    return [cause for detect in catalogue.OF_CONDITIONS if (cause := detect(one))]
 
 
 def of_site(one: SiteFacts) -> list[Cause]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,8 @@ from hasp.profile.model.sites import Sites, Stacks
 from hasp.profile.symbols.frame import Frame, Stack
 from hasp.profile.trace.format import Records
 
+# Functions of the program that only lock: a holder is the function that calls them.
+LOCKS = re.compile(r"(?:^|_|::)(?:lock|locked|enter|acquire_lock)$|(?:^|::)lock_\w+$")
 MOST_STACKS = 64  # of a site, by hold time
 
 
@@ -29,8 +33,13 @@ def program_frame(stack: Stack) -> Frame | None:
     there is none of the program.
     """
     own = [frame for frame in stack if not is_library(frame)][: MOST_WRAPPERS + 1]
-    chosen = (frame for frame in own if not is_wrapper(frame))
-    return next(chosen, own[0] if own else None)
+    chosen = [frame for frame in own if not is_wrapper(frame)]
+    outer = (frame for frame in chosen if not LOCKS.search(_name(frame)))
+    return next(outer, next(iter(chosen or own), None))
+
+
+def _name(frame: Frame) -> str:
+    return without_arguments(frame.function)
 
 
 def function_name(frame: Frame) -> str:

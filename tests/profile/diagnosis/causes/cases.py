@@ -75,13 +75,16 @@ def nearly_allocating() -> Profile:
 CUT = ((HolderState.READY, 0.9, None), (HolderState.RUNNING, 0.1, None))
 
 
+SHORT = {**WAITING, "hold": 30 * US}
+
+
 def preempted() -> Profile:
-    return program(site(use(**WAITING), held=holding(*CUT)), runnable=4)
+    return program(site(use(**SHORT), held=holding(*CUT)), runnable=4)
 
 
 def disturbed() -> Profile:
     """Other programs took the holders' CPU: this one wants no more than there are."""
-    return program(site(use(**WAITING), held=holding(*CUT)), runnable=1)
+    return program(site(use(**SHORT), held=holding(*CUT)), runnable=1)
 
 
 def idle() -> Profile:
@@ -285,7 +288,9 @@ def padded() -> Profile:
 def neighbours() -> Profile:
     made = padded().sites[0]
     lines = [
-        SharedLine(lock.number, lock.number + 1, 1, lock.acquisitions, 1000)
+        SharedLine(
+            lock.number, lock.number + 1, 1, lock.acquisitions, lock.acquisitions
+        )
         for lock in made.locks
     ]
     return program(replace(made, shared_lines=tuple(lines)))

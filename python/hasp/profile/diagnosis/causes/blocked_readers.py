@@ -33,7 +33,7 @@ def detect(one: SiteFacts) -> Cause | None:
             "Prepare the change before locking, then swap it in",
             "Shorten the writes",
         ),
-        min(one.facts.share(reads.wait.total_ns), one.facts.headroom),
+        one.facts.share(reads.wait.total_ns),
         (
             f"{share(reads.contended / reads.acquisitions)} of "
             f"{number(reads.acquisitions)} reads waited for one of "

@@ -30,6 +30,11 @@ class ConditionFacts:
         return self.site.stats.get(Operation.WAIT, NONE)
 
     @property
+    def each_wait(self) -> float:
+        """The mean wait in ns."""
+        return self.use.wait.total_ns / max(self.use.acquisitions, 1)
+
+    @property
     def wakes(self) -> int:
         """Waits that a signal or broadcast ended."""
         return max(self.use.acquisitions - self.use.timeouts, 0)
@@ -65,8 +70,9 @@ class ConditionFacts:
         sleeps until the time-out.
         """
         use = self.use
-        if not use.acquisitions or use.empty_signals is None:
+        if not use.acquisitions or (use.empty_signals or 0) < self.wakes:
             return 0.0
+        assert use.empty_signals is not None
         return min(use.empty_signals, use.timeouts) / use.acquisitions
 
     @property

@@ -18,7 +18,7 @@ def unseen(facts: Facts) -> Cause | None:
     """Return the cause if threads block in futexes that Hasp does not record."""
     foreign = facts.profile.foreign
     runtimes = facts.profile.unseen_runtimes
-    blocked = (foreign.share or 0.0) if foreign else 0.0
+    blocked = (foreign.brief_share or 0.0) if foreign else 0.0
     if blocked < PART and not (runtimes and blocked >= MATTERS):
         return None
     if runtimes:
@@ -37,7 +37,7 @@ def unseen(facts: Facts) -> Cause | None:
         "unseen-locks",
         "",
         f"threads block for {share(blocked)} of their time in {who}, which Hasp does "
-        f"not see; waits that it sees take {share(_waited(facts))}",
+        f"not see; waits that it sees take {share(facts.waited)}",
         advice,
         blocked,
         tuple(
@@ -51,7 +51,7 @@ def unseen(facts: Facts) -> Cause | None:
 def not_locks(facts: Facts) -> Cause:
     """Return the cause that remains: threads hardly wait for locks."""
     cpus = max(facts.profile.cpus, 1)
-    waited = share(_waited(facts))
+    waited = share(facts.waited)
     top = max(facts.sites, key=lambda one: one.wait_ns, default=None)
     most = f", most for {top.name}" if top and top.wait_ns else ""
     busy = facts.running / cpus
@@ -61,7 +61,7 @@ def not_locks(facts: Facts) -> Cause:
         advice = ("Look for I/O, sleep and idle time (perf trace -s)",)
     problem = "the locks that Hasp sees are not the bottleneck: threads wait "
     problem += f"{waited} of their time for them"
-    if _waited(facts) >= MATTERS and busy >= 1 - PART:
+    if facts.waited >= MATTERS and busy >= 1 - PART:
         problem = f"the CPUs are full: threads wait {waited} of their time for locks "
         problem += "that Hasp sees, but no CPU is free for them"
     return Cause(
@@ -76,10 +76,6 @@ def not_locks(facts: Facts) -> Cause:
             *_blind(facts),
         ),
     )
-
-
-def _waited(facts: Facts) -> float:
-    return facts.share(sum(one.wait_ns for one in facts.sites))
 
 
 def _blind(facts: Facts) -> tuple[str, ...]:

@@ -8,14 +8,20 @@ that is longer. A sleeping main thread and idle workers do not dilute a share.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from hasp.profile.diagnosis.causes.holders import Part, holder_of, parts_of
-from hasp.profile.diagnosis.causes.limits import MOST, PART
+from hasp.profile.diagnosis.causes.limits import (
+    FEW_SAMPLES,
+    MOST,
+    OUTLIER,
+    PART,
+    SLICE,
+)
 from hasp.profile.diagnosis.gain import busy
-from hasp.profile.model.distribution import NOTHING
+from hasp.profile.model.distribution import NOTHING, Distribution
 from hasp.profile.model.profile import (
     Kind,
     Lock,
@@ -68,6 +74,47 @@ class SiteFacts:
         """Waits as a share of the program's time."""
         return self.facts.share(self.wait_ns)
 
+    @cached_property
+    def working_ns(self) -> float:
+        """All holds without the time that preemption may have added.
+
+        A hold of far more than the usual duration, and of a time slice or longer, is
+        counted as a usual one. Where a tenth of the holds is that long, they are usual.
+        """
+        hold = self.use.hold
+        usual = hold.quantile(0.9)
+        if not usual or not hold.timed:
+            return self.hold_ns
+        most = max(OUTLIER * usual, SLICE / OUTLIER)
+        total = kept = 0.0
+        for count, middle in _middles(hold):
+            total += count * middle
+            kept += count * (middle if middle <= most else usual)
+        return self.hold_ns * kept / total if total else self.hold_ns
+
+    @property
+    def demand(self) -> float:
+        """The hottest lock's part of the time that the CPUs need for everything.
+
+        The lock's demand is the time that its sections take, that of the CPUs the CPU
+        time divided by their number (operational analysis). The larger one limits the
+        program.
+        """
+        held = self.hottest.hold_ns if self.hottest else 0.0
+        held *= self.working_ns / self.hold_ns if self.hold_ns else 1.0
+        cpus = min(max(self.facts.profile.cpus, 1), max(self.facts.workers, 1))
+        needed = self.facts.cpu_ns / cpus
+        return held / needed if needed else 1.0
+
+    @property
+    def crowded(self) -> bool:
+        """Whether the program itself keeps holders from running.
+
+        More threads than CPUs want to run, and the lock lets enough of them run at once
+        to fill the CPUs. Otherwise other programs took the holders' CPU.
+        """
+        return self.facts.crowded and self.demand < 1 - PART
+
     @property
     def loss(self) -> float:
         """The share of the program's time that ends if nobody waits for this site.
@@ -79,16 +126,8 @@ class SiteFacts:
 
     @property
     def narrowness(self) -> float:
-        """How much the hottest lock limits the program more than the CPUs do, 0 to 1.
-
-        The lock's demand is the time it is held, that of the CPUs the CPU time divided
-        by their number (operational analysis). At equal demands both limit it half.
-        """
-        held = self.hottest.hold_ns if self.hottest else 0
-        cpus = min(max(self.facts.profile.cpus, 1), max(self.facts.workers, 1))
-        demand = self.facts.cpu_ns / cpus
-        ratio = held / demand if demand else 1.0
-        return min(max(2 * (ratio - (1 - PART)), 0.0), 1.0)
+        """How much the lock limits the program, 0 to 1; half at equal demands."""
+        return min(max(2 * (self.demand - (1 - PART)), 0.0), 1.0)
 
     @cached_property
     def hold_mean(self) -> float:
@@ -109,12 +148,9 @@ class SiteFacts:
         hold = self.use.hold
         if not hold.timed or not hold.counts:
             return self.hold_mean
-        middles = [
-            (low + min(high, max(hold.max_ns, low))) / 2
-            for low, high in zip(hold.edges_ns, hold.edges_ns[1:], strict=False)
-        ]
-        total = sum(c * m for c, m in zip(hold.counts, middles, strict=False))
-        squares = sum(c * m * m for c, m in zip(hold.counts, middles, strict=False))
+        buckets = list(_middles(hold))
+        total = sum(count * middle for count, middle in buckets)
+        squares = sum(count * middle * middle for count, middle in buckets)
         return squares / total if total else self.hold_mean
 
     @property
@@ -175,6 +211,14 @@ class SiteFacts:
             verb = "waits" if waiting == 1 else "wait"
             return f"{waiting} of {users} threads {verb}"
         return f"threads wait {100 * self.wait_share:.0f} % of their time"
+
+
+def _middles(times: Distribution) -> Iterator[tuple[int, float]]:
+    """Yield the number of durations in each bucket, and their middle in ns."""
+    edges = zip(times.counts, times.edges_ns, times.edges_ns[1:], strict=False)
+    for count, low, high in edges:
+        if count:
+            yield count, (low + min(high, max(times.max_ns, low))) / 2
 
 
 @dataclass(frozen=True)
@@ -253,6 +297,11 @@ class Facts:
         return min(ns / max(self.active_ns, self.busy_ns), 1.0)
 
     @cached_property
+    def waited(self) -> float:
+        """The share of the program's time that threads waited for locks."""
+        return self.share(sum(one.wait_ns for one in self.sites))
+
+    @cached_property
     def running(self) -> float:
         """The mean number of CPUs that the program used while it was busy."""
         return self.cpu_ns / self.busy_ns
@@ -264,17 +313,33 @@ class Facts:
         return runnable is not None and runnable > max(self.profile.cpus, 1)
 
     @cached_property
+    def granted(self) -> float | None:
+        """The share of the CPU time that the threads could use and got; None: unknown.
+
+        Less than 1 means that other programs used the CPUs.
+        """
+        samples = self.profile.process_samples
+        if len(samples) < FEW_SAMPLES / 2 or not self.cpu_ns:
+            return None
+        cpus = max(self.profile.cpus, 1)
+        ready = [min(sample.runnable or 0, cpus) for sample in samples]
+        wanted = sum(ready) / len(ready) * self.profile.duration_ns
+        return min(self.cpu_ns / wanted, 1.0) if wanted else None
+
+    @cached_property
     def headroom(self) -> float:
         """The share of the CPUs that a remedy can fill with work.
 
         Where threads fill all CPUs with useful work, waits for locks cost latency, but
-        no throughput. Time in the kernel may be a cost of the locks and counts as free.
+        no throughput. Time in the kernel may be a cost of the locks and counts as free;
+        so does the time of other programs, which may not run the next time.
         """
         ready = busy(self.profile).ready_share
         if ready is None:
             return 1.0
         kernel = self.system_ns / self.cpu_ns if self.cpu_ns else 0.0
-        return max(0.0, 1 - ready * (1 - min(kernel, 1.0)))
+        granted = 1.0 if self.granted is None else self.granted
+        return max(0.0, 1 - ready * granted * (1 - min(kernel, 1.0)))
 
     @cached_property
     def parts(self) -> Mapping[int, tuple[Part, ...]]:

@@ -16,6 +16,11 @@ MOST = 0.5
 # A part of a hold or wait that is worth a sentence beside another part.
 PART = 0.25
 
+# ---- ratios
+
+# A hold that is so many times as long as nearly all others had another reason.
+OUTLIER = 4.0
+
 # ---- times in ns
 
 # Sleeping in futex and being woken: two system calls, an interrupt to the other CPU and

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import ConditionFacts
-from hasp.profile.diagnosis.causes.limits import MOST
+from hasp.profile.diagnosis.causes.limits import MOST, PART
 from hasp.profile.diagnosis.causes.words import call, number, share, time, within
 
 
 def detect(one: ConditionFacts) -> Cause | None:
     """Return the cause if most waits end without anything to do, or need not begin."""
-    if one.slept_through >= MOST:
+    if one.slept_through >= PART:
         return _slept(one)
     if one.again < MOST:
         return None
@@ -37,7 +37,7 @@ def _slept(one: ConditionFacts) -> Cause:
         "needless-waits",
         one.name,
         f"signals come while nobody waits, and then {call(one.function)} sleeps until "
-        f"the time-out, {time(one.use.wait.mean_ns)} each time",
+        f"the time-out, {time(one.each_wait)} each time",
         ("Check the condition before waiting", "Check before waiting"),
         slept / max(one.facts.active_ns + slept, one.facts.busy_ns),
         (

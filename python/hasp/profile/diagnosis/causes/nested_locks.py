@@ -6,9 +6,10 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import MOST
-from hasp.profile.diagnosis.causes.words import call, share, time
+from hasp.profile.diagnosis.causes.words import call, share, short_site, time
 from hasp.profile.model.profile import Site
 
+INNER = 36  # characters of the inner lock's name
 EDGES = 10_000  # pairs of locks that are examined
 
 
@@ -50,7 +51,7 @@ def detect(one: SiteFacts) -> Cause | None:
         "nested-locks",
         one.name,
         f"{one.waiting} while {call(one.holder)} holds it to take "
-        f"{inner.name}, {time(one.each_hold)} each time",
+        f"{short_site(inner.name, INNER)}, {time(one.each_hold)} each time",
         (
             "Release the outer lock before taking the inner one",
             "Release the outer lock first",

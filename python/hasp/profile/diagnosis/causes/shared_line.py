@@ -11,7 +11,10 @@ from hasp.profile.diagnosis.causes.words import call, number, share
 
 def neighbours(one: SiteFacts) -> float:
     """Return the share of acquisitions of locks with a busy lock in their line."""
-    busy = {line.lock: line.acquisitions for line in one.site.shared_lines}
+    busy: dict[int, int] = {}
+    for line in one.site.shared_lines:
+        both = min(line.acquisitions, line.neighbour_acquisitions)
+        busy[line.lock] = max(both, busy.get(line.lock, 0))
     return min(sum(busy.values()) / max(one.use.acquisitions, 1), 1.0)
 
 

@@ -7,12 +7,14 @@ CPU time: a thread that held locks for longer than it ran did not run for the re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES
 from hasp.profile.model.holding import HolderState, Holding, StateShare
+from hasp.profile.model.profile import Operation
 
+MOST_TAKEN = 0.95  # share of the CPU time
 SLEEPS = (
     *(HolderState.IO, HolderState.ASLEEP, HolderState.EVENT),
     *(HolderState.FAULT, HolderState.FUTEX, HolderState.OTHER),
@@ -34,9 +36,27 @@ class State:
 def state_of(one: SiteFacts) -> State:
     """Return what the holders of a site do while others wait for them."""
     holding = one.site.holding
+    if holding and one.of(Operation.RELOCK).acquisitions:
+        holding = _without_own_waits(holding)
     if holding is None or holding.samples < FEW_SAMPLES:
         return estimated(one)
-    return sampled(holding, crowded=one.facts.crowded)
+    return sampled(holding, crowded=one.crowded)
+
+
+def _without_own_waits(holding: Holding) -> Holding | None:
+    """Leave out holders that wait for a condition: that wait releases the mutex.
+
+    They were seen between being woken and acquiring it again.
+    """
+    others = [one for one in holding.states if one.state is not HolderState.EVENT]
+    samples = sum(one.samples for one in others)
+    if not samples:
+        return None
+    return replace(
+        holding,
+        samples=samples,
+        states=tuple(replace(one, share=one.samples / samples) for one in others),
+    )
 
 
 def sampled(holding: Holding, *, crowded: bool) -> State:
@@ -62,9 +82,10 @@ def estimated(one: SiteFacts) -> State:
     if not hold:
         return State(1.0, 0.0, 0.0, 0.0)
     off = 0.0
+    granted = max(one.facts.granted or 1.0, 1 - MOST_TAKEN)  # by other programs
     for thread in one.users:
         held = one.thread_use(thread.number).hold.total_ns
-        off += max(0.0, held - thread.cpu_ns)
+        off += max(0.0, held - thread.cpu_ns / granted)
     off = min(off / hold, 1.0)
     preempted = min(_preempted(one), off)
     waiting = min(_inner_waits(one) / hold, off - preempted)
@@ -78,7 +99,7 @@ def _preempted(one: SiteFacts) -> float:
     """
     long_holds = sum(thread.long_holds for thread in one.users)
     cut = sum(thread.preempted_holds for thread in one.users)
-    if not one.facts.crowded or not long_holds:
+    if not one.crowded or not long_holds:
         return 0.0
     return cut / long_holds
 

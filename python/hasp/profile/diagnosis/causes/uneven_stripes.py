@@ -9,32 +9,35 @@ from hasp.profile.diagnosis.causes.limits import MOST, STRIPES
 from hasp.profile.diagnosis.causes.words import number, share, within
 from hasp.profile.model.profile import Lock
 
-# The busiest lock's acquisitions, as a multiple of an equal part.
+# The locks divided by those that the load is effectively spread over.
 UNEVEN = 3.0
 
 
 def detect(one: SiteFacts) -> Cause | None:
-    """Return the cause if one lock has most waits and far more than an equal part."""
-    locks: list[Lock] = list(one.site.locks[:1024])
-    waited = sum(lock.wait_ns for lock in locks)
+    """Return the cause if a few locks have most waits and most of the load."""
+    locks: list[Lock] = [lock for lock in one.site.locks[:1024] if lock.acquisitions]
     taken = sum(lock.acquisitions for lock in locks)
-    hot = one.hottest
-    if len(locks) < STRIPES or hot is None or not waited or not taken:
+    waited = sum(lock.wait_ns for lock in locks)
+    if len(locks) < STRIPES or not waited:
         return None
-    part = hot.wait_ns / waited
-    load = hot.acquisitions / taken
-    if part < MOST or load * len(locks) < UNEVEN:
+    # The inverse of the sum of squared shares: 16 for 16 even locks, 1 for one.
+    used = taken**2 / sum(lock.acquisitions**2 for lock in locks)
+    hot = sorted(locks, key=lambda lock: -lock.acquisitions)[: max(round(used), 1)]
+    load = sum(lock.acquisitions for lock in hot) / taken
+    part = sum(lock.wait_ns for lock in hot) / waited
+    if used * UNEVEN > len(locks) or part < MOST:
         return None
+    verb = "gets" if len(hot) == 1 else "get"
     return Cause(
         "uneven-stripes",
         one.name,
-        f"1 of its {number(len(one.site.locks))} locks gets {share(load)} of the "
-        f"acquisitions{within(one.holder)} and {share(part)} of the waits",
+        f"{len(hot)} of its {number(len(one.site.locks))} locks {verb} {share(load)} "
+        f"of the acquisitions{within(one.holder)} and {share(part)} of the waits",
         (
             "Spread the keys evenly over the locks",
             "Spread the keys",
         ),
-        one.loss * (part - 1 / len(locks)),
+        one.loss * part * (1 - used / len(locks)),
         (f"{one.waiting} for these locks",),
         one.site.number,
         one.holder,

@@ -30,7 +30,7 @@ def detect(one: SiteFacts) -> Cause | None:
     waits = sum(use.contended for use in others)
     waited = sum(use.wait.total_ns for use in others)
     hold = its.hold.total_ns / max(its.acquisitions, 1)
-    fair = waits * max(hold, one.usual_hold)
+    fair = waits * hold
     if waits < min(FEW, its.acquisitions) or waited < PASSED_OVER * fair or not waits:
         return None
     return Cause(
