@@ -9,6 +9,7 @@ from functools import cache
 @cache
 def version() -> str:
     """Return the installed version, on demand because importing its reader is slow."""
+    # Imported here because it takes longer to load than most of Hasp.
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed_version
 

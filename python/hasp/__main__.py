@@ -16,6 +16,7 @@ def main() -> int:
     if catches:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
+        # Imported here so that Ctrl-C and a lack of memory are handled meanwhile.
         from hasp.cli import main as command_line
     except (MemoryError, ImportError) as problem:
         if isinstance(problem, ImportError) and "failed to map" not in str(problem):

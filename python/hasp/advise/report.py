@@ -16,6 +16,7 @@ from hasp.profile.diagnosis.words import quantity
 if TYPE_CHECKING:
     from rich.console import Console
 
+    # Imported here because only --simulate needs it.
     from hasp.advise.forecast import Forecast
     from hasp.advise.proof import Proof
     from hasp.compare.store import Comparison
@@ -227,6 +228,7 @@ def rules_json(rules: Rules) -> list[dict[str, object]]:
 
 def print_proof(comparison: Comparison, proof: Proof) -> None:
     """Print the comparison's table and its verdict on the advice."""
+    # Imported here because only --prove needs them.
     from hasp.advise.proof import shown
     from hasp.compare.doubts import doubts
     from hasp.compare.report import headline, interval, quantity, times
@@ -267,6 +269,7 @@ def print_proof(comparison: Comparison, proof: Proof) -> None:
 
 def print_forecast(forecast: Forecast) -> None:
     """Print simulated results, labelled as such on every line."""
+    # Imported here because only --simulate needs it.
     from hasp.advise.forecast import words
 
     out = console()

@@ -20,6 +20,7 @@ from hasp.base.errors import HaspError
 from hasp.base.files import write_file
 
 if TYPE_CHECKING:
+    # Imported here because rich takes long to load.
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -60,6 +61,7 @@ def console(stream: IO[str] | None = None) -> Console:
 
 @cache
 def _console_class() -> type[Console]:
+    # Imported here because rich takes long to load.
     from rich.console import Console
 
     class SafeConsole(Console):
@@ -76,6 +78,7 @@ def _console_class() -> type[Console]:
 
 def table(*, title: str = "", caption: str = "") -> Table:
     """Return an empty table without a frame, with a rule below the headings."""
+    # Imported here because rich takes long to load.
     from rich import box
     from rich.table import Table
 

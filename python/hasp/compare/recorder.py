@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hasp.base.errors import HaspError
+from hasp.profile.model.totals import statistics_of
 from hasp.profile.record import files
 from hasp.profile.record.target import DEFAULT_LIMIT, settings_of
+from hasp.profile.trace.reader import Trace
 
 # Metrics of a recorded run by their field in hasp.profile.model.totals.
 METRICS = {
@@ -58,9 +60,6 @@ class Recorder:
         If there were several processes, the one that spent most time waiting for locks
         and holding them counts.
         """
-        from hasp.profile.model.totals import statistics_of
-        from hasp.profile.trace.reader import Trace
-
         found = []
         for path in self.traces():
             # A process that ended early may leave an empty trace.

@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from rich.text import Text
+
 from hasp.base.durations import format_duration, three_digits
 from hasp.base.output import console, table
 from hasp.compare.doubts import Doubt
@@ -248,8 +250,6 @@ def print_comparison(
             if out.no_color or style is None:
                 form.add_row(*line)
             else:
-                from rich.text import Text
-
                 form.add_row(*line[:-1], Text(line[-1], style=style))
         out.print(form)
     lines = remarks(comparison, rows, doubts)

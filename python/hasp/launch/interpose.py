@@ -11,6 +11,7 @@ from pathlib import Path
 from hasp.base import user_cache
 from hasp.base.errors import HaspError
 from hasp.base.process import capture
+from hasp.launch.calibration import park_ns
 from hasp.launch.executable import Program, examine, find
 from hasp.locks import native
 from hasp.locks.given import GivenLock, algorithms_of
@@ -97,8 +98,6 @@ def _park_settings(
     if "HASP_PARK_NS" in base:
         return {"HASP_PARK_NS": base["HASP_PARK_NS"]}
     if any(lock.parks or lock.is_wrapped for lock in locks):
-        from hasp.launch.calibration import park_ns
-
         cost = park_ns()
         if cost is not None:
             return {"HASP_PARK_NS": str(cost)}

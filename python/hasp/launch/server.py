@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import socket
 import time
 from pathlib import Path
@@ -88,8 +89,6 @@ def ended(exit_code: int) -> str:
     """Describe how a program ended."""
     if exit_code >= 0:
         return f"exit status {exit_code}"
-    import signal
-
     try:
         return f"killed by {signal.Signals(-exit_code).name}"
     except ValueError:

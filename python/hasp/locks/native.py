@@ -17,6 +17,7 @@ from typing import Any
 
 from hasp.base.errors import HaspError
 from hasp.base.process import capture
+from hasp.base.suggestion import did_you_mean
 
 REFERENCE = "glibc"  # the lock that all others are compared with
 WRAPPER = "gcr+"  # prefix of a lock's name: the same lock with concurrency restriction
@@ -183,13 +184,10 @@ def default_lock() -> LockInfo:
 
 def unknown_lock(name: str, other_words: Iterable[str]) -> HaspError:
     """Return the error for an unknown lock, which suggests similar names."""
-    import difflib
-
     words = {lock.name: lock.name for lock in locks()}
     words |= {alias: alias for lock in locks() for alias in lock.aliases}
     words |= {word: word for word in other_words}
-    near = difflib.get_close_matches(name.lower(), list(words), n=3, cutoff=0.5)
-    offer = f"did you mean {' or '.join(near)}? " if near else ""
+    offer = did_you_mean(name.lower(), words)
     return HaspError(
         f"there is no lock called {name!r}", f"{offer}`hasp list` shows every lock"
     )

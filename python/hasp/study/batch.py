@@ -14,6 +14,7 @@ from hasp.base import host
 from hasp.base.durations import format_duration
 from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
 from hasp.base.output import console, note, table
+from hasp.base.signals import interrupt_on_signals
 from hasp.compare.settings import Cell
 from hasp.study.campaign import Campaign
 from hasp.study.carry_out import (
@@ -96,8 +97,6 @@ def _runs(program: StudyProgram) -> str:
 
 def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
     """Make the remaining runs; returns 1 if a configuration never worked."""
-    from hasp.base.signals import interrupt_on_signals
-
     machine = machine_name(given)
     store = create_or_open(folder)
     journal = journal_of(campaign, store, machine)

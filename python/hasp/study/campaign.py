@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from hasp.base.document import Document, Keys
 from hasp.base.durations import parse_duration
 from hasp.base.errors import HaspError
+from hasp.base.suggestion import did_you_mean
 from hasp.compare.settings import Metric, Settings, shell_words
 from hasp.launch.ready import parse_ready
 from hasp.locks.native import REFERENCE
@@ -150,10 +151,7 @@ def _refuse_unknown(
     """Refuse unknown keys; `number` is the program's index if there are several."""
     for key in table:
         if key not in known:
-            import difflib
-
-            near = difflib.get_close_matches(key, list(known), n=1)
-            offer = f"did you mean `{near[0]}`? " if near else ""
+            offer = did_you_mean(key, known)
             line = (
                 document.line_in_list("program", number, key)
                 if keys == ("program",)

@@ -29,12 +29,14 @@ CarryOut = Callable[[Campaign, Options], int]
 
 
 def _here(campaign: Campaign, options: Options) -> int:
+    # Imported here because each place needs other packages.
     from hasp.study import batch
 
     return batch.carry_out(campaign, options.store, options.machine)
 
 
 def _simulated(campaign: Campaign, options: Options) -> int:
+    # Imported here because each place needs other packages.
     from hasp.study import simulated
 
     assert options.place is not None
@@ -42,6 +44,7 @@ def _simulated(campaign: Campaign, options: Options) -> int:
 
 
 def _slurm(campaign: Campaign, options: Options) -> int:
+    # Imported here because each place needs other packages.
     from hasp.study.slurm import batch
     from hasp.study.slurm_settings import merged
 

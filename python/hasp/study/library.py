@@ -8,7 +8,6 @@ locks like an application of the lock study.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import shutil
@@ -19,6 +18,7 @@ from typing import Any
 
 from hasp.base.document import Document
 from hasp.base.errors import HaspError
+from hasp.base.suggestion import did_you_mean
 from hasp.lab.simulate.job import Workload
 from hasp.study import shapes
 
@@ -120,8 +120,7 @@ def chosen(
         elif word in names:
             found.add(word)
         else:
-            near = difflib.get_close_matches(word, [*names, *GROUPS], n=2, cutoff=0.5)
-            offer = f"did you mean {' or '.join(near)}? " if near else ""
+            offer = did_you_mean(word, [*names, *GROUPS])
             raise HaspError(
                 f"the library has no program {word!r}",
                 f"{offer}`hasp study library` lists the programs; the groups are "

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hasp.base.errors import HaspError, Interrupted
 from hasp.base.output import note
+from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.job import OK, Job, Record
 from hasp.lab.simulate.machines import machine as machines
 from hasp.lab.simulate.machines.machine import Machine
@@ -55,8 +56,6 @@ def machine_of(place: str) -> Machine:
 
 def carry_out(campaign: Campaign, folder: Path, place: str, given: str | None) -> int:
     """Simulate the runs that are left; after Ctrl-C the campaign is resumable."""
-    from hasp.base.signals import interrupt_on_signals
-
     machine = machine_of(place)
     if campaign.size_unit != "threads":
         raise HaspError(

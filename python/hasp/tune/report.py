@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import shlex
 from pathlib import Path
+from textwrap import fill
 
 from hasp.base.durations import format_duration
 from hasp.base.output import COLUMNS, console, table
@@ -203,8 +204,6 @@ def markdown(answer: Answer, plan: Path | None) -> str:
 
 def print_answer(answer: Answer, plan: Path | None) -> None:
     """Print the table and the result to stdout."""
-    from textwrap import fill
-
     out = console()
     out.print(headline(answer.contest.comparison))
     shown = grid(answer)

@@ -17,6 +17,7 @@ def demangled(name: str) -> str:
     plain = COPY.sub("", name)
     if not MANGLED.match(plain):
         return plain
+    # Imported here because few programs have C++ or Rust symbols.
     import pydemumble
 
     return str(pydemumble.demangle(plain)) or plain

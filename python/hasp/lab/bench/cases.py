@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from dataclasses import dataclass
 
 from hasp.base.errors import HaspError
 from hasp.base.process import capture
+from hasp.base.suggestion import did_you_mean
 from hasp.locks import native
 
 PROGRAM = "hasp-bench-locks"
@@ -80,8 +80,7 @@ def select_cases(text: str | None) -> list[Case]:
     names = [case.name for case in cases]
     for word in sorted(words):
         if word not in names:
-            near = difflib.get_close_matches(word, names, n=2)
-            offer = f"did you mean {' or '.join(near)}? " if near else ""
+            offer = did_you_mean(word, names)
             known = ", ".join(dict.fromkeys(names))
             raise HaspError(f"there is no case {word!r}", f"{offer}cases: {known}")
     if not words:

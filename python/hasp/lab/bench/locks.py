@@ -16,9 +16,12 @@ from hasp.base.durations import format_duration
 from hasp.base.errors import EXIT_FINDING, EXIT_FINE, HaspError
 from hasp.base.figures import check_figure
 from hasp.lab.bench.cases import BATON, FLOOR, GLIBC, Case, select_cases
+from hasp.lab.bench.figure import draw
 from hasp.lab.bench.judge import Verdict, judge
 from hasp.lab.bench.neighbours import Neighbours
 from hasp.lab.bench.progress import carry_out
+from hasp.lab.bench.records import load
+from hasp.lab.bench.report import print_rows, print_summary, print_verdicts
 from hasp.lab.bench.rows import Row, make_rows
 from hasp.lab.bench.runner import COLLAPSE, OK, Runner
 from hasp.lab.bench.schedule import Samples, expected_seconds, run_rounds
@@ -105,8 +108,6 @@ def measure_locks(options: Options) -> int:
 
 def show_again(options: Options, source: Path) -> int:
     """Show the tables and verdicts of an earlier run; return the exit status."""
-    from hasp.lab.bench.records import load
-
     check_outputs(options)
     results = load(source)
     chosen = {lock.name for lock in options.locks}
@@ -172,8 +173,6 @@ def report(rows: list[Row], options: Options, how: Circumstances) -> int:
 
     Returns the exit status: 1 if targets are checked and one is missed.
     """
-    from hasp.lab.bench.report import print_rows, print_summary, print_verdicts
-
     verdicts: list[Verdict] = []
     if options.check_targets:
         verdicts = judge(rows, options.locks, biased=how.biased)
@@ -183,8 +182,6 @@ def report(rows: list[Row], options: Options, how: Circumstances) -> int:
             ({**row.record(), **circumstances} for row in rows), options.json
         )
     if options.plot:
-        from hasp.lab.bench.figure import draw
-
         words = (
             f"{how.host.get('cpus_allowed', '?')} CPUs, "
             f"{how.host.get('cpu_model', 'unknown')}; at most "

@@ -15,6 +15,7 @@ from typing import Any
 from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
 from hasp.base.output import STDOUT, write_json
 from hasp.base.progress import Display
+from hasp.base.signals import interrupt_on_signals
 from hasp.lab.check.report import print_clients, print_results
 from hasp.locks import native
 from hasp.locks.native import LockInfo
@@ -70,8 +71,6 @@ def list_clients(destination: str | None) -> int:
 
 def check_locks(options: Options) -> int:
     """Check all locks, print the report, and return the exit status."""
-    from hasp.base.signals import interrupt_on_signals
-
     if not options.locks:
         raise HaspError(
             "glibc's mutex cannot be model-checked", "choose locks from `hasp list`"

@@ -20,8 +20,9 @@ from hasp.base.figures import check_figure
 from hasp.base.interference import interference
 from hasp.base.progress import Display
 from hasp.base.signals import interrupt_on_signals
-from hasp.lab.host import doubts
+from hasp.lab.host import csv_file, doubts, report, toml_file
 from hasp.lab.host.doubts import Doubt
+from hasp.lab.host.figure import draw
 from hasp.lab.host.measurement import SCHEMA, Session
 from hasp.lab.host.rows import Results
 from hasp.lab.host.target import Row, Target, ThisMachine, simulated
@@ -200,8 +201,6 @@ def load(path: Path) -> list[Row]:
 
 
 def _show(rows: list[Row], options: Options) -> None:
-    from hasp.lab.host import csv_file, report, toml_file
-
     if options.json:
         output.write_json(rows, options.json)
     if options.csv:
@@ -209,8 +208,6 @@ def _show(rows: list[Row], options: Options) -> None:
     if options.toml:
         toml_file.write(rows, Path(options.toml))
     if options.plot:
-        from hasp.lab.host.figure import draw
-
         draw(rows, Path(options.plot))
     if options.json == output.STDOUT:
         return

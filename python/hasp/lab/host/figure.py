@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy
+
 from hasp.base.errors import HaspError
 from hasp.base.figures import metadata, settings
 from hasp.base.files import replacing
@@ -17,7 +19,6 @@ NUMBERS_MOST = 24  # cells show numbers for up to this many CPUs
 
 def draw(rows: Sequence[Row], path: Path) -> None:
     """Write the map to `path`, in the format of its suffix (.png or .svg)."""
-    import numpy
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

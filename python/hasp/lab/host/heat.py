@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 from hasp.lab.host.rows import of_kind
 from hasp.lab.host.target import Row
 
@@ -52,8 +54,6 @@ def show(out: Console, rows: Sequence[Row]) -> None:
 def _show_numbers(
     out: Console, numbers: Sequence[int], cells: Sequence[Sequence[float | None]]
 ) -> None:
-    from rich.text import Text
-
     low, high = _bounds(cells)
     out.print("     " + "".join(f"{number:>6}" for number in numbers))
     for number, row in zip(numbers, cells, strict=True):
@@ -69,8 +69,6 @@ def _show_numbers(
 def _show_shades(
     out: Console, numbers: Sequence[int], cells: Sequence[Sequence[float | None]]
 ) -> None:
-    from rich.text import Text
-
     step = -(-len(numbers) // WIDTH)
     low, high = _bounds(cells)
     for row in cells[::step]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 from hasp.base.durations import format_duration, three_digits
 from hasp.base.output import table
 from hasp.lab.host import heat
@@ -253,8 +255,6 @@ def _energy(out: Console, rows: Sequence[Row]) -> None:
 
 
 def _doubts(out: Console, rows: Sequence[Row]) -> None:
-    from rich.text import Text
-
     found = of_kind(rows, "doubt")
     if not found:
         return

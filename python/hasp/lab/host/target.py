@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hasp.base.errors import HaspError
+from hasp.lab.host.described import topology_of
 from hasp.lab.host.topology import Topology, of_this_machine
+from hasp.lab.simulate.machines import machine
+from hasp.lab.simulate.machines.flat import flatten
 from hasp.locks import native
 
 TIMEOUT = 60.0  # seconds for a burst
@@ -115,10 +118,6 @@ class SimulatedMachine:
 @contextlib.contextmanager
 def simulated(word: str) -> Iterator[SimulatedMachine]:
     """Yield the simulated machine of that name or file."""
-    from hasp.lab.host.described import topology_of
-    from hasp.lab.simulate.machines import machine
-    from hasp.lab.simulate.machines.flat import flatten
-
     described = machine.load(word)
     with tempfile.NamedTemporaryFile("w", suffix=".flat") as file:
         file.write(flatten(described))

@@ -7,7 +7,6 @@ A scenario is a TOML file that describes runs, and lists their exact results und
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from hasp.base import output
 from hasp.base.document import Document
 from hasp.base.errors import EXIT_FINDING, HaspError
 from hasp.base.files import write_file
+from hasp.base.suggestion import did_you_mean
 from hasp.lab.simulate import placement
 from hasp.lab.simulate.job import OK, Job, Record
 from hasp.lab.simulate.machines.machine import load
@@ -72,8 +72,7 @@ def find(text: str) -> list[Path]:
         elif Path(word).is_file():
             found.append(Path(word))
         else:
-            near = difflib.get_close_matches(word, names(), n=2, cutoff=0.4)
-            offer = f"did you mean {' or '.join(near)}? " if near else ""
+            offer = did_you_mean(word, names())
             raise HaspError(
                 f"there is no scenario {word!r}",
                 f"{offer}choose one of {', '.join(names())}, or the path of a file",

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,10 @@ from pathlib import Path
 from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
 from hasp.base.figures import check_figure
 from hasp.base.output import STDOUT, check_writable, note, write_json
+from hasp.base.signals import interrupt_on_signals
+from hasp.base.suggestion import did_you_mean
 from hasp.lab.simulate import placement
+from hasp.lab.simulate.figure import draw
 from hasp.lab.simulate.job import OK, Job, Record, Workload, workloads
 from hasp.lab.simulate.machines.flat import flatten
 from hasp.lab.simulate.machines.machine import Machine
@@ -36,8 +38,7 @@ def workload_of(text: str, known: Sequence[Workload] | None = None) -> Workload:
                 )
             return workload
     names = [workload.name for workload in known]
-    near = difflib.get_close_matches(name, names, n=2, cutoff=0.4)
-    offer = f"did you mean {' or '.join(near)}? " if near else ""
+    offer = did_you_mean(name, names)
     raise HaspError(
         f"there is no workload {name!r}", f"{offer}choose one of {', '.join(names)}"
     )
@@ -107,8 +108,6 @@ def plan(options: Options, machine_file: str) -> list[Job]:
 
 def simulate(options: Options) -> int:
     """Execute all runs and report them. Returns the exit status."""
-    from hasp.base.signals import interrupt_on_signals
-
     if options.json:
         check_writable(options.json)
     check_figure(options.plot)
@@ -140,8 +139,6 @@ def report(options: Options, jobs: list[Job], records: list[Record]) -> int:
     if options.json != STDOUT:
         print_results(options, records)
     if options.plot and any(record["outcome"] == OK for record in records):
-        from hasp.lab.simulate.figure import draw
-
         draw(options.machine, options.workload, records, Path(options.plot))
     failed = any(record["outcome"] != OK for record in records)
     return EXIT_FINDING if failed else 0

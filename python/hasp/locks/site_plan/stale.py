@@ -21,6 +21,7 @@ from hasp.locks.site_plan.model import (
     Module,
     SitePlan,
 )
+from hasp.locks.site_plan.modules import build_id, code_of_line, variable
 
 SITE = re.compile(r"(?:(?P<file>[^\s:]+):(?P<line>\d+))?\s*(?P<expression>.*)")
 NAME = re.compile(r"&?\s*(\w+)")
@@ -33,8 +34,6 @@ def refreshed(plan: SitePlan, files: Mapping[str, Path]) -> tuple[SitePlan, list
     then checks its build-id. A module of the plan without a build-id gets that of the
     file, because libhasp.so may know the file by another name: that of a symbolic link.
     """
-    from hasp.locks.site_plan.modules import build_id
-
     now = {name: Module(name, build_id(path)) for name, path in files.items()}
     entries: list[Entry] = []
     notes: list[str] = []
@@ -72,8 +71,6 @@ def _with_build_ids(entry: Entry, now: Mapping[str, Module]) -> Entry:
 
 
 def _again(entry: Entry, module: Module, file: Path) -> list[Entry]:
-    from hasp.locks.site_plan.modules import code_of_line, variable
-
     site = SITE.fullmatch(entry.site)
     expression = site["expression"].strip() if site else ""
     if entry.address:

@@ -21,6 +21,7 @@ def advise(
     fewer: Profile | None = None,
 ) -> Verdict:
     """Return the verdict on a profile; the default rules are those of Hasp."""
+    # Imported here because the modules of this package are often used without it.
     from hasp.locks import native
     from hasp.profile.diagnosis.judge import judge
     from hasp.profile.diagnosis.measure import features

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hasp.base.errors import HaspError
+from hasp.base.suggestion import did_you_mean
 from hasp.profile.diagnosis.measures import measures
 
 if sys.version_info >= (3, 11):
@@ -184,10 +185,7 @@ class Rules:
 
 
 def _unknown(name: str, known: Mapping[str, Any]) -> HaspError:
-    import difflib
-
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    offer = f"did you mean {' or '.join(near)}? " if near else ""
+    offer = did_you_mean(name, known)
     return HaspError(
         f"there is no threshold {name!r}",
         f"{offer}`hasp advise --rules` lists them",

@@ -127,6 +127,7 @@ def guarded(edges: Records, places: Sequence[int]) -> bool:
 
 def components(arcs: Iterable[tuple[int, int]]) -> dict[int, int]:
     """Return the strongly connected component of each node, numbered from 0."""
+    # Imported here because it takes long to load, and inversions are rare.
     import networkx
 
     graph = networkx.DiGraph(arcs)

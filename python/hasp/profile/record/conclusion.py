@@ -20,6 +20,8 @@ from hasp.profile.record.target import Target
 
 if TYPE_CHECKING:
     from hasp.profile.model.profile import Profile
+
+    # Imported here so that the program starts without numpy loaded.
     from hasp.profile.report.conditions import Condition, ProgramCondition
 
 MOST_LISTED = 8  # processes; those with the largest traces
@@ -63,6 +65,7 @@ def _fails(profiles: Sequence[Profile], wanted: Wanted) -> bool:
     """Print the conditions that hold in any of the processes."""
     if not wanted.conditions:
         return False
+    # Imported here so that the program starts without numpy loaded.
     from hasp.profile.report.conditions import failures
 
     failed = False
@@ -79,6 +82,7 @@ def read(traces: Sequence[files.Trace]) -> list[tuple[files.Trace, Profile]]:
 
     Reading all traces would take long if hundreds of processes were recorded.
     """
+    # Imported here so that the program starts without numpy loaded.
     from hasp.profile.model.build import load_keeping_symbols
 
     largest = sorted(traces, key=lambda trace: -_blocks(trace.path))[:MOST_LISTED]
@@ -94,6 +98,7 @@ def read(traces: Sequence[files.Trace]) -> list[tuple[files.Trace, Profile]]:
 def _tell_first(
     trace: files.Trace, profile: Profile, wanted: Wanted, *, hung: bool
 ) -> None:
+    # Imported here so that the program starts without numpy loaded.
     from hasp.profile.report.headline import empty_words, is_empty, verdict
 
     if is_empty(profile):
@@ -105,6 +110,7 @@ def _tell_first(
         note(said.sentence)
         for line in said.evidence:
             note(f"- {line}")
+    # Imported here so that the program starts without numpy loaded.
     from hasp.profile.report.words import share, time
 
     path = shown(trace.path)
@@ -116,6 +122,7 @@ def _tell_first(
 
 
 def _print_report(profile: Profile, wanted: Wanted) -> None:
+    # Imported here so that the program starts without numpy loaded.
     from hasp.profile.report.figures import metric
     from hasp.profile.report.text import Choice, print_report, print_verdict
 
@@ -129,6 +136,7 @@ def _print_report(profile: Profile, wanted: Wanted) -> None:
 
 
 def _process(trace: files.Trace, profile: Profile) -> str:
+    # Imported here so that the program starts without numpy loaded.
     from hasp.profile.report.words import plural
 
     locks = sum(len(site.locks) for site in profile.sites)

@@ -64,6 +64,7 @@ def _is_mapped_by(pid: int, path: Path) -> bool:
 
 def tell_signal(trace: Trace, number: int) -> None:
     """Record in a trace that a signal killed its process."""
+    # Imported here so that the program starts without numpy loaded.
     from hasp.profile.trace.format import HEADER
 
     assert HEADER.fields is not None

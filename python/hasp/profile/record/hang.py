@@ -73,6 +73,7 @@ def prepare() -> None:
 
 def signs(trace: Trace) -> Iterator[Sign]:
     """Return the signs of a hang, with all state that progress would change."""
+    # Imported here so that the program starts without numpy loaded.
     from hasp.profile.model.snapshot import ACQUIRING, take
     from hasp.profile.model.waiting import cycles
 
@@ -125,6 +126,7 @@ def _sleeps_for_ever(call: Sequence[str]) -> bool:
 
 def waiting_threads(trace: Trace) -> Iterator[str]:
     """Yield lines about the threads that wait and the holders of their locks."""
+    # Imported here so that the program starts without numpy loaded.
     from hasp.profile.model.build import load
     from hasp.profile.model.waiting import waiting
     from hasp.profile.report.findings import findings

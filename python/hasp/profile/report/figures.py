@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from hasp.base.errors import HaspError
 from hasp.profile.model.distribution import Distribution
@@ -195,8 +196,6 @@ def chosen(found: Sequence[Row], text: str) -> list[Row]:
 
     a site's number, name, part of it, or pattern.
     """
-    from fnmatch import fnmatchcase
-
     if text.lstrip("#").isdecimal():
         number = int(text.lstrip("#"))
         return [row for row in found if row.site.number == number]
@@ -214,6 +213,4 @@ def _names(site: Site) -> tuple[str, ...]:
 
 def matches(site: Site, pattern: str) -> bool:
     """Return true if a glob pattern of `--fail-if` matches this site."""
-    from fnmatch import fnmatchcase
-
     return any(name == pattern or fnmatchcase(name, pattern) for name in _names(site))

@@ -14,7 +14,13 @@ from hasp.base.extras import require
 from hasp.base.files import write_file
 from hasp.base.output import STDOUT, check_writable, json_line
 from hasp.profile.model.profile import Profile
+from hasp.profile.report.chrome import chrome_text
+from hasp.profile.report.document import document
 from hasp.profile.report.figures import Metric
+from hasp.profile.report.page import render
+from hasp.profile.report.pprof import pprof
+from hasp.profile.report.stacks import folded, speedscope_text
+from hasp.profile.report.tables import csv_text, markdown
 
 Maker = Callable[[Profile, Metric, "int | None"], "str | bytes"]
 
@@ -27,70 +33,16 @@ class Output:
     destination: str
 
 
-def _json(profile: Profile, by: Metric, top: int | None) -> str:
-    from hasp.profile.report.document import document
-
-    return f"{json_line(document(profile))}\n"
-
-
-def _csv(profile: Profile, by: Metric, top: int | None) -> str:
-    from hasp.profile.report.tables import csv_text
-
-    return csv_text(profile)
-
-
-def _markdown(profile: Profile, by: Metric, top: int | None) -> str:
-    from hasp.profile.report.tables import markdown
-
-    return markdown(profile, by, top)
-
-
-def _html(profile: Profile, by: Metric, top: int | None) -> str:
-    from hasp.profile.report.page import render
-
-    return render(profile)
-
-
-def _folded_wait(profile: Profile, by: Metric, top: int | None) -> str:
-    from hasp.profile.report.stacks import folded
-
-    return folded(profile, "wait")
-
-
-def _folded_hold(profile: Profile, by: Metric, top: int | None) -> str:
-    from hasp.profile.report.stacks import folded
-
-    return folded(profile, "hold")
-
-
-def _speedscope(profile: Profile, by: Metric, top: int | None) -> str:
-    from hasp.profile.report.stacks import speedscope_text
-
-    return speedscope_text(profile)
-
-
-def _chrome_trace(profile: Profile, by: Metric, top: int | None) -> str:
-    from hasp.profile.report.chrome import chrome_text
-
-    return chrome_text(profile)
-
-
-def _pprof(profile: Profile, by: Metric, top: int | None) -> bytes:
-    from hasp.profile.report.pprof import pprof
-
-    return pprof(profile)
-
-
 FORMS: dict[str, Maker] = {
-    "json": _json,
-    "csv": _csv,
-    "markdown": _markdown,
-    "html": _html,
-    "folded wait": _folded_wait,
-    "folded hold": _folded_hold,
-    "speedscope": _speedscope,
-    "chrome_trace": _chrome_trace,
-    "pprof": _pprof,
+    "json": lambda profile, by, top: f"{json_line(document(profile))}\n",
+    "csv": lambda profile, by, top: csv_text(profile),
+    "markdown": markdown,
+    "html": lambda profile, by, top: render(profile),
+    "folded wait": lambda profile, by, top: folded(profile, "wait"),
+    "folded hold": lambda profile, by, top: folded(profile, "hold"),
+    "speedscope": lambda profile, by, top: speedscope_text(profile),
+    "chrome_trace": lambda profile, by, top: chrome_text(profile),
+    "pprof": lambda profile, by, top: pprof(profile),
 }
 
 

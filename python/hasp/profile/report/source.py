@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hasp.base.errors import HaspError
+from hasp.profile.model import build
 from hasp.profile.model.profile import Profile
 
 
@@ -19,8 +20,6 @@ def open_profile(trace: Path, process: str | None = None) -> Profile:
 
 def load(trace: Path) -> Profile:
     """Load a profile; the reader is imported on first use."""
-    from hasp.profile.model import build
-
     return build.load(trace)
 
 

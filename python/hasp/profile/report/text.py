@@ -102,6 +102,7 @@ def print_verdict(profile: Profile, choice: Choice) -> None:
 
 def print_why(profile: Profile, said: Verdict, out: Console, again: Again) -> None:
     """Print all causes, the rules that fired, and the measures that are missing."""
+    # Imported here because only --why needs the rules.
     from hasp.profile.report.why import why
 
     for heading, lines in why(profile, said.diagnosis):

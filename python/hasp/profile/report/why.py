@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hasp.base.errors import HaspError
+from hasp.profile.diagnosis import advise
 from hasp.profile.diagnosis.causes.limits import MATTERS
 from hasp.profile.diagnosis.diagnose import Diagnosis, said
+from hasp.profile.diagnosis.unmeasured import unmeasured_lines
 from hasp.profile.model.profile import Profile
 from hasp.profile.report.words import share
 
@@ -23,9 +25,6 @@ def why(profile: Profile, found: Diagnosis | None) -> list[tuple[str, list[str]]
     """Return headings, each with its lines; only those that have any."""
     parts = [("causes", list(_causes(found)) if found else [])]
     try:
-        from hasp.profile.diagnosis import advise
-        from hasp.profile.diagnosis.unmeasured import unmeasured_lines
-
         advice: Advice = advise(profile)
         sites = [line for site in advice.sites if (line := advice_words(site))]
         parts.append(("rules about lock algorithms", list(advice.evidence)))

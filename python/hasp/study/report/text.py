@@ -14,7 +14,7 @@ import numpy
 from hasp.base.files import write_file
 from hasp.statistics.contest import CANNOT_TELL
 from hasp.study.report.origin import origins
-from hasp.study.report.summary import Summary, best_locks, ranking
+from hasp.study.report.summary import Summary, best_locks, ranking, stem
 from hasp.study.report.verdict import sentences, times
 from hasp.study.tables import TABLES, Question, Table, whole
 
@@ -162,8 +162,6 @@ def _table(
 
 def _pictures(summary: Summary, figures: list[Path], beside: Path) -> list[str]:
     """Links to the figures of a summary, one for each."""
-    from hasp.study.report.summary import stem
-
     ours = [path for path in figures if path.name.startswith(f"{stem(summary)}-")]
     by_name = {path.stem: path for path in ours if path.suffix in (".svg", ".png")}
     lines = []

@@ -130,6 +130,7 @@ class ClusterRun:
         return not machines or new or lacking or any(map(state.left, machines))
 
     def _submit(self, state: State) -> None:
+        # Imported here because submitit is an extra.
         from hasp.study.slurm import submission, task
 
         order = task.TaskOrder(

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
 from dataclasses import dataclass
 
 from hasp.base.errors import HaspError
+from hasp.base.suggestion import did_you_mean
 from hasp.lab.bench.cases import Case
 
 FULL, SAMPLED = "full", "sample"  # modes of the recorder
@@ -89,8 +89,7 @@ def select(text: str | None) -> list[Overhead]:
     names = dict.fromkeys(overhead.case.name for overhead in OVERHEADS)
     for word in words:
         if word not in names:
-            near = difflib.get_close_matches(word, names, n=2)
-            offer = f"did you mean {' or '.join(near)}? " if near else ""
+            offer = did_you_mean(word, names)
             raise HaspError(
                 f"there is no case {word!r}", f"{offer}cases: {', '.join(names)}"
             )

@@ -11,6 +11,7 @@ from typing import Any
 
 from hasp.base.document import Document, Keys
 from hasp.base.errors import HaspError
+from hasp.base.suggestion import did_you_mean
 from hasp.lab.simulate.machines import topology
 from hasp.lab.simulate.machines.schema import (
     CONSTANTS,
@@ -72,8 +73,7 @@ def find(word: str) -> Path:
         return path
     if "/" in word or word.endswith(SUFFIX):
         raise HaspError(f"there is no file {word}", "`hasp machine` can write one")
-    near = difflib.get_close_matches(word, names(), n=2, cutoff=0.4)
-    offer = f"did you mean {' or '.join(near)}? " if near else ""
+    offer = did_you_mean(word, names())
     raise HaspError(
         f"there is no machine called {word!r}",
         f"{offer}choose one of {', '.join(names())}, or a file of `hasp machine`",

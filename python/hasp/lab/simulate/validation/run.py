@@ -12,6 +12,7 @@ from pathlib import Path
 from hasp.base import output
 from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
 from hasp.base.output import STDOUT, check_writable, note, write_json
+from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.pool import Pool, PoolDisplay
 from hasp.lab.simulate.validation.claim import KINDS, Claim, Verdict, judge
 from hasp.lab.simulate.validation.lab import Lab, Unanswered
@@ -44,8 +45,6 @@ def chosen(machines: Sequence[str]) -> list[Claim]:
 
 def validate(machine: str | None, jobs: int | None, destination: str | None) -> int:
     """Test the claims and report. Returns the exit status: 1 if a level is missed."""
-    from hasp.base.signals import interrupt_on_signals
-
     if destination:
         check_writable(destination)
     claims = chosen([machine] if machine else [])
