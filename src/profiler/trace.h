@@ -123,7 +123,7 @@ enum trace_counter {
     TRACE_PAGE_FAULTS,       /* instead of misses, for tests */
 };
 
-/* What the sampler could not read of the program's threads. */
+/* Data on the program's threads that the sampler could not read. */
 enum trace_unread {
     TRACE_NO_STATES = 1, /* /proc/self/task/TID/stat */
     TRACE_NO_CALLS = 2,  /* /proc/self/task/TID/syscall */

@@ -88,7 +88,7 @@ void simulated_store(void *address, unsigned size, uint64_t value)
     self->now += machine.local.code;
 }
 
-/* The line of an atomic operation. */
+/* The line of an atomic operation, and how it was obtained. */
 struct access {
     struct line *line;
     uint32_t epoch;

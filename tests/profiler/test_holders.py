@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sampler's view of holders, in programs whose holders do something known."""
+"""Tests the sampler's view of holders, in programs with known holders."""
 
 from __future__ import annotations
 

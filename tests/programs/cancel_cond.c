@@ -200,8 +200,8 @@ static void *wait_once(void *ignored)
 }
 
 /*
- * One signal and one cancellation at the same moment. If the cancelled thread does not
- * return from its wait, the signal must wake the other one.
+ * Sends one signal and one cancellation at the same moment. If the cancelled thread
+ * does not return from its wait, the signal must wake the other one.
  */
 static void signal_is_passed_on(void)
 {

@@ -169,7 +169,8 @@ static void from_a_second_thread(void)
         check_join(check_start(fork_body, NULL));
 }
 
-/* system(), popen() and posix_spawn() from a thread that holds a contended lock. */
+/* Calls system(), popen() and posix_spawn() from a thread that holds a contended
+ * lock. */
 static void helpers(void)
 {
     pthread_t threads[WAITERS];

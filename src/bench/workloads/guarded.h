@@ -73,7 +73,7 @@ static inline void ledger_acquired(struct ledger *ledger, struct run *run,
     }
 }
 
-/* The parameters of a section, read from the knobs once. */
+/* The parameters of a section, which are read from the knobs once. */
 struct section {
     uint64_t lines, cycles, think, jitter;
     bool drain;

@@ -116,7 +116,7 @@ uint64_t memory_load(struct thread *thread, uint16_t cell, unsigned index, int o
     return message_of(cell, index)->value;
 }
 
-/* The view that a message of this thread carries. */
+/* Returns the view that a message of this thread carries. */
 static uint8_t carried(const struct thread *thread, int order)
 {
     if (order & CHECKED_RELEASE)

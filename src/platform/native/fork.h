@@ -22,8 +22,8 @@ void fork_watch(void);
 /* Called in a child whose page has been wiped. Starts the next generation, once. */
 void fork_detected(void);
 
-/* Called by fork handlers in the child, for systems that do not wipe the page, some of
- * which report that they do (user-mode emulation). */
+/* Called by fork handlers in the child. Some systems do not wipe the page, even if they
+ * report that they do (user-mode emulation). */
 void fork_in_child(void);
 
 static inline uint32_t fork_generation(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread does at this moment.
+ * The current state of a thread.
  *
  * The kernel has one state for running threads and those that wait for a CPU. They
  * differ in their CPU time: it grows while the sampler reads the state. But the sampler

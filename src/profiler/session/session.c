@@ -67,7 +67,7 @@ static void fill_header(void)
     trace->latest = trace->begin;
 }
 
-/* Creates the file and starts recording. Called inside. */
+/* Creates the file and starts recording. The caller is inside the recorder. */
 static bool activate(void)
 {
     if (!trace_file_create(settings.path, settings.bytes_limit))

@@ -122,7 +122,7 @@ static inline uintptr_t record_address(uintptr_t key, enum trace_operation opera
     return key - (operation == TRACE_READ);
 }
 
-/* The slot of a key in the thread's lock counts, as an offset. */
+/* Returns the slot of a key in the thread's lock counts, as an offset. */
 static inline uint64_t record_slot(const struct recording *me, uintptr_t key)
 {
     return key * me->counts_factor >> 32 & me->counts_mask;

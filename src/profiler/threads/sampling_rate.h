@@ -31,7 +31,8 @@ extern struct sampling sampling RECORD_HIDDEN;
 
 void sampling_set_mode(bool sampled);
 
-/* Returns whether this uncontended acquisition is sampled. Not called inside. */
+/* Returns whether this uncontended acquisition is sampled. The caller is not inside the
+ * recorder. */
 static inline bool sampling_is_due(struct recording *me)
 {
     if (sampling.sampled_mode)
@@ -44,8 +45,8 @@ static inline bool sampling_is_due(struct recording *me)
 }
 
 /* Returns the number of acquisitions that a sampled one represents, and draws the next
- * one at once, so that acquisitions made before this one ends have the same chance.
- * Called inside. */
+ * one at once, so that acquisitions made before this one ends have the same chance. The
+ * caller is inside the recorder. */
 uint32_t sampling_take(struct recording *me);
 
 /* Adjusts the period after a sampled operation whose recording took so many ticks. */
