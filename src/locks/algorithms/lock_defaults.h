@@ -29,7 +29,7 @@
         fork_repair_by_holder(lock, prefix##_forget);                                  \
     }
 
-/* A free lock has no side memory. */
+/* For locks without side memory, which have nothing to free. */
 #define DEFAULT_DESTROY(prefix)                                                        \
     static inline void prefix##_destroy(struct lock *lock)                             \
     {                                                                                  \
