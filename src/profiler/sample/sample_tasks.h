@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Samples of all threads of the process, recorded or not: how many run or could run,
- * and where others block in futexes of which the recorder knows nothing
- * (struct trace_foreign_wait).
+ * and where others block in futexes that are unknown to the recorder (struct
+ * trace_foreign_wait).
  */
 #ifndef HASP_PROFILER_SAMPLE_SAMPLE_TASKS_H
 #define HASP_PROFILER_SAMPLE_SAMPLE_TASKS_H

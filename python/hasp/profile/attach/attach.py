@@ -20,7 +20,7 @@ SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Options:
-    """What to sample, and where to write it."""
+    """The settings of `hasp profile -p`."""
 
     pid: int
     seconds: float = SECONDS

@@ -25,7 +25,7 @@ HEAD = 24  # bytes that are read of a mutex
 
 
 class Waits(Enum):
-    """What a futex call waits for."""
+    """The kinds of objects that a futex call waits for."""
 
     MUTEX = "mutex"
     OTHER = "other"  # a condition variable, rwlock, semaphore, barrier or join

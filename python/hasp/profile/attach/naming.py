@@ -20,7 +20,7 @@ SHOWN = 3  # stacks of a lock
 
 @dataclass(frozen=True)
 class Caller:
-    """Where threads waited or held: approximate stacks, the innermost frame first."""
+    """Approximate stacks of threads that waited or held, the innermost frame first."""
 
     stack: Stack
     samples: int
@@ -44,7 +44,7 @@ class SeenLock:
 
 
 class Names:
-    """Names of a process's locks, as long as it is mapped."""
+    """Names the locks of a process while its memory is mapped."""
 
     def __init__(self, process: Process, samples: Samples, began: float) -> None:
         self._symbols = Symbolizer(process.modules(), began)
@@ -116,7 +116,7 @@ class Names:
 
 
 def place(frame: Frame) -> str:
-    """Return a frame as "db.c:31 in db_put", or what is known of it."""
+    """Return a frame as "db.c:31 in db_put", or what is known about it."""
     if frame.file and frame.line:
         return f"{frame.file.rpartition('/')[2]}:{frame.line} in {frame.function}"
     where = f"{frame.module}+{frame.offset:#x}"

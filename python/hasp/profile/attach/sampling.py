@@ -19,7 +19,7 @@ RENEWAL = 100  # samples between two readings of the memory map
 
 @dataclass
 class LockSamples:
-    """What was seen of one lock."""
+    """The samples of one lock."""
 
     address: int
     samples: int = 0  # in which a thread waited for it
@@ -35,7 +35,7 @@ class LockSamples:
 
 @dataclass
 class ThreadSamples:
-    """What was seen of one thread."""
+    """The samples of one thread."""
 
     tid: int
     name: str
@@ -48,7 +48,7 @@ class ThreadSamples:
 
 @dataclass
 class Samples:
-    """All that was seen."""
+    """All samples of a process."""
 
     number: int = 0
     seconds: float = 0.0
@@ -137,7 +137,8 @@ class Sampler:
             seen.unowned += 1
             return
         seen.holders[holder] += 1
-        # Asked again: it may have been waiting for this lock a moment ago.
+        # The state is read again, because the thread may have been waiting for this
+        # lock a moment ago.
         call = self._process.call(holder)
         wait = wait_of(call, self._process.futex) if call else None
         if call is None or (wait and wait.address == address):
@@ -148,7 +149,7 @@ class Sampler:
 
 
 def _state(call: Call, wait: Wait | None) -> str:
-    """Return what the holder of a lock does."""
+    """Return the state of a lock's holder."""
     if call is ON_CPU:
         return "running"
     if wait is not None:

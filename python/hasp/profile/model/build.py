@@ -154,7 +154,7 @@ def _skipped_ns(header: np.void) -> int | None:
 
 
 def _with_samples(profile: Profile, trace: Trace, stacks: Stacks) -> Profile:
-    """Add what the sampler saw of the threads, or why it saw nothing."""
+    """Add the sampler's data on the threads, or the reason why there is none."""
     header = trace.header
     modules = stacks.symbolizer.modules.modules
     return replace(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Threads that block in futexes of which the recorder knows nothing."""
+"""Threads that block in futexes that are unknown to the recorder."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class ForeignWaits:
 
     @property
     def share(self) -> float | None:
-        """The share of thread time in foreign futexes; None without samples."""
+        """Return the share of thread time in foreign futexes; None without samples."""
         return self.blocked / self.samples if self.samples else None
 
     @property
     def brief_share(self) -> float | None:
-        """The share of thread time in waits that do not last; None without samples."""
+        """Return the share of thread time in brief waits; None without samples."""
         return self.brief / self.samples if self.samples else None

@@ -74,7 +74,7 @@ class HolderStates:
         return Holding(total, tuple(sorted(states, key=lambda one: -one.samples)))
 
     def _seen(self, record: np.void, column: str) -> Seen | None:
-        """Return a record; None if it tells nothing."""
+        """Return a record; None if it has no information."""
         samples, awaits = int(record[column]), int(record["awaits"])
         if not samples:
             return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What threads do while they hold a lock: sampled states, and the functions that hold.
+"""The activity of threads that hold a lock: sampled states, and the holding functions.
 
 The recorder's sampler (100 Hz) inspects the holders of locks that other threads wait
 for, and holds of at least 10 ms that nobody waits for.

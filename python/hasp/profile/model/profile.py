@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A profile: what one process did with its locks, in nanoseconds and words.
+"""A profile: how one process used its locks, in nanoseconds and words.
 
 build.py creates it from a trace; diagnosis, reports and exports read nothing else.
 Times are in nanoseconds, shares are fractions of 1. A figure that was not measured is
