@@ -90,6 +90,32 @@ def test_a_holder_that_shares_its_cpu_is_preempted(tmp_path: Path) -> None:
     assert ready + runs > MOSTLY
 
 
+def executed(case: str, path: Path) -> Holding:
+    """Return the holding of a case, repeated on a machine that has no time for it."""
+    for attempt in range(3):
+        profile, site = recorded("holders", case, path / f"trace{attempt}")
+        if profile.functions_absent:
+            pytest.skip(profile.functions_absent)
+        assert site.holding
+        if site.holding.running_samples >= FEWEST:
+            return site.holding
+    pytest.skip("the program got too little CPU time")
+
+
+def test_functions_that_holders_execute(tmp_path: Path) -> None:
+    holding = executed("running", tmp_path)
+    top = holding.functions[0]
+    assert (top.function, top.module) == ("compute", "profile_holders")
+    assert top.share > MOSTLY and not top.allocates
+    assert holding.allocation_share is not None and holding.allocation_share < 0.2
+
+
+def test_allocation_by_holders(tmp_path: Path) -> None:
+    holding = executed("allocates", tmp_path)
+    assert any("malloc" in one.function and one.allocates for one in holding.functions)
+    assert holding.allocation_share and holding.allocation_share > 0.4
+
+
 def test_functions_that_hold(tmp_path: Path) -> None:
     _, site = recorded("holders", "functions", tmp_path / "trace")
     long, brief = site.holders

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Releases, and the sums written after them. */
+#include "profiler/threads/hold_log.h"
 #include "profiler/threads/perf_counters.h"
 #include "profiler/threads/sampling_rate.h"
 #include "profiler/store/lock_registry.h"
@@ -86,6 +87,7 @@ void record_release_end(struct record_release *r)
     if (r->hold.contended)
         sum_wait(me, &r->hold);
     sum_hold(me, r);
+    hold_log_add(me, r->hold.lock, r->hold.got, r->released);
     preemption_judge(me, r->hold.got, r->released);
     if (r->outermost)
         sum_section(me, &r->hold, now);

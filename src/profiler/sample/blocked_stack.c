@@ -41,10 +41,11 @@ static bool follows_call(uint64_t address)
            ends_in_call(code);
 }
 
-uint32_t blocked_stack_of(uint64_t instruction, const uint64_t *words, uint32_t count)
+/* Adds the return addresses among the words to `depth` frames, and interns them. */
+static uint32_t intern(uintptr_t frames[FRAMES], uint32_t depth, const uint64_t *words,
+                       uint32_t count)
 {
-    uintptr_t frames[FRAMES] = {instruction};
-    uint32_t depth = 1, candidates = 0;
+    uint32_t candidates = 0;
     for (uint32_t i = 0; i < count && depth < FRAMES && candidates < CANDIDATES; i++) {
         if (!modules_contain(words[i]))
             continue;
@@ -52,16 +53,23 @@ uint32_t blocked_stack_of(uint64_t instruction, const uint64_t *words, uint32_t 
         if (follows_call(words[i]))
             frames[depth++] = words[i];
     }
-    const uint32_t known = stack_find(frames, depth);
-    if (known || added == STACKS_MOST)
+    const uint32_t known = depth ? stack_find(frames, depth) : 0;
+    if (known || !depth || added == STACKS_MOST)
         return known;
     added++;
     return stack_intern(frames, depth);
 }
 
+uint32_t callers_in(const uint64_t *words, uint32_t count)
+{
+    uintptr_t frames[FRAMES];
+    return intern(frames, 0, words, count);
+}
+
 uint32_t blocked_stack(uint64_t instruction, uint64_t stack_pointer)
 {
     uint64_t words[WORDS];
+    uintptr_t frames[FRAMES] = {instruction};
     size_t bytes = copy(words, stack_pointer, sizeof words);
-    return blocked_stack_of(instruction, words, (uint32_t)(bytes / sizeof *words));
+    return intern(frames, 1, words, (uint32_t)(bytes / sizeof *words));
 }

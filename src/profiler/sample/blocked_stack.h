@@ -13,8 +13,9 @@
 /* Returns the number of the stack, the instruction first, or 0. */
 uint32_t blocked_stack(uint64_t instruction, uint64_t stack_pointer);
 
-/* Does the same from a copy of the stack's innermost bytes. */
-uint32_t blocked_stack_of(uint64_t instruction, const uint64_t *words, uint32_t count);
+/* Returns the number of the stack of return addresses in a copy of the innermost words
+ * of a stack, or 0 if there are none. */
+uint32_t callers_in(const uint64_t *words, uint32_t count);
 
 void blocked_stack_forget(void);
 

@@ -2,6 +2,7 @@
 #include "profiler/sample/holders.h"
 
 #include "profiler/sample/blocked_stack.h"
+#include "profiler/sample/executed.h"
 #include "profiler/sample/futex_owner.h"
 #include "profiler/sample/thread_state.h"
 #include "profiler/threads/lock_counts.h"
@@ -94,7 +95,7 @@ static bool describe(const struct trace_thread *shared,
     return true;
 }
 
-bool holders_inspect(struct recording *thread, uint32_t index, uint32_t lock,
+void holders_inspect(struct recording *thread, uint32_t index, uint32_t lock,
                      bool waited)
 {
     const struct trace_thread *shared = thread->shared;
@@ -102,18 +103,19 @@ bool holders_inspect(struct recording *thread, uint32_t index, uint32_t lock,
     struct trace_hold_state found = {.lock = lock, .call = TRACE_CALL_UNKNOWN};
     struct thread_state state;
     if (!lasts(thread, index, lock, &before))
-        return false;
+        return;
     const bool known = thread_state_read(shared->tid, &state);
     if (!lasts(thread, index, lock, &before)) {
         found.state = 'R'; /* to release the lock, the thread ran meanwhile */
         found.on_cpu = true;
     } else if (!known || !describe(shared, &state, &found)) {
-        return false;
+        return;
     }
     struct trace_hold_state *record = record_of(&found);
     if (record && waited)
         record->waited++;
     else if (record)
         record->alone++;
-    return found.on_cpu;
+    if (waited && found.on_cpu)
+        executed_watch(thread, index, lock);
 }

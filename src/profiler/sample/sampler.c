@@ -4,6 +4,7 @@
 #include "profiler/record/calibrate.h"
 #include "profiler/store/clock.h"
 #include "profiler/sample/blocked_stack.h"
+#include "profiler/sample/executed.h"
 #include "profiler/sample/sample_holds.h"
 #include "profiler/sample/sample_tasks.h"
 #include "profiler/sample/sample_waiters.h"
@@ -96,6 +97,7 @@ static bool sample(uint32_t tick, uint32_t ticks)
 {
     clock_read(&trace->latest);
     thread_states_begin();
+    executed_end();
     bool waited = sample_waiters(ticks);
     sample_holds(tick % (SAMPLER_HZ / 10) == 0);
     if (tick % (SAMPLER_HZ / 10) == 0) {
@@ -220,4 +222,5 @@ void sampler_forget(void)
     sample_process_forget();
     sample_tasks_forget();
     blocked_stack_forget();
+    executed_forget();
 }

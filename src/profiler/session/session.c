@@ -3,6 +3,7 @@
 
 #include "platform/native/small_file.h"
 #include "profiler/record/misuse.h"
+#include "profiler/sample/executed.h"
 #include "profiler/sample/procfs.h"
 #include "profiler/sample/sample_holds.h"
 #include "profiler/session/prestart_locks.h"
@@ -79,7 +80,9 @@ static bool activate(void)
     }
     preemption_prepare();
     fill_header();
-    perf_counters_prepare(settings.counter, procfs_is_filtered());
+    const bool filtered = procfs_is_filtered();
+    perf_counters_prepare(settings.counter, filtered);
+    executed_prepare(filtered);
     trace_file_publish_header();
     stacks_warm_up();
     modules_scan();

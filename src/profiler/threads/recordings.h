@@ -96,6 +96,7 @@ struct recording {
     int cpu;                                   /* at the last timed operation */
     struct thread_counter *counter;            /* of cache misses, or NULL */
     struct record_seen seen_outer, seen_inner; /* the sampler's */
+    struct hold_log *log;                      /* or NULL: never watched */
     struct trace_stack_weight weight[STACK_PROFILE_OWN]; /* not yet in the file */
 };
 

@@ -3,6 +3,7 @@
 
 #include "platform/xorshift.h"
 #include "profiler/store/clock.h"
+#include "profiler/threads/hold_log.h"
 
 struct calibrated calibrated;
 struct sampling sampling = {.share = SAMPLING_FULL_SHARE};
@@ -40,6 +41,8 @@ static void judge(struct recording *me)
 
 void sampling_adapt(struct recording *me, uint64_t took)
 {
+    if (hold_log_is_active(me))
+        return;
     me->window_ticks += took;
     if (++me->window_timed >= SAMPLING_WINDOW && !load_relaxed(&system_calls_forbidden))
         judge(me);
@@ -50,9 +53,9 @@ uint32_t sampling_take(struct recording *me)
     uint32_t weight = me->drawn;
     me->shared->counted += weight - 1;
     me->shared->overhead_ticks += (weight - 1) * sampling.counted_sixteenths / 16;
-    me->drawn = me->period;
+    me->drawn = hold_log_is_active(me) ? 1 : me->period;
     me->random = xorshift32(me->random);
-    uint32_t interval = 1 + me->random % (2 * me->period - 1); /* mean: `period` */
+    uint32_t interval = 1 + me->random % (2 * me->drawn - 1); /* mean: `drawn` */
     if (sampling.sampled_mode)
         me->skip = (int32_t)interval - 1;
     else

@@ -66,6 +66,24 @@ static void running(void)
     unlock_and_join(thread);
 }
 
+__attribute__((noinline)) static void allocate(long ms)
+{
+    const uint64_t end = now_ms() + (uint64_t)ms;
+    while (now_ms() < end)
+        for (size_t i = 0; i < 1000; i++) {
+            void *volatile memory[2] = {malloc(2000 + 100 * i), malloc(60)};
+            free(memory[0]);
+            free(memory[1]);
+        }
+}
+
+static void allocates(void)
+{
+    pthread_t thread = lock_and_be_waited_for();
+    allocate(HOLD_MS);
+    unlock_and_join(thread);
+}
+
 static void *write_later(void *unused)
 {
     check_sleep_ms(HOLD_MS);
@@ -211,6 +229,6 @@ static void never_released(void)
     _exit(0);
 }
 
-CHECK_MAIN(CASE(asleep), CASE(running), CASE(reads), CASE(waits_for_lock),
-           CASE(waits_for_event), CASE(futex), CASE(preempted), CASE(functions),
-           CASE(never_released))
+CHECK_MAIN(CASE(asleep), CASE(running), CASE(allocates), CASE(reads),
+           CASE(waits_for_lock), CASE(waits_for_event), CASE(futex), CASE(preempted),
+           CASE(functions), CASE(never_released))

@@ -14,6 +14,7 @@ from hasp.base.errors import HaspError
 from hasp.profile.model import counter, proofs
 from hasp.profile.model.clock import clock_of
 from hasp.profile.model.doubts import doubts_of, unseen_doubt
+from hasp.profile.model.executed import functions_absent
 from hasp.profile.model.foreign_waits import foreign_absent, foreign_waits
 from hasp.profile.model.held_locks import held_at_end
 from hasp.profile.model.holder_states import holding_absent
@@ -39,7 +40,6 @@ ACQUIRING = (Operation.LOCK, Operation.READ, Operation.WRITE)
 WAITS = ("unseen_wait_ticks", "wait_ticks")
 ENDED = (End.EXITED, End.REPLACED)
 INVERSION = "order-inversion"
-FUNCTIONS_ABSENT = "this version of Hasp does not sample instruction pointers"
 READERS = "reader-inversion"  # readers that queue behind waiting writers
 MORE_CYCLES = "there are more lock-order inversions than are listed"
 
@@ -164,7 +164,7 @@ def _with_samples(profile: Profile, trace: Trace, stacks: Stacks) -> Profile:
         counter=counter.counted(header),
         counter_absent=counter.absent(header),
         holding_absent=holding_absent(header),
-        functions_absent=FUNCTIONS_ABSENT,
+        functions_absent=functions_absent(header),
         foreign_absent=foreign_absent(header),
         data_lines_absent=NO_COUNTERS,
         foreign=foreign_waits(trace, stacks),

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from hasp.profile.model.clock import Clock
+from hasp.profile.model.executed import Executed
 from hasp.profile.model.fairness import Fairness, Stripes
 from hasp.profile.model.holder_functions import HolderFunctions
 from hasp.profile.model.holder_states import HolderStates
@@ -33,6 +34,7 @@ class SiteDetails:
         self._sites = sites
         self._functions = HolderFunctions(weights, sites, stacks, clock)
         self._states = HolderStates(trace, sites, stacks)
+        self._executed = Executed(trace, sites, stacks)
         self._shares = ThreadShares(trace, sites.sums)
         self._lines = shared_lines(sites, self._shares)
         self._contention = trace.all(ChunkKind.CONTENTION)
@@ -49,11 +51,13 @@ class SiteDetails:
         return tuple(found)
 
     def _of(self, site: Site, locks: Places) -> Site:
+        holders = self._functions.of(site.number)
+        holding = self._states.holding(site.number, "waited")
         return replace(
             site,
-            holding=self._states.holding(site.number, "waited"),
+            holding=self._executed.added(holding, site.number, holders),
             long_holding=self._states.holding(site.number, "alone"),
-            holders=self._functions.of(site.number),
+            holders=holders,
             fairness=self._fairness(locks),
             readers_writers=self._modes(site, locks),
             stripes=self._stripes(locks),
