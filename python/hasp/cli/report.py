@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hasp.base.errors import EXIT_FINDING, HaspError
@@ -12,8 +13,6 @@ from hasp.base.output import STDOUT, note
 from hasp.cli.traces import add_trace_options, trace_named
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from hasp.profile.model.profile import Profile
     from hasp.profile.report.conditions import Condition, ProgramCondition
 
@@ -26,6 +25,7 @@ examples:
   hasp report --expand db.c:88 --histogram db.c:88 hasp.trace
   hasp report --html locks.html hasp.trace     the whole report as one page, offline
   hasp report --what-if 'log_mu hold x0.5'     what would a shorter section gain?
+  hasp report --open                           the same page, in a browser
   hasp report --folded wait hasp.trace | flamegraph.pl > wait.svg
   hasp report --fail-if 'wait.p99 > 1ms' --fail-if 'db.c*: contended > 5%' hasp.trace
 
@@ -109,6 +109,11 @@ def _add_formats(parser: argparse.ArgumentParser) -> None:
     add_form("markdown", "the first screen")
     add_form("html", "the whole report as a page that needs no network")
     add(
+        "--open",
+        action="store_true",
+        help="open the page in a browser; without --html, it is TRACE.html",
+    )
+    add(
         "--folded",
         nargs="+",
         metavar=("wait|hold", "FILE"),
@@ -116,11 +121,13 @@ def _add_formats(parser: argparse.ArgumentParser) -> None:
     )
     add_form("speedscope", "stacks, for speedscope")
     add_form("chrome-trace", "waiters and holders over time, for Perfetto")
+    add_form("firefox", "stacks, waits and holds, for the Firefox Profiler")
     add_form("pprof", "stacks, for `go tool pprof`")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the trace, or write it in other formats."""
+    from hasp.profile.report.browser import open_page
     from hasp.profile.report.conditions import condition
     from hasp.profile.report.figures import metric
     from hasp.profile.report.outputs import outputs, write
@@ -131,13 +138,27 @@ def run(arguments: argparse.Namespace) -> int:
     trace = trace_named(arguments)
     if arguments.what_if:
         return _predict(arguments, trace)
+    if arguments.open:
+        _name_page(arguments, trace)
     wanted = outputs(vars(arguments), trace)
     profile = open_profile(trace, arguments.process)
     for output in wanted:
         write(profile, output, order, arguments.top)
     if not wanted:
         _print(profile, arguments)
+    if arguments.open:
+        open_page(Path(arguments.html))
     return _judge(profile, conditions)
+
+
+def _name_page(arguments: argparse.Namespace, trace: Path) -> None:
+    """Give the page of --open a name if it has none."""
+    if arguments.html is None:
+        arguments.html = str(trace.with_name(f"{trace.name}.html"))
+    elif arguments.html == STDOUT:
+        raise HaspError(
+            "--open needs a page in a file", "name it: --html FILE, or leave --html out"
+        )
 
 
 def _predict(arguments: argparse.Namespace, trace: Path) -> int:

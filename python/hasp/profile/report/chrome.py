@@ -137,10 +137,14 @@ def _start(sample: WaiterSample, tick: float) -> float:
     return max(0.0, sample.at_ns - tick * sample.weight)
 
 
-def _holders(
-    samples: list[WaiterSample], names: Names, track: int, tick: float
-) -> Iterator[Event]:
-    runs: list[tuple[int, float, float]] = []  # holder, begin, end
+def holder_runs(
+    samples: list[WaiterSample], tick: float
+) -> Iterator[tuple[int, float, float]]:
+    """Yield the holders of one lock over time: thread number, begin and end in ns.
+
+    Consecutive samples of the same holder make one run; runs do not overlap.
+    """
+    runs: list[tuple[int, float, float]] = []
     for holder, group in groupby(samples, key=lambda one: one.holder):
         if not holder:
             continue
@@ -153,14 +157,20 @@ def _holders(
     last = 0.0
     for holder, begin, end in runs:
         # A sample may be late, but the slices of a track must not overlap.
-        start = max(begin, last)
+        yield holder, max(begin, last), end
         last = end
+
+
+def _holders(
+    samples: list[WaiterSample], names: Names, track: int, tick: float
+) -> Iterator[Event]:
+    for holder, begin, end in holder_runs(samples, tick):
         yield {
             "ph": "X",
             "name": names.thread(holder),
             "cat": "holder",
             "pid": LOCKS,
             "tid": track,
-            "ts": _us(start),
-            "dur": _us(end) - _us(start),
+            "ts": _us(begin),
+            "dur": _us(end) - _us(begin),
         }

@@ -17,6 +17,7 @@ from hasp.profile.model.profile import Profile
 from hasp.profile.report.chrome import chrome_text
 from hasp.profile.report.document import document
 from hasp.profile.report.figures import Metric
+from hasp.profile.report.firefox import firefox_text
 from hasp.profile.report.page import render
 from hasp.profile.report.pprof import pprof
 from hasp.profile.report.stacks import folded, speedscope_text
@@ -42,6 +43,7 @@ FORMS: dict[str, Maker] = {
     "folded hold": lambda profile, by, top: folded(profile, "hold"),
     "speedscope": lambda profile, by, top: speedscope_text(profile),
     "chrome_trace": lambda profile, by, top: chrome_text(profile),
+    "firefox": lambda profile, by, top: firefox_text(profile),
     "pprof": lambda profile, by, top: pprof(profile),
 }
 
