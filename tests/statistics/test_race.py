@@ -142,6 +142,22 @@ def test_candidates_that_join_must_be_disproven_as_well() -> None:
     assert 2 in race.next_round()
 
 
+def test_a_new_leader_is_compared_with_the_reference_as_well() -> None:
+    race = Race(numpy.eye(3), reference=0, first=[0, 1])
+    for _ in range(4):
+        race.record({0: 0.0, 1: 1.0})
+    assert race.places()[0].dropped == WORSE
+    while not race.proven:
+        race.record({1: 1.0, 2: 2.0})
+    assert race.leader == 2
+    assert race.places()[0].shared == 0
+    for _ in range(FEWEST_SHARED):
+        assert race.next_round() == [2, 0]
+        race.record({2: 2.0, 0: 0.0})
+    assert race.next_round() == []
+    assert -3 < race.places()[0].low < race.places()[0].high < -1
+
+
 def test_late_candidates_do_not_run_first() -> None:
     race = Race(numpy.eye(30), first=[0], late=range(10, 30))
     assert all(which < 10 for which in race.next_round())

@@ -75,7 +75,14 @@ def test_the_first_metric_is_optimised() -> None:
     assert objective_of(Settings(("true",), ("glibc",)), None).measure.unit == "s"
 
 
-def test_energy_is_a_measure() -> None:
+def test_energy_needs_a_counter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hasp.tune.objective.find_meter", lambda: None)
+    with pytest.raises(HaspError, match="no energy counter"):
+        objective_of(SETTINGS, "energy")
+
+
+def test_energy_is_a_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hasp.tune.objective.find_meter", object)
     energy = objective_of(SETTINGS, "energy")
     run = Run(1, "mcs", None, OK, energy_j=2.0)
     assert energy.score(run) == pytest.approx(-0.6931, abs=1e-4)

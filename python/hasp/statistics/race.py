@@ -17,7 +17,7 @@ import numpy
 
 from hasp.statistics.kriging import Posterior, posterior
 from hasp.statistics.ratio import Array
-from hasp.statistics.sequential import Gaps, gaps
+from hasp.statistics.sequential import FEWEST_SHARED, Gaps, gaps
 
 TOLERANCE = 0.05  # a candidate is good enough if no other is better by more than this
 FIRST_SHARE = 4  # the first round runs one candidate of this many
@@ -63,7 +63,7 @@ class Race:
         join later.
         """
         self._similarity = numpy.asarray(similarity, dtype=float)
-        self._reference = reference
+        self.reference = reference
         self._first = list(first)
         self._late = frozenset(late)
         self._margin = math.log1p(tolerance)
@@ -151,7 +151,10 @@ class Race:
         return found
 
     def next_round(self) -> list[int]:
-        """Return the candidates to run next; empty if nothing is left to prove."""
+        """Return the candidates to run next; empty if nothing is left to prove.
+
+        That includes the leader's ratio to the reference.
+        """
         if self._belief is None or self.leader is None:
             return self._first_round()
         others = [which for which in self.racing if which != self.leader]
@@ -159,7 +162,8 @@ class Race:
         bounds, belief = self._last[1], self._belief
         unproven = [one for one in others if bounds.high[one] > self._margin]
         if not unproven:
-            return []
+            needed = self._needs_reference(FEWEST_SHARED)
+            return [self.leader, self.reference] if needed else []
         chance = belief.probability_above(self.leader, self._margin)
         hope = belief.mean + OPTIMISM * belief.deviation
         counts = self._counts()
@@ -178,10 +182,19 @@ class Race:
             )
             chosen = chosen[: PROOF_BATCH - 1]
         also = [self.leader, *chosen]
-        racing = self._reference not in self._dropped
-        if racing and 0 < counts[self._reference] < REFERENCE_ROUNDS:
-            also.append(self._reference)
+        if self._needs_reference(REFERENCE_ROUNDS):
+            also.append(self.reference)
         return list(dict.fromkeys(also))
+
+    def _needs_reference(self, rounds: int) -> bool:
+        """Return true if the leader's ratio to the reference rests on fewer rounds.
+
+        A reference that is proven worse than an earlier leader runs again.
+        """
+        assert self._last is not None
+        if self.reference == self.leader or self._dropped.get(self.reference) == OUT:
+            return False
+        return bool(self._last[1].rounds[self.reference] < rounds)
 
     def _first_round(self) -> list[int]:
         """Candidates that are as different as possible, those of `first` included."""

@@ -56,7 +56,8 @@ def gaps(runs: Array, to: int, racing: Array, family: int) -> Gaps:
     """Bound the gap of every candidate to the candidate `to`.
 
     `runs` has a row of logarithms for each round and a column for each candidate, NaN
-    where one did not run. The variance is pooled over the candidates that are `racing`.
+    where one did not run. The variance is pooled over the candidates that are `racing`,
+    or over all while none of those has run twice.
     `family` is the number of candidates besides the best that may ever race.
     """
     present = ~numpy.isnan(runs)
@@ -70,6 +71,8 @@ def gaps(runs: Array, to: int, racing: Array, family: int) -> Gaps:
     freedom = numpy.maximum(number - 1, 0.0)
     others = numpy.asarray(racing, dtype=bool).copy()
     others[to] = False
+    if not freedom[others].sum():
+        others = numpy.arange(len(number)) != to
     total = float(freedom[others].sum())
     if not total:
         nothing = numpy.full(len(number), numpy.inf)

@@ -148,14 +148,12 @@ class _Race:
             if not self.options.resume:
                 self.writer.header(comparison)
             while True:
-                proven = self.contest.leader is not None and self.contest.race.proven
-                if proven and not self._join_plans():
-                    return PROVEN
                 cells = self.contest.next_round()
-                if not self.contest.race.searching:
-                    self._join_plans()
+                search_ended = not cells or not self.contest.race.searching
+                if search_ended and self._join_plans():
+                    continue
                 if not cells:
-                    return NOTHING_LEFT
+                    return PROVEN if self.contest.race.proven else NOTHING_LEFT
                 affordable, why = self._affordable(cells, ends)
                 if len(affordable) < min(2, len(cells)):
                     return why

@@ -80,6 +80,9 @@ class Contest:
 
     def next_round(self) -> list[Cell]:
         """Return the cells to run next; empty if nothing is left to prove."""
+        if self.leader is not None:
+            reference = Cell(REFERENCE, self.leader.threads)
+            self.race.reference = self.cells.index(reference)
         return [self.cells[which] for which in self.race.next_round()]
 
     def runs_of(self, cell: Cell) -> list[Run]:

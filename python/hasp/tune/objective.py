@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from hasp.base.energy.host_meter import find as find_meter
 from hasp.base.errors import HaspError
 from hasp.compare.run_record import (
     CPU,
@@ -45,12 +46,21 @@ def measure_called(name: str, settings: Settings) -> Measure:
         known.setdefault(word, measure)
         known.setdefault(measure.name, measure)
     if name in known:
+        _refuse_without_meter(known[name])
         return known[name]
     short = dict.fromkeys([*(metric.name for metric in settings.metrics), *RESOURCES])
     raise HaspError(
         f"there is no measure called {name!r}",
         f"name one of {', '.join(short)}, or define it: --metric '{name}=REGEX'",
     )
+
+
+def _refuse_without_meter(measure: Measure) -> None:
+    if measure == ENERGY and find_meter() is None:
+        raise HaspError(
+            "this host has no energy counter that Hasp may read",
+            "`hasp doctor` says why; optimise another measure, for example --for cpu",
+        )
 
 
 def objective_of(settings: Settings, name: str | None) -> Objective:
