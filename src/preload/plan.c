@@ -92,7 +92,7 @@ void plan_resolve(struct lock *lock, const void *caller)
     struct plan_entry *entry = plan.entries ? entry_for(lock, caller) : NULL;
     uint8_t chosen = entry ? entry->algorithm : (uint8_t)fallback_slot, none = 0;
     /* glibc keeps the spin estimate of an adaptive mutex where the index is, so a mutex
-     * that is passed through becomes a normal one, which differs in nothing else. */
+     * that is passed through becomes a normal one, which does not differ otherwise. */
     if (chosen == DISPATCH_GLIBC && (lock->kind & KIND_TYPE) == KIND_ADAPTIVE)
         lock->kind &= ~KIND_TYPE;
     /* Of two threads that resolve the mutex at once, the first one sets it for both. */

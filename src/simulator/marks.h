@@ -10,16 +10,17 @@
 
 enum mark { MARK_READ = 1, MARK_WRITTEN = 2 };
 
-/* The thread enters its outermost transaction. */
+/* Called when the thread enters its outermost transaction. */
 void marks_begin(struct thread *thread);
 
-/* The transaction is over: removes its marks. */
+/* Removes the marks of a transaction that is over. */
 void marks_end(struct thread *thread);
 
 /* Returns false if the transaction exceeds the machine's capacity. */
 bool mark_line(struct thread *self, struct line *line, enum mark kind);
 
-/* The thread accesses a marked line: dooms the transactions it conflicts with. */
+/* Called when the thread accesses a marked line. Dooms the transactions that it
+ * conflicts with. */
 void marks_meet(struct line *line, const struct thread *thread, bool writes);
 
 /* Ends the thread's transaction. It rolls back when it continues. */

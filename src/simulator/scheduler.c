@@ -128,7 +128,7 @@ static struct thread *take_over(unsigned cpu)
     return best ? dequeue(&run_queues[best_cpu], best_before) : NULL;
 }
 
-/* The CPU's thread has left: runs the next one. */
+/* Called when the CPU's thread has left. Runs the next one. */
 static void dispatch_next(unsigned cpu, uint64_t now)
 {
     struct run_queue *run_queue = &run_queues[cpu];

@@ -57,7 +57,7 @@ static inline bool scheduler_resumes(struct thread *thread, uint64_t now)
     return (schedule->on && !schedule->lost) || scheduler_defer(thread, now);
 }
 
-/* The thread sleeps or has ended: frees its CPU. */
+/* Frees the CPU of a thread that sleeps or has ended. */
 void scheduler_sleeps(struct thread *thread, uint64_t now);
 
 /* Makes a sleeping thread runnable. It is resumed once it has a CPU, at `now` or

@@ -76,7 +76,7 @@ class Display:
         self._draw(words, elapsed, elapsed + max(0.0, seconds_left), facts)
 
     def show_words(self, words: str) -> None:
-        """Show what is going on, if nobody knows how long it will take."""
+        """Show the current activity if its duration is unknown."""
         self._draw(words, 0, None, [])
 
     def _draw(

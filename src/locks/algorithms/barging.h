@@ -108,7 +108,8 @@ static inline bool barging_spin(struct atomic_u32 *word, uint32_t most, uint32_t
     }
 }
 
-/* The impatient thread gives up; returns false if it was granted the lock first. */
+/* Called when the impatient thread gives up. Returns false if it was granted the lock
+ * first. */
 static inline bool barging_calm_down(struct atomic_u32 *word)
 {
     uint32_t seen = load_relaxed(word);

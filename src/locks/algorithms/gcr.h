@@ -192,7 +192,7 @@ static inline bool gcr_enter(struct gcr *gcr, const struct deadline *deadline)
     return gcr_join(gcr) || gcr_wait_passive(gcr, deadline);
 }
 
-/* The thread has acquired the lock, or given up. */
+/* Called when the thread has acquired the lock, or given up. */
 static inline void gcr_leave(struct gcr *gcr)
 {
     uint32_t seen = load_relaxed(&gcr->admission), after;

@@ -83,8 +83,8 @@ static inline bool hemlock_pass(struct clh *clh, struct waiter *self, uint32_t w
     }
 }
 
-/* Times out; returns false if the lock was granted, or the word to watch has
- * changed. */
+/* Called on a time-out. Returns false if the lock was granted, or if the word to watch
+ * has changed. */
 static inline bool hemlock_leave(struct clh *clh, struct waiter *self, uint32_t before)
 {
     struct spinner spinner = {0, 0};

@@ -84,7 +84,7 @@ static inline bool outer_latch_trylock(struct lock *lock)
            latch_take_kept(latch);
 }
 
-/* The alpha holds the lock, and has handed the queue over. */
+/* Called when the alpha holds the lock, and has handed the queue over. */
 static inline void outer_latch_begin(struct lock *lock, const struct outer_latch *kind,
                                      const struct outer_latch_alpha *alpha)
 {

@@ -84,7 +84,7 @@ static inline struct atomic_u32 *reciprocating_timed_out(struct waiter *waiter)
     return &waiter->more[0];
 }
 
-/* The lock was free when `self` was pushed. */
+/* Called if the lock was free when `self` was pushed. */
 static inline void reciprocating_settle(struct reciprocating *own, struct waiter *self)
 {
     uint32_t top = self->link.id;
@@ -98,7 +98,7 @@ static inline void reciprocating_settle(struct reciprocating *own, struct waiter
     store_relaxed(&self->cell, WAITER_LEFT);
 }
 
-/* Times out; returns false if the lock was granted first. */
+/* Called on a time-out. Returns false if the lock was granted first. */
 static inline bool reciprocating_leave(struct lock *lock, struct waiter *self,
                                        uint32_t before)
 {

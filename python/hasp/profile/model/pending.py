@@ -143,10 +143,7 @@ class _Collected:
         )
 
     def _held_as(self, number: int, lock: np.void) -> Operation:
-        """Guess how a rwlock is held, which is not recorded:
-
-        as the thread acquired it before.
-        """
+        """Guess that a rwlock is held in the mode in which it was acquired before."""
         if int(lock["kind"]) in EXCLUSIVE:
             return Operation.LOCK
         wrote = (
