@@ -21,7 +21,8 @@ def ranked(facts: Facts) -> tuple[Cause, ...]:
     Faults come first, then costs by what their remedies save, then what remains.
     """
     faults = [cause for detect in catalogue.FAULTS for cause in detect(facts)]
-    found = _costs(facts)
+    stuck = {cause.site for cause in faults if cause.id == "stuck"}
+    found = [cause for cause in _costs(facts) if cause.site not in stuck]
     costs = [cause for cause in found if cause.saves >= MATTERS]
     if faults or costs:
         return (*faults, *costs)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,8 +13,10 @@ from hasp.profile.model.executed import Executed
 from hasp.profile.model.fairness import Fairness, Stripes
 from hasp.profile.model.holder_functions import HolderFunctions
 from hasp.profile.model.holder_states import HolderStates
+from hasp.profile.model.holding import HolderFunction
 from hasp.profile.model.line_neighbours import shared_lines
 from hasp.profile.model.lock_sums import Places
+from hasp.profile.model.naming import expression_in, name_of
 from hasp.profile.model.profile import Kind, Site
 from hasp.profile.model.readers_writers import ReadersWriters
 from hasp.profile.model.sites import Sites, Stacks
@@ -32,6 +34,7 @@ class SiteDetails:
         self, trace: Trace, sites: Sites, stacks: Stacks, clock: Clock, weights: Records
     ) -> None:
         self._sites = sites
+        self._symbolizer = stacks.symbolizer
         self._functions = HolderFunctions(weights, sites, stacks, clock)
         self._states = HolderStates(trace, sites, stacks)
         self._executed = Executed(trace, sites, stacks)
@@ -54,7 +57,7 @@ class SiteDetails:
         holders = self._functions.of(site.number)
         holding = self._states.holding(site.number, "waited")
         return replace(
-            site,
+            self._named(site, holders),
             holding=self._executed.added(holding, site.number, holders),
             long_holding=self._states.holding(site.number, "alone"),
             holders=holders,
@@ -62,6 +65,26 @@ class SiteDetails:
             readers_writers=self._modes(site, locks),
             stripes=self._stripes(locks),
             shared_lines=self._lines.get(site.number, ()),
+        )
+
+    def _named(self, site: Site, holders: Sequence[HolderFunction]) -> Site:
+        """Name a site by an acquisition if the line that created it has no lock.
+
+        A function that creates the lock by its last call leaves no frame (a tail call).
+        """
+        lines, field = self._symbolizer.lines, self._symbolizer.field
+        frame = next(iter(site.created), None)
+        if site.expression or not frame or not frame.file or not frame.line:
+            return site
+        source = "\n".join(lines(frame.file, frame.line))
+        if not source or expression_in(source):
+            return site
+        used = [name_of(one.stack, None, "", lines, field) for one in holders]
+        name = min((one for one in used if one.expression), default=None)
+        if name is None:
+            return site
+        return replace(
+            site, name=name.whole, place=name.place, expression=name.expression
         )
 
     def _fairness(self, locks: Places) -> Fairness | None:

@@ -22,10 +22,10 @@ from hasp.profile.model.holding import (
     RunningFunction,
 )
 from hasp.profile.model.profile import (
-    Edge,
     Event,
     Kind,
     Operation,
+    OrderedPair,
     Profile,
     Site,
     SiteStats,
@@ -255,10 +255,10 @@ def _nested(inner_hold: float) -> Profile:
     inner = site(
         use(10_000, 0, 0, inner_hold, nested=10_000), name="db.c:9 &row->mu", number=2
     )
-    edge = Edge(
+    edge = OrderedPair(
         outer.locks[0].number, inner.locks[0].number, 10_000, False, stack("put db.c:9")
     )
-    return replace(program(outer, inner), edges=(edge,))
+    return replace(program(outer, inner), lock_order=(edge,))
 
 
 def nested() -> Profile:
@@ -277,8 +277,8 @@ def events(kind: str, *, own: bool = True) -> Profile:
     forth, back = stack("pay bank.c:31"), stack("refund bank.c:44")
     made = program(first, second, share=0.001)
     found = (Event(kind, 2, a, b if own else 0, 3, SECOND, forth),) if kind else ()
-    edges = (Edge(a, b, 500, False, forth), Edge(b, a, 20, False, back))
-    return replace(made, events=found, edges=edges if own else ())
+    edges = (OrderedPair(a, b, 500, False, forth), OrderedPair(b, a, 20, False, back))
+    return replace(made, events=found, lock_order=edges if own else ())
 
 
 def padded() -> Profile:

@@ -17,8 +17,8 @@ def renamed(profile: Profile, name: str) -> Profile:
         weights=tuple(
             replace(one, stack=_stack(one.stack, name)) for one in profile.weights
         ),
-        edges=tuple(
-            replace(one, stack=_stack(one.stack, name)) for one in profile.edges
+        lock_order=tuple(
+            replace(one, stack=_stack(one.stack, name)) for one in profile.lock_order
         ),
         events=tuple(
             replace(one, stack=_stack(one.stack, name)) for one in profile.events

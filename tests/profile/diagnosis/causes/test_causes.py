@@ -11,11 +11,12 @@ import pytest
 from hasp.profile.diagnosis.causes.cause import REMEDIES
 from hasp.profile.diagnosis.causes.words import LONGEST
 from hasp.profile.diagnosis.diagnose import EVIDENCE, diagnose
-from hasp.profile.model.profile import Profile
+from hasp.profile.model.profile import Operation, Profile
 from hasp.profile.report.headline import is_empty
 
-from .cases import CASES, EVERY, blocking, events, running
+from .cases import CASES, EVERY, blocking, events, herd, never_released, running
 from .names import renamed
+from .parts import program, use
 
 NAMES = (
     "",
@@ -87,3 +88,36 @@ def test_faults_come_before_costs() -> None:
     assert found.lead.id == "misuse"
     assert [one.id for one in found.others] == ["long-section"]
     assert any(line.startswith("also: db.c:88") for line in found.evidence)
+
+
+def test_a_lock_that_was_never_released_has_no_other_cost() -> None:
+    held = never_released()
+    waited = running()
+    both = replace(waited, held_at_end=held.held_at_end)
+    found = diagnose(both)
+    assert found.lead.id == "stuck"
+    assert found.others == ()
+
+
+def test_the_cause_of_a_condition_explains_the_waits_for_its_mutex() -> None:
+    """Threads that a broadcast wakes wait for the mutex next."""
+    mutex, condition = herd().sites
+    waits = use(200_000, 90_000, 100_000, 300)
+    busy = replace(mutex, stats={Operation.RELOCK: waits})
+    found = diagnose(program(busy, condition))
+    assert [one.id for one in (found.lead, *found.others)] == ["herd"]
+
+
+def test_other_programs_that_take_the_cpus_lower_the_confidence() -> None:
+    profile = running()
+    assert diagnose(profile).confidence.level == "high"
+    crowd = [replace(one, runnable=4) for one in profile.process_samples]
+    found = diagnose(replace(profile, process_samples=tuple(crowd)))
+    assert found.confidence.level == "low"
+    assert "other programs used the CPUs" in found.evidence[0]
+
+
+def test_a_short_run_lowers_the_confidence() -> None:
+    profile = replace(running(), duration_ns=200_000_000)
+    found = diagnose(profile)
+    assert found.confidence.level == "medium"
