@@ -5,18 +5,16 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, PART
-from hasp.profile.diagnosis.causes.words import call, share, time
+from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MOST, PART, WAKE
+from hasp.profile.diagnosis.causes.words import call, number, share, time
 from hasp.profile.model.holding import Holding
 
 
 def detect(one: SiteFacts) -> Cause | None:
     """Return the cause if holders allocate for a part of the time that others wait."""
-    holding = one.site.holding
-    part = holding.allocation_share if holding else None
-    if holding is None or holding.samples < FEW_SAMPLES or not part or part < PART:
+    part = allocating(one)
+    if part < PART:
         return None
-    where = _function(holding)
     return Cause(
         "allocation",
         one.name,
@@ -24,12 +22,49 @@ def detect(one: SiteFacts) -> Cause | None:
         f"{time(one.each_hold)} each time",
         ("Allocate and free outside the lock",),
         one.loss * part,
-        (
-            f"holders allocate or free memory{where} for {share(part)} of the time, in "
-            f"{holding.samples} samples with waiters",
-        ),
+        (_evidence(one, part),),
         one.site.number,
         one.holder,
+    )
+
+
+def allocating(one: SiteFacts) -> float:
+    """Return the share of the holders' time in which they allocate or free memory."""
+    holding = one.site.holding
+    sampled = holding.allocation_share if holding else None
+    if holding is None or holding.running_samples < FEW_SAMPLES or sampled is None:
+        sampled = 0.0
+    return max(sampled, faulting(one))
+
+
+def faulting(one: SiteFacts) -> float:
+    """Return the share of CPU time in page faults, if they are the sections'.
+
+    Memory that was just mapped faults at its first use. The faults are in the sections
+    if there is one for each and sections take most of the CPU time. They are the
+    kernel's CPU time without that of waking waiters.
+    """
+    facts = one.facts
+    faults = sum(thread.minor_faults for thread in one.users)
+    sections = one.use.acquisitions
+    if not sections or faults < sections or one.hold_ns < MOST * facts.cpu_ns:
+        return 0.0
+    waking = sum(site.use.contended for site in facts.sites) * WAKE
+    return max(facts.system_ns - waking, 0.0) / max(facts.cpu_ns, 1.0)
+
+
+def _evidence(one: SiteFacts, part: float) -> str:
+    holding = one.site.holding
+    if holding is None or faulting(one) >= (holding.allocation_share or 0.0):
+        faults = sum(thread.minor_faults for thread in one.users)
+        return (
+            f"{number(faults / one.use.acquisitions)} page faults for each section "
+            f"take {share(part)} of the CPU time"
+        )
+    where = _function(holding)
+    return (
+        f"holders allocate or free memory{where} for {share(part)} of the time, in "
+        f"{holding.running_samples} samples of their code"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
-from hasp.profile.diagnosis.causes.limits import MATTERS, PART
+from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MATTERS, PART
 from hasp.profile.diagnosis.causes.words import share
 
 
@@ -15,35 +15,38 @@ def detect(facts: Facts) -> Cause:
 
 
 def unseen(facts: Facts) -> Cause | None:
-    """Return the cause if threads block in futexes that Hasp does not record."""
+    """Return the cause if threads block in futexes that Hasp does not record.
+
+    A thread without work may sleep in such a futex as well, but for long.
+    """
     foreign = facts.profile.foreign
     runtimes = facts.profile.unseen_runtimes
-    blocked = (foreign.brief_share or 0.0) if foreign else 0.0
-    if blocked < PART and not (runtimes and blocked >= MATTERS):
+    if foreign is None or not foreign.brief:
+        return None
+    # A known runtime makes few samples credible, and its sleeping threads count.
+    blocked = (foreign.share if runtimes else foreign.brief_share) or 0.0
+    few = not runtimes and foreign.brief < FEW_SAMPLES / 2
+    if few or blocked < MATTERS:
         return None
     if runtimes:
         first = runtimes[0]
-        who = f"locks of {first.name} ({first.unseen})"
+        where = f"{first.unseen} of {first.name}"
         advice: tuple[str, ...] = (f"Look with {first.tool}",)
     else:
-        module = (
-            max(foreign.modules, key=foreign.modules.__getitem__, default="")
-            if (foreign)
-            else ""
-        )
-        who = f"futexes of {module}" if module else "futexes"
-        advice = ("Look with perf trace -e futex -s, or offcputime", "Look with perf")
+        module = max(foreign.modules, key=foreign.modules.__getitem__, default="")
+        where = f"futexes of {module}" if module else "futexes"
+        advice = ("Look with `perf trace -s` or bpftrace's offcputime",)
     return Cause(
         "unseen-locks",
         "",
-        f"threads block for {share(blocked)} of their time in {who}, which Hasp does "
-        f"not see; waits that it sees take {share(facts.waited)}",
-        advice,
+        f"threads block for {share(blocked)} of their time in {where}, which Hasp "
+        "does not see",
+        (*advice, "Look with perf"),
         blocked,
-        tuple(
-            f"{one.name}: {one.unseen} bypass pthread ({one.evidence}); {one.tool} "
-            "shows them"
-            for one in runtimes
+        (
+            f"{foreign.blocked} of {foreign.samples} samples of threads were in such "
+            f"futexes; waits for the locks that Hasp sees take {share(facts.waited)}",
+            *_blind(facts),
         ),
     )
 
@@ -56,9 +59,12 @@ def not_locks(facts: Facts) -> Cause:
     most = f", most for {top.name}" if top and top.wait_ns else ""
     busy = facts.running / cpus
     if busy >= 1 - PART:
-        advice = ("The CPUs are busy: look at the code (perf top)",)
+        advice = "The CPUs are busy: look at the code (perf top)"
     else:
-        advice = ("Look for I/O, sleep and idle time (perf trace -s)",)
+        advice = "Look for I/O, sleep and idle time (perf trace -s)"
+    if facts.profile.unseen_runtimes:
+        first = facts.profile.unseen_runtimes[0]
+        advice = f"It does not see {first.unseen} of {first.name}: {first.tool}"
     problem = "the locks that Hasp sees are not the bottleneck: threads wait "
     problem += f"{waited} of their time for them"
     if facts.waited >= MATTERS and busy >= 1 - PART:
@@ -68,7 +74,7 @@ def not_locks(facts: Facts) -> Cause:
         "not-locks",
         "",
         problem,
-        advice,
+        (advice, "Look elsewhere"),
         0.0,
         (
             f"the threads used {facts.running:.1f} of {cpus} CPUs while they were busy"

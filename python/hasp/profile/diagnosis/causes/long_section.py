@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from hasp.profile.diagnosis.causes.allocation import allocating
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import TINY
@@ -25,7 +26,7 @@ def detect(one: SiteFacts) -> Cause | None:
             "Move work out of the critical section, or split the lock",
             "Shorten the section",
         ),
-        one.loss * state.running,
+        one.loss * state.running * (1 - min(allocating(one), 1.0)),
         (f"it is held for {share(held)} of the run, {time(one.hold_mean)} on average",),
         one.site.number,
         one.holder,

@@ -32,11 +32,12 @@ def detect(one: ConditionFacts) -> Cause | None:
 
 
 def _slept(one: ConditionFacts) -> Cause:
+    who = call(one.function) if one.function else "a thread"
     slept = one.use.wait.total_ns * one.slept_through
     return Cause(
         "needless-waits",
         one.name,
-        f"signals come while nobody waits, and then {call(one.function)} sleeps until "
+        f"signals come while nobody waits, and then {who} sleeps until "
         f"the time-out, {time(one.each_wait)} each time",
         ("Check the condition before waiting", "Check before waiting"),
         slept / max(one.facts.active_ns + slept, one.facts.busy_ns),
