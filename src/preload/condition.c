@@ -42,7 +42,8 @@ static int take_again(struct wait *wait)
     struct lock *lock = wait->core.lock;
     int result = 0;
     if (is_recursive(lock) && mutex_held_by_caller(lock)) {
-        /* It was held twice, and the wait released one level only, as in glibc. */
+        /* The mutex was held twice, and the wait released only one level, as in
+         * glibc. */
         waiter_give(wait->core.waiter);
         lock->users--;
         lock->count++;

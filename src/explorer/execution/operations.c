@@ -176,7 +176,7 @@ uint64_t checked_now_ns(void)
     return 1000 + UINT64_C(1000000000) * model.clock;
 }
 
-/* The caller is about to spin this often, possibly without success. */
+/* Called before a spin of this many iterations, which may be in vain. */
 uint32_t checked_spin_limit(void)
 {
     model.thread[model.running].spins = 1;

@@ -112,7 +112,7 @@ def test_a_lock_whose_line_moved_is_the_same_lock(diff):
     lock = json.loads(out)["locks"][0]
     assert (lock["name"], lock["name_before"]) == ("db.c:97 &db->mu", "db.c:88 &db->mu")
     assert lock["status"] == "both"
-    # Another expression or file is another lock.
+    # With another expression or file, it is another lock.
     for other in ("db.c:97 &db->other", "other.c:97 &db->mu"):
         _, out, _ = diff(run_of(1), run_of(2, name=other), "--json")
         found = {one["name"]: one["status"] for one in json.loads(out)["locks"]}
