@@ -23,6 +23,7 @@ from hasp.profile.report.figures import (
 )
 from hasp.profile.report.findings import Finding, Names, findings, inversions
 from hasp.profile.report.headline import verdict
+from hasp.profile.report.samples import samples, site_samples
 from hasp.profile.symbols.frame import Frame, Stack
 
 SCHEMA = "hasp.report/2"
@@ -51,6 +52,7 @@ def document(profile: Profile) -> dict[str, Any]:
         "threads": [thread(one) for one in profile.threads],
         "warnings": list(profile.warnings),
         "others": list(profile.others),
+        "samples": samples(profile),
     }
 
 
@@ -112,6 +114,7 @@ def lock_site(row: Row, most: int) -> dict[str, Any]:
             operation.value: _stats(part) for operation, part in site.stats.items()
         },
         "members": [_lock(lock) for lock in site.locks[:most]],
+        **site_samples(site),
     }
 
 
@@ -137,6 +140,7 @@ def _stats(use: SiteStats) -> dict[str, Any]:
         "trylocks": use.trylocks,
         "trylock_failures": use.trylock_failures,
         "longest_failing_run": use.longest_failing_run,
+        "trying_ns": use.trying_ns,
         "timeouts": use.timeouts,
         "owner_changes": use.owner_changes,
         "node_changes": use.node_changes,
@@ -167,6 +171,10 @@ def idle_site(row: Row) -> dict[str, Any]:
         "timeouts": use.timeouts,
         "signals": use.signals,
         "broadcasts": use.broadcasts,
+        "woken_by_signal": use.woken_by_signal,
+        "woken_by_broadcast": use.woken_by_broadcast,
+        "empty_signals": use.empty_signals,
+        "futile_wakes": use.futile_wakes,
         "instances": len(row.site.locks),
     }
 
