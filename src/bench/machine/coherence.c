@@ -105,8 +105,8 @@ static always_inline bool operate(enum operation operation, struct atomic_u32 *l
     return evict_line(line);
 }
 
-/* Times the operation on each line of the batch in sequence, or without `really`,
- * everything but the operation. A store ends when it is visible, after a fence. */
+/* Times the operation on each line of the batch in sequence or, without `really`,
+ * everything except the operation. A store ends when it is visible, after a fence. */
 static always_inline uint64_t region(enum operation operation, bool really,
                                      const struct lines *lines, unsigned batch,
                                      uint32_t expected, bool *right)

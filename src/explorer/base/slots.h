@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of the explorer's replacement of the locks' pools; see pool.c. */
+/* The memory of the pool that replaces the locks' pools in the explorer; see pool.c. */
 #ifndef HASP_EXPLORER_BASE_SLOTS_H
 #define HASP_EXPLORER_BASE_SLOTS_H
 

@@ -18,9 +18,9 @@
 
 #include "locks/algorithms/ticket.h"
 
-/* In terms of spin_limit(), the time of a sleep and wake-up: the pause for each thread
- * ahead except the last is this fraction of it, about a handover between sockets; and
- * the longest pause is this multiple of it. */
+/* Both relate to spin_limit(), the time of a sleep and wake-up. The pause for each
+ * thread ahead except the last is this fraction of it, about a handover between
+ * sockets. The longest pause is this multiple of it. */
 enum { HANDOVERS_PER_LIMIT = 8, BACKOFF_LIMITS = 4 };
 
 static inline void ticket_backoff_serve(struct lock *lock, uint32_t number)
