@@ -50,6 +50,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.usage = "hasp report [options] [TRACE]"
     parser.epilog = EPILOG
     add_trace_options(parser)
+    parser.add_argument(
+        "--tree",
+        action="store_true",
+        help="report all processes of the run together, with a row for each",
+    )
     shown = parser.add_argument_group("what to show")
     add = shown.add_argument
     add(
@@ -131,7 +136,6 @@ def run(arguments: argparse.Namespace) -> int:
     from hasp.profile.report.conditions import condition
     from hasp.profile.report.figures import metric
     from hasp.profile.report.outputs import outputs, write
-    from hasp.profile.report.source import open_profile
 
     conditions = [condition(text) for text in arguments.fail_if]
     order = metric(arguments.sort)
@@ -141,7 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.open:
         _name_page(arguments, trace)
     wanted = outputs(vars(arguments), trace)
-    profile = open_profile(trace, arguments.process)
+    profile = _opened(arguments, trace)
     for output in wanted:
         write(profile, output, order, arguments.top)
     if not wanted:
@@ -149,6 +153,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.open:
         open_page(Path(arguments.html))
     return _judge(profile, conditions)
+
+
+def _opened(arguments: argparse.Namespace, trace: Path) -> Profile:
+    from hasp.profile.report.source import open_profile, open_tree
+
+    if not arguments.tree:
+        return open_profile(trace, arguments.process)
+    if arguments.process is not None:
+        raise HaspError(
+            "--tree and --process cannot be combined", "--tree shows all processes"
+        )
+    return open_tree(trace)
 
 
 def _name_page(arguments: argparse.Namespace, trace: Path) -> None:
@@ -163,7 +179,6 @@ def _name_page(arguments: argparse.Namespace, trace: Path) -> None:
 
 def _predict(arguments: argparse.Namespace, trace: Path) -> int:
     from hasp.profile.report.outputs import outputs
-    from hasp.profile.report.source import open_profile
     from hasp.profile.report.what_if import changes_of, show
 
     changes = changes_of(arguments.what_if)
@@ -173,7 +188,7 @@ def _predict(arguments: argparse.Namespace, trace: Path) -> int:
             "--what-if prints predictions only, as text or with --json",
             "run `hasp report` again for the rest",
         )
-    show(open_profile(trace, arguments.process), changes, arguments.json)
+    show(_opened(arguments, trace), changes, arguments.json)
     return 0
 
 

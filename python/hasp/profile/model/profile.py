@@ -21,6 +21,7 @@ from hasp.profile.model.fairness import Fairness, Stripes
 from hasp.profile.model.foreign import ForeignWaits
 from hasp.profile.model.held_at_end import HeldAtEnd
 from hasp.profile.model.holding import HolderFunction, Holding
+from hasp.profile.model.process_row import ProcessRow
 from hasp.profile.model.proofs import LockProof, Subject
 from hasp.profile.model.readers_writers import ReadersWriters
 from hasp.profile.model.runtimes import Runtime
@@ -331,8 +332,8 @@ class Profile:
     locks_created: int
     locks_destroyed: int
     warnings: Sequence[str]  # sentences: what was lost, cut off or not measured
-    # of a trace of a part of the run: ns of recording before that part
-    skipped_ns: int | None = None
+    processes: Sequence[ProcessRow] = ()  # of a merged profile
+    skipped_ns: int | None = None  # of a part of the run: recording before it
     others: Sequence[str] = ()  # traces of the other processes of the run
     damaged: bool = False  # parts of the trace could not be read
     samples: int = 0  # number of samples of waiters

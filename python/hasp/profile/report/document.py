@@ -23,6 +23,7 @@ from hasp.profile.report.figures import (
 )
 from hasp.profile.report.findings import Finding, Names, findings, inversions
 from hasp.profile.report.headline import verdict
+from hasp.profile.report.processes import process
 from hasp.profile.report.samples import samples, site_samples
 from hasp.profile.symbols.frame import Frame, Stack
 
@@ -44,6 +45,7 @@ def document(profile: Profile) -> dict[str, Any]:
         "hang": list(said.hang),
         "overhead": vars(profile.overhead),
         "program": program(profile),
+        "processes": [process(one) for one in profile.processes],
         "section_share": profile.section_share,
         "locks": lock_sites(rows(profile)),
         "waits": [idle_site(row) for row in idle_rows(profile)],

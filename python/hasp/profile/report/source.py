@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hasp.base.errors import HaspError
 from hasp.profile.model import build
+from hasp.profile.model.merge import merge
 from hasp.profile.model.profile import Profile
 
 
@@ -16,6 +17,19 @@ def open_profile(trace: Path, process: str | None = None) -> Profile:
     if process is None:
         return load(trace)
     return _of_process(trace, process)
+
+
+def open_tree(trace: Path) -> Profile:
+    """Return the merged profile of all processes of a trace's run."""
+    check_exists(trace)
+    first = load(trace)
+    paths = [trace.parent / Path(name).name for name in first.others]
+    try:
+        return merge([first, *(load(path) for path in paths if path.exists())])
+    except ValueError as problem:
+        raise HaspError(
+            f"{trace}: {problem}", "report each process by itself"
+        ) from None
 
 
 def load(trace: Path) -> Profile:

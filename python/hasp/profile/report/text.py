@@ -22,6 +22,7 @@ from hasp.profile.report.findings import (
 )
 from hasp.profile.report.headline import Verdict, verdict
 from hasp.profile.report.layout import print_table as print_lines
+from hasp.profile.report.processes import print_processes
 from hasp.profile.report.words import (
     count,
     few,
@@ -73,6 +74,7 @@ def print_report(profile: Profile, choice: Choice) -> None:
     out.print()
     for line in headline(profile):
         say(out, line)
+    print_processes(profile, choice.top, out)
     print_table(profile, choice, out)
     print_idle(profile, choice.top, out)
     print_findings("misuse of locks", findings(profile, names), choice.top, out)
