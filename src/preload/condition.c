@@ -119,7 +119,7 @@ static void lock_again(void *mutex)
     lock_of(mutex)->users--;
 }
 
-/* One wait in glibc with one of Hasp's mutexes. */
+/* Makes one wait in glibc with one of Hasp's mutexes. */
 static int wait_slice(pthread_cond_t *condition, pthread_mutex_t *mutex,
                       clockid_t clock, const struct timespec *until)
 {

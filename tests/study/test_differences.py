@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests `hasp study diff`: changes between two stores, and doubtful ones."""
+"""Tests `hasp study diff`: changes between two stores, and inconclusive results."""
 
 from __future__ import annotations
 

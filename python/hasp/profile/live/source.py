@@ -47,7 +47,8 @@ class Started:
     """A program started for the view, detached from the terminal."""
 
     def __init__(self, target: Target, output: int | None) -> None:
-        """Start it; output goes to the descriptor, or its last lines are kept."""
+        """Start the program. Its output goes to the descriptor, or its last lines are
+        kept."""
         self.title = " ".join(target.command)
         self.lines: deque[str] = deque(maxlen=MOST_LINES)
         self._target = target

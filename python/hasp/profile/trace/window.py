@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Cut a window out of a recording: what happened between two copies of its trace.
+"""Cut a window out of a recording: the operations between two copies of its trace.
 
 Nearly everything in a trace is a sum since the recording began, so the window is the
 later copy minus the earlier one. Records never move within the file, but a record may
 be reused; sums are therefore matched by what they belong to. The result is a trace with
-the same layout, whose header tells that it is a window.
+the same layout, whose header marks it as a window.
 """
 
 from __future__ import annotations
