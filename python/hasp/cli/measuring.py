@@ -88,9 +88,11 @@ def add_measuring_options(parser: argparse.ArgumentParser) -> None:
     add_single_run_options(parser)
 
 
-def add_single_run_options(parser: argparse.ArgumentParser) -> None:
+def add_single_run_options(
+    parser: argparse.ArgumentParser, usual_timeout: str = "60s"
+) -> None:
     """Add those options except the number of rounds."""
-    _add_run_options(parser)
+    _add_run_options(parser, usual_timeout)
     figures = parser.add_argument_group("the program's own figures")
     add = figures.add_argument
     add(
@@ -146,7 +148,7 @@ def _add_round_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_run_options(parser: argparse.ArgumentParser) -> None:
+def _add_run_options(parser: argparse.ArgumentParser, usual_timeout: str) -> None:
     add = parser.add_argument
     add(
         "--threads",
@@ -159,7 +161,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         type=duration_argument,
         default=60.0,
         metavar="TIME",
-        help="time after which a run counts as hung (default: 60s)",
+        help=f"time after which a run counts as hung (default: {usual_timeout})",
     )
     add(
         "--seed",

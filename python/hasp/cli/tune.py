@@ -79,7 +79,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="limit that the winner must keep, such as 'p99 < 2 ms'; may be repeated",
     )
     add("--no-plans", action="store_true", help="race locks only")
-    add_single_run_options(parser)
+    add_single_run_options(parser, "10 times the first run")
     outputs = parser.add_argument_group("results")
     add_json_option(parser)
     add = outputs.add_argument
