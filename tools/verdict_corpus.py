@@ -37,6 +37,7 @@ from verdict_words import verdict_of
 DATA = ROOT / "docs/data/verdicts.json"
 SKIPPED = 77  # exit status of a program that lacks something that it needs
 ROUNDS = 3
+USUAL = "4"  # threads; gains with other numbers need not be measured
 OPERATIONS = re.compile(r"ops/s: ([\d.]+)")
 LIMIT = 120
 
@@ -188,7 +189,7 @@ def results(data: dict[str, Any], state: str) -> Iterator[Result]:
         for threads in THREADS:
             verdict = found.get(program.name, {}).get(str(threads))
             if verdict is not None:
-                known = gains.get(str(threads), {})
+                known = gains.get(str(threads)) or gains.get(USUAL, {})
                 judgement = judge(program, threads, verdict, known)
                 yield Result(program, threads, verdict, judgement)
 

@@ -18,7 +18,7 @@ static uint64_t audited;
 static void recompute(uint32_t *prices)
 {
     for (unsigned i = 0; i < PRICES; i += 8)
-        prices[i] = (uint32_t)checksum(&prices[i / 2], 1000, prices[i]);
+        prices[i] = (uint32_t)checksum(&prices[i / 2], 2000, prices[i]);
 }
 
 static void *follow_feed(void *unused)
@@ -34,7 +34,7 @@ static void *follow_feed(void *unused)
         else
             recompute(book.prices);
         pthread_rwlock_unlock(&book.lock);
-        sleep_us(100);
+        sleep_us(20);
     }
     return unused;
 }

@@ -59,12 +59,12 @@ char request_text[500];
 void *follow_changes(void *unused)
 {
     while (!server_stopping()) {
-        store.change(std::string(2000, 'a'));
+        store.change(std::string(6000, 'a'));
         {
             std::lock_guard<std::mutex> guard(changes_mutex);
             changes++;
         }
-        sleep_us(100);
+        sleep_us(20);
     }
     return unused;
 }

@@ -43,7 +43,7 @@ static void *receive_positions(void *unused)
             insert_positions(&source, geo.sorted);
             pthread_rwlock_unlock(&geo.rw);
         }
-        sleep_us(400);
+        sleep_us(40);
     }
     return unused;
 }
