@@ -2,9 +2,12 @@
 /* Cancelling threads in cond_wait: they reacquire the mutex and pass on the signal. */
 #include "check.h"
 
+#include <semaphore.h>
+
 static pthread_mutex_t mutex;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
-static int waiting;
+static sem_t arrived; /* posted by each waiter that holds the mutex for its wait */
+static int waiting;   /* arrived waiters that main has counted */
 static int cleaned;
 static int woken;
 
@@ -19,6 +22,7 @@ static int mutex_shared = PTHREAD_PROCESS_PRIVATE;
 static void set_up(int kind)
 {
     pthread_mutexattr_t attributes;
+    CHECK_OK(sem_init(&arrived, 0, 0));
     CHECK_OK(pthread_mutexattr_init(&attributes));
     CHECK_OK(pthread_mutexattr_setpshared(&attributes, mutex_shared));
     CHECK_OK(pthread_mutexattr_settype(&attributes, kind));
@@ -40,7 +44,7 @@ static void *wait_body(void *argument)
     CHECK_OK(pthread_setcanceltype(wait->type, &before));
     CHECK_OK(pthread_mutex_lock(&mutex));
     pthread_cleanup_push(clean_up, NULL);
-    check_add(&waiting, 1);
+    CHECK_OK(sem_post(&arrived));
     for (;;) {
         struct timespec late = check_after_ms(
             wait->clock < 0 ? CLOCK_REALTIME : (clockid_t)wait->clock, 60000);
@@ -55,14 +59,14 @@ static void *wait_body(void *argument)
     return NULL;
 }
 
+/* Returns when `count` threads have been counted in all, and wait. A loop that polled
+ * would cost a time slice each time on a busy machine. */
 static void wait_for_waiters(int count)
 {
-    for (int done = 0; !done;) {
-        CHECK_OK(pthread_mutex_lock(&mutex));
-        done = waiting == count;
-        CHECK_OK(pthread_mutex_unlock(&mutex));
-        sched_yield();
-    }
+    for (; waiting < count; waiting++)
+        CHECK_OK(sem_wait(&arrived));
+    CHECK_OK(pthread_mutex_lock(&mutex)); /* the wait of the last one releases it */
+    CHECK_OK(pthread_mutex_unlock(&mutex));
 }
 
 static void cancel_while(int held, struct wait wait)
@@ -166,7 +170,7 @@ static void *disabled_body(void *ignored)
     (void)ignored;
     CHECK_OK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state));
     CHECK_OK(pthread_mutex_lock(&mutex));
-    check_add(&waiting, 1);
+    CHECK_OK(sem_post(&arrived));
     while (!woken)
         CHECK_OK(pthread_cond_wait(&cond, &mutex));
     CHECK_OK(pthread_mutex_unlock(&mutex));
@@ -193,7 +197,7 @@ static void *wait_once(void *ignored)
     (void)ignored;
     CHECK_OK(pthread_mutex_lock(&mutex));
     pthread_cleanup_push(clean_up, NULL);
-    check_add(&waiting, 1);
+    CHECK_OK(sem_post(&arrived));
     CHECK_OK(pthread_cond_wait(&cond, &mutex));
     pthread_cleanup_pop(1);
     return &woken;
@@ -206,7 +210,7 @@ static void *wait_once(void *ignored)
 static void signal_is_passed_on(void)
 {
     set_up(PTHREAD_MUTEX_ERRORCHECK);
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < check_rounds(400); round++) {
         waiting = 0;
         pthread_t victim = check_start(wait_once, NULL);
         if (round % 2)
