@@ -107,6 +107,7 @@ static void *hold_other(void *unused)
 {
     CHECK_OK(pthread_mutex_lock(&other));
     check_set(&word, 1);
+    CHECK_UNTIL(check_get(&word) == 2);
     check_sleep_ms(HOLD_MS);
     CHECK_OK(pthread_mutex_unlock(&other));
     return unused;
@@ -119,6 +120,7 @@ static void waits_for_lock(void)
     pthread_t holder = check_start(hold_other, NULL);
     CHECK_UNTIL(check_get(&word));
     pthread_t thread = lock_and_be_waited_for();
+    check_set(&word, 2);
     CHECK_OK(pthread_mutex_lock(&other));
     CHECK_OK(pthread_mutex_unlock(&other));
     unlock_and_join(thread);
@@ -127,9 +129,9 @@ static void waits_for_lock(void)
 
 static void waits_for_event(void)
 {
-    struct timespec end = check_after_ms(CLOCK_REALTIME, HOLD_MS);
     TELL(condition);
     pthread_t thread = lock_and_be_waited_for();
+    struct timespec end = check_after_ms(CLOCK_REALTIME, HOLD_MS);
     CHECK_OK(pthread_mutex_lock(&other));
     while (pthread_cond_timedwait(&condition, &other, &end) == 0)
         continue;
