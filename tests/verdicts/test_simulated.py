@@ -38,20 +38,9 @@ def simulate(hasp: Hasp, machine: str, *arguments: str) -> dict[str, Any]:
     return record
 
 
-# The hand-over of a lock around a few instructions takes longer than they do, too.
-CONFUSED = pytest.mark.xfail(reason="the verdict is convoy", strict=False)
-
-
-def cases() -> list[object]:
-    return [
-        pytest.param(cause, marks=CONFUSED if cause == "tiny-section" else ())
-        for cause in ROWS
-    ]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("cpus", MACHINES)
-@pytest.mark.parametrize("cause", cases())
+@pytest.mark.parametrize("cause", ROWS)
 def test_names_the_cause(cause: str, cpus: int, hasp: Hasp) -> None:
     lock, *shape = ROWS[cause]
     machine, locks = MACHINES[cpus], f"--locks={lock}"

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from hasp.profile.diagnosis.causes.facts import NONE, Facts
 from hasp.profile.diagnosis.causes.holders import function_of
-from hasp.profile.diagnosis.causes.limits import WAKE
+from hasp.profile.diagnosis.causes.limits import FEW, WAKE
 from hasp.profile.model.profile import Kind, Operation, Site, SiteStats
 
 
@@ -70,10 +70,10 @@ class ConditionFacts:
         sleeps until the time-out.
         """
         use = self.use
-        if not use.acquisitions or (use.empty_signals or 0) < self.wakes:
+        lost = use.empty_signals or 0
+        if use.timeouts < FEW or lost < max(use.timeouts, self.wakes):
             return 0.0
-        assert use.empty_signals is not None
-        return min(use.empty_signals, use.timeouts) / use.acquisitions
+        return use.timeouts / use.acquisitions
 
     @property
     def cost_share(self) -> float:

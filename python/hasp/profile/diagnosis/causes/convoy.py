@@ -6,6 +6,7 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW, MOST
+from hasp.profile.diagnosis.causes.tiny_section import is_tiny
 from hasp.profile.diagnosis.causes.words import call, share, time
 from hasp.profile.model.profile import Kind
 
@@ -21,6 +22,8 @@ def detect(one: SiteFacts) -> Cause | None:
     often = one.contended >= MOST and changes >= MOST
     inherits = any("priority" in lock.flags for lock in one.site.locks[:1])
     if handover <= hold or not (often or inherits):
+        return None
+    if not inherits and is_tiny(one):  # an atomic instruction has no hand-over at all
         return None
     advice = ("Let running threads overtake: hasp run --lock futex",)
     if inherits:

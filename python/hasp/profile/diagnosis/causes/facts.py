@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from hasp.locks.native import REFERENCE
 from hasp.profile.diagnosis.causes.holders import Part, holder_of, parts_of
 from hasp.profile.diagnosis.causes.limits import (
     FEW_SAMPLES,
@@ -35,6 +36,7 @@ from hasp.profile.model.profile import (
 
 LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)
 NONE = SiteStats(0, 0, NOTHING, NOTHING, NOTHING)
+MOST_SPUN = 0.95  # share of the CPU time
 WORKS = 0.05  # of the busiest thread's time; less active threads are not workers
 
 
@@ -103,7 +105,7 @@ class SiteFacts:
         held = self.hottest.hold_ns if self.hottest else 0.0
         held *= self.working_ns / self.hold_ns if self.hold_ns else 1.0
         cpus = min(max(self.facts.profile.cpus, 1), max(self.facts.workers, 1))
-        needed = self.facts.cpu_ns / cpus
+        needed = self.facts.useful_ns / cpus
         return held / needed if needed else 1.0
 
     @property
@@ -261,6 +263,22 @@ class Facts:
             cpu = self.profile.process_samples[-1].cpu_ns
         return float(cpu)
 
+    @cached_property
+    def useful_ns(self) -> float:
+        """The CPU time without that of waiters that spin.
+
+        glibc's mutexes and rwlocks sleep; a waiter that was seen on a CPU had been
+        woken.
+        """
+        replaced = self.profile.lock not in ("", REFERENCE)
+        spun = 0.0
+        for one in self.sites:
+            if one.site.kind is Kind.SPINLOCK:
+                spun += one.wait_ns
+            elif replaced:
+                spun += one.wait_ns * (one.use.spinning or 0.0)
+        return max(self.cpu_ns - spun, self.cpu_ns * (1 - MOST_SPUN))
+
     @property
     def system_ns(self) -> float:
         """The kernel's part of the CPU time."""
@@ -339,7 +357,8 @@ class Facts:
             return 1.0
         kernel = self.system_ns / self.cpu_ns if self.cpu_ns else 0.0
         granted = 1.0 if self.granted is None else self.granted
-        return max(0.0, 1 - ready * granted * (1 - min(kernel, 1.0)))
+        useful = self.useful_ns / self.cpu_ns if self.cpu_ns else 1.0
+        return max(0.0, 1 - ready * granted * (1 - min(kernel, 1.0)) * useful)
 
     @cached_property
     def parts(self) -> Mapping[int, tuple[Part, ...]]:

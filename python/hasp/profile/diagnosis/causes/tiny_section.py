@@ -23,12 +23,16 @@ def cost_of(one: SiteFacts) -> float:
     return operations + one.wait_ns
 
 
+def is_tiny(one: SiteFacts) -> bool:
+    """Return true if nearly all holds are as short as a few instructions."""
+    median = one.use.hold.quantile(0.5)
+    # Where some sections are long, others wait for them.
+    return median is not None and median <= TINY and one.hold_mean <= MEAN * TINY
+
+
 def detect(one: SiteFacts) -> Cause | None:
     """Return the cause if holds are nearly as short as an atomic instruction."""
-    median = one.use.hold.quantile(0.5)
-    if one.site.kind is Kind.RWLOCK or median is None or median > TINY:
-        return None
-    if one.hold_mean > MEAN * TINY:  # some sections are long, and others wait for them
+    if one.site.kind is Kind.RWLOCK or not is_tiny(one):
         return None
     if len(one.users) < 2 or one.rate < OFTEN:
         return None
@@ -42,7 +46,7 @@ def detect(one: SiteFacts) -> Cause | None:
         "tiny-section",
         one.name,
         f"{len(one.users)} threads take it {number(one.rate)} times per second in "
-        f"{holder}, to hold it for {time(median)}",
+        f"{holder}, to hold it for {time(one.use.hold.quantile(0.5))}",
         ("Use an atomic variable, or count per thread", "Use an atomic variable"),
         saves,
         (

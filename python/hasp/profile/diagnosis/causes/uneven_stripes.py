@@ -11,6 +11,8 @@ from hasp.profile.model.profile import Lock
 
 # The locks divided by those that the load is effectively spread over.
 UNEVEN = 3.0
+# The other locks' part of the load. With less, they belong to idle objects.
+REST = 0.02
 
 
 def detect(one: SiteFacts) -> Cause | None:
@@ -25,7 +27,7 @@ def detect(one: SiteFacts) -> Cause | None:
     hot = sorted(locks, key=lambda lock: -lock.acquisitions)[: max(round(used), 1)]
     load = sum(lock.acquisitions for lock in hot) / taken
     part = sum(lock.wait_ns for lock in hot) / waited
-    if used * UNEVEN > len(locks) or part < MOST:
+    if used * UNEVEN > len(locks) or part < MOST or 1 - load < REST:
         return None
     verb = "gets" if len(hot) == 1 else "get"
     return Cause(
