@@ -154,3 +154,14 @@ def assert_looks_as_before(found: dict[str, Any], reference: Path) -> None:
     assert not wrong, (
         f"{wrong}; if the change is intended, delete {reference} and run again"
     )
+
+
+def click(browser: Any, selector: str) -> None:
+    """Click the first element that matches a CSS selector."""
+    browser.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
+def text_of(browser: Any, name: str) -> str:
+    """Return the text of the element with an id."""
+    script = "return document.getElementById(arguments[0]).textContent"
+    return str(browser.execute_script(script, name))

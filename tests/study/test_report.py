@@ -14,9 +14,11 @@ from pages import (
     assert_can_be_heard,
     assert_fits_a_phone,
     assert_looks_as_before,
+    click,
     differences,
     headless,
     pictures,
+    text_of,
     visit,
 )
 
@@ -225,21 +227,12 @@ def filter_by(browser, table, column, text):
     )
 
 
-def click(browser, selector):
-    browser.execute_script("document.querySelector(arguments[0]).click()", selector)
-
-
 def drawn(browser, figure, axis="x"):
     return browser.execute_script(
         "return document.getElementById(arguments[0]).data[0][arguments[1]]",
         figure,
         axis,
     )
-
-
-def text_of(browser, name):
-    script = "return document.getElementById(arguments[0]).textContent"
-    return browser.execute_script(script, name)
 
 
 @pytest.mark.slow

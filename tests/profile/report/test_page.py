@@ -14,8 +14,10 @@ from pages import (
     assert_can_be_heard,
     assert_fits_a_phone,
     assert_looks_as_before,
+    click,
     headless,
     pictures,
+    text_of,
     visit,
 )
 from profile_samples import SAMPLES, deadlock, hot_lock
@@ -189,10 +191,6 @@ def column(browser, table, place):
     return browser.execute_script(script, table, place)
 
 
-def click(browser, selector):
-    browser.execute_script("document.querySelector(arguments[0]).click()", selector)
-
-
 def filter_by(browser, place, text):
     browser.execute_script(
         """const box = document.querySelectorAll("#sites thead input")[arguments[0]];
@@ -201,11 +199,6 @@ def filter_by(browser, place, text):
         place,
         text,
     )
-
-
-def text_of(browser, name):
-    script = "return document.getElementById(arguments[0]).textContent"
-    return browser.execute_script(script, name)
 
 
 @pytest.mark.slow
