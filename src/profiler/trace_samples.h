@@ -16,6 +16,10 @@ struct trace_waiter_sample {
     uint16_t inspected; /* waiters whose thread state was read */
     uint16_t weight;
     uint32_t holder; /* thread, or 0 */
+    /* Holders that were inspected: on a CPU, and preempted or blocked. Since version 2;
+     * records of some traces of that version end before these fields. */
+    uint16_t holders_on_cpu, holders_off_cpu;
+    uint32_t reserved;
 };
 
 struct trace_process_sample {

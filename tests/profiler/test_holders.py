@@ -57,6 +57,19 @@ def test_states_of_blocked_holders(case: str, tmp_path: Path) -> None:
     assert holding.states[0].call == call
 
 
+@pytest.mark.parametrize("case", ["asleep", "reads"])
+def test_blocked_holders_are_off_the_cpu_in_the_timeline(
+    case: str, tmp_path: Path
+) -> None:
+    profile, site = recorded("holders", case, tmp_path / "trace")
+    numbers = {lock.number for lock in site.locks}
+    seen = [sample for sample in profile.waiters if sample.lock in numbers]
+    blocked = sum(sample.holders_off_cpu for sample in seen)
+    running = sum(sample.holders_on_cpu for sample in seen)
+    assert blocked >= FEWEST
+    assert blocked > MOSTLY * (blocked + running)
+
+
 def test_where_a_holder_blocks(tmp_path: Path) -> None:
     holding = holding_of("reads", tmp_path / "trace")
     functions = [frame.function for frame in holding.states[0].stack]

@@ -95,21 +95,21 @@ static bool describe(const struct trace_thread *shared,
     return true;
 }
 
-void holders_inspect(struct recording *thread, uint32_t index, uint32_t lock,
-                     bool waited)
+enum holder_place holders_inspect(struct recording *thread, uint32_t index,
+                                  uint32_t lock, bool waited)
 {
     const struct trace_thread *shared = thread->shared;
     const struct hold_seen before = see(thread, index);
     struct trace_hold_state found = {.lock = lock, .call = TRACE_CALL_UNKNOWN};
     struct thread_state state;
     if (!lasts(thread, index, lock, &before))
-        return;
+        return HOLDER_GONE;
     const bool known = thread_state_read(shared->tid, &state);
     if (!lasts(thread, index, lock, &before)) {
         found.state = 'R'; /* to release the lock, the thread ran meanwhile */
         found.on_cpu = true;
     } else if (!known || !describe(shared, &state, &found)) {
-        return;
+        return HOLDER_GONE;
     }
     struct trace_hold_state *record = record_of(&found);
     if (record && waited)
@@ -118,4 +118,5 @@ void holders_inspect(struct recording *thread, uint32_t index, uint32_t lock,
         record->alone++;
     if (waited && found.on_cpu)
         executed_watch(thread, index, lock);
+    return found.on_cpu ? HOLDER_ON_CPU : HOLDER_OFF_CPU;
 }

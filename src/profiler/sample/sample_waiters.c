@@ -13,7 +13,7 @@ enum {
     LOCKS = 64,           /* locks per sample; others are left out */
     STATES = 16,          /* waiting threads whose state is read */
     HOLDERS = 8,          /* holders whose state is read */
-    RECORDS_MOST = 43000, /* of the timeline, 1 MB */
+    RECORDS_MOST = 32000, /* of the timeline, 1 MB */
 };
 
 SERIES(waiters_records, TRACE_WAITER_SAMPLES, struct trace_waiter_sample, RECORDS_MOST);
@@ -95,7 +95,7 @@ static void add_waiter(const struct recording *thread, uint32_t at)
 static struct holder {
     struct recording *thread;
     uint32_t index; /* of the hold */
-    uint32_t lock;
+    uint32_t at; /* in `seen` */
 } holders[HOLDERS];
 
 /* Adds a holder, found from published holds. Of more than HOLDERS, random ones are kept
@@ -111,7 +111,7 @@ static void add_holder(struct recording *thread, uint32_t index, uint32_t at,
     random = random * 1664525u + 1013904223u; /* Knuth's LCG */
     uint32_t slot = number < HOLDERS ? number : (random >> 8) % (number + 1);
     if (slot < HOLDERS)
-        holders[slot] = (struct holder){thread, index, seen[at].lock};
+        holders[slot] = (struct holder){thread, index, at};
 }
 
 static uint32_t find_holders(void)
@@ -152,6 +152,18 @@ static void find_waiters(void)
     skipped = waiters > skipped + STATES ? skipped + STATES : 0;
 }
 
+static void inspect_holders(void)
+{
+    const uint32_t count = find_holders();
+    for (uint32_t i = 0; i < count; i++) {
+        struct trace_waiter_sample *entry = &seen[holders[i].at];
+        enum holder_place place =
+            holders_inspect(holders[i].thread, holders[i].index, entry->lock, true);
+        entry->holders_on_cpu += place == HOLDER_ON_CPU;
+        entry->holders_off_cpu += place == HOLDER_OFF_CPU;
+    }
+}
+
 static void write_timeline(uint64_t now, uint32_t sampler_ticks)
 {
     for (uint32_t i = 0; i < seen_count; i++) {
@@ -168,9 +180,7 @@ bool sample_waiters(uint32_t sampler_ticks)
     trace->samples += sampler_ticks;
     const bool kept = timeline_keeps_next(&line);
     if (seen_count) {
-        const uint32_t count = find_holders();
-        for (uint32_t i = 0; i < count; i++)
-            holders_inspect(holders[i].thread, holders[i].index, holders[i].lock, true);
+        inspect_holders();
         for (uint32_t i = 0; i < seen_count; i++)
             contention_add(&modes[i], previous);
         if (kept)

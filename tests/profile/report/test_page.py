@@ -117,6 +117,22 @@ def test_the_timeline_is_a_mean_over_samples():
     assert holders[:100] == [2] * 100 and holders[100:] == [0] * 100
 
 
+def test_holders_on_a_cpu_over_time():
+    """First on a CPU, then off it half of the time, then not inspected."""
+    profile = hot_lock()
+    number = profile.sites[0].locks[0].number
+    ms = 1_000_000
+
+    def sample(at: int) -> WaiterSample:
+        on, off = (1, 0) if at <= 400 else (1, 1) if at <= 800 else (0, 0)
+        return WaiterSample(at * 10 * ms, number, 1, 2, 1, on, off)
+
+    samples = tuple(sample(at) for at in range(1, 1001))
+    found = timeline(replace(profile, waiters=samples, samples=1000), Names(profile))
+    (shares,) = found["on_cpu"]
+    assert shares == [1.0] * 80 + [0.5] * 80 + [None] * 40
+
+
 def test_rare_waits_and_thinned_samples_keep_their_length():
     """One sample in a hundred has a waiter; each sample represents two intervals."""
     profile = hot_lock()

@@ -164,9 +164,8 @@ class Site:
     first: Stack  # the first acquisition
     locks: Sequence[Lock]
     stats: Mapping[Operation, SiteStats]
-    threads: Mapping[
-        int, Mapping[Operation, SiteStats]
-    ]  # by thread number; 0: ended threads
+    # by thread number; 0: ended threads
+    threads: Mapping[int, Mapping[Operation, SiteStats]]
     share: float  # of all threads' time: acquiring, holding, releasing
     waiters_mean: float | None  # the maximum over the site's locks; so are the next two
     waiters_p95: float | None
@@ -284,6 +283,8 @@ class WaiterSample:
     waiters: int
     holder: int  # thread number, or 0
     weight: int
+    holders_on_cpu: int = 0  # holders that were inspected
+    holders_off_cpu: int = 0  # preempted or blocked
 
 
 @dataclass(frozen=True)
@@ -318,9 +319,8 @@ class Profile:
     duration_ns: int
     began: float  # seconds since the epoch
     ended: bool  # false: killed, or still running
-    section_share: (
-        float  # share of all threads' time in critical sections; nested ones count once
-    )
+    # share of all threads' time in critical sections; nested ones count once
+    section_share: float
     threads: Sequence[Thread]
     sites: Sequence[Site]  # by share, descending
     lock_order: Sequence[OrderedPair]

@@ -124,6 +124,8 @@ class Converter:
                 int(record["waiters"]),
                 int(record["holder"]),
                 int(record["weight"]),
+                int(record["holders_on_cpu"]),
+                int(record["holders_off_cpu"]),
             )
 
         return Lazy(len(records), sample)

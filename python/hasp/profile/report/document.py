@@ -25,6 +25,7 @@ from hasp.profile.report.findings import Finding, Names, findings, inversions
 from hasp.profile.report.headline import verdict
 from hasp.profile.report.processes import process
 from hasp.profile.report.samples import samples, site_samples
+from hasp.profile.report.timeline import timeline
 from hasp.profile.symbols.frame import Frame, Stack
 
 SCHEMA = "hasp.report/2"
@@ -55,6 +56,7 @@ def document(profile: Profile) -> dict[str, Any]:
         "warnings": list(profile.warnings),
         "others": list(profile.others),
         "samples": samples(profile),
+        "timeline": timeline(profile, names),
     }
 
 

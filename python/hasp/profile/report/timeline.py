@@ -18,10 +18,11 @@ MOST_SITES = 30
 
 
 def timeline(profile: Profile, names: Names) -> dict[str, Any]:
-    """Return the mean number of waiters and the usual holder of each site in each bin.
+    """Return the waiters, the usual holder and its share on a CPU, by site and bin.
 
     `bin_ns` is the width of a bin. A bin without waiters has 0 waiters and holder 0:
-    holders are recorded only while threads wait.
+    holders are recorded only while threads wait. `on_cpu` is the share of the inspected
+    holders that were on a CPU, or None where none was inspected.
     """
     duration = max(profile.duration_ns, 1)
     tick = profile.sample_ns
@@ -31,15 +32,19 @@ def timeline(profile: Profile, names: Names) -> dict[str, Any]:
     bins = math.ceil(duration / width)
     waiting: dict[int, numpy.ndarray[Any, numpy.dtype[numpy.float64]]] = {}
     holders: dict[int, dict[int, dict[int, float]]] = {}  # time by thread
+    seen: dict[int, numpy.ndarray[Any, numpy.dtype[numpy.float64]]] = {}  # on, off CPU
     for sample in profile.waiters:
         site = names.site(sample.lock)
         if site is None:
             continue
         if site.number not in waiting:
             waiting[site.number] = numpy.zeros(bins)
+            seen[site.number] = numpy.zeros((2, bins))
             holders[site.number] = defaultdict(lambda: defaultdict(float))
         for place, part_ns in _spread(sample, tick, width, bins):
             waiting[site.number][place] += sample.waiters * part_ns
+            seen[site.number][0, place] += sample.holders_on_cpu * part_ns
+            seen[site.number][1, place] += sample.holders_off_cpu * part_ns
             if sample.holder:
                 holders[site.number][place][sample.holder] += part_ns
     busiest = sorted(waiting, key=lambda number: -waiting[number].sum())[:MOST_SITES]
@@ -57,7 +62,15 @@ def timeline(profile: Profile, names: Names) -> dict[str, Any]:
             ]
             for by_bin in (holders[number] for number in busiest)
         ],
+        "on_cpu": [_shares(seen[number]) for number in busiest],
     }
+
+
+def _shares(seen: numpy.ndarray[Any, numpy.dtype[numpy.float64]]) -> list[float | None]:
+    """Return the share of the first row in each column; None for empty columns."""
+    return [
+        round(float(on / (on + off)), 2) if on + off else None for on, off in seen.T
+    ]
 
 
 def _spread(

@@ -238,6 +238,8 @@ WAITER_SAMPLE = _struct(
     (_32, "lock"),
     (_16, "waiters spinning inspected weight"),
     (_32, "holder"),
+    (_16, "holders_on_cpu holders_off_cpu"),
+    (_32, "reserved"),
 )
 PROCESS_SAMPLE = _struct(
     (_64, "ticks"),
@@ -268,6 +270,7 @@ RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
     ChunkKind.MODULES: MODULE,
     ChunkKind.LOCK_COUNTS: LOCK_COUNT,
     ChunkKind.SITE_STATS: SITE_STATS,
+    ChunkKind.WAITER_SAMPLES: WAITER_SAMPLE.fields["holders_on_cpu"][1],  # type: ignore[index, dict-item]
     ChunkKind.LOCK_ORDER: LOCK_ORDER,
     ChunkKind.WAITER_SAMPLES: WAITER_SAMPLE,
     ChunkKind.PROCESS_SAMPLES: PROCESS_SAMPLE,

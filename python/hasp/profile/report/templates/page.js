@@ -127,13 +127,18 @@ function drawOverview() {
       showgrid: false } }, "Waiters of each lock over time");
 }
 function drawTimeline() {
-  const { sites: numbers, waiters, holders } = data.timeline;
+  const { sites: numbers, waiters, holders, on_cpu: running } = data.timeline;
   const place = numbers.indexOf(Number(element("lock").value));
   if (place < 0) return;
   const x = seconds(), half = data.timeline.bin_ns / 1e9;
   const names = new Map(data.threads.map((row) => [row[0], row[1]]));
   const traces = [{ x, y: waiters[place], type: "scatter", mode: "lines", name: "waiters",
     line: { shape: "hvh", color: colour("--mark"), width: 1.5 }, fill: "tozeroy" }];
+  if (running[place].some((share) => share !== null))
+    traces.push({ x, y: running[place], type: "scatter", mode: "lines", yaxis: "y3",
+      name: "holders on a CPU", connectgaps: false,
+      line: { shape: "hvh", color: colours[2], width: 1, dash: "dot" },
+      hovertemplate: "%{x:.3f} s: %{y:.0%} on a CPU<extra></extra>" });
   const who = [...new Set(holders[place])].filter((number) => number);
   who.forEach((number, order) => traces.push({ type: "bar", width: half, yaxis: "y2",
     name: `held by ${names.get(number) ?? `thread ${number}`}`, x,
@@ -142,10 +147,12 @@ function drawTimeline() {
     showlegend: order < 12,
     hovertemplate: "%{x:.3f} s<extra>%{fullData.name}</extra>" }));
   plot("timeline", traces, { height: 340, barmode: "stack", bargap: 0,
-    legend: { orientation: "h", y: -0.25 }, margin: { l: 60, r: 10, t: 10, b: 60 },
+    legend: { orientation: "h", y: -0.25 }, margin: { l: 60, r: 60, t: 10, b: 60 },
     xaxis: { title: { text: "seconds" }, range: [0, data.duration_ns / 1e9],
       anchor: "free", position: 0 },
     yaxis: { title: { text: "waiters" }, rangemode: "tozero", domain: [0.16, 1] },
+    yaxis3: { overlaying: "y", side: "right", range: [0, 1.02], tickformat: ".0%",
+      showgrid: false, title: { text: "holders on a CPU" } },
     yaxis2: { domain: [0.02, 0.12], visible: false, range: [0, 1], fixedrange: true } },
   `Waiters and holders of ${nameOf(numbers[place])} over time`);
 }
