@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import FEW
+from hasp.profile.diagnosis.causes.limits import FEW, MOST
 from hasp.profile.diagnosis.causes.words import share, time, within
 from hasp.profile.model.profile import Kind
 
@@ -26,6 +26,9 @@ def detect(one: SiteFacts) -> Cause | None:
     if not total or held[greedy] < total * max(GREEDY, 1.5 / len(held)):
         return None
     its = one.thread_use(greedy)
+    thread = one.facts.threads_by_number.get(greedy)
+    if thread and held[greedy] < MOST * thread.cpu_ns:  # it has other work in between
+        return None
     others = [one.thread_use(number) for number in held if number != greedy]
     waits = sum(use.contended for use in others)
     waited = sum(use.wait.total_ns for use in others)
