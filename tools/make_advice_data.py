@@ -66,6 +66,29 @@ def half_of(program: str) -> str:
     raise SystemExit(f"{SPLIT} does not name the software of {program!r}")
 
 
+def undisturbed(recordings: list[dict[str, Any] | None]) -> list[dict[str, Any] | None]:
+    """The recordings during which other programs used little of the CPUs.
+
+    `hasp advise` asks its user to record again otherwise (E1.disturbed). All of them if
+    every one was disturbed.
+    """
+    limit = load_rules().limit("granted")
+    quiet = [
+        one for one in recordings if one is None or one.get("cpu_granted", 1) >= limit
+    ]
+    return quiet or recordings
+
+
+def values_of(
+    runs: grids.Runs, program: StudyProgram, threads: int
+) -> dict[str, list[float]]:
+    """The throughput of each lock in each round; 0 under a lock that always failed."""
+    return {
+        lock: list(map(rounded, runs.get((program.name, lock, threads), [0.0])))
+        for lock in program.settings.locks
+    }
+
+
 def trace_of(traces: Path, program: str, threads: int, recording: int) -> Path:
     """The path of one recording's trace."""
     return traces / f"{program.replace(' ', '-')}-{threads}-{recording}.trace"
@@ -142,14 +165,8 @@ def cases(traces: Path) -> Iterator[dict[str, Any]]:
                 "threads": threads,
                 "half": half_of(program.name),
                 "study": folder.name,
-                "runs": {
-                    lock: [
-                        rounded(value) for value in runs[program.name, lock, threads]
-                    ]
-                    for lock in program.settings.locks
-                    if (program.name, lock, threads) in runs
-                },
-                "recordings": [measures_of(path) for path in paths],
+                "runs": values_of(runs, program, threads),
+                "recordings": undisturbed(list(map(measures_of, paths))),
             }
 
 

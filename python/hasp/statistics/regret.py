@@ -12,6 +12,7 @@ turn (leave-one-out cross-validation: Stone, Journal of the Royal Statistical So
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from statistics import median
 
 Values = Mapping[str, Sequence[float]]  # by choice; higher is better, one per round
@@ -23,8 +24,12 @@ def best(values: Values) -> str:
 
 
 def as_measured(values: Values, chosen: str) -> float:
-    """Best median / the chosen median - 1; biased upward where runs are noisy."""
-    return median(values[best(values)]) / median(values[chosen]) - 1
+    """Best median / the chosen median - 1; biased upward where runs are noisy.
+
+    Infinite if the chosen median is 0.
+    """
+    reference = median(values[chosen])
+    return median(values[best(values)]) / reference - 1 if reference else inf
 
 
 def held_out(values: Values, chosen: str) -> float:
@@ -35,6 +40,8 @@ def held_out(values: Values, chosen: str) -> float:
     """
     rounds = max(len(found) for found in values.values())
     reference = median(values[chosen])
+    if not reference:
+        return inf
     ratios = []
     for left in range(rounds):
         others = {

@@ -26,6 +26,7 @@ from hasp.lab.bench.advice.judge import (
 )
 from hasp.profile.diagnosis.rules import load as load_rules
 
+DATA = ROOT / "docs/data/advice.jsonl"
 SPLIT = ROOT / "docs/studies/advice/split.toml"
 QUIET = {
     "cpus": 2,
@@ -150,3 +151,18 @@ def test_the_split_follows_its_rule() -> None:
         halves["judging"] += ordered[1::2]
     for half, names in halves.items():
         assert sorted(split.get((half,))) == sorted(names)
+
+
+def test_the_committed_data_has_both_halves_and_two_sizes_of_each_program() -> None:
+    split = Document.read(SPLIT)
+    cases = load(DATA)
+    sizes: dict[str, set[int]] = {}
+    for one in cases:
+        sizes.setdefault(one.program, set()).add(one.threads)
+        software = [
+            name for name in split.get((one.half,)) if one.program.startswith(name)
+        ]
+        assert software, one.name
+        assert any(one.recordings) or one.program == "pigz"
+    assert len(sizes) >= 24
+    assert all(len(found) == 2 for found in sizes.values())
