@@ -23,7 +23,8 @@ from hasp.profile.diagnosis import advise
 from hasp.profile.diagnosis.rules import load as rules
 from hasp.profile.model.build import load
 from hasp.profile.model.profile import Operation, Origin, ProcessSample, Profile, Spot
-from hasp.profile.report import source
+from hasp.profile.model.proofs import LockProof
+from hasp.profile.report import headline, source
 
 Advise = Callable[..., int]
 
@@ -326,3 +327,47 @@ def test_locks_that_do_not_matter_are_not_mentioned() -> None:
     assert verdict.sites[0].keep
     assert "keep" not in verdict.sentence
     assert verdict.sentence.startswith("locks are not your bottleneck")
+
+
+@pytest.mark.parametrize("name", profile_samples.SAMPLES)
+def test_the_text_has_at_most_15_lines_and_why_has_the_rules(
+    name: str, judged: Advise, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample = profile_samples.SAMPLES[name]()
+    assert judged(sample) == 0
+    short = capsys.readouterr().out.splitlines()
+    assert len(short) <= 15
+    assert not any("rules that fired" in line for line in short)
+    assert judged(sample, "--why") == 0
+    long = capsys.readouterr().out
+    assert len(long.splitlines()) >= len(short)
+    if advise(sample).evidence:
+        assert "rules that fired" in long
+
+
+def test_the_remedy_in_the_source_comes_before_the_lock(
+    judged: Advise, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample = profile_samples.hot_lock()
+    assert judged(sample) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    lock = advise(sample).recommendation
+    assert out.startswith(headline.verdict(sample).sentence)
+    command = out.index(f"the lock of db.c:88 &db->mu: hasp run --lock {lock} --")
+    assert command < out.index("the profile cannot tell")
+    assert "`hasp tune -- COMMAND` measures which is best" in out
+
+
+def test_a_proof_replaces_the_doubt_and_a_stale_one_is_told(
+    judged: Advise, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample = profile_samples.hot_lock()
+    proof = LockProof(
+        *("spinbit", "best", 2.1, 1.9, 2.3, 7, "ops", "here", "2026"), sample.subject
+    )
+    assert judged(replace(sample, proofs=(proof,), stale_proofs="1 is ignored")) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    said = "hasp run --lock spinbit -- COMMAND was 2.10 times (1.90 to 2.30) as fast"
+    assert said in out
+    assert "hasp tune" not in out
+    assert "1 is ignored" in out

@@ -18,6 +18,7 @@ from hasp.profile.diagnosis.proven import Proven
 from hasp.profile.diagnosis.rules import Rules, load
 from hasp.profile.diagnosis.verdict import Verdict
 from hasp.profile.model.profile import Profile
+from hasp.profile.report import headline
 from hasp.profile.report.source import open_profile
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def advise_on_command(options: Options, settings: Settings) -> int:
     verdict = _judged(profile, options, fewer)
     if not options.proof:
         return deliver(Answer(profile, verdict), options)
-    note(verdict.sentence)
+    note(headline.verdict(profile).sentence)
     return deliver(_proved(profile, verdict, settings, options), options)
 
 
@@ -166,6 +167,7 @@ def deliver(answer: Answer, options: Options) -> int:
 
 def _record(answer: Answer, forecast: Forecast | None) -> dict[str, Any]:
     record = answer.verdict.as_json()
+    record["diagnosis"] = headline.verdict(answer.profile).record
     record["proofs"] = [dataclasses.asdict(one) for one in answer.profile.proofs]
     if answer.proof:
         record["proof"] = answer.proof.as_json()

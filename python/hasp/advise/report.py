@@ -8,10 +8,12 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from hasp.base.output import console, table
+from hasp.profile.diagnosis.judge import REPLACEABLE
 from hasp.profile.diagnosis.rules import Condition, Rule, Rules
 from hasp.profile.diagnosis.unmeasured import unmeasured_lines
 from hasp.profile.diagnosis.verdict import SiteVerdict, Verdict
 from hasp.profile.diagnosis.words import quantity
+from hasp.profile.report import headline
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
 MOST_SITES = 5
 # In the text without --why:
-MOST_REMEDIES = 2
 MOST_ALTERNATIVES = 2
 MOST_OTHERS = 4
 RULES_SCHEMA = "hasp.rules/1"
@@ -38,9 +39,13 @@ def say(out: Console, text: str, indent: str = "", style: str = "") -> None:
 
 
 def print_verdict(verdict: Verdict, profile: Profile, *, why: bool) -> None:
-    """Print the advice in at most 15 lines; `why` adds the rules and their numbers."""
+    """Print the advice in at most 15 lines; `why` adds the rules and their numbers.
+
+    The first sentence is that of `hasp profile`: the lock, the cause, and the remedy in
+    the source. The lock algorithm comes second.
+    """
     out = console()
-    say(out, capital(verdict.sentence) + ".", style="bold")
+    say(out, headline.verdict(profile).sentence, style="bold")
     for line in short(verdict, profile):
         say(out, line, "  ")
     if why:
@@ -48,18 +53,17 @@ def print_verdict(verdict: Verdict, profile: Profile, *, why: bool) -> None:
 
 
 def short(verdict: Verdict, profile: Profile) -> list[str]:
-    """Return the lines below the sentence: the source first, then the lock."""
-    site = next(iter(verdict.sites), None)
+    """Return the lines below the sentence: the lock, cautions, and other sites."""
+    site = next(iter(verdict.advised or verdict.sites), None)
     lines = []
     if site is not None:
-        lines += [f"in the source: {hint}" for hint in site.hints[:MOST_REMEDIES]]
         lines += _lock_lines(site, profile)
-        lines += [f"but: {caution}" for caution in site.cautions[:1]]
-    lines += [f"the program: {hint}" for hint in verdict.hints[:1]]
+        if site.kind not in REPLACEABLE:
+            lines.append(f"but: Hasp replaces mutexes only, not this {site.kind}")
     lines += [f"but: {caution}" for caution in verdict.cautions[:1]]
-    if len(verdict.sites) > 1:
-        others = ", ".join(one.name for one in verdict.sites[1:MOST_OTHERS])
-        lines.append(f"also: {others}")
+    others = [one.name for one in verdict.sites if one is not site][:MOST_OTHERS]
+    if others:
+        lines.append(f"also: {', '.join(others)}")
     if profile.stale_proofs:
         lines.append(profile.stale_proofs)
     lines.append("--why prints the rules, their numbers, and what was not measured")
@@ -69,14 +73,15 @@ def short(verdict: Verdict, profile: Profile) -> list[str]:
 def _lock_lines(site: SiteVerdict, profile: Profile) -> list[str]:
     """Return what to do about the lock algorithm, and how sure that is."""
     if site.recommendation is None:
-        return [f"the lock: {site.keep}"] if site.keep else []
+        return [f"the lock of {site.name}: {site.keep}"] if site.keep else []
     proof = next(
         (one for one in profile.proofs if one.lock == site.recommendation), None
     )
     command = f"hasp run --lock {site.recommendation} -- COMMAND"
     if proof is not None:
-        return [f"the lock: {command} was {proof.words} as fast ({proof.metric})"]
-    lines = [f"the lock: {command}"]
+        fast = f"was {proof.words} as fast ({proof.metric})"
+        return [f"the lock of {site.name}: {command} {fast}"]
+    lines = [f"the lock of {site.name}: {command}"]
     if site.alternatives:
         names = [site.recommendation, *site.alternatives[:MOST_ALTERNATIVES]]
         together = f"{', '.join(names[:-1])} and {names[-1]}"

@@ -134,7 +134,10 @@ def test_a_single_waiter_disturbs_no_other() -> None:
         several = features(application, nodes=1, waiters_p95=2.0)
         alone = features(application, nodes=1, waiters_p95=1.0)
         judged = [judge(item, load(), native.locks()) for item in (several, alone)]
-        assert [item.sites[0].recommendation for item in judged] == ["mcs", "backoff"]
+        assert [item.sites[0].recommendation for item in judged] == [
+            "mcs",
+            "ttas-backoff",
+        ]
         assert judged[0].bottlenecks == judged[1].bottlenecks
     blocking = features("ocean_cp/ncp", nodes=1, waiters_p95=1.0)
     site = judge(blocking, load(), native.locks()).sites[0]

@@ -152,7 +152,8 @@ def _wanting(profile: Profile) -> float | None:
     """Return the threads that would run under a spinning lock, per CPU, rounded.
 
     Threads that sleep for a lock would spin. Samples without runnable threads are
-    ignored: an idle server is irrelevant.
+    ignored: an idle server is irrelevant. Without samples, in a short run, every thread
+    that used a lock counts: a lock that spins must not be advised by mistake.
     """
     samples = [
         (moment.runnable, moment.waiting)
@@ -160,7 +161,10 @@ def _wanting(profile: Profile) -> float | None:
         if moment.runnable
     ]
     if not samples:
-        return None
+        users = sum(
+            thread.section_ns + thread.wait_ns > 0 for thread in profile.threads
+        )
+        return users / max(1, profile.cpus) if users else None
     runnable, waiting = numpy.mean(samples, axis=0)
     wanting = float(runnable) + float(waiting) * (1 - spinning_share(profile))
     return round(wanting) / max(1, profile.cpus)

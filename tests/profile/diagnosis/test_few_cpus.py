@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""The advice on few CPUs, as `hasp bench advice` measured it, and for unfair locks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import profile_samples as samples
+import pytest
+
+from hasp.locks import native
+from hasp.profile.diagnosis.features import Features, SiteFeatures
+from hasp.profile.diagnosis.greed import greed_at
+from hasp.profile.diagnosis.judge import judge
+from hasp.profile.diagnosis.measure import features
+from hasp.profile.diagnosis.rules import load
+from hasp.profile.diagnosis.verdict import SiteVerdict, Verdict
+from hasp.profile.model.profile import Operation
+
+# A lock of a thread pool: short sections, few acquisitions wait, many threads.
+POOL = {
+    "share": 0.05,
+    "wait_share": 0.04,
+    "waiters": 0.4,
+    "waiters_share": 0.4,
+    "contended_share": 0.02,
+    "hold_p50_ns": 60.0,
+    "hold_p99_ns": 5000.0,
+    "operation_share": 0.003,
+    "gain": 0.2,
+}
+CROWD = {"runnable_per_cpu": 3.0, "wanting_per_cpu": 4.0}
+
+
+def verdict(site: dict[str, Any], **program: Any) -> Verdict:
+    """The verdict on a program with one mutex, on two CPUs."""
+    one = SiteFeatures(1, "pool.c:1 &mu", "mutex", **{**POOL, **site})
+    shares = {"section_share": 0.3, "active_share": 0.4, **CROWD, **program}
+    cpus = shares.pop("cpus", 2)
+    measured = Features(cpus=cpus, nodes=1, sites=(one,), lock="glibc", **shares)
+    return judge(measured, load(), native.locks())
+
+
+def advised(site: dict[str, Any], **program: Any) -> str | None:
+    """The recommended lock."""
+    return verdict(site, **program).recommendation
+
+
+def parks(name: str | None) -> bool:
+    return name is not None and native.lock(name).parks
+
+
+def test_waiters_that_seldom_wait_may_spin() -> None:
+    assert advised({}) == "ttas-backoff"
+    assert advised({}, wanting_per_cpu=1.0, runnable_per_cpu=1.0) == "ttas-backoff"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"hold_p99_ns": 2e6},  # a spinner would wait for a long section
+        {"wait_share": 0.6},  # spinners would keep the holder from running
+        {"contended_share": 0.5, "hold_p50_ns": 3000.0},
+    ],
+)
+def test_otherwise_they_sleep_if_threads_outnumber_cpus(
+    more: dict[str, Any],
+) -> None:
+    assert parks(advised({"share": 0.4, **more}))
+
+
+def test_many_cpus_keep_the_advice_of_the_study() -> None:
+    assert parks(advised({"share": 0.4}, cpus=64))
+
+
+def test_often_contended_short_sections_get_a_lock_that_batches() -> None:
+    assert advised({"share": 0.4, "contended_share": 0.3}) == "malthusian-park"
+
+
+def test_those_that_wait_for_preempted_threads_gain_nothing() -> None:
+    site = verdict({"share": 0.4, "contended_share": 0.001}).sites[0]
+    assert site.recommendation is None
+    assert "preempted threads, whatever the algorithm" in site.keep
+
+
+def test_without_samples_threads_that_use_locks_count() -> None:
+    """A short run: nothing says that the threads fit on the CPUs."""
+    sample = replace(samples.hot_lock(), process_samples=(), cpus=2)
+    assert features(sample, load()).wanting_per_cpu == 4 / 2
+
+
+def unfair(**more: Any) -> SiteVerdict:
+    """The verdict on a lock that one thread takes again and again."""
+    greedy = {"greedy_share": 0.97, "passed_over": 40.0, "gain": 0.001}
+    waits = {"share": 0.8, "wait_share": 0.4, "hold_p99_ns": 2e6}
+    return verdict({**greedy, **waits, **more}).sites[0]
+
+
+def test_an_unfair_lock_gets_equal_shares_whatever_the_bound_is() -> None:
+    site = unfair()
+    assert site.recommendation == "u-scl"
+    assert "unfairness" in site.bottlenecks
+    assert not site.keep
+    for fair in ({"passed_over": 1.0}, {"greedy_share": 0.5}):
+        assert unfair(**fair).recommendation != "u-scl"
+
+
+def test_greed_is_the_share_of_the_holds_and_the_holds_during_a_wait() -> None:
+    site = samples.hot_lock().sites[0]
+    use = samples.use(1000, 0, 0, 2_000_000)
+    waiting = samples.use(10, 10, 100_000_000, 1000)
+    threads = {1: {Operation.LOCK: use}, 2: {Operation.LOCK: waiting}}
+    greed = greed_at(replace(site, threads=threads))
+    assert greed.greedy_share == pytest.approx(1.0, abs=0.01)
+    assert greed.passed_over == pytest.approx(50, rel=0.1)
+    assert greed_at(replace(site, threads={1: threads[1]})) == (None, None)
