@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import statistics
 import time
@@ -207,8 +208,7 @@ class _Race:
             raise HaspError(
                 f"the budget of {budget} is too small for one round: a run takes "
                 f"{format_duration(seconds)}, the first round has {size}",
-                f"give it --budget {format_duration(3 * needed)}, fewer --locks, or "
-                "less work",
+                f"give it --budget {math.ceil(3 * needed)}s, or fewer --locks",
             )
         if self.options.adapt_timeout:
             limit = max(SHORTEST_TIMEOUT, SLOWEST * seconds)
