@@ -153,7 +153,7 @@ def grid(answer: Answer) -> TextTable:
         (
             *place,
             *(_heading(measure.name, measure.unit) for measure in measures),
-            *("times", "95 % interval", "runs", "standing"),
+            *("times", "95 % interval", "runs", "state"),
         ),
         lines,
         texts=len(place),
