@@ -285,6 +285,7 @@ RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
 SMALLER = {
     ChunkKind.THREADS: THREAD.fields["outer_stack"][1],  # type: ignore[index]
     ChunkKind.LOCK_ORDER: LOCK_ORDER.fields["gate"][1],  # type: ignore[index]
+    ChunkKind.WAITER_SAMPLES: WAITER_SAMPLE.fields["holders_on_cpu"][1],  # type: ignore[index]
 }
 
 

@@ -67,9 +67,9 @@ def not_locks(facts: Facts) -> Cause:
         advice = f"It does not see {first.unseen} of {first.name}: {first.tool}"
     problem = "the locks that Hasp sees are not the bottleneck: threads wait "
     problem += f"{waited} of their time for them"
-    if facts.waited >= MATTERS and busy >= 1 - PART:
-        problem = f"the CPUs are full: threads wait {waited} of their time for locks "
-        problem += "that Hasp sees, but no CPU is free for them"
+    if facts.waited >= MATTERS:
+        problem = f"threads wait {waited} of their time for locks, mostly for lack of "
+        problem += "a CPU: the locks that Hasp sees are not the bottleneck"
     return Cause(
         "not-locks",
         "",

@@ -9,6 +9,7 @@ from hasp.base.durations import format_duration
 
 LONGEST = 160  # characters of a verdict
 LONGEST_FUNCTION = 32  # characters
+ADDRESS = re.compile(r"\+0x[0-9a-f]+$")  # a place without a function's name
 SHORTEST_NAME = 24  # characters of a lock's name that remain in any case
 
 
@@ -44,6 +45,8 @@ def call(function: str) -> str:
     """Return a function as a call: `put()`; `the holder` if it is not known."""
     if not function:
         return "the holder"
+    if ADDRESS.search(function):
+        return f"code at {shorten(function, LONGEST_FUNCTION)}"
     return f"{shorten(function, LONGEST_FUNCTION)}()"
 
 
