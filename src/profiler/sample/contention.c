@@ -23,8 +23,10 @@ static struct followed {
 
 void contention_forget(void)
 {
-    memset(slots, 0, sizeof slots);
-    memset(followed, 0, sizeof followed);
+    if (load_relaxed(&sums.count)) { /* otherwise the pages stay untouched */
+        memset(slots, 0, sizeof slots);
+        memset(followed, 0, sizeof followed);
+    }
     series_forget(&sums);
 }
 

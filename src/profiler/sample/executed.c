@@ -48,7 +48,8 @@ void executed_prepare(bool filtered)
 
 void executed_forget(void)
 {
-    memset(slots, 0, sizeof slots);
+    if (load_relaxed(&records.count)) /* otherwise the pages stay untouched */
+        memset(slots, 0, sizeof slots);
     watch.thread = NULL; /* the kernel does not copy the mapping to a child */
     series_forget(&records);
 }

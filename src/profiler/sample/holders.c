@@ -17,7 +17,8 @@ static uint32_t slots[SLOTS]; /* numbers of records; only the sampler uses them 
 
 void holders_forget(void)
 {
-    memset(slots, 0, sizeof slots);
+    if (load_relaxed(&states.count)) /* otherwise the pages stay untouched */
+        memset(slots, 0, sizeof slots);
     series_forget(&states);
 }
 

@@ -29,8 +29,10 @@ static uint32_t skipped; /* tasks, in the next sample */
 
 void sample_tasks_forget(void)
 {
-    memset(numbers, 0, sizeof numbers);
-    memset(known, 0, sizeof known);
+    if (load_relaxed(&waits.count)) { /* otherwise the pages stay untouched */
+        memset(numbers, 0, sizeof numbers);
+        memset(known, 0, sizeof known);
+    }
     skipped = 0;
     series_forget(&waits);
 }
