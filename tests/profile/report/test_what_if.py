@@ -97,6 +97,29 @@ def test_splitting_and_moving_work_outside(report):
     assert outside == pytest.approx(2.0, rel=0.05)
 
 
+def test_handovers_during_which_others_held_the_lock_are_not_lost_time(report):
+    """The lock is always held, so its handovers took none of the time."""
+    made = shared_lock(8, 2 * MS, MS)
+    (lock,) = made.sites
+
+    def longer(stats):
+        return {
+            operation: replace(
+                one,
+                handover=distribution(
+                    [MS / 2] * 100, one.acquisitions, one.acquisitions * MS // 2
+                ),
+            )
+            for operation, one in stats.items()
+        }
+
+    threads = {number: longer(stats) for number, stats in lock.threads.items()}
+    lock = replace(lock, stats=longer(lock.stats), threads=threads)
+    found = predictions(report, replace(made, sites=(lock,)), "log_mu hold x0.5")
+    assert abs(found["model_error"]) < 0.05
+    assert found["predictions"][0]["throughput"] == pytest.approx(2.0, rel=0.05)
+
+
 def test_an_uncontended_lock_promises_only_its_own_time(report):
     made = shared_lock(2, 99 * MS, MS)
     assert gain(report, made, "log_mu remove")["throughput"] < 1.03

@@ -36,7 +36,8 @@ class Station:
     site: int
     name: str
     weights: tuple[float, ...]  # how often each lock is acquired
-    handover: Distribution  # from a release to the next acquisition, with waiters
+    handover: Distribution  # its shape, from a release to a waiter's acquisition
+    handover_ns: float  # mean time without a holder after a release with waiters
     hold: Distribution  # its shape; each thread has its own mean
     hold_shares: bool  # readers share it
     # how often each other station is acquired in one section
@@ -86,7 +87,10 @@ def network(profile: Profile, kept: frozenset[int]) -> Network:
     """Return the network of a profile; the sites in `kept` are always stations."""
     chosen = [site for site in profile.sites if _counts(site, profile, kept)]
     inside = _inside(profile, {site.number for site in chosen})
-    stations = {site.number: _station(site, inside[site.number]) for site in chosen}
+    stations = {
+        site.number: _station(site, inside[site.number], profile.duration_ns)
+        for site in chosen
+    }
     return Network(
         stations,
         _customers(profile, chosen, inside),
@@ -103,7 +107,23 @@ def _counts(site: Site, profile: Profile, kept: frozenset[int]) -> bool:
     return site.number in kept or held >= LEAST_USED * profile.duration_ns
 
 
-def _station(site: Site, inner: Mapping[int, float]) -> Station:
+def _handover_ns(site: Site, total: SiteStats, duration_ns: int) -> float:
+    """Return the mean time without a holder after a release with waiters.
+
+    A handover ends when a waiter acquires the lock. Other threads may have held it in
+    between, so all handovers are limited by the time in which the lock was free.
+    """
+    mean = total.handover.mean_ns
+    if mean is None:
+        return 0.0
+    busiest = max(site.locks, key=lambda lock: lock.hold_ns)
+    if not busiest.contended:
+        return mean
+    free = max(0, duration_ns - busiest.hold_ns)
+    return min(mean, free / busiest.contended)
+
+
+def _station(site: Site, inner: Mapping[int, float], duration_ns: int) -> Station:
     total = site.total
     weights = tuple(float(lock.acquisitions) for lock in site.locks)
     return Station(
@@ -111,6 +131,7 @@ def _station(site: Site, inner: Mapping[int, float]) -> Station:
         site.name,
         weights if sum(weights) else (1.0,),
         total.handover if total else NOTHING,
+        _handover_ns(site, total, duration_ns) if total else 0.0,
         total.hold if total else NOTHING,
         hold_shares=site.kind is Kind.RWLOCK,
         inner=dict(inner),

@@ -232,8 +232,8 @@ class Simulation:
         lock.busy_ns += self._now - lock.since
         if not lock.queue:
             return
-        sampler = self._handover[site]
-        start = self._now + sampler.mean * sampler(self._random.random())
+        mean = self._net.stations[site].handover_ns
+        start = self._now + mean * self._handover[site](self._random.random())
         first = lock.queue[0][1]
         granted = [one for one in lock.queue if one[1]] if first else [lock.queue[0]]
         for one in granted:
@@ -247,7 +247,6 @@ class _Sampler:
     """Draws durations from a histogram, as multiples of its mean."""
 
     def __init__(self, times: Distribution) -> None:
-        self.mean = times.mean_ns or 0.0
         counts = list(times.counts)
         while counts and not counts[-1]:
             counts.pop()
