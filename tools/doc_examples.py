@@ -14,7 +14,7 @@ the page. A comment `<!-- prepare: COMMAND -->` runs a command there and shows n
 
 Figures change from run to run, so a check compares the shape of each line: its words
 without numbers, units, addresses and rules. Most lines of the page must appear in the
-new output with the same shape.
+new output with the same shape, wherever it breaks its lines.
 """
 
 from __future__ import annotations
@@ -127,10 +127,13 @@ def shape(line: str) -> str:
 
 
 def agreement(shown: Sequence[str], new: Sequence[str]) -> float:
-    """Return the share of shown lines with a line of the same shape in `new`."""
+    """Return the share of shown lines whose words follow each other in `new` too.
+
+    Where the new output breaks its lines does not matter: figures change their width.
+    """
     old = [shape(line) for line in shown if shape(line) and line != "..."]
-    present = {shape(line) for line in new}
-    return sum(line in present for line in old) / len(old) if old else 1.0
+    present = f" {' '.join(filter(None, map(shape, new)))} "
+    return sum(f" {line} " in present for line in old) / len(old) if old else 1.0
 
 
 def differences(page: Path, slow: bool) -> list[str]:

@@ -81,3 +81,15 @@ def test_a_mark_without_a_block_is_refused(tmp_path: Path) -> None:
     refused = tool(write(tmp_path, "<!-- example -->", "text"))
     assert refused.returncode == 2
     assert "page.md:1: no console block follows" in refused.stderr
+
+
+def test_lines_may_break_elsewhere_but_words_may_not_change(tmp_path: Path) -> None:
+    block = [
+        "<!-- example -->",
+        "```console",
+        "$ printf 'pid 7, lock glibc,\\nfull\\n'",
+    ]
+    same = write(tmp_path, *block, "pid 12345, lock", "glibc, full", "```")
+    assert tool(same).returncode == 0
+    changed = write(tmp_path, *block, "pid 12345, lock", "mcs, full", "```")
+    assert tool(changed).returncode == 1
