@@ -246,6 +246,11 @@ def test_a_command_is_recorded_judged_and_tried(
     assert (done.returncode == 1) == (record["proof"]["agreement"] == "disagree")
     entry = load_plan(tmp_path / "the.plan.toml").entries[0]
     assert entry.lock == site["recommendation"]
+    # The results of the locks remain beside the trace, for this program.
+    kept = load(tmp_path / "hasp.trace")
+    assert {proof.lock for proof in kept.proofs} == {"glibc", site["recommendation"]}
+    assert not kept.stale_proofs
+    assert kept.subject.build_id
     # The trace remains, and can be judged again.
     again = advise(load(tmp_path / "hasp.trace"), rules().set(["light-share=0.0001"]))
     assert again.sentence == record["verdict"]
