@@ -14,7 +14,7 @@ from lock_list import ROOT
 from hasp.base.document import Document
 from hasp.base.errors import HaspError
 from hasp.cli.main import main
-from hasp.lab.bench.advice.bench import missed_targets, summaries
+from hasp.lab.bench.advice.bench import markdown, missed_targets, summaries
 from hasp.lab.bench.advice.cases import load
 from hasp.lab.bench.advice.judge import (
     advised,
@@ -166,3 +166,13 @@ def test_the_committed_data_has_both_halves_and_two_sizes_of_each_program() -> N
         assert any(one.recordings) or one.program == "pigz"
     assert len(sizes) >= 24
     assert all(len(found) == 2 for found in sizes.values())
+
+
+def test_the_page_shows_what_the_present_rules_give() -> None:
+    """After a change of the rules: `hasp bench advice --markdown` and the page."""
+    cases = load(DATA)
+    choices = advised(cases, load_rules())
+    tables = markdown(cases, choices, summaries(cases, choices))
+    page = (ROOT / "docs/hasp-bench-advice.md").read_text("utf-8")
+    for one in tables.strip().split("\n\n"):
+        assert one in page

@@ -78,6 +78,15 @@ def test_often_contended_short_sections_get_a_lock_that_batches() -> None:
     assert advised({"share": 0.4, "contended_share": 0.3}) == "malthusian-park"
 
 
+def test_two_cpus_need_no_queue() -> None:
+    """Several threads wait, but only one of them can spin beside the holder."""
+    waits = {"share": 0.5, "waiters_share": 0.9, "waiters_p95": 2.0}
+    long = {**waits, "contended_share": 0.5, "hold_p50_ns": 3000.0}
+    few = {"runnable_per_cpu": 1.0, "wanting_per_cpu": 1.0}
+    assert advised(long, **few) == "ttas-backoff"
+    assert advised(long, cpus=16, **few) == "mcs"
+
+
 def test_those_that_wait_for_preempted_threads_gain_nothing() -> None:
     site = verdict({"share": 0.4, "contended_share": 0.001}).sites[0]
     assert site.recommendation is None
