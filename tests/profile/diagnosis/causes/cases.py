@@ -79,12 +79,13 @@ SHORT = {**WAITING, "hold": 30 * US}
 
 
 def preempted() -> Profile:
-    return program(site(use(**SHORT), held=holding(*CUT)), runnable=4)
+    cut = site(use(**SHORT), held=holding(*CUT))
+    return program(cut, runnable=4, cpu_ns=5 * SECOND)
 
 
 def disturbed() -> Profile:
-    """Other programs took the holders' CPU: this one wants no more than there are."""
-    return program(site(use(**SHORT), held=holding(*CUT)), runnable=1)
+    """Other programs took the holders' CPU: this one got little of it."""
+    return program(site(use(**SHORT), held=holding(*CUT)), runnable=4)
 
 
 def idle() -> Profile:

@@ -63,15 +63,22 @@ def site(
 
 
 def program(
-    *sites: Site, runnable: int = 1, cpus: int = 2, share: float = 0.5
+    *sites: Site,
+    runnable: int = 1,
+    cpus: int = 2,
+    share: float = 0.5,
+    cpu_ns: int = 2 * SECOND,
 ) -> Profile:
-    """Return the program; `runnable` threads run or are ready in each sample."""
+    """Return the program; `runnable` threads run or are ready in each sample.
+
+    `cpu_ns` is the CPU time of each of the four workers.
+    """
     made = samples.profile(sites, share)
     moments = [
         replace(sample, runnable=runnable, system_ns=0)
         for sample in made.process_samples
     ]
-    workers = [replace(one, cpu_ns=2 * SECOND) for one in made.threads[1:]]
+    workers = [replace(one, cpu_ns=cpu_ns) for one in made.threads[1:]]
     main = replace(made.threads[0], cpu_ns=MS)
     return replace(
         made,

@@ -62,19 +62,21 @@ def not_locks(facts: Facts) -> Cause:
         advice = "The CPUs are busy: look at the code (perf top)"
     else:
         advice = "Look for I/O, sleep and idle time (perf trace -s)"
-    if facts.profile.unseen_runtimes:
-        first = facts.profile.unseen_runtimes[0]
-        advice = f"It does not see {first.unseen} of {first.name}: {first.tool}"
     problem = "the locks that Hasp sees are not the bottleneck: threads wait "
     problem += f"{waited} of their time for them"
     if facts.waited >= MATTERS:
         problem = f"threads wait {waited} of their time for locks, mostly for lack of "
         problem += "a CPU: the locks that Hasp sees are not the bottleneck"
+    if facts.profile.unseen_runtimes:
+        first = facts.profile.unseen_runtimes[0]
+        problem = f"threads wait {waited} of their time for the locks that Hasp sees; "
+        problem += f"it does not see {first.unseen} of {first.name}"
+        advice = f"Look with {first.tool}"
     return Cause(
         "not-locks",
         "",
         problem,
-        (advice, "Look elsewhere"),
+        (advice, "Look with perf or bpftrace"),
         0.0,
         (
             f"the threads used {facts.running:.1f} of {cpus} CPUs while they were busy"

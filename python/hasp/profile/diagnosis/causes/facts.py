@@ -326,9 +326,14 @@ class Facts:
 
     @cached_property
     def crowded(self) -> bool:
-        """Whether more threads than CPUs wanted to run, without those that wait."""
+        """Whether more threads than CPUs wanted to run, without those that wait.
+
+        If other programs used most of the CPU time, they are what holders waited for.
+        """
         runnable = self.profile.runnable
-        return runnable is not None and runnable > max(self.profile.cpus, 1)
+        if runnable is None or (self.granted is not None and self.granted < MOST):
+            return False
+        return runnable > max(self.profile.cpus, 1)
 
     @cached_property
     def granted(self) -> float | None:
