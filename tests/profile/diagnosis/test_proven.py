@@ -11,6 +11,7 @@ import pytest
 from hasp.advise.trial import candidates
 from hasp.locks import native
 from hasp.profile.diagnosis import advise
+from hasp.profile.diagnosis.diagnose import diagnose
 from hasp.profile.diagnosis.proven import Proven
 from hasp.profile.diagnosis.rules import load
 from hasp.profile.model.profile import Profile
@@ -80,3 +81,21 @@ def test_locks_that_a_rule_forbids_are_not_tried() -> None:
     members = load().members["parks"]
     for name in tried:
         assert native.lock(name).parks or name in members, name
+
+
+def test_the_verdict_does_not_name_a_refuted_lock() -> None:
+    refuted = Proven([proof("u-scl", "harmful", 0.5, 0.4, 0.6)])
+    forms = ("Use a fair lock, such as hasp run --lock u-scl", "Use a fair lock")
+    assert refuted.heeded(forms) == ("Use a fair lock",)
+    overtake = ("Let running threads overtake: hasp run --lock futex",)
+    assert refuted.heeded(overtake) == overtake
+    slow = Proven([proof("futex", "behind", 0.9, 0.8, 0.95)])
+    assert slow.heeded(overtake) == ("Let running threads overtake",)
+
+
+def test_the_verdict_tells_a_proven_winner() -> None:
+    winner = proof("spinbit", "best", 2.1, 1.9, 2.3)
+    assert not any("measured" in line for line in diagnose(proved()).evidence)
+    evidence = diagnose(proved(winner)).evidence
+    assert "measured: under spinbit it is 2.10 times (1.90 to 2.30) as fast" in evidence
+    assert len(evidence) <= 5

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.causes.words import sentence
 from hasp.profile.diagnosis.confidence import Confidence, confidence_in
+from hasp.profile.diagnosis.proven import Proven
 from hasp.profile.diagnosis.ranking import ranked
 from hasp.profile.model.profile import Profile
 
@@ -69,5 +70,9 @@ def cause_json(cause: Cause) -> dict[str, Any]:
 def diagnose(profile: Profile) -> Diagnosis:
     """Return the diagnosis of a profile with at least one lock."""
     facts = Facts(profile)
-    lead, *others = ranked(facts)
+    proven = Proven(profile.proofs)
+    lead, *others = (
+        replace(cause, advice=proven.heeded(cause.advice)) for cause in ranked(facts)
+    )
+    lead = replace(lead, evidence=(*proven.evidence, *lead.evidence))
     return Diagnosis(lead, tuple(others), confidence_in(facts, lead))

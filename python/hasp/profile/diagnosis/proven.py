@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from hasp.profile.diagnosis.words import lock_words
 from hasp.profile.model.proofs import LockProof
 
 BEST = "best"
+# the part of an advice that names a lock: ", such as hasp run --lock u-scl"
+COMMAND = re.compile(r"(?:, such as|:) hasp run --lock (\S+)")
 REFUTED = ("behind", "harmful", "failed")
 
 
@@ -53,6 +56,23 @@ class Proven:
         return (
             f"measured: under {one.lock} it was {one.words} as fast as under {present}"
         )
+
+    def heeded(self, advice: Sequence[str]) -> tuple[str, ...]:
+        """The forms of an advice without the command of a refuted lock."""
+        return tuple(
+            dict.fromkeys(
+                text.replace(found[0], "")
+                if (found := COMMAND.search(text)) and self.refutes(found[1])
+                else text
+                for text in advice
+            )
+        )
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """A line about the proven winner; () if there is none."""
+        won = self.winner
+        return (f"measured: under {won.lock} it is {won.words} as fast",) if won else ()
 
 
 NOTHING = Proven()
