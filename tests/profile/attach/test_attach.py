@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -276,3 +278,30 @@ def test_return_addresses_follow_calls():
     assert _follows_x86_call(bytes.fromhex("90ff1511223344"))  # call *x(%rip)
     assert not _follows_x86_call(bytes.fromhex("90909090909090"))
     assert not _follows_x86_call(bytes.fromhex("9090e911223344"))  # a jump
+
+
+@pytest.mark.skipif(not shutil.which("memcached"), reason="memcached is not installed")
+def test_a_real_server_without_debug_information(tmp_path):
+    """Its threads are named, and it serves on while it is sampled."""
+    address = tmp_path / "socket"
+    server = subprocess.Popen(
+        ["memcached", "-u", "root", "-s", str(address), "-t", "2"],
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_until(address.exists)
+        inspected(server.pid).close()
+        finished = hasp("-p", server.pid, "--duration", "1s", "--json")
+        found = json.loads(finished.stdout)
+        assert found["samples"] > 1
+        names = {thread["name"] for thread in found["threads"]}
+        assert any("worker" in name for name in names)
+        calls = {call for thread in found["threads"] for call in thread["calls"]}
+        assert "epoll_wait()" in calls
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(address))
+            client.sendall(b"version\r\n")
+            assert client.recv(100).startswith(b"VERSION")
+    finally:
+        server.kill()
+        server.wait()

@@ -35,7 +35,8 @@ def sentence(samples: Samples, locks: Sequence[SeenLock]) -> str:
         seen = f"{plural(threads, 'thread')}, {plural(samples.number, 'sample')}"
         return f"no mutex with many waiting threads was seen ({seen})"
     first = locks[0]
-    said = f"{few(first.waiters)} of {plural(threads, 'thread')} wait for {first.name}"
+    waiting = f"on average {few(first.waiters)} of {plural(threads, 'thread')}"
+    said = f"{waiting} wait for {first.name}"
     if first.is_internal:
         said += ", a lock inside of the C library, such as that of malloc"
     if first.states:
