@@ -120,7 +120,7 @@ def greedy() -> Profile:
 
 def generous() -> Profile:
     """Others wait for one hold only, as under a fair lock."""
-    return program(_shared(0.98, 0.4 * MS))
+    return program(_shared(0.98, 0.15 * MS))
 
 
 def _rwlock(reads: SiteStats, writes: SiteStats) -> Profile:

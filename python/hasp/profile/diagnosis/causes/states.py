@@ -14,6 +14,7 @@ from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES
 from hasp.profile.model.holding import HolderState, Holding, StateShare
 from hasp.profile.model.profile import Operation
 
+LEAST_KNOWN = 0.1  # of the samples; if less is known, holders are taken to run
 MOST_TAKEN = 0.95  # share of the CPU time
 SLEEPS = (
     *(HolderState.IO, HolderState.ASLEEP, HolderState.EVENT),
@@ -64,12 +65,15 @@ def sampled(holding: Holding, *, crowded: bool) -> State:
     sleeps = [state for state in holding.states if state.state in SLEEPS]
     running = holding.share(HolderState.RUNNING)
     ready = holding.share(HolderState.READY)
-    if not crowded:  # other programs took the CPU
-        running, ready = running + ready, 0.0
+    scale = 1.0
+    if not crowded:  # other programs took the CPU: such samples say nothing
+        scale = 1 / max(1 - ready, LEAST_KNOWN)
+        running = max(running, LEAST_KNOWN - (1 - ready - running))
+        ready = 0.0
     return State(
-        running=running,
-        asleep=holding.share(*SLEEPS),
-        waiting=holding.share(HolderState.LOCK),
+        running=min(running * scale, 1.0),
+        asleep=holding.share(*SLEEPS) * scale,
+        waiting=holding.share(HolderState.LOCK) * scale,
         preempted=ready,
         samples=holding.samples,
         sleep=max(sleeps, key=lambda state: state.share, default=None),

@@ -9,9 +9,9 @@ from hasp.profile.diagnosis.causes.limits import FEW, MOST
 from hasp.profile.diagnosis.causes.words import share, time, within
 from hasp.profile.model.profile import Kind
 
-# The others wait for so many holds of the greedy thread: a fair lock would let each of
-# them in after one.
-PASSED_OVER = 2.0
+# The others' waits, as a multiple of those under a fair lock: a thread that arrives at
+# any moment of a hold waits for half of it, and is next.
+PASSED_OVER = 1.5
 # The greedy thread's share of all holding, as a multiple of an equal share.
 GREEDY = 0.5
 
@@ -32,8 +32,8 @@ def detect(one: SiteFacts) -> Cause | None:
     others = [one.thread_use(number) for number in held if number != greedy]
     waits = sum(use.contended for use in others)
     waited = sum(use.wait.total_ns for use in others)
-    hold = its.hold.total_ns / max(its.acquisitions, 1)
-    fair = waits * hold
+    hold = its.hold.quantile(0.5) or its.hold.total_ns / max(its.acquisitions, 1)
+    fair = waits * hold / 2
     if waits < min(FEW, its.acquisitions) or waited < PASSED_OVER * fair or not waits:
         return None
     return Cause(
@@ -42,7 +42,7 @@ def detect(one: SiteFacts) -> Cause | None:
         f"one thread{within(one.holder)} has {share(held[greedy] / total)} of the "
         f"holds and takes it again at once; others wait {time(waited / waits)}",
         ("Use a fair lock, such as hasp run --lock u-scl", "Use a fair lock"),
-        min(one.facts.share(waited - fair), 1.0),
+        one.facts.share(waited),
         (
             f"that thread holds it for {time(hold)} at a time, so others wait for "
             f"{waited / waits / max(hold, 1):.0f} of its holds",
