@@ -18,10 +18,17 @@ from profile_samples import (
     use,
 )
 
+from hasp.profile.diagnosis.what_if import simulation
 from hasp.profile.model.distribution import NOTHING
 from hasp.profile.model.profile import Kind, Operation, OrderedPair, SiteStats
 
 MS = 1_000_000
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    """Simulate less than usual: these networks are small."""
+    monkeypatch.setattr(simulation, "EVENTS", 20_000)
 
 
 def exact(acquisitions: int, wait: float, hold: float) -> SiteStats:

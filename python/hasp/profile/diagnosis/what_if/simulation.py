@@ -80,12 +80,11 @@ class Simulation:
         treatments: Mapping[int, Treatment],
         *,
         steady: bool,
-        events: int = EVENTS,
     ) -> None:
         self._net = net
         self._treatments = defaultdict(Treatment, treatments)
         self._steady = steady
-        self._events = events
+        self._events = EVENTS
         self._now = 0.0
         self._heap: list[tuple[float, int, _Thread]] = []
         self._sequence = 0
