@@ -188,9 +188,9 @@ def uniform(world: World, number: int, seed: int, most_runs: int) -> int:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Simulate races with a known winner.")
-    parser.add_argument("--races", type=int, default=400, metavar="N")
-    parser.add_argument("--candidates", type=int, default=16, metavar="K")
-    parser.add_argument("--runs", type=int, default=600, metavar="N")
+    parser.add_argument("--races", type=int, default=60, metavar="N")
+    parser.add_argument("--candidates", type=int, default=8, metavar="K")
+    parser.add_argument("--runs", type=int, default=200, metavar="N")
     options = parser.parse_args()
     print("| noise and truth | proven | wrong | runs | exhaustive |")
     print("|---|---:|---:|---:|---:|")
@@ -201,7 +201,7 @@ def main() -> None:
         ]
         wide = [
             uniform(world, options.candidates, seed, 3 * options.runs)
-            for seed in range(min(options.races, 40))
+            for seed in range(min(options.races, 10))
         ]
         proven = sum(result.proven for result in found) / len(found)
         wrong = sum(result.wrong for result in found) / len(found)

@@ -35,7 +35,7 @@ from scipy.stats import t as student
 from hasp.statistics.ratio import CONFIDENCE, Array
 
 FEWEST_SHARED = 3  # rounds for a bound
-PRIOR_FREEDOM = 4.0
+PRIOR_FREEDOM = 2.0
 SMALLEST_VARIANCE = 1e-8  # of a difference; programs that repeat exactly have none
 
 
