@@ -78,7 +78,7 @@ def missed_targets(halves: dict[str, list[Summary]]) -> list[str]:
         limits = (
             ("median regret", own.median, judged.MEDIAN_LIMIT),
             ("90th percentile of the regret", own.tail, judged.TAIL_LIMIT),
-            ("most by which it is worse than glibc's", own.worse_than_glibc,
+            ("largest loss against glibc's lock", own.worse_than_glibc,
              judged.WORSE_LIMIT),
         )  # fmt: skip
         found += [
