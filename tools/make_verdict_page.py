@@ -33,18 +33,19 @@ threads on two CPUs, for 0.8 seconds.
 The machine was shared with other work during these runs: {low} of the {after} verdicts
 after the change have a low confidence, nearly all because other programs used the CPUs.
 
-- **lock**: the verdict names the mutex at fault, or none where none is.
-- **cause**: it names the fault, one of {causes}, or that there is none. Where the fault
-  does not exist with that number of threads (nobody contends with a single thread),
+- **lock**: the verdict names the mutex at fault, or none if no mutex is at fault.
+- **cause**: it names the fault, one of {causes}, or states that there is none. If the
+  fault does not exist with that number of threads (a single thread has no contention),
   only the causes that `truth.toml` lists are right, usually *not-locks*.
 - **remedy**: each program has working variants with remedies (`--fix`). The advice is
   right if its variant gains at least 80 % of what the best variant gains, as measured
   below; for faults that cost no throughput, if it is the one that removes the fault.
 
-The state *before* is the advisor's rules, whose sentence was mapped to causes and
-remedies (`tools/verdict_words.py`); *after* is the diagnosis by cause.
+In the state *before*, the verdict came from the advisor's rules, and its sentence was
+mapped to causes and remedies (`tools/verdict_words.py`). In the state *after*, it comes
+from the diagnosis by cause.
 
-    tools/verdict_corpus.py --half both  # what is missing is run, and counted
+    tools/verdict_corpus.py --half both  # runs what is missing, and counts
     tools/verdict_corpus.py --half both --fixes  # the gains
     tools/make_verdict_page.py
 """
@@ -53,7 +54,7 @@ COUNTS = "| half | {} | verdicts | lock | cause | remedy |\n|---|---|---|---|---
 
 
 def counts_row(label: str, judged: Iterable[Result]) -> str:
-    """Return a row of a table: how many verdicts are right about what."""
+    """Return a row of a table: the number of verdicts, and of right ones by aspect."""
     counts = count(judged)
     whole = counts["all"]
     cells = [
@@ -85,7 +86,7 @@ def summary(data: dict[str, Any]) -> Iterator[str]:
 
 
 def cell(found: Result | None) -> str:
-    """Return what stands in the table of programs for one verdict."""
+    """Return the cell for one verdict in the table of programs."""
     if found is None:
         return "-"
     right = found.judgement

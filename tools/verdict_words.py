@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Finds cause and remedy in verdicts written before the causes had names.
 
-Those verdicts were a sentence. Its first diagnosis that maps to a cause counts, and its
-first advice that maps to a remedy.
+Each of those verdicts was one sentence. The first diagnosis in it that maps to a cause
+counts, and the first advice that maps to a remedy.
 """
 
 from __future__ import annotations

@@ -311,7 +311,10 @@ def test_a_mutex_is_not_recommended_without_waiters() -> None:
         site = replace(sample.sites[0], stats={Operation.WRITE: writes}, share=0.4)
         shares = {"section_share": 0.4, "sites": (site,)}
         verdict = advise(replace(sample, **shares))
-        assert any("replace it by a mutex" in hint for hint in verdict.sites[0].hints) is said
+        assert (
+            any("replace it by a mutex" in hint for hint in verdict.sites[0].hints)
+            is said
+        )
 
 
 def test_locks_that_do_not_matter_are_not_mentioned() -> None:

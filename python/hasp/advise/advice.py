@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Advice on a trace or on a command: judged, proven, kept, and delivered."""
+"""Advice on a trace or a command: judge, prove, keep the proofs, print the advice."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Answer:
 
 
 def advise_on_trace(options: Options) -> int:
-    """Judge a recorded run and deliver the advice; returns the exit status."""
+    """Judge a recorded run and print the advice; returns the exit status."""
     profile = _opened(options)
     return deliver(Answer(profile, _judged(profile, options)), options)
 

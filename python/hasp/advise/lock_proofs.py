@@ -26,8 +26,8 @@ def lock_proofs(
 ) -> list[LockProof]:
     """Return a proof for each lock that was tried with the most threads.
 
-    The ratios are to the present lock, paired by round. Site plans leave no proof: they
-    are of this trace's sites, and may change with it.
+    The ratios are to the present lock, paired by round. There are no proofs of site
+    plans: they refer to the sites of this trace, which may change with the next one.
     """
     return list(_proofs(comparison, proof, subject, present))
 

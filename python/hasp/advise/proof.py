@@ -200,7 +200,7 @@ def _agreement(
     name = recommended or present
     found = {item.cell.lock: item for item in standings}
     own = found.get(name)
-    what = f"the rules say {name}" if recommended else f"the rules say: keep {name}"
+    what = f"the rules recommend {'' if recommended else 'keeping '}{name}"
     if own is None or own.median is None:
         return CANNOT_TELL, [f"{what}; it could not be measured"]
     fastest = next((item for item in standings if item.median and not item.behind), own)

@@ -233,7 +233,7 @@ def rules_json(rules: Rules) -> list[dict[str, object]]:
 
 def print_proof(comparison: Comparison, proof: Proof) -> None:
     """Print the comparison's table and its verdict on the advice."""
-    # Imported here because only --prove needs them.
+    # Imported here because only proofs need them.
     from hasp.advise.proof import shown
     from hasp.compare.doubts import doubts
     from hasp.compare.report import headline, interval, quantity, times

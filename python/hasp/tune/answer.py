@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a race has shown: a row for each candidate, and what is proven of the best."""
+"""The result of a race: a row for each candidate, and what is proven of the best."""
 
 from __future__ import annotations
 

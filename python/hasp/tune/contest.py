@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A race of candidates on a program: the runs so far, and what follows from them."""
+"""A race of candidates on a program: the runs so far, and the conclusions."""
 
 from __future__ import annotations
 

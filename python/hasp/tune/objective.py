@@ -24,7 +24,7 @@ RESOURCES = {"time": WALL, "cpu": CPU, "memory": MEMORY, "energy": ENERGY}
 
 @dataclass(frozen=True)
 class Objective:
-    """A measure, and how good a run is by it."""
+    """A measure of a run, and the score that it gives the run."""
 
     measure: Measure
 
@@ -59,7 +59,7 @@ def _refuse_without_meter(measure: Measure) -> None:
     if measure == ENERGY and find_meter() is None:
         raise HaspError(
             "this host has no energy counter that Hasp may read",
-            "`hasp doctor` says why; optimise another measure, for example --for cpu",
+            "`hasp doctor` shows why; optimise another measure, for example --for cpu",
         )
 
 

@@ -72,7 +72,7 @@ def proof_words(answer: Answer) -> str:
         words += f", by at most {100 * answer.at_most:.0f} %"
     if never:
         words += f" ({never} have not run)"
-    return f"{words}. More time narrows it: --resume."
+    return f"{words}. To narrow this down, continue with --resume."
 
 
 def ending_words(answer: Answer) -> str:

@@ -12,9 +12,9 @@ from hasp.profile.diagnosis.causes.words import share, time
 
 # Shorter runs have less than a hundred samples of the holders.
 SHORT = 1e9  # ns
-# The threads got less of the CPU time that they could have used.
+# The smallest share of the usable CPU time that the threads got in a quiet run.
 DISTURBED = 0.75
-# Recording took more of the program's time than that.
+# The largest share of the program's time that recording may take.
 COSTLY = 0.1
 
 

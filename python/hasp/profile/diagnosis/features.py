@@ -24,10 +24,9 @@ class _Measured:
 
 @dataclass(frozen=True)
 class SiteFeatures(_Measured):
-    """The measures of one site:
+    """The measures of one site, as sums over all its locks.
 
-    of its most contended lock if measures.toml says `lock`, else of all its locks
-    together.
+    The number of waiters and `hottest_share` are those of its most contended lock.
     """
 
     site: int

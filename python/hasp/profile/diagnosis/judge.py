@@ -38,7 +38,7 @@ def judge(
     objective: str = "throughput",
     proven: Proven = NOTHING,
 ) -> Verdict:
-    """Apply the rules to the measures; what is proven overrides their answer."""
+    """Apply the rules to the measures; proofs override the rules."""
     found = evaluate(features, rules, objective)
     fired: dict[int | None, list[Fired]] = defaultdict(list)
     for item in found.fired:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the proofs beside a trace say about the algorithms to recommend."""
+"""Applies the proofs beside a trace to the recommended algorithms."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ REFUTED = ("behind", "harmful", "failed")
 
 @dataclass(frozen=True)
 class Proven:
-    """The proofs that hold for a profile."""
+    """The proofs that are valid for a profile."""
 
     proofs: Sequence[LockProof] = ()
 
     @property
     def winner(self) -> LockProof | None:
-        """The fastest lock, if it is surely faster than the present one; else None."""
+        """The fastest lock, if it is proven faster than the present one; else None."""
         sure = [one for one in self.proofs if one.low is not None and one.low > 1]
         best = [one for one in sure if one.verdict == BEST]
         return max(best, key=lambda one: one.ratio, default=None)
 
     def refutes(self, lock: str) -> bool:
-        """Return true if the lock was surely behind another, or the present one."""
+        """Return true if the lock is proven slower than another, or the present one."""
         return any(
             one.verdict in REFUTED or (one.high is not None and one.high < 1)
             for one in self.proofs

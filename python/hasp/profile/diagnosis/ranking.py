@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From all causes that were found to the one to name first."""
+"""Ranks the causes that were found; the first one becomes the verdict."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ class Rules:
         return replace(self, thresholds=known)
 
     def without(self, *ids: str) -> Rules:
-        """Return the rules without some, for tests that each is needed."""
+        """Return the rules without the given ones; tests check that each is needed."""
         return replace(
             self,
             rules=tuple(rule for rule in self.rules if rule.id not in ids),

@@ -89,8 +89,8 @@ class Family:
             return HaspError(
                 f"nothing was recorded: user {_name(others.pop())}, under which the "
                 f"program ran, cannot write to {folder}",
-                "name a file in a folder that user can write to with -o, such as "
-                "/tmp/hasp.trace",
+                "use -o to name a file in a folder that this user can write to, "
+                "such as /tmp/hasp.trace",
             )
         return HaspError(
             "nothing was recorded: no process created a second thread or acquired a "

@@ -95,7 +95,10 @@ class Window:
     def finish(self) -> None:
         """End the window with the program, and remove traces that began after it."""
         if self._begun is None:
-            note("the program ended before the window began: the trace is of all of it")
+            note(
+                "the program ended before the window began: "
+                "the trace covers the whole run"
+            )
             self.close()
             return
         self.end()

@@ -34,7 +34,7 @@ class Options:
 
 
 def bench_advice(options: Options) -> int:
-    """Judge the advice for every case; 1 if --check-targets finds one missed."""
+    """Judge the advice for every case; 1 if --check-targets finds a missed target."""
     rules = load_rules().set(options.settings)
     cases = load(options.source)
     advice = judged.advised(cases, rules)

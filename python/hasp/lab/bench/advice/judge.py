@@ -19,7 +19,7 @@ from hasp.statistics import Ratio, ratio_of_medians
 from hasp.statistics.regret import as_measured, best, held_out
 
 GLIBC = native.REFERENCE
-# What the advice has to reach: shares of the throughput.
+# Targets for the advice, as shares of the throughput.
 MEDIAN_LIMIT, TAIL_LIMIT, WORSE_LIMIT = 0.0, 0.10, 0.05
 MEDIAN_GOAL, TAIL_GOAL, WORSE_GOAL = 0.0, 0.05, 0.02
 
@@ -95,7 +95,7 @@ def best_fixed_lock(cases: Sequence[Case]) -> str:
 
 @dataclass(frozen=True)
 class Summary:
-    """The losses of one way to choose, over some cases."""
+    """The losses of one method over some cases."""
 
     method: str
     cases: int  # that were judged

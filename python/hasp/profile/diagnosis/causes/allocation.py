@@ -11,7 +11,7 @@ from hasp.profile.model.holding import Holding
 
 
 def detect(one: SiteFacts) -> Cause | None:
-    """Return the cause if holders allocate for a part of the time that others wait."""
+    """Return the cause if holders allocate memory while other threads wait."""
     part = allocating(one)
     if part < PART:
         return None
@@ -38,11 +38,11 @@ def allocating(one: SiteFacts) -> float:
 
 
 def faulting(one: SiteFacts) -> float:
-    """Return the share of CPU time in page faults, if they are the sections'.
+    """Return the share of CPU time in page faults, if sections cause them; else 0.
 
-    Memory that was just mapped faults at its first use. The faults are in the sections
-    if there is one for each and sections take most of the CPU time. They are the
-    kernel's CPU time without that of waking waiters.
+    Newly mapped memory faults at its first use. The faults are attributed to the
+    sections if there is at least one for each and sections take most of the CPU time.
+    Their cost is the kernel's CPU time, without that of waking waiters.
     """
     facts = one.facts
     faults = sum(thread.minor_faults for thread in one.users)

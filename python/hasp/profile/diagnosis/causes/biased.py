@@ -8,7 +8,7 @@ from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import OPERATION
 from hasp.profile.diagnosis.causes.words import call, number
 
-# Owner changes per acquisition: initialisation and shutdown by another thread.
+# Tolerated owner changes per acquisition: another thread may initialise and shut down.
 RARELY = 0.001
 
 

@@ -55,8 +55,8 @@ def _counting(one: SiteFacts, cost: float) -> Cause | None:
         f"{len(one.users)} threads take it to read {number(one.rate)} times per "
         f"second{within(one.holder)}, for {time(hold)} each time",
         (
-            "Publish a copy that readers need no lock for (RCU)",
-            "Let readers go without a lock",
+            "Publish a copy that is read without a lock (RCU)",
+            "Read without a lock",
         ),
         one.facts.share(cost),
         ("each read writes the lock's cache line, which moves between the CPUs",),

@@ -10,7 +10,7 @@ from hasp.profile.diagnosis.causes.states import State, state_of
 from hasp.profile.diagnosis.causes.words import call, share, time
 from hasp.profile.model.holding import HolderState
 
-# What the remedy calls the system calls of a kind.
+# The words of the remedy for each kind of system call.
 CALLS = {
     "Write outside the lock": (
         *("write", "writev", "pwrite64", "pwritev", "pwritev2", "sendfile"),
@@ -33,7 +33,7 @@ EVENT = "Wait for the condition without this lock"
 
 
 def detect(one: SiteFacts) -> Cause | None:
-    """Return the cause if holders sleep for a part of the time that others wait."""
+    """Return the cause if holders sleep while other threads wait."""
     state = state_of(one)
     if state.asleep < PART:
         return None

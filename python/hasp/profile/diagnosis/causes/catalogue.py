@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All detectors, by what they look at."""
+"""All detectors, grouped by what they examine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
 
 Detector = Callable[[SiteFacts], Cause | None]
 
-# Wrong whatever it costs, the worst first.
+# Errors, whatever they cost; the worst first.
 FAULTS: Sequence[Callable[[Facts], list[Cause]]] = (
     stuck.detect,
     misuse.detect,

@@ -47,7 +47,7 @@ class Cause:
     evidence: tuple[str, ...] = ()
     site: int | None = None
     holder: str = ""  # the function that acquired the lock, or "" if it is not known
-    # Wrong whatever it costs: a deadlock, misuse. Faults come before costs.
+    # True for errors such as deadlocks and misuse, which precede causes that cost time.
     fault: bool = False
 
     def __post_init__(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the detectors know of a site of condition variables."""
+"""The measures of a site of condition variables that detectors use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ConditionFacts:
 
     @property
     def name(self) -> str:
-        """The condition variable as the source calls it."""
+        """The name of the condition variable in the source."""
         return self.site.name
 
     @cached_property
@@ -77,7 +77,7 @@ class ConditionFacts:
 
     @property
     def cost_share(self) -> float:
-        """What all wake-ups cost, as a share of the program's time."""
+        """The cost of all wake-ups, as a share of the program's time."""
         return self.facts.share(self.wakes * WAKE)
 
 

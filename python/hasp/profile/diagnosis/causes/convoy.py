@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The lock is free while it is handed to a sleeping waiter, longer than its section."""
+"""Handing the lock over to a sleeping waiter takes longer than the section."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def detect(one: SiteFacts) -> Cause | None:
     inherits = any("priority" in lock.flags for lock in one.site.locks[:1])
     if handover <= hold or not (often or inherits):
         return None
-    if not inherits and is_tiny(one):  # an atomic instruction has no hand-over at all
+    if not inherits and is_tiny(one):  # an atomic instruction needs no handover
         return None
     advice = ("Let running threads overtake: hasp run --lock futex",)
     if inherits:

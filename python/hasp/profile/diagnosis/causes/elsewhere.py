@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The locks are not the trouble: the threads compute, or wait for something else."""
+"""Locks are not the bottleneck: the threads compute, or wait for something else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def unseen(facts: Facts) -> Cause | None:
     runtimes = facts.profile.unseen_runtimes
     if foreign is None or not foreign.brief:
         return None
-    # A known runtime makes few samples credible, and its sleeping threads count.
+    # With a known runtime, few samples suffice, and its sleeping threads count.
     blocked = (foreign.share if runtimes else foreign.brief_share) or 0.0
     few = not runtimes and foreign.brief < FEW_SAMPLES / 2
     if few or blocked < MATTERS:
@@ -52,7 +52,7 @@ def unseen(facts: Facts) -> Cause | None:
 
 
 def not_locks(facts: Facts) -> Cause:
-    """Return the cause that remains: threads hardly wait for locks."""
+    """Return the cause of programs whose threads hardly wait for locks."""
     cpus = max(facts.profile.cpus, 1)
     waited = share(facts.waited)
     top = max(facts.sites, key=lambda one: one.wait_ns, default=None)

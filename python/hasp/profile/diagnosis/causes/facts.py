@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What the detectors know of a program and of each of its sites.
+"""The measures of a program and of each of its sites that detectors use.
 
 Times are in ns, shares are fractions of the program's time: the time in which its
 threads ran, waited for locks or were in critical sections, or the run's duration if
-that is longer. A sleeping main thread and idle workers do not dilute a share.
+that is longer. So a sleeping main thread and idle workers do not reduce a share.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ WORKS = 0.05  # of the busiest thread's time; less active threads are not worker
 
 @dataclass(frozen=True)
 class SiteFacts:
-    """One site of locks, and its part in the program."""
+    """The measures of one site of locks."""
 
     site: Site
     facts: Facts
 
     @property
     def name(self) -> str:
-        """The lock as the source calls it: `db.c:88 &db->mu`."""
+        """The name of the lock from the source: `db.c:88 &db->mu`."""
         return self.site.name
 
     @cached_property
@@ -63,12 +63,12 @@ class SiteFacts:
 
     @cached_property
     def wait_ns(self) -> float:
-        """All threads' waits, with the recorder's estimate of those that it missed."""
+        """All threads' waits in ns, including the estimate for unrecorded ones."""
         return float(self.use.wait.total_ns + self.use.unseen_wait_ns)
 
     @cached_property
     def hold_ns(self) -> float:
-        """All threads' holds."""
+        """All threads' holds in ns."""
         return float(self.use.hold.total_ns)
 
     @property
@@ -78,10 +78,10 @@ class SiteFacts:
 
     @cached_property
     def working_ns(self) -> float:
-        """All holds without the time that preemption may have added.
+        """All holds in ns, without the time that preemption may have added.
 
-        A hold of far more than the usual duration, and of a time slice or longer, is
-        counted as a usual one. Where a tenth of the holds is that long, they are usual.
+        A hold that is far longer than the 90th percentile, and about a time slice or
+        longer, counts as one of the 90th percentile.
         """
         hold = self.use.hold
         usual = hold.quantile(0.9)
@@ -96,11 +96,11 @@ class SiteFacts:
 
     @property
     def demand(self) -> float:
-        """The hottest lock's part of the time that the CPUs need for everything.
+        """The demand on the hottest lock, relative to the demand on the CPUs.
 
-        The lock's demand is the time that its sections take, that of the CPUs the CPU
-        time divided by their number (operational analysis). The larger one limits the
-        program.
+        The demand on the lock is the time in its sections, the demand on the CPUs is
+        the CPU time divided by their number (operational analysis). The larger one
+        limits the program.
         """
         held = self.hottest.hold_ns if self.hottest else 0.0
         held *= self.working_ns / self.hold_ns if self.hold_ns else 1.0
@@ -110,7 +110,7 @@ class SiteFacts:
 
     @property
     def crowded(self) -> bool:
-        """Whether the program itself keeps holders from running.
+        """True if the program itself keeps holders from running.
 
         More threads than CPUs want to run, and the lock lets enough of them run at once
         to fill the CPUs. Otherwise other programs took the holders' CPU.
@@ -119,10 +119,10 @@ class SiteFacts:
 
     @property
     def loss(self) -> float:
-        """The share of the program's time that ends if nobody waits for this site.
+        """The share of the program's time that is saved if nobody waits for this site.
 
-        Where all CPUs are busy, waiting costs throughput only if the lock is needed
-        for longer than the CPUs are: then it is the narrower of both.
+        If all CPUs are busy, waiting costs throughput only if the demand on the lock
+        exceeds the demand on the CPUs, so that the lock is the bottleneck.
         """
         return min(self.wait_share, max(self.facts.headroom, self.narrowness))
 
@@ -143,7 +143,7 @@ class SiteFacts:
 
     @cached_property
     def usual_hold(self) -> float:
-        """The hold that waiters meet in ns: the mean, weighted by duration.
+        """The mean hold in ns that an arriving waiter meets, weighted by duration.
 
         A waiter is more likely to arrive in a long hold than in a short one.
         """
@@ -205,7 +205,7 @@ class SiteFacts:
 
     @property
     def waiting(self) -> str:
-        """How many threads wait: `3 of 4 threads wait`, `threads wait 12 % of ...`."""
+        """The waiting threads in words, such as `3 of 4 threads wait`."""
         users = max(len(self.users), 1)
         mean = self.wait_ns / self.facts.busy_ns
         if mean >= 1 - MOST / 4:
@@ -326,9 +326,9 @@ class Facts:
 
     @cached_property
     def crowded(self) -> bool:
-        """Whether more threads than CPUs wanted to run, without those that wait.
+        """True if more threads than CPUs were runnable, without waiting threads.
 
-        If other programs used most of the CPU time, they are what holders waited for.
+        False if other programs used the CPUs: then holders waited for these programs.
         """
         runnable = self.profile.runnable
         if runnable is None or (self.granted is not None and self.granted < MOST):
@@ -337,7 +337,7 @@ class Facts:
 
     @cached_property
     def granted(self) -> float | None:
-        """The share of the CPU time that the threads could use and got; None: unknown.
+        """The share of the usable CPU time that the threads got; None: unknown.
 
         Less than 1 means that other programs used the CPUs.
         """
@@ -353,9 +353,9 @@ class Facts:
     def headroom(self) -> float:
         """The share of the CPUs that a remedy can fill with work.
 
-        Where threads fill all CPUs with useful work, waits for locks cost latency, but
-        no throughput. Time in the kernel may be a cost of the locks and counts as free;
-        so does the time of other programs, which may not run the next time.
+        If threads fill all CPUs with useful work, waits for locks cost latency, but no
+        throughput. Time in the kernel counts as free, because it may be a cost of the
+        locks, as does the time of other programs, which may not run the next time.
         """
         ready = busy(self.profile).ready_share
         if ready is None:

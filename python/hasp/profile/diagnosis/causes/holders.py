@@ -16,7 +16,7 @@ EXAMINED = 2000  # stacks, those with the most time; a trace may have a million
 
 @dataclass(frozen=True)
 class Part:
-    """What one function did with the locks of a site."""
+    """The holds and waits of one function at a site."""
 
     function: str
     place: str  # "db.c:88" of the acquisition, or ""
@@ -34,7 +34,7 @@ def frame_of(stack: Stack) -> Frame | None:
 
 
 def function_of(stack: Stack) -> str:
-    """Return the function that called, without arguments; "" if it has no name."""
+    """Return the calling function without arguments; "" if it has no name."""
     frame = frame_of(stack)
     return without_arguments(frame.function) if frame else ""
 

@@ -32,7 +32,7 @@ def detect(one: SiteFacts) -> Cause | None:
         f"{number(len(locks))} locks take {number(memory)}B, and "
         f"{share(used)} of them were used while it was recorded",
         ("Use one lock for many objects (lock striping)", "Use fewer locks"),
-        # Memory is a cost that no time shows; it is told if nothing else costs more.
+        # Memory does not show up as time, so the saving is at least worth reporting.
         max(one.facts.share(memory / PAGE * FAULT), MATTERS),
         (f"{size} bytes each, {number(one.rate)} acquisitions per second",),
         one.site.number,

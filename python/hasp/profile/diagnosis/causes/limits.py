@@ -2,7 +2,7 @@
 """The thresholds of the causes: one place, with units and reasons.
 
 Most detectors compare measured times with each other. These are the numbers that no
-profile contains, and the shares below which a saving is not worth a sentence.
+profile contains, and the shares below which a saving is not worth reporting.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from __future__ import annotations
 MATTERS = 0.04
 # A cause explains a wait if it accounts for at least half of it.
 MOST = 0.5
-# A part of a hold or wait that is worth a sentence beside another part.
+# A part of a hold or wait that is worth reporting in addition to another part.
 PART = 0.25
 
 # ---- ratios
 
-# A hold that is so many times as long as nearly all others had another reason.
+# A hold this many times as long as nearly all others has a different reason.
 OUTLIER = 4.0
 
 # ---- times in ns
@@ -45,7 +45,7 @@ FEW = 30
 FEW_SAMPLES = 10
 # Fewer locks of one site than this are not stripes.
 STRIPES = 4
-# Locks of one site, from which on their memory and creation are a cost.
+# With this many locks at one site, their memory and creation are a cost.
 MANY_LOCKS = 50_000
 # Bytes of a cache line on x86-64 and most of aarch64.
 LINE = 64

@@ -10,7 +10,7 @@ from hasp.profile.diagnosis.causes.words import call, number, share, time, withi
 
 
 def detect(one: ConditionFacts) -> Cause | None:
-    """Return the cause if most waits end without anything to do, or need not begin."""
+    """Return the cause if most waits end without work, or were not necessary."""
     if one.slept_through >= PART:
         return _slept(one)
     if one.again < MOST:

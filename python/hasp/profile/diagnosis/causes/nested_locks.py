@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An outer lock is held while an inner one is awaited or used: both serialise."""
+"""Threads wait for an inner lock, or use it, while they hold an outer one."""
 
 from __future__ import annotations
 

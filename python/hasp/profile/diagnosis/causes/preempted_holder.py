@@ -35,7 +35,7 @@ def detect(one: SiteFacts) -> Cause | None:
             f"Run no more threads than the {cpus} CPUs",
             "Run fewer threads",
         ),
-        # Other programs' part of the preemption has no remedy here.
+        # Preemption by other programs has no remedy in this program.
         one.wait_share * part * (one.facts.granted or 1.0),
         (
             f"{share(state.preempted)} of the time held, the holder was ready to run "
@@ -51,8 +51,8 @@ def detect(one: SiteFacts) -> Cause | None:
 def unexplained(one: SiteFacts) -> float:
     """Return the share of the waits that queueing for the sections does not explain.
 
-    Threads that wait for a lock wait for the sections of all others at most, first
-    come, first served.
+    If a lock is first come, first served, a thread waits at most for one section of
+    each other thread.
     """
     usual = one.use.hold.quantile(0.99) or 0.0
     usual = min(usual, SLICE) * max(len(one.users) - 1, 1)

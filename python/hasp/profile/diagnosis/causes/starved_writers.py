@@ -8,7 +8,7 @@ from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.words import number, time, within
 from hasp.profile.model.profile import Kind, Operation
 
-# A writer waits for so many reads in a row: one after another, without a gap.
+# The number of reads in a row, without a gap, that a writer waits for.
 READS_IN_A_ROW = 4.0
 
 

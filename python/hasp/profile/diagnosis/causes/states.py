@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What holders do while they hold: run, sleep, wait for another lock, or lose the CPU.
+"""The states of lock holders: running, sleeping, waiting for another lock, preempted.
 
 The recorder samples it while others wait. With too few samples, sleep is estimated from
 CPU time: a thread that held locks for longer than it ran did not run for the rest.
@@ -14,7 +14,7 @@ from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES
 from hasp.profile.model.holding import HolderState, Holding, StateShare
 from hasp.profile.model.profile import Operation
 
-LEAST_KNOWN = 0.1  # of the samples; if less is known, holders are taken to run
+LEAST_KNOWN = 0.1  # of the samples; missing ones count as running
 MOST_TAKEN = 0.95  # share of the CPU time
 SLEEPS = (
     *(HolderState.IO, HolderState.ASLEEP, HolderState.EVENT),
@@ -35,7 +35,7 @@ class State:
 
 
 def state_of(one: SiteFacts) -> State:
-    """Return what the holders of a site do while others wait for them."""
+    """Return the states of the holders of a site while others wait for them."""
     holding = one.site.holding
     if holding and one.of(Operation.RELOCK).acquisitions:
         holding = _without_own_waits(holding)
@@ -66,7 +66,7 @@ def sampled(holding: Holding, *, crowded: bool) -> State:
     running = holding.share(HolderState.RUNNING)
     ready = holding.share(HolderState.READY)
     scale = 1.0
-    if not crowded:  # other programs took the CPU: such samples say nothing
+    if not crowded:  # other programs took the CPU: ignore such samples
         scale = 1 / max(1 - ready, LEAST_KNOWN)
         running = max(running, LEAST_KNOWN - (1 - ready - running))
         ready = 0.0
@@ -81,7 +81,7 @@ def sampled(holding: Holding, *, crowded: bool) -> State:
 
 
 def estimated(one: SiteFacts) -> State:
-    """Return the state of holders by the CPU time of the threads that hold."""
+    """Return the states estimated from the CPU time of the threads that hold locks."""
     hold = one.hold_ns
     if not hold:
         return State(1.0, 0.0, 0.0, 0.0)

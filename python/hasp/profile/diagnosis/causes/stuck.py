@@ -12,7 +12,7 @@ from hasp.profile.model.held_at_end import HeldAtEnd
 from hasp.profile.model.profile import Profile
 from hasp.profile.model.waiting import Waiter, waiting
 
-# Holds up to so many time slices are held by chance when a process ends.
+# A hold of up to this many time slices may be in progress when a process ends.
 CHANCE = 10.0
 
 

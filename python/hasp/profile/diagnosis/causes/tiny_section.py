@@ -9,8 +9,8 @@ from hasp.profile.diagnosis.causes.limits import MATTERS, OPERATION, TINY, TRANS
 from hasp.profile.diagnosis.causes.words import call, number, share, time
 from hasp.profile.model.profile import Kind
 
-# The mean hold, as a multiple of TINY: a holder that loses its CPU now and then, in a
-# section that is tiny otherwise, raises the mean little.
+# The largest mean hold, as a multiple of TINY: occasional preemption of a holder raises
+# the mean of otherwise tiny sections only slightly.
 MEAN = 2.0
 RARELY = 0.001  # of the acquisitions
 OFTEN = 1000.0  # acquisitions per second
@@ -37,7 +37,7 @@ def detect(one: SiteFacts) -> Cause | None:
     if len(one.users) < 2 or one.rate < OFTEN:
         return None
     if one.use.owner_changes + one.use.contended < RARELY * one.use.acquisitions:
-        return None  # its threads do not meet
+        return None  # its threads hardly contend
     saves = one.facts.share(cost_of(one))
     if saves < MATTERS:
         return None

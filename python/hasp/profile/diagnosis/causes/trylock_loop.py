@@ -8,7 +8,7 @@ from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import MOST, OPERATION, TRANSFER
 from hasp.profile.diagnosis.causes.words import number, share, within
 
-# Failures in a row by one thread: a loop, not a second choice.
+# Failures in a row by one thread that show a loop rather than a single attempt.
 LOOP = 8
 
 
@@ -24,7 +24,7 @@ def detect(one: SiteFacts) -> Cause | None:
         "trylock-loop",
         one.name,
         f"{number(rate)} trylocks per second fail{within(one.holder)}, "
-        f"{share(use.trylock_failures / use.trylocks)} of them all",
+        f"{share(use.trylock_failures / use.trylocks)} of all trylocks",
         ("Block in lock instead of polling, or do other work", "Block in lock"),
         one.facts.share(_spent(one)),
         (f"up to {number(use.longest_failing_run)} trylocks fail in a row",),

@@ -9,9 +9,9 @@ from hasp.profile.diagnosis.causes.limits import MOST, STRIPES
 from hasp.profile.diagnosis.causes.words import number, share, within
 from hasp.profile.model.profile import Lock
 
-# The locks divided by those that the load is effectively spread over.
+# The number of locks divided by the effective number that shares the load.
 UNEVEN = 3.0
-# The other locks' part of the load. With less, they belong to idle objects.
+# The smallest load of the other locks. With less, they belong to idle objects.
 REST = 0.02
 
 

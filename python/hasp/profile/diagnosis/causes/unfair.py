@@ -9,8 +9,8 @@ from hasp.profile.diagnosis.causes.limits import FEW, MOST
 from hasp.profile.diagnosis.causes.words import share, time, within
 from hasp.profile.model.profile import Kind
 
-# The others' waits, as a multiple of those under a fair lock: a thread that arrives at
-# any moment of a hold waits for half of it, and is next.
+# The waits of the other threads, as a multiple of those under a fair lock: there, a
+# thread that arrives during a hold waits for half of it on average, and acquires next.
 PASSED_OVER = 1.5
 # The greedy thread's share of all holding, as a multiple of an equal share.
 GREEDY = 0.5

@@ -56,7 +56,7 @@ def within(function: str) -> str:
 
 
 def shorten(name: str, most: int) -> str:
-    """Shorten a name by its outer scopes, then in the middle."""
+    """Shorten a name: drop its outer scopes, then characters in the middle."""
     while len(name) > most and "::" in name:
         name = name.split("::", 1)[1]
     if len(name) <= most:

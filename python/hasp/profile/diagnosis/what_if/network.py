@@ -56,7 +56,7 @@ class Visits:
 
 @dataclass(frozen=True)
 class Customer:
-    """One thread, or several alike."""
+    """One thread, or several identical ones."""
 
     population: int
     lived_ns: float  # of each
@@ -149,7 +149,9 @@ def _inside(profile: Profile, chosen: set[int]) -> dict[int, dict[int, float]]:
         one, other = profile.site_of(edge.outer), profile.site_of(edge.inner)
         if one and other and {one.number, other.number} <= chosen:
             pairs[one.number, other.number] += edge.count
-    below: dict[int, set[int]] = defaultdict(set)  # all that a site reaches
+    below: dict[int, set[int]] = defaultdict(
+        set
+    )  # all sites nested inside one, directly or not
     accepted: dict[tuple[int, int], int] = {}
     for (outer, inner), count in pairs.most_common():
         if outer == inner or outer in below[inner]:
@@ -205,7 +207,7 @@ def _average(
     lived: Mapping[int, float],
     inside: Mapping[int, Mapping[int, float]],
 ) -> list[Customer]:
-    """Return one group of threads alike, for programs whose threads come and go."""
+    """Return one group of identical threads, if the program's threads come and go."""
     stats: dict[int, dict[Operation, SiteStats]] = defaultdict(dict)
     for sites in by_thread.values():
         for site, operations in sites.items():

@@ -4,15 +4,15 @@
 The recorded threads and locks are simulated twice, with and without the change, and
 their throughputs are compared, as a virtual speed-up does (Curtsinger and Berger,
 "Coz: Finding Code that Counts with Causal Profiling", SOSP 2015). Throughput is
-the work of the threads that use the changed locks, each weighted by how often it does.
+the work of the threads that use the changed locks, weighted by how often they do so.
 The variation of the time between acquisitions was not recorded. Two assumptions about
 it, none and exponential, give the range; the result lies between them where the
 simulated waits without a change equal the recorded ones. The CPUs limit the result: the
 program cannot use more than all of them.
 
-Shorter waits (`wait`) have no mechanism that could be simulated. For them the bound of
-operational analysis is given: no waits of that length, but never more sections in a row
-than fit into the time.
+For shorter waits (`wait`) there is no mechanism to simulate. The result is the bound of
+operational analysis: the time saved by the shorter waits, limited by the time that the
+sections of one lock take one after another, and by the CPUs.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Answer:
-    """All predictions, and how far to believe them."""
+    """All predictions, and the reasons to doubt them."""
 
     predictions: Sequence[Prediction]
     threads: int

@@ -2,7 +2,7 @@
 """Simulate a network of threads and locks for some thousand acquisitions.
 
 Locks are granted in the order of arrival. A released lock with waiters stays
-unavailable for a recorded handover time. There are no CPUs here: the recorded times
+unavailable for a recorded handover time. CPUs are not simulated: the recorded times
 contain their effect, and prediction.py limits the result by them.
 """
 
@@ -192,7 +192,7 @@ class Simulation:
         heappush(self._heap, (when, self._sequence, thread))
 
     def _advance(self, thread: _Thread) -> None:
-        """Let a thread go on until it has to wait."""
+        """Continue a thread until it has to wait."""
         while True:
             kind, ns, held = next(thread.steps)
             if held is None:
