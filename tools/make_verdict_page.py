@@ -34,9 +34,9 @@ The machine was shared with other work during these runs: {low} of the {after} v
 after the change have a low confidence, nearly all because other programs used the CPUs.
 
 - **lock**: the verdict names the mutex at fault, or none if no mutex is at fault.
-- **cause**: it names the fault, one of {causes}, or states that there is none. If the
-  fault does not exist with that number of threads (a single thread has no contention),
-  only the causes that `truth.toml` lists are right, usually *not-locks*.
+- **cause**: it names the fault, one of {causes} causes, or states that there is none.
+  If the fault does not exist with that number of threads (a single thread has no
+  contention), only the causes that `truth.toml` lists are right, usually *not-locks*.
 - **remedy**: each program has working variants with remedies (`--fix`). The advice is
   right if its variant gains at least 80 % of what the best variant gains, as measured
   below; for faults that cost no throughput, if it is the one that removes the fault.
@@ -127,8 +127,8 @@ def gains_table(data: dict[str, Any]) -> Iterator[str]:
     yield "## What the variants gain\n"
     yield (
         "Throughput as a multiple of the faulty variant's, median of interleaved\n"
-        "runs, where the fault exists and costs throughput. Gains with four threads\n"
-        "also judge the remedies with other numbers of threads.\n"
+        "runs, where the fault exists and costs throughput. The gains with four\n"
+        "threads also decide which remedies are right with other numbers of threads.\n"
     )
     yield "| program | 1 thread | 2 | 4 | 8 |\n|---|---|---|---|---|"
     for program in programs():

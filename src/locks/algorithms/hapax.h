@@ -34,8 +34,8 @@
  *     leaves the slot alone, and another one with the same hash may hide its store; so
  *     waiters also read depart from time to time.
  *
- * Timed lock: Hasp's own. The last arrival takes its value back, by exchanging arrive
- * from it to its predecessor's. Any other waiter leaves a token for its successor
+ * Timed lock: Hasp's own. The last arrival takes its value back: it exchanges arrive
+ * from its own value to its predecessor's. Any other waiter leaves a token for its successor
  * ("instead of my value, wait for my predecessor's"), and wakes that successor. Proof:
  * waiting links the values into a queue; both ways remove one value from it, and the
  * token of a value is used by the one thread that waits for that value. If that thread

@@ -25,8 +25,8 @@
  * The exchange to SKIPPED (release) pairs with the waiter's load (acquire); the rest is
  * as in mcs.h.
  *
- * Timed lock: as in mcs.h, by LEFT. A thread that finds SKIPPED instead is out of the
- * queue already, gives its waiter back and has left.
+ * Timed lock: as in mcs.h, a thread leaves by setting its cell to LEFT. If it finds
+ * SKIPPED there, it is out of the queue already, and only gives its waiter back.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_MCS_TIMEPUB_H
 #define HASP_LOCKS_ALGORITHMS_MCS_TIMEPUB_H

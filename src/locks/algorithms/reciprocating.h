@@ -27,8 +27,8 @@
  * acquire_if or with the exchange of the next arrival.
  *
  * Proof: the bypass bound follows from I3. A waiter is overtaken only by threads that
- * push themselves on top of it before its segment is detached. Each of these waits in
- * that segment itself, so none overtakes it twice.
+ * push themselves on top of it before its segment is detached. Each of them waits in
+ * the same segment, so none overtakes it twice.
  *
  * Timed lock: a waiter on top of the stack removes itself by exchanging arrivals from
  * itself to its link; by I2 and I3 the link is the waiter below it, which is still

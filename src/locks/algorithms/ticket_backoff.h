@@ -3,8 +3,8 @@
  * Ticket lock with proportional backoff. J. Mellor-Crummey, M. Scott, "Algorithms for
  * scalable synchronization on shared-memory multiprocessors", TOCS 1991, section 2.2.
  *
- * Idea: the number shows how many threads are ahead, and so for how long reading it
- * again is pointless: a waiter pauses in proportion.
+ * Idea: a waiter pauses in proportion to the number of threads ahead of it, because it
+ * cannot be served earlier.
  *
  *   next, serving, left  as in ticket.h
  *

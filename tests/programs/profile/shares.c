@@ -40,8 +40,8 @@ static void await_sleepers(int number)
     }
 }
 
-/* Hands out one ticket a round, by a broadcast that wakes all THREADS. Of them, all but
- * one find nothing. Then the last round serves all. A first signal reaches nobody. */
+/* Hands out one ticket in each round, by a broadcast that wakes all THREADS: all but
+ * one find no ticket. The last round serves all. The first signal reaches no waiter. */
 static void herd(void)
 {
     pthread_t threads[THREADS];

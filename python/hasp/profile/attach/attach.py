@@ -28,7 +28,7 @@ class Options:
 
 
 def attach(options: Options) -> None:
-    """Sample the process and print the report; raises HaspError if it must not be."""
+    """Sample the process and print the report; raises HaspError if not permitted."""
     process = Process(options.pid)
     stopped = False
 

@@ -21,7 +21,7 @@ CONTENDED = 2  # value of a mutex with waiters
 OWNER = 8  # offset of __owner in pthread_mutex_t
 KIND = 16  # of __kind
 KINDS = 0x7FF  # bits of known kinds
-HEAD = 24  # bytes that are read of a mutex
+HEAD = 24  # bytes of a mutex to read
 
 
 class Waits(Enum):

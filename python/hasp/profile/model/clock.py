@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-LONGEST_NS = 1 << 62  # a longer duration is damage and is cut to this
+LONGEST_NS = 1 << 62  # longer durations come from damage and are cut to this
 # Nanoseconds per tick: constant counters run at 10 MHz to 10 GHz.
 FASTEST, SLOWEST = 0.1, 100.0
 # shortest span between the two readings that gives a scale accurate to 0.1 %

@@ -205,7 +205,7 @@ def _sums_of(record: np.void) -> Iterable[tuple[str, Any]]:
 
 
 def _take(record: np.void, known: np.void) -> None:
-    """Subtract from both sums as much as is known."""
+    """Subtract the smaller of each pair of sums from both."""
     for name, value in _sums_of(record):
         taken = min(int(value), int(known[name]))
         record[name] -= taken

@@ -66,7 +66,7 @@ class ConditionFacts:
     def slept_through(self) -> float:
         """The share of waits that timed out although signals had come before them.
 
-        A signal without a waiter is lost; a thread that waits without looking first
+        A signal without a waiter is lost; a thread that waits without checking first
         sleeps until the time-out.
         """
         use = self.use
