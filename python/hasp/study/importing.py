@@ -45,7 +45,7 @@ def import_csv(
     if not metrics:
         raise HaspError(
             f"{path} has no column with measurements",
-            f"besides {', '.join(keys.values())} it needs one, such as throughput",
+            f"add one to {', '.join(keys.values())}, such as throughput",
         )
     for name in less_is_better:
         if name not in metrics:

@@ -35,8 +35,8 @@
  *     waiters also read depart from time to time.
  *
  * Timed lock: Hasp's own. The last arrival takes its value back: it exchanges arrive
- * from its own value to its predecessor's. Any other waiter leaves a token for its successor
- * ("instead of my value, wait for my predecessor's"), and wakes that successor. Proof:
+ * from its own value to its predecessor's. Any other waiter leaves a token for its
+ * successor ("instead of my value, wait for my predecessor's"), and wakes it. Proof:
  * waiting links the values into a queue; both ways remove one value from it, and the
  * token of a value is used by the one thread that waits for that value. If that thread
  * takes its own value back meanwhile, no thread waits for the token. Then either it

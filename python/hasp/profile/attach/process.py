@@ -21,7 +21,7 @@ MACHINES = {"x86_64": 62, "aarch64": 183}  # of ELF headers
 
 @dataclass(frozen=True)
 class Call:
-    """A thread's system call, or why it is in none."""
+    """The system call of a thread, or the reason why it has none."""
 
     number: int  # -1: blocked outside of system calls; -2: on a CPU, or ready
     arguments: tuple[int, ...] = ()

@@ -39,9 +39,9 @@ SLICE = 3_000_000
 
 # ---- counts
 
-# Fewer contended acquisitions than this are anecdotes, not a distribution.
+# Fewer contended acquisitions than this do not make a distribution.
 FEW = 30
-# Fewer samples than this of a state do not give a share.
+# Fewer samples of a state than this are too few to estimate its share.
 FEW_SAMPLES = 10
 # Fewer locks of one site than this are not stripes.
 STRIPES = 4
