@@ -30,7 +30,7 @@
  *     most HANDOVER_LIMIT times before it is served, or becomes part of the front that
  *     is served in order.
  *
- * Timed lock: as in mcs.h, by a mark that a holder finds when it hands the lock over;
+ * Timed lock: as in mcs.h, by a mark that the holder finds when it hands the lock over;
  * I1 to I4 hold whether or not a waiter has left. The end of the part that is served in
  * order is detected when its last waiter is reached, even if that waiter has left. The
  * bound of abandoned_nodes.h applies to both queues together.

@@ -32,8 +32,8 @@
  *
  * Timed lock: a waiter on top of the stack removes itself by exchanging arrivals from
  * itself to its link; by I2 and I3 the link is the waiter below it, which is still
- * there. Any other waiter leaves by a mark, and the holder that meets it continues with
- * its link; abandoned_nodes.h bounds how many remain until then. The same mark is left
+ * there. Any other waiter only marks itself as left, and the holder that meets it skips
+ * it along its link; abandoned_nodes.h bounds the number of such waiters. The same mark is left
  * by a thread that pushed itself on a free lock: it holds the lock, and its waiter is
  * at the bottom of those pushed since.
  */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Proofs override the rules: what was refuted is not recommended again."""
+"""Proofs override the rules: refuted locks are not recommended again."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Runtime:
 
 @dataclass(frozen=True)
 class Known:
-    """A runtime, and what shows that a program uses it."""
+    """A runtime, and the signs that a program uses it."""
 
     id: str
     name: str
@@ -101,7 +101,7 @@ LARGEST = 1 << 28  # bytes of a string table that is searched
 
 @dataclass(frozen=True)
 class Contents:
-    """What an executable contains."""
+    """The parts of an executable that reveal its runtime."""
 
     sections: frozenset[str]
     names: bytes  # string tables of symbols
@@ -109,7 +109,7 @@ class Contents:
 
 
 def runtimes_of(modules: Iterable[Module], executable: str) -> tuple[Runtime, ...]:
-    """Return the runtimes that a program's files show."""
+    """Return the runtimes that a program's files reveal."""
     names = [Path(module.path).name for module in modules]
     contents = _contents(Path(executable)) if executable else None
     found = ((known, _evidence(known, names, contents)) for known in KNOWN)

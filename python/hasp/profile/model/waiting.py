@@ -60,7 +60,7 @@ def waiting(profile: Profile) -> Hang:
         site = profile.site_of(lock)
         holder = None if thread.waiting_to in NOT_BLOCKED else holders.get(lock)
         if thread.waiting_to is Operation.WRITE and lock in thread.held:
-            holder = thread  # of several readers, the one that can never end
+            holder = thread  # among several readers, the one that can never release
         since = profile.duration_ns - (thread.waiting_since_ns or 0)
         name = site.name if site else f"lock {lock}"
         waiters[thread.number] = Waiter(thread, lock, name, max(since, 0), holder)

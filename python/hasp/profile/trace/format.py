@@ -281,7 +281,7 @@ RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
     ChunkKind.FOREIGN_WAITS: FOREIGN_WAIT,
     ChunkKind.EXECUTED: EXECUTED,
 }
-# Bytes of records that have grown since version 1.
+# Sizes in bytes of records that have grown since version 1.
 SMALLER = {
     ChunkKind.THREADS: THREAD.fields["outer_stack"][1],  # type: ignore[index]
     ChunkKind.LOCK_ORDER: LOCK_ORDER.fields["gate"][1],  # type: ignore[index]
@@ -290,7 +290,7 @@ SMALLER = {
 
 
 def bucket_edges() -> tuple[int, ...]:
-    """Return the lower bounds of a histogram's buckets in ticks; the last is an end."""
+    """Return the edges of a histogram's buckets in ticks, the last upper edge too."""
     octaves = ((1 << (5 + k)) // 4 * (4 + q) for k in range(32) for q in range(4))
     return (0, *octaves)[: BUCKETS + 1]
 
