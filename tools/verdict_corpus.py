@@ -173,7 +173,7 @@ def run_fixes(options: Options) -> None:
 
 @dataclass(frozen=True)
 class Result:
-    """One verdict and what is right about it."""
+    """One verdict, and the aspects in which it is right."""
 
     program: Program
     threads: int

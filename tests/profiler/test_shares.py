@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How locks are shared, in programs that use them in a known way."""
+"""The measured shares of locks in programs that use them in a known way."""
 
 from __future__ import annotations
 

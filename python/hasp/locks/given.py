@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a user gives as the lock of a program: an algorithm, or a plan."""
+"""The lock that a user chooses for a program: an algorithm, or a plan."""
 
 from __future__ import annotations
 

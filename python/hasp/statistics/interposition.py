@@ -32,7 +32,7 @@ class Cost:
 def cost_of_interposing(
     native: Sequence[float], interposed: Sequence[float], *, seed: int = 0
 ) -> Cost:
-    """Return the cost over pairs of positive means, of which there must be two or more.
+    """Return the cost over two or more pairs of positive means.
 
     Computed on logarithms, because programs differ in scale and a ratio of 2 would
     outweigh one of 1/2 (Fleming and Wallace, "How not to lie with statistics", CACM

@@ -173,7 +173,7 @@ def _rank(row: Row) -> tuple[int, float]:
 
 
 def _to_reference(rows: list[Row], leader: Cell | None) -> Ratio | None:
-    """How many times better the best is than glibc at the same number of threads."""
+    """The factor by which the best beats glibc at the same number of threads."""
     if leader is None:
         return None
     for row in rows:

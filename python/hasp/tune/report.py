@@ -54,7 +54,7 @@ def best_words(answer: Answer) -> str:
 
 
 def proof_words(answer: Answer) -> str:
-    """What is proven of the best candidate, and what is not."""
+    """The proof about the best candidate, or the candidates that remain open."""
     limit = f"{100 * answer.contest.tolerance:.0f} %"
     number = len(answer.rows)
     if answer.best is None:
@@ -76,7 +76,7 @@ def proof_words(answer: Answer) -> str:
 
 
 def ending_words(answer: Answer) -> str:
-    """Why the race ended, after how many runs and how long."""
+    """The reason for the end of the race, with its runs and duration."""
     runs = len(answer.contest.comparison.runs)
     spent = f"{runs} runs in {format_duration(answer.outcome.seconds)}"
     if answer.outcome.resumed:

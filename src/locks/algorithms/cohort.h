@@ -17,7 +17,7 @@
  *   state[0..2]  the global lock's
  *   state[3]  directory of the local locks (side_memory.h)
  *   mode  while held: 1 + the node whose local lock the holder has, too; 0 none
- *   local  in the node's side block: a lock, of which only the state is used
+ *   local  in the node's side block: a lock; only its state is used
  *   handovers  in the node's side block: 0 the next holder of the local lock has to
  *              take the global one; n > 0 it receives both, for the n-th time in a row
  *

@@ -33,8 +33,8 @@
  * Timed lock: a waiter on top of the stack removes itself by exchanging arrivals from
  * itself to its link; by I2 and I3 the link is the waiter below it, which is still
  * there. Any other waiter only marks itself as left, and the holder that meets it skips
- * it along its link; abandoned_nodes.h bounds the number of such waiters. The same mark is left
- * by a thread that pushed itself on a free lock: it holds the lock, and its waiter is
+ * it along its link; abandoned_nodes.h bounds the number of such waiters. A thread that
+ * pushed itself on a free lock sets the same mark: it holds the lock, and its waiter is
  * at the bottom of those pushed since.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_RECIPROCATING_H

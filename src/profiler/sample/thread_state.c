@@ -21,7 +21,7 @@ void thread_states_begin(void)
     woken_ns = now_ns();
 }
 
-/* Whether the sampler interrupted a thread whose last CPU is the sampler's. */
+/* The sampler may have interrupted a thread whose last CPU is the sampler's. */
 enum interrupted { NO, YES, UNKNOWN };
 
 static enum interrupted is_interrupted(uint32_t tid)

@@ -19,7 +19,7 @@ from hasp.profile.model.proofs import LockProof
 
 
 def proof(lock: str, verdict: str, ratio: float, low: float, high: float) -> LockProof:
-    """What a lock measured on the sample program."""
+    """Return the result of a lock on the sample program."""
     subject = samples.hot_lock().subject
     rest = {"runs": 7, "metric": "ops", "host": "here", "measured": "2026"}
     return LockProof(lock, verdict, ratio, low, high, subject=subject, **rest)  # type: ignore[arg-type]

@@ -42,7 +42,7 @@ class Target:
 
 @dataclass(frozen=True)
 class BestTarget:
-    """A set of limits, all of which at least one of the locks must meet."""
+    """A set of limits; at least one of the locks must meet all of them."""
 
     case: str
     which: Which

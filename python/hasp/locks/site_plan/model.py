@@ -79,7 +79,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class SitePlan:
-    """The entries, of which the first match applies, and the default lock."""
+    """The entries and the default lock; the first matching entry applies."""
 
     entries: tuple[Entry, ...]
     default: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far a verdict can be trusted, and what disturbed the measurement."""
+"""The confidence in a verdict, and the disturbances of the measurement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COSTLY = 0.1
 
 @dataclass(frozen=True)
 class Confidence:
-    """A level, and the reasons for less than a high one."""
+    """A level of confidence, and the reasons why it is not high."""
 
     level: str  # high, medium or low
     lines: tuple[str, ...]

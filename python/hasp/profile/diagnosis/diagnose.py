@@ -20,7 +20,7 @@ ALSO = 2  # other causes among them
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What hurts a program most, and what to do about it."""
+    """The causes of a program's trouble with locks, the worst first."""
 
     lead: Cause
     others: tuple[Cause, ...]  # faults first, then the largest saving

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How much one thread keeps a lock from the others."""
+"""Measures of a thread that keeps a lock from the others."""
 
 from __future__ import annotations
 

@@ -371,7 +371,7 @@ class Profile:
 
     @property
     def subject(self) -> Subject:
-        """What proofs are about: the program, its threads, and the machine's size."""
+        """The subject of proofs: the program, its threads, and the machine's size."""
         name = PurePosixPath(self.executable).name
         threads = max((one.threads for one in self.process_samples), default=0)
         threads = threads or self.thread_count

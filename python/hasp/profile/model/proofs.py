@@ -50,7 +50,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class LockProof:
-    """What one lock measured on a program, beside the lock that the program had."""
+    """The result of one lock on a program, relative to the program's own lock."""
 
     lock: str
     verdict: (

@@ -28,7 +28,7 @@ HELD = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)
 
 
 class SiteDetails:
-    """What a trace contains about sites besides their statistics."""
+    """The data of a trace about sites besides their statistics."""
 
     def __init__(
         self, trace: Trace, sites: Sites, stacks: Stacks, clock: Clock, weights: Records

@@ -30,7 +30,7 @@ SORTED_BY, ROWS = "share", 10  # the defaults of `hasp report`
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to print at the end, and the conditions that make the run fail."""
+    """The output at the end, and the conditions that make the run fail."""
 
     report: bool = False
     why: bool = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the sampler saw, as JSON: holders, fairness, foreign futexes, held locks."""
+"""The sampler's results as JSON: holders, fairness, foreign futexes, held locks."""
 
 from __future__ import annotations
 

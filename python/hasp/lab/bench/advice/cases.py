@@ -25,7 +25,7 @@ class Case:
     half: str  # fitting or judging
     study: str  # name of the study with its runs
     runs: Mapping[str, tuple[float, ...]]  # throughput of each round, by lock
-    # what was recorded: None for a run in which no lock was
+    # the recorded measures; None for a run that used no lock
     recordings: tuple[Features | None, ...]
 
     @property

@@ -70,7 +70,7 @@ def advised_lock(measured: Features | None, rules: Rules) -> str:
 
 
 def advised(cases: Iterable[Case], rules: Rules) -> list[Choice]:
-    """What the advice chooses, for each recording of each case."""
+    """The choices of the advice, for each recording of each case."""
     return [
         chosen(case, advised_lock(measured, rules))
         for case in cases

@@ -43,7 +43,7 @@ _MEMCACHED = (
     "Memcached over a network: the server's kernel, sockets and memory allocation "
     "are not simulated"
 )
-_NO_TABLE = "a machine of which only this one ratio is published"
+_NO_TABLE = "only this one ratio is published for that machine"
 
 # Claims of SSYNC (S14 to S71) and of the lock study that have no experiment here.
 OUT_OF_SCOPE = {

@@ -182,7 +182,7 @@ class SiteFacts:
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """What each function did with the locks, the longest holder first."""
+        """The holds and waits of each function, the longest holder first."""
         return self.facts.parts.get(self.site.number, ())
 
     @cached_property
@@ -200,7 +200,7 @@ class SiteFacts:
         )
 
     def thread_use(self, number: int) -> SiteStats:
-        """Return what one thread did with the locks."""
+        """Return the statistics of one thread."""
         return sum_of(self.site.threads.get(number, {}).values()) or NONE
 
     @property

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What would the program gain if a lock were held for a shorter time, or split?"""
+"""Predict the gain if a lock is held for a shorter time, split or removed."""
