@@ -7,10 +7,13 @@ An example is a fenced `console` block after a comment line:
     <!-- example -->          run in every check
     <!-- example: slow -->    run only with --slow: it measures, or needs packages
     <!-- example: head=12 --> show the first 12 lines of each output, then `...`
+    <!-- example: needs=node,/usr/bin/tclsh -->
+                              leave it out where one of these programs is missing
 
 Lines that begin with `$ ` are commands, continued after a backslash; the other lines
 are their output. All commands of a page run in one temporary folder, in the order of
-the page. A comment `<!-- prepare: COMMAND -->` runs a command there and shows nothing.
+the page. A comment `<!-- prepare: COMMAND -->` runs a command there and shows nothing;
+it runs only if an example after it does. HASP_SOURCE is the folder of the sources.
 
 Figures change from run to run, so a check compares the shape of each line: its words
 without numbers, units, addresses and rules. Most lines of the page must appear in the
@@ -22,6 +25,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,12 +55,13 @@ class Step:
 
     commands: list[Command]
     slow: bool = False
+    needs: tuple[str, ...] = ()  # programs
     head: int | None = None
     lines: tuple[int, int] = (0, 0)  # of the page that the output replaces
 
 
 class DocumentError(Exception):
-    """The page cannot be understood; the message names page and line."""
+    """The page cannot be understood or prepared; the message names the place."""
 
 
 def commands_of(lines: Sequence[str]) -> list[Command]:
@@ -90,12 +95,40 @@ def steps(page: Path) -> Iterator[Step]:
         end = lines.index(FENCE, number + 2)
         options = words.split()
         head = next((int(o[5:]) for o in options if o.startswith("head=")), None)
+        needs = next((o[6:].split(",") for o in options if o.startswith("needs=")), [])
         block = commands_of(lines[number + 2 : end])
-        yield Step(block, "slow" in options, head, (number + 2, end))
+        yield Step(block, "slow" in options, tuple(needs), head, (number + 2, end))
 
 
-def run(command: str, folder: Path) -> list[str]:
-    """Run a command in `folder`; return the lines of both its outputs."""
+def possible(page: Path, slow: bool) -> Iterator[Step]:
+    """Yield the examples that can run here, each after its preparations."""
+    preparations: list[Step] = []
+    for step in steps(page):
+        if step.lines == (0, 0):
+            preparations.append(step)
+            continue
+        missing = [program for program in step.needs if not shutil.which(program)]
+        if step.slow and not slow:
+            continue
+        if missing:
+            names = ", ".join(missing)
+            print(f"{page}:{step.lines[0]}: left out without {names}", file=sys.stderr)
+            continue
+        yield from preparations
+        preparations = []
+        yield step
+
+
+def prepare(page: Path, command: str, folder: Path) -> None:
+    """Run a preparation; raise DocumentError with its output if it fails."""
+    finished = start(command, folder)
+    if finished.returncode != 0:
+        output = finished.stdout.decode(errors="replace")
+        raise DocumentError(f"{page}: `{command}` failed:\n{output}")
+
+
+def start(command: str, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    """Run a command in `folder`; return its status and both its outputs."""
     binaries = Path(sys.executable).parent
     environment = {
         **os.environ,
@@ -104,7 +137,7 @@ def run(command: str, folder: Path) -> list[str]:
         "NO_COLOR": "1",
         "HASP_SOURCE": str(ROOT),
     }
-    finished = subprocess.run(
+    return subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
         env=environment,
@@ -114,6 +147,11 @@ def run(command: str, folder: Path) -> list[str]:
         timeout=TIMEOUT,
         check=False,
     )
+
+
+def run(command: str, folder: Path) -> list[str]:
+    """Run a command in `folder`; return the lines of both its outputs."""
+    finished = start(command, folder)
     output = finished.stdout.decode(errors="replace")
     # A progress line overwrites itself; only its last state is an output.
     plain = [line.rpartition("\r")[2] for line in output.splitlines()]
@@ -140,8 +178,9 @@ def differences(page: Path, slow: bool) -> list[str]:
     """Run a page's examples; return a message for each output that has changed."""
     problems = []
     with tempfile.TemporaryDirectory(prefix="hasp-example-") as name:
-        for step in steps(page):
-            if step.slow and not slow:
+        for step in possible(page, slow):
+            if step.lines == (0, 0):
+                prepare(page, step.commands[0].text, Path(name))
                 continue
             for command in step.commands:
                 new = run(command.text, Path(name))
@@ -156,8 +195,9 @@ def rewrite(page: Path, slow: bool) -> None:
     lines = page.read_text().splitlines()
     replaced: list[tuple[tuple[int, int], list[str]]] = []
     with tempfile.TemporaryDirectory(prefix="hasp-example-") as name:
-        for step in steps(page):
-            if step.slow and not slow:
+        for step in possible(page, slow):
+            if step.lines == (0, 0):
+                prepare(page, step.commands[0].text, Path(name))
                 continue
             block = []
             for command in step.commands:
@@ -165,8 +205,7 @@ def rewrite(page: Path, slow: bool) -> None:
                 if step.head is not None and len(output) > step.head:
                     output = [*output[: step.head], "..."]
                 block += [*f"$ {command.text}".split("\n"), *output]
-            if step.lines != (0, 0):
-                replaced.append((step.lines, block))
+            replaced.append((step.lines, block))
     for (first, end), block in reversed(replaced):
         lines[first:end] = block
     new = page.with_suffix(".new")

@@ -93,3 +93,27 @@ def test_lines_may_break_elsewhere_but_words_may_not_change(tmp_path: Path) -> N
     assert tool(same).returncode == 0
     changed = write(tmp_path, *block, "pid 12345, lock", "mcs, full", "```")
     assert tool(changed).returncode == 1
+
+
+def test_an_example_without_its_program_is_left_out(tmp_path: Path) -> None:
+    page = write(
+        tmp_path,
+        "<!-- prepare: exit 1 -->",
+        "<!-- example: needs=no-such-program,sh -->",
+        "```console",
+        "$ no-such-program",
+        "its output",
+        "```",
+    )
+    checked = tool(page)
+    assert checked.returncode == 0
+    assert checked.stderr == f"{page}:3: left out without no-such-program\n"
+    assert tool("--write", page).returncode == 0
+    assert "its output" in page.read_text()
+
+
+def test_a_preparation_that_fails_is_an_error(tmp_path: Path) -> None:
+    block = ["<!-- example -->", "```console", "$ true", "```"]
+    failed = tool(write(tmp_path, "<!-- prepare: echo no tcl; exit 1 -->", *block))
+    assert failed.returncode == 2
+    assert "no tcl" in failed.stderr
