@@ -48,7 +48,7 @@ LIST_READERS = {
     },
 }
 
-# The folders of a part, each of which may include itself, those before it, and the
+# The folders of a part. Each may include itself, those before it, and the
 # part's own headers.
 FOLDERS: dict[str, tuple[str, ...]] = {
     "locks": ("memory", "waiting", "algorithms", "list"),

@@ -207,7 +207,7 @@ def count(judged: Iterable[Result]) -> Counter[str]:
 
 
 def print_results(options: Options) -> None:
-    """Print the counts; of the tuning half also what was missed."""
+    """Print the counts and, for the tuning half, the verdicts that are wrong."""
     data = read_data(options.data)
     names = {program.name for program in options.chosen}
     for half in options.halves:

@@ -56,7 +56,7 @@ def test_completed_runs_are_not_repeated(plan, tmp_path):
     assert study("run", plan, "--store", store, "--machine", "here") == 0
     (path,) = (store / "journals").glob("*.jsonl")
     lines = path.read_text().splitlines(keepends=True)
-    # The journal looks as after a crash: five runs, and half a line.
+    # The journal contains what a crash leaves: five runs, and half a line.
     path.write_text("".join(lines[:5]) + lines[5][:20])
     assert study("run", plan, "--store", store, "--machine", "here") == 0
     again = path.read_text().splitlines(keepends=True)

@@ -69,7 +69,7 @@ static void bind_to_cpu(pthread_t thread, int number)
     exit(77); /* one CPU: nothing can be observed */
 }
 
-/* Returns how many times as long as the other thread the greedy one holds the lock. */
+/* Returns the hold time of the greedy thread as a multiple of the other thread's. */
 static double imbalance(const struct lock_operations *operations)
 {
     static struct subject subject;

@@ -13,8 +13,8 @@ from hasp.profile.model.profile import Profile
 def plan_of(verdict: Verdict, profile: Profile) -> SitePlan:
     """Return a plan with an entry for each origin of every site with a recommendation.
 
-    All other mutexes keep the lock that the program ran under; instead of glibc's or
-    another plan, that is `futex`, which is bit-compatible with glibc's.
+    All other mutexes keep the lock that the program ran under. If it ran under glibc's
+    lock or a plan, they get `futex`, which is bit-compatible with glibc's lock.
     """
     sites = {site.number: site for site in profile.sites}
     entries = [

@@ -34,7 +34,7 @@ from hasp.study.journal import Journal, JournalEntry
 from hasp.study.metrics import metrics_of
 from hasp.study.program import StudyProgram
 
-TRACE_LIMIT = 64 << 20  # bytes of one process's trace, of which only totals are read
+TRACE_LIMIT = 64 << 20  # bytes of one process's trace; only its totals are read
 NODES = "nodes"
 LATELY = 20  # number of recent runs; if most were noisy, noise is tolerated
 NOISE_PAUSE = 1.0  # seconds to pause after a noisy run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A profile: how one process used its locks, in nanoseconds and words.
+"""A profile: the lock activity of one process, with times and names.
 
 build.py creates it from a trace; diagnosis, reports and exports read nothing else.
 Times are in nanoseconds, shares are fractions of 1. A figure that was not measured is
