@@ -9,8 +9,8 @@ from hasp.profile.diagnosis.causes.limits import MATTERS, OPERATION, TINY, TRANS
 from hasp.profile.diagnosis.causes.words import call, number, share, time
 from hasp.profile.model.profile import Kind
 
-# The mean hold, as a multiple of TINY: a holder that loses its CPU now and then, in a
-# section that is tiny otherwise, raises the mean little.
+# The largest mean hold, as a multiple of TINY: occasional preemption of a holder raises
+# the mean of otherwise tiny sections only slightly.
 MEAN = 2.0
 RARELY = 0.001  # of the acquisitions
 OFTEN = 1000.0  # acquisitions per second
@@ -26,8 +26,8 @@ def cost_of(one: SiteFacts) -> float:
 def is_tiny(one: SiteFacts) -> bool:
     """Return true if nearly all holds are as short as a few instructions."""
     median = one.use.hold.quantile(0.5)
-    # Where some sections are long, others wait for them: those of one function, or some
-    # of all.
+    # Where some sections are long, others wait for them. The sections of the leading
+    # function may be long although most sections are those of others.
     mean = max(one.hold_mean, one.each_hold)
     return median is not None and median <= TINY and mean <= MEAN * TINY
 
@@ -39,7 +39,7 @@ def detect(one: SiteFacts) -> Cause | None:
     if len(one.users) < 2 or one.rate < OFTEN:
         return None
     if one.use.owner_changes + one.use.contended < RARELY * one.use.acquisitions:
-        return None  # its threads do not meet
+        return None  # its threads hardly contend
     saves = one.facts.share(cost_of(one))
     if saves < MATTERS:
         return None
