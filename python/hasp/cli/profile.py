@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 NAME = "profile"
 HELP = "run a program and record its lock operations"
 
+# Options that need the recorder, so not -p.
+NOT_ATTACHED = (
+    *("delay", "control", "hang_after", "kill_on_hang", "lock", "plan", "sample"),
+    *("report", "why", "fail_if"),
+)
+
 EXAMPLES = """\
 examples:
   hasp profile -- ./server -p 8080           writes hasp.trace
@@ -124,8 +130,8 @@ def _attach(arguments: argparse.Namespace) -> int:
             "-p and a COMMAND cannot be combined",
             "-p inspects a program that runs already",
         )
-    for name in ("delay", "control", "hang_after", "lock", "plan"):
-        if getattr(arguments, name) is not None:
+    for name in NOT_ATTACHED:
+        if getattr(arguments, name):
             raise HaspError(
                 f"-p and --{name.replace('_', '-')} cannot be combined",
                 "-p only inspects; start the program with `hasp profile -- COMMAND`",

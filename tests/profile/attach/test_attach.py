@@ -305,3 +305,12 @@ def test_a_real_server_without_debug_information(tmp_path):
     finally:
         server.kill()
         server.wait()
+
+
+@pytest.mark.parametrize(
+    "option", [("--fail-if", "findings"), ("--sample",), ("--report",), ("--why",)]
+)
+def test_options_of_the_recorder_are_refused(hasp, option):
+    finished = hasp("profile", "-p", str(os.getpid()), *option)
+    assert finished.returncode == 2
+    assert f"-p and {option[0]} cannot be combined" in finished.stderr

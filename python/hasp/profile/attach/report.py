@@ -135,7 +135,8 @@ def print_report(process: Process, samples: Samples, names: Names) -> None:
     print()
     say(out, LIMITS)
     if samples.number < FEW:
-        say(out, f"only {plural(samples.number, 'sample')} were taken", "warning: ")
+        taken = "sample was" if samples.number == 1 else "samples were"
+        say(out, f"only {samples.number} {taken} taken", "warning: ")
 
 
 def _row(one: SeenLock) -> tuple[str, ...]:

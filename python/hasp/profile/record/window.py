@@ -62,10 +62,13 @@ class Window:
             return
         commands = self._commands.read() if self._commands else []
         due = self.seconds_left() == 0.0
-        if self._begun is None and ("start" in commands or due):
-            self._begin()
-        elif self._begun is not None and ("stop" in commands or due):
-            self.end()
+        if due:
+            commands.append("start" if self._begun is None else "stop")
+        for command in commands:
+            if command == "start" and self._begun is None:
+                self._begin()
+            elif command == "stop" and self._begun is not None:
+                self.end()
 
     def _begin(self) -> None:
         self._begun = time.monotonic()

@@ -9,6 +9,8 @@ from dataclasses import replace
 import pytest
 
 from hasp.profile.diagnosis.causes.cause import REMEDIES
+from hasp.profile.diagnosis.causes.facts import Facts
+from hasp.profile.diagnosis.causes.states import estimated
 from hasp.profile.diagnosis.causes.words import LONGEST
 from hasp.profile.diagnosis.diagnose import EVIDENCE, diagnose
 from hasp.profile.model.profile import Operation, Profile
@@ -16,7 +18,7 @@ from hasp.profile.report.headline import is_empty
 
 from .cases import CASES, EVERY, blocking, events, herd, never_released, running
 from .names import renamed
-from .parts import program, use
+from .parts import program, site, use
 
 NAMES = (
     "",
@@ -121,3 +123,13 @@ def test_a_short_run_lowers_the_confidence() -> None:
     profile = replace(running(), duration_ns=200_000_000)
     found = diagnose(profile)
     assert found.confidence.level == "medium"
+
+
+@pytest.mark.parametrize("partial", [{"skipped_ns": 0}, {"ended": False}])
+def test_cpu_time_that_was_not_read_yet_is_not_sleep(partial: dict[str, int]) -> None:
+    """A running thread's CPU time is read once a second, which a short part misses."""
+    waits = use(100_000, 50_000, 5_000, 5_000)
+    short = program(site(waits, held=None), cpu_ns=0)
+    assert estimated(Facts(short).sites[0]).asleep > 0
+    short = replace(short, **partial)  # type: ignore[arg-type]
+    assert estimated(Facts(short).sites[0]).asleep == 0

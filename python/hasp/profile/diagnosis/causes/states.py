@@ -16,6 +16,7 @@ from hasp.profile.model.profile import Operation
 
 LEAST_KNOWN = 0.1  # of the samples; missing ones count as running
 MOST_TAKEN = 0.95  # share of the CPU time
+UNREAD = 1e9  # ns; the recorder reads the CPU time of a running thread once a second
 SLEEPS = (
     *(HolderState.IO, HolderState.ASLEEP, HolderState.EVENT),
     *(HolderState.FAULT, HolderState.FUTEX, HolderState.OTHER),
@@ -87,9 +88,12 @@ def estimated(one: SiteFacts) -> State:
         return State(1.0, 0.0, 0.0, 0.0)
     off = 0.0
     granted = max(one.facts.granted or 1.0, 1 - MOST_TAKEN)  # by other programs
+    profile = one.facts.profile
+    partial = profile.skipped_ns is not None or not profile.ended
+    unread = UNREAD if partial else 0.0
     for thread in one.users:
         held = one.thread_use(thread.number).hold.total_ns
-        off += max(0.0, held - thread.cpu_ns / granted)
+        off += max(0.0, held - (thread.cpu_ns + unread) / granted)
     off = min(off / hold, 1.0)
     preempted = min(_preempted(one), off)
     waiting = min(_inner_waits(one) / hold, off - preempted)
