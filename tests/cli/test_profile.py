@@ -216,7 +216,7 @@ def test_a_static_program_in_a_script_is_reported(cli, script, tmp_path):
 
 
 def test_a_cleared_environment_is_reported(cli, script):
-    wrapper = script("env -i sleep 0.4; true")
+    wrapper = script("env -i sleep 3; true")
     finished = cli("profile", "--", wrapper)
     assert "ran without Hasp's library" in finished.stderr
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hasp.advise.report import print_forecast, print_proof, print_verdict
 from hasp.base.errors import EXIT_FINDING, EXIT_FINE, HaspError
 from hasp.base.output import STDOUT, note, write_json
 from hasp.base.signals import interrupt_on_signals
@@ -72,6 +73,7 @@ def advise_on_trace(options: Options) -> int:
 
 def advise_on_command(options: Options, settings: Settings) -> int:
     """Record a command, judge it, and prove the advice; returns the exit status."""
+    # Comparisons need the extra `study`; advice from a trace does not.
     from hasp.compare.recorded_run import recorded
 
     interrupt_on_signals()
@@ -105,6 +107,7 @@ def _proved(
     profile: Profile, verdict: Verdict, settings: Settings, options: Options
 ) -> Answer:
     """Compare the candidates, keep the proofs, and judge again with the results."""
+    # Comparisons need the extra `study`; advice from a trace does not.
     from hasp.advise import trial
     from hasp.advise.lock_proofs import lock_proofs
     from hasp.advise.planning import plan_of
@@ -136,6 +139,7 @@ def _interleaved(
     settings: Settings, verdict: Verdict, comparison: Comparison
 ) -> float | None:
     """Measure the gain from interleaving memory, if rule E5 needs it."""
+    # Comparisons need the extra `study`; advice from a trace does not.
     from hasp.advise.interleave import interleave_gain
 
     asked = any("interleave_gain" in item.missing for item in verdict.unknown)
@@ -146,8 +150,6 @@ def _interleaved(
 
 def deliver(answer: Answer, options: Options) -> int:
     """Print the results and write the files; returns the exit status."""
-    from hasp.advise.report import print_forecast, print_proof, print_verdict
-
     forecast = _forecast(answer, options)
     if options.plan:
         _write_plan(answer, options.plan)
@@ -172,6 +174,7 @@ def _record(answer: Answer, forecast: Forecast | None) -> dict[str, Any]:
     if answer.proof:
         record["proof"] = answer.proof.as_json()
     if forecast:
+        # Only --simulate needs these.
         from hasp.advise.forecast import as_json
 
         record["forecast"] = as_json(forecast)
@@ -182,6 +185,7 @@ def _forecast(answer: Answer, options: Options) -> Forecast | None:
     """Simulate the worst site; None without --simulate or without a site."""
     if not options.simulate:
         return None
+    # Only --simulate needs these.
     from hasp.advise.forecast import forecast
     from hasp.advise.trial import candidates
     from hasp.lab.simulate.machines import machine
@@ -199,6 +203,7 @@ def _forecast(answer: Answer, options: Options) -> Forecast | None:
 
 
 def _write_plan(answer: Answer, name: str) -> None:
+    # Only --plan needs these.
     from hasp.advise.planning import plan_of, unplanned
     from hasp.locks.site_plan.toml_file import save
 
