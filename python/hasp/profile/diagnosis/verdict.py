@@ -37,7 +37,7 @@ class SiteVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The whole answer."""
+    """The verdict on a program and its sites."""
 
     sentence: str
     evidence: tuple[str, ...]
