@@ -114,7 +114,7 @@ def judge(
     verdict: Mapping[str, Any],
     gains: Mapping[str, float],
 ) -> Judgement:
-    """Return what is right; `gains` are ratios of throughput by remedy, maybe empty."""
+    """Return the judgement; `gains` maps remedies to ratios of throughput."""
     cause, remedy = verdict.get("cause") or "", verdict.get("remedy") or ""
     right = cause in program.causes(threads)
     if not program.is_faulty(threads):

@@ -33,7 +33,7 @@ LOCK = re.compile(r"[\w./-]+\.(?:c|cpp):\d+ [^;,]*?(?=: |;|,|$)")
 
 
 def verdict_of(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the report's verdict, one that is only a sentence as the same record."""
+    """Return the report's verdict as a record, also if it is only a sentence."""
     verdict = report["verdict"]
     if isinstance(verdict, str):
         doubtful = any(DOUBT in hint for hint in report.get("hints", ()))

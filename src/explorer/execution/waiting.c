@@ -8,8 +8,8 @@
 
 enum { CLOCK_JUMPS = 2 };
 
-/* Returns whether the thread could read another value, somewhere that it has read since
- * its last relax(). */
+/* Returns true if the thread could read another value from a cell that it has read
+ * since its last relax(). */
 static bool changed_since_read(const struct thread *thread)
 {
     for (unsigned i = 0; i < thread->reads; i++)

@@ -28,7 +28,7 @@ struct order_cache {
         uint32_t count; /* not added to the record yet */
         bool often;
         uint8_t modes; /* that this thread has added to the record */
-        uint32_t gate; /* as in the record, or outdated: the record's became 0 */
+        uint32_t gate; /* that of the record, unless the record's has become 0 */
     } known[CACHED];
 };
 

@@ -105,7 +105,7 @@ class Executed:
     def _samples(
         self, site: int, holders: tuple[HolderFunction, ...]
     ) -> Iterator[Sample]:
-        """Yield the samples; their stacks end before the function that holds the lock."""
+        """Yield the samples; their stacks end before the function that holds it."""
         names = {one.function for one in holders}
         symbolizer = self._stacks.symbolizer
         for record in self._records[self._of == site]:

@@ -149,9 +149,8 @@ def _inside(profile: Profile, chosen: set[int]) -> dict[int, dict[int, float]]:
         one, other = profile.site_of(edge.outer), profile.site_of(edge.inner)
         if one and other and {one.number, other.number} <= chosen:
             pairs[one.number, other.number] += edge.count
-    below: dict[int, set[int]] = defaultdict(
-        set
-    )  # all sites nested inside one, directly or not
+    # All sites nested inside one, directly or not.
+    below: dict[int, set[int]] = defaultdict(set)
     accepted: dict[tuple[int, int], int] = {}
     for (outer, inner), count in pairs.most_common():
         if outer == inner or outer in below[inner]:
