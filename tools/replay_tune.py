@@ -129,7 +129,10 @@ def main() -> None:
     parser.add_argument("store", type=Path)
     parser.add_argument("--replays", type=int, default=200, metavar="N")
     options = parser.parse_args()
-    print("| program | runs | regret | of exhaustive search | behind it | within 5 % |")
+    print(
+        "| program | runs | regret | regret of exhaustive search "
+        "| behind it | within 5 % |"
+    )
     print("|---|---:|---:|---:|---:|---:|")
     close = 0
     everything = programs(options.store)

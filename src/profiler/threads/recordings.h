@@ -68,7 +68,7 @@ struct recording {
     uint32_t window_timed;
     uint64_t window_began;               /* ns of the thread's CPU time */
     uint64_t window_ticks;               /* overhead of timing since then */
-    int32_t skip;                        /* record_here.skip, while inside */
+    int32_t skip;                        /* saves record_here.skip while inside */
     uint64_t section_ended, timed_until; /* ticks */
     struct trace_site_stats *failing;    /* site of the last trylock */
     uint32_t failing_run;                /* its failures in a row */

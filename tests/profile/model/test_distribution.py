@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the quantiles of distributions against the durations themselves, and sums."""
+"""Compares the quantiles of distributions with the durations; adds distributions."""
 
 from __future__ import annotations
 

@@ -167,8 +167,12 @@ def _value(parts: Parsed, unit: str) -> float:
     if parts.unit not in units and not (unit == "ns" and parts.value == 0):
         wanted = ", ".join(name or "none" for name in units)
         raise HaspError(
-            f"--fail-if {parts.text!r}: {parts.unit or 'no unit'} does not fit "
-            f"{parts.name}",
+            f"--fail-if {parts.text!r}: "
+            + (
+                f"{parts.unit} is not a unit of {parts.name}"
+                if parts.unit
+                else f"{parts.name} needs a unit"
+            ),
             f"its units: {wanted}; {EXAMPLE}",
         )
     return parts.value * units.get(parts.unit, 1)
