@@ -7,7 +7,7 @@ from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import PART
 from hasp.profile.diagnosis.causes.states import State, state_of
-from hasp.profile.diagnosis.causes.words import call, share, time
+from hasp.profile.diagnosis.causes.words import call, frames, share, time
 from hasp.profile.model.holding import HolderState
 
 # The words of the remedy for each kind of system call.
@@ -82,7 +82,7 @@ def _evidence(one: SiteFacts, state: State) -> list[str]:
     said = f"holders sleep for {share(state.asleep)} of the time they hold it and run "
     lines = [f"{said}for {share(state.running)}, {how}"]
     if state.sleep and state.sleep.stack:
-        frames = [frame.function for frame in state.sleep.stack[:4] if frame.function]
-        if frames:
-            lines.append(f"they sleep in {' < '.join(frames)}")
+        stack = frames(state.sleep.stack)
+        if stack:
+            lines.append(f"they sleep in {stack}")
     return lines

@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 from hasp.base.durations import format_duration
+from hasp.profile.model.naming import is_library
+from hasp.profile.symbols.frame import Frame, Stack
 
 LONGEST = 160  # characters of a verdict
 LONGEST_FUNCTION = 32  # characters
 ADDRESS = re.compile(r"\+0x[0-9a-f]+$")  # a place without a function's name
+INTERNAL = re.compile(r"^(?:__GI_)?_*(?:libc_)?(?=.)")  # prefixes of glibc's own names
+FRAMES = 4  # functions of a stack in a line of evidence
 SHORTEST_NAME = 24  # characters of a lock's name that remain in any case
 
 
@@ -48,6 +53,21 @@ def call(function: str) -> str:
     if ADDRESS.search(function):
         return f"code at {shorten(function, LONGEST_FUNCTION)}"
     return f"{shorten(function, LONGEST_FUNCTION)}()"
+
+
+def frames(stack: Stack) -> str:
+    """Return the innermost functions, without repetitions: `write < put < main`."""
+    named = (plain(frame) for frame in stack if frame.function)
+    return " < ".join([name for name, _ in groupby(named)][:FRAMES])
+
+
+def plain(frame: Frame) -> str:
+    """Return a function as programs call it: `recv` for glibc's `__libc_recv`."""
+    name = frame.function
+    glibc = is_library(frame) or name.startswith(("__libc_", "__GI_"))
+    if not glibc or not name.isidentifier() or name.startswith("_Z"):
+        return name
+    return INTERNAL.sub("", name)
 
 
 def within(function: str) -> str:

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""The words of the sentences and the evidence."""
+
+from __future__ import annotations
+
+import pytest
+from profile_samples import stack
+
+from hasp.profile.diagnosis.causes.words import frames
+
+
+@pytest.mark.parametrize(
+    ("functions", "words"),
+    [
+        (("__libc_recv", "__libc_recv", "write_log", "write_log"), "recv < write_log"),
+        (("__libc_recv", "recv", "", "main"), "recv < main"),
+        (("__GI___libc_write", "put"), "write < put"),
+        (("_Z3putv", "__own", "main"), "_Z3putv < __own < main"),
+        (("a", "b", "a", "b", "c"), "a < b < a < b"),
+    ],
+)
+def test_frames_are_plain_and_not_repeated(
+    functions: tuple[str, ...], words: str
+) -> None:
+    assert frames(stack(*(f"{name} x.c:1" for name in functions))) == words
+
+
+def test_names_of_the_c_library_have_no_underscores() -> None:
+    assert frames(stack("__poll poll.c:29", module="libc.so.6")) == "poll"
