@@ -34,7 +34,8 @@ def ranked(facts: Facts) -> tuple[Cause, ...]:
 
 def _costs(facts: Facts) -> list[Cause]:
     """Return the best cause of each site, the largest saving first."""
-    sites = sorted(facts.sites, key=lambda one: -one.wait_ns)[:MOST_SITES]
+    sites = [one for one in facts.sites if not one.is_gate]
+    sites = sorted(sites, key=lambda one: -one.wait_ns)[:MOST_SITES]
     conditions = [(one, of_condition(one)) for one in conditions_of(facts)]
     costs = []
     for one in sites:

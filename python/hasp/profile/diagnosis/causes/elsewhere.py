@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from hasp.profile.diagnosis.causes import gate
 from hasp.profile.diagnosis.causes.cause import Cause
-from hasp.profile.diagnosis.causes.facts import Facts
+from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MATTERS, PART
-from hasp.profile.diagnosis.causes.words import share
+from hasp.profile.diagnosis.causes.words import call, share, time
 
 
 def detect(facts: Facts) -> Cause:
@@ -55,7 +56,9 @@ def not_locks(facts: Facts) -> Cause:
     """Return the cause of programs whose threads hardly wait for locks."""
     cpus = max(facts.profile.cpus, 1)
     waited = share(facts.waited)
-    top = max(facts.sites, key=lambda one: one.wait_ns, default=None)
+    gates = [one for one in facts.sites if one.is_gate]
+    locks = [one for one in facts.sites if not one.is_gate]
+    top = max(locks, key=lambda one: one.wait_ns, default=None)
     most = f", most for {top.name}" if top and top.wait_ns else ""
     busy = facts.running / cpus
     if busy >= 1 - PART:
@@ -81,8 +84,18 @@ def not_locks(facts: Facts) -> Cause:
         (
             f"the threads used {facts.running:.1f} of {cpus} CPUs while they were busy"
             f"{most}",
+            *(_gate(one) for one in gates[:1]),
             *_blind(facts),
         ),
+    )
+
+
+def _gate(one: SiteFacts) -> str:
+    number = gate.waiting(one.site)
+    idle = f"{number} threads" if number != 1 else "a thread"
+    return (
+        f"{one.name} is a gate: {call(one.holder)} keeps {idle} idle with it, "
+        f"{time(one.wait_mean)} each time"
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hasp.locks.native import REFERENCE
+from hasp.profile.diagnosis.causes import gate, pending
 from hasp.profile.diagnosis.causes.holders import Part, holder_of, parts_of
 from hasp.profile.diagnosis.causes.limits import (
     FEW_SAMPLES,
@@ -176,6 +177,8 @@ class SiteFacts:
     @property
     def each_hold(self) -> float:
         """The mean hold in ns, of the function with the longest holds if known."""
+        if unrecorded := pending.each_ns(self.site, self.facts.profile):
+            return unrecorded
         holders = self.site.holders
         mean = holders[0].mean_ns if holders else None
         return mean or self.hold_mean
@@ -188,6 +191,10 @@ class SiteFacts:
     @cached_property
     def holder(self) -> str:
         """The function that holds the locks longest; "" if it is not known."""
+        if pending.asleep_ns(self.site, self.facts.profile) and (
+            outermost := pending.holder(self.site)
+        ):
+            return outermost
         return holder_of(self.site, self.parts)
 
     @cached_property
@@ -198,6 +205,11 @@ class SiteFacts:
             key=lambda lock: (lock.wait_ns, lock.acquisitions),
             default=None,
         )
+
+    @cached_property
+    def is_gate(self) -> bool:
+        """True if a thread holds the locks on purpose, to keep others idle."""
+        return gate.is_gate(self.site, self.facts.profile)
 
     def thread_use(self, number: int) -> SiteStats:
         """Return the statistics of one thread."""
@@ -316,8 +328,8 @@ class Facts:
 
     @cached_property
     def waited(self) -> float:
-        """The share of the program's time that threads waited for locks."""
-        return self.share(sum(one.wait_ns for one in self.sites))
+        """The share of the program's time that threads waited for locks, not gates."""
+        return self.share(sum(one.wait_ns for one in self.sites if not one.is_gate))
 
     @cached_property
     def running(self) -> float:

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Locks that a thread holds on purpose, to keep other threads idle.
+
+Redis's main thread holds a mutex of each I/O thread while there is no work for them.
+Threads that wait so rarely and for so long are idle, as if they waited for a condition.
+"""
+
+from __future__ import annotations
+
+from hasp.profile.diagnosis.causes import pending
+from hasp.profile.diagnosis.causes.limits import PART
+from hasp.profile.model.profile import Profile, Site
+
+RARE = 1.0  # waits per second of each waiting thread
+WHOLE = 0.75  # of the run, in one wait
+
+
+def is_gate(site: Site, profile: Profile) -> bool:
+    """Return true if threads wait rarely, and each time for much of the run.
+
+    Several recorded holds may add up to a long wait. If the holder sleeps for longer
+    than all of them, it was a single one, and a part of the run suffices.
+    """
+    use = site.total
+    seconds = profile.duration_ns / 1e9
+    if use is None or not 0 < use.contended < RARE * seconds * max(waiting(site), 1):
+        return False
+    least = PART if pending.asleep_ns(site, profile) else WHOLE
+    return (use.wait.mean_ns or 0.0) >= least * profile.duration_ns
+
+
+def waiting(site: Site) -> int:
+    """Return the number of threads that waited."""
+    return sum(
+        any(stats.contended for stats in by_operation.values())
+        for by_operation in site.threads.values()
+    )
