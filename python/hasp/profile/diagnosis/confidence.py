@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
-from hasp.profile.diagnosis.causes.limits import FEW
+from hasp.profile.diagnosis.causes.limits import DISTURBED, FEW
 from hasp.profile.diagnosis.causes.words import share, time
 
 # Shorter runs have less than a hundred samples of the holders.
 SHORT = 1e9  # ns
-# The smallest share of the usable CPU time that the threads got in a quiet run.
-DISTURBED = 0.75
 # The largest share of the program's time that recording may take.
 COSTLY = 0.1
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy
 
 from hasp.locks.native import REFERENCE
+from hasp.profile.diagnosis.cpu_time import cpu_time
 from hasp.profile.diagnosis.rules import Rules
 from hasp.profile.model.distribution import Distribution
 from hasp.profile.model.profile import Kind, Lock, Profile, Site, SiteStats, sum_of
@@ -75,7 +76,7 @@ def gain(
     cost = _Cost(profile, site, rules)
     # Subtract the cost of recording, which slowed down everything else.
     plain = max(LEAST_PLAIN, 1 - profile.overhead.share)
-    cpu_ns = sum(thread.cpu_ns for thread in profile.threads)
+    cpu_ns = cpu_time(profile)
     free_ns = _free(site, use, hottest, profile)
     free_ns += cost.remote(use) + cost.disturbing(use)
     spent = cost.of(use) + cost.remote(use)
@@ -109,7 +110,7 @@ class Busy:
     ready_share: float | None  # of the CPUs, the threads that could use them
     cpus: int
 
-    def granted(self, cpu_ns: int) -> float:
+    def granted(self, cpu_ns: float) -> float:
         """Return the share of ready time that the threads spent running."""
         wanted = (self.ready_share or 0.0) * self.cpus * self.ns
         return min(1.0, max(1 - MOST, cpu_ns / wanted)) if wanted else 1.0

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy
 
+from hasp.profile.diagnosis.cpu_time import cpu_time
 from hasp.profile.diagnosis.features import Features, SiteFeatures
 from hasp.profile.diagnosis.gain import busy, gain
 from hasp.profile.diagnosis.greed import greed_at
@@ -132,10 +133,7 @@ def spinning_share(profile: Profile) -> float:
 
 
 def _cpu_time(profile: Profile) -> float | None:
-    cpu = sum(thread.cpu_ns for thread in profile.threads)
-    if not cpu and profile.process_samples:
-        cpu = profile.process_samples[-1].cpu_ns
-    return float(cpu) if cpu else None
+    return cpu_time(profile) or None
 
 
 def _runnable(profile: Profile) -> float | None:

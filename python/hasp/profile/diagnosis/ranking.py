@@ -9,7 +9,7 @@ from hasp.profile.diagnosis.causes import catalogue, elsewhere
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import ConditionFacts, conditions_of
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
-from hasp.profile.diagnosis.causes.limits import MATTERS, MOST, PART
+from hasp.profile.diagnosis.causes.limits import DISTURBED, MATTERS, MOST, PART, SMALL
 from hasp.profile.model.profile import Operation
 
 MOST_SITES = 200  # sites that are examined, those with the longest waits
@@ -24,12 +24,20 @@ def ranked(facts: Facts) -> tuple[Cause, ...]:
     stuck = {cause.site for cause in faults if cause.id == "stuck"}
     found = [cause for cause in _costs(facts) if cause.site not in stuck]
     costs = [cause for cause in found if cause.saves >= MATTERS]
+    if costs and not faults and drowned(facts, costs[0]):
+        return (elsewhere.detect(facts), *costs)
     if faults or costs:
         return (*faults, *costs)
     # Threads wait long, but the CPUs are full: the locks are not ruled out.
     if facts.waited >= PART and found:
         return tuple(found[:1])
     return (elsewhere.detect(facts),)
+
+
+def drowned(facts: Facts, largest: Cause) -> bool:
+    """Return true if other programs cost more than the largest saving."""
+    granted = facts.granted
+    return granted is not None and granted < DISTURBED and largest.saves < SMALL
 
 
 def _costs(facts: Facts) -> list[Cause]:

@@ -22,6 +22,7 @@ from hasp.profile.diagnosis.causes.limits import (
     PART,
     SLICE,
 )
+from hasp.profile.diagnosis.cpu_time import cpu_time
 from hasp.profile.diagnosis.gain import busy
 from hasp.profile.model.distribution import NOTHING, Distribution
 from hasp.profile.model.profile import (
@@ -270,10 +271,7 @@ class Facts:
     @cached_property
     def cpu_ns(self) -> float:
         """The CPU time of all threads."""
-        cpu = sum(thread.cpu_ns for thread in self.profile.threads)
-        if not cpu and self.profile.process_samples:
-            cpu = self.profile.process_samples[-1].cpu_ns
-        return float(cpu)
+        return cpu_time(self.profile)
 
     @cached_property
     def useful_ns(self) -> float:

@@ -16,6 +16,11 @@ MOST = 0.5
 # A part of a hold or wait that is worth reporting in addition to another part.
 PART = 0.25
 
+# The smallest share of the usable CPU time that the threads got in a quiet run.
+DISTURBED = 0.75
+# In a disturbed run, a smaller saving may come from the disturbance.
+SMALL = 0.1
+
 # ---- ratios
 
 # A hold this many times as long as nearly all others has a different reason.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES
+from hasp.profile.diagnosis.cpu_time import is_stale
 from hasp.profile.model.holding import HolderState, Holding, StateShare
 from hasp.profile.model.profile import Operation
 
@@ -88,9 +89,7 @@ def estimated(one: SiteFacts) -> State:
         return State(1.0, 0.0, 0.0, 0.0)
     off = 0.0
     granted = max(one.facts.granted or 1.0, 1 - MOST_TAKEN)  # by other programs
-    profile = one.facts.profile
-    partial = profile.skipped_ns is not None or not profile.ended
-    unread = UNREAD if partial else 0.0
+    unread = UNREAD if is_stale(one.facts.profile) else 0.0
     for thread in one.users:
         held = one.thread_use(thread.number).hold.total_ns
         off += max(0.0, held - (thread.cpu_ns + unread) / granted)

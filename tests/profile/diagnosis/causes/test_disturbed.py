@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Programs that share the CPUs with others, and CPU times that are out of date."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hasp.profile.diagnosis.causes.facts import Facts
+from hasp.profile.diagnosis.diagnose import diagnose
+from hasp.profile.model.profile import Profile
+
+from .parts import MS, US, program, site, use
+
+
+@pytest.mark.parametrize("stale", [{"skipped_ns": 0}, {"ended": False}])
+def test_cpu_time_that_was_not_read_was_not_taken_by_others(
+    stale: dict[str, int],
+) -> None:
+    """Each second of the ten, the process used both CPUs."""
+    waits = use(100_000, 50_000, 50 * US, 90 * US)
+    short = program(site(waits), runnable=2, cpu_ns=50 * MS)
+    assert (Facts(short).granted or 1) < 0.1
+    short = replace(short, **stale)  # type: ignore[arg-type]
+    assert Facts(short).granted == pytest.approx(1.0)
+    assert not any("other programs" in line for line in diagnose(short).evidence)
+
+
+def small(runnable: int) -> Profile:
+    """Return a program that waits for a lock for about 6 % of its time."""
+    return program(site(use(20_000, 5000, 240 * US, 60 * US)), runnable=runnable)
+
+
+def test_a_small_saving_does_not_lead_in_a_disturbed_run() -> None:
+    found = diagnose(small(runnable=4))
+    assert found.lead.id == "not-locks", found.sentence
+    assert len(found.others) == 1
+    assert found.evidence[-1].startswith("also: db.c:88")
+    assert diagnose(small(runnable=1)).lead.id == "long-section"
