@@ -67,6 +67,7 @@ def test_nothing_to_resume_is_an_error(tune: Tune) -> None:
     found = tune(*FEW, "--resume", "--store", "absent.jsonl")
     assert found.status == 2
     assert "absent.jsonl does not exist" in found.errors
+    assert not (found.folder / "absent.jsonl").exists()
 
 
 def test_thread_counts_race_as_well(tune: Tune) -> None:

@@ -45,8 +45,8 @@ that could still be the best. The race ends when the best is known: with 95 %
 confidence, no candidate is more than 5 % better. It also ends when the budget is
 spent, or with Ctrl-C, and then says what is proven and what is not.
 
-exit status: 0 fine; 1 when no candidate works or keeps the requirements; 2 when nothing
-could be measured, with the reason; 130 after Ctrl-C, with the best so far.
+exit status: 0 success; 1 no candidate works or meets the requirements; 2 nothing could
+be measured, and the message gives the reason; 130 after Ctrl-C, with the best so far.
 """
 
 
@@ -63,7 +63,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="time to spend, recording included (default: 5m)",
     )
-    add("--runs", dest="most", type=positive, metavar="N", help="runs to spend")
+    add(
+        "--runs",
+        dest="most",
+        type=positive,
+        metavar="N",
+        help="runs to spend, those of a resumed race included",
+    )
     add(
         "--for",
         dest="objective",
@@ -80,6 +86,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add("--no-plans", action="store_true", help="race locks only")
     add_single_run_options(parser, "10 times the first run")
+    _add_outputs(parser)
+    parser.set_defaults(timeout=None, runs=1, warmup=0)
+    parser.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="COMMAND", help=argparse.SUPPRESS
+    )
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
     outputs = parser.add_argument_group("results")
     add_json_option(parser)
     add = outputs.add_argument
@@ -106,10 +120,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"record into FILE (default: {DEFAULT_TRACE})",
     )
     add("--trace", metavar="FILE", help="do not record, use this trace of the program")
-    parser.set_defaults(timeout=None, runs=1, warmup=0)
-    parser.add_argument(
-        "command", nargs=argparse.REMAINDER, metavar="COMMAND", help=argparse.SUPPRESS
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -148,7 +158,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _options(arguments: argparse.Namespace) -> Options:
     from hasp.cli.measuring import settings_of
-    from hasp.locks.selection import select
+    from hasp.locks.selection import ALL, select
     from hasp.tune.objective import objective_of
     from hasp.tune.options import Options
     from hasp.tune.requirement import parse_requirement
@@ -172,6 +182,8 @@ def _options(arguments: argparse.Namespace) -> Options:
         store=Path(arguments.store),
         resume=arguments.resume,
         adapt_timeout=adapt,
+        locks_given=arguments.locks != ALL,
+        seed_given=arguments.seed is not None,
     )
 
 

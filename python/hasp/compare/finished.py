@@ -60,7 +60,7 @@ def with_figures(run: Run, finished: Finished, metrics: Sequence[Metric]) -> Run
             continue
         if value is None:
             last = finished.last_words()
-            detail = f"its output contains no match of {metric.pattern!r}"
+            detail = f"its output contains no match of {metric.pattern}"
             detail += f", which ends with: {last}" if last else ", which is empty"
             return dataclasses.replace(run, outcome=record.NO_FIGURE, detail=detail)
         figures[metric.name] = value

@@ -10,11 +10,17 @@ from hasp.base.errors import HaspError
 from hasp.base.output import note
 from hasp.compare import run_record as record
 from hasp.compare.recorder import Recorder
-from hasp.compare.run import ComparisonRunner
+from hasp.compare.run import REMEDIES, ComparisonRunner
 from hasp.compare.settings import Settings
 from hasp.locks.native import REFERENCE
 from hasp.profile.model.build import load_keeping_symbols
 from hasp.profile.model.profile import Profile
+
+WITHOUT_HASP = "run it without Hasp first; if it works, try `hasp profile` on it"
+
+
+class RecordingHung(HaspError):
+    """The recorded command did not end in time."""
 
 
 def recorded(
@@ -22,7 +28,8 @@ def recorded(
 ) -> Profile:
     """Record one run of the command under glibc's locks; returns its profile.
 
-    If there is a server, the server is recorded.
+    If there is a server, the server is recorded. Raises RecordingHung if the command
+    does not end within the time-out, and HaspError if it fails or takes no locks.
     """
     where = "" if threads is None else f" with {threads} threads"
     note(f"recording a run{where} into {trace}")
@@ -34,9 +41,10 @@ def recorded(
     with ComparisonRunner(once, recorder=recorder) as runner:
         run = runner.run(1, once.cells[0])
     if run.outcome != record.OK:
-        raise HaspError(
+        kind = RecordingHung if run.outcome == record.HUNG else HaspError
+        raise kind(
             f"the command failed while it was recorded: {run.detail}",
-            "try `hasp profile` on it, then `hasp advise TRACE`",
+            REMEDIES.get(run.outcome, WITHOUT_HASP),
         )
     traces = recorder.traces()
     if not traces:

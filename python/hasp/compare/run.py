@@ -37,6 +37,15 @@ FAILURES_UNTIL_GIVEN_UP = 2
 SERVER_GRACE = 10.0  # seconds that a server gets to terminate in order
 
 
+# What the user can do about a command that fails without Hasp.
+REMEDIES = {
+    record.HUNG: "give it less work, or more time with --timeout",
+    record.DIFFERENT: "let --check accept the output without Hasp",
+    record.NO_FIGURE: "correct --metric, or let the program print the figure",
+    record.SERVER_FAILED: "correct --server or --ready",
+}
+
+
 class ReferenceFailed(HaspError):
     """The command does not work without Hasp, so there is nothing to compare."""
 
@@ -150,13 +159,7 @@ class ComparisonRunner:
     def _refuse_if_reference(self, run: Run) -> None:
         if run.lock != REFERENCE or run.threads in self._reference_passed:
             return
-        remedies = {
-            record.HUNG: "give it less work, or more time with --timeout",
-            record.DIFFERENT: "let --check accept the output without Hasp",
-            record.NO_FIGURE: "correct --metric, or let the program print the figure",
-            record.SERVER_FAILED: "correct --server or --ready",
-        }
-        remedy = remedies.get(run.outcome, "make it work without Hasp first")
+        remedy = REMEDIES.get(run.outcome, "make it work without Hasp first")
         threads = f" with {run.threads} threads" if run.threads else ""
         raise ReferenceFailed(
             f"the command does not work without Hasp{threads}: {run.detail}", remedy

@@ -136,7 +136,7 @@ def load(path: Path) -> Comparison:
     except ValueError:
         lines = []
     try:
-        return _comparison([line for line in lines if isinstance(line, dict)])
+        return comparison_of([line for line in lines if isinstance(line, dict)])
     except (LookupError, TypeError, ValueError, AttributeError):
         raise HaspError(
             f"{path} is not a file of results of this version of `hasp compare`",
@@ -144,8 +144,11 @@ def load(path: Path) -> Comparison:
         ) from None
 
 
-def _comparison(lines: list[dict[str, Any]]) -> Comparison:
-    """Raises a built-in error if `Writer` cannot have written the lines."""
+def comparison_of(lines: list[dict[str, Any]]) -> Comparison:
+    """Return the comparison in the records of a file.
+
+    Raises a built-in error if `Writer` cannot have written them.
+    """
     (header, *_) = [line for line in lines if line.get("kind") == "comparison"]
     if header["schema"] != SCHEMA:
         raise ValueError(header["schema"])

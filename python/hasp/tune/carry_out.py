@@ -14,7 +14,6 @@ from hasp.base.durations import format_duration
 from hasp.base.errors import HaspError, Interrupted
 from hasp.base.output import note
 from hasp.compare.comparison import new_comparison
-from hasp.compare.recorded_run import recorded
 from hasp.compare.run import ComparisonRunner
 from hasp.compare.run_record import Run
 from hasp.compare.settings import Cell, Settings
@@ -24,13 +23,20 @@ from hasp.locks.native import REFERENCE
 from hasp.locks.site_plan.model import SitePlan
 from hasp.profile.diagnosis import advise
 from hasp.profile.diagnosis.diagnose import diagnose
-from hasp.profile.model.build import load_keeping_symbols
-from hasp.profile.model.profile import Profile, Site
+from hasp.profile.model.profile import Site
 from hasp.tune.contest import Contest
 from hasp.tune.options import Options
 from hasp.tune.progress import RaceDisplay
+from hasp.tune.recording import recording
 from hasp.tune.site_plans import plans_of, sites_that_matter
-from hasp.tune.store import load_plans, load_race, save_plans
+from hasp.tune.store import (
+    Claim,
+    Earlier,
+    drop_incomplete_line,
+    load_race,
+    save_plans,
+    settle_timeout,
+)
 
 PROVEN, BUDGET, RUNS = "proven", "budget", "runs"
 INTERRUPTED, NOTHING_LEFT = "interrupted", "nothing left"
@@ -72,19 +78,27 @@ class _Race:
         self.contest: Contest
         self.writer: Writer
         self.number = 0  # of the round
+        self.adapt_timeout = options.adapt_timeout
 
     def run(self) -> Outcome:
+        with Claim(self.options.store) as claim:
+            return self._run(claim)
+
+    def _run(self, claim: Claim) -> Outcome:
         options = self.options
         locks = fitting(options.settings)
         settings = dataclasses.replace(options.settings, locks=tuple(locks))
-        _refuse_single(settings)
-        rounds: list[list[Run]] = []
+        earlier = None
         if options.resume:
-            comparison, rounds = load_race(options.store, settings)
-            settings = comparison.settings
+            earlier = load_race(
+                options.store, settings, locks_given=options.locks_given
+            )
+            settings = self._resumed_settings(earlier)
+            comparison = earlier.comparison
         else:
             comparison = new_comparison(settings)
-        profile = self._profile(settings)
+        _refuse_single(settings)
+        profile = recording(options, settings)
         verdict = diagnose(profile).sentence if profile.sites else ""
         if verdict and not options.recorded:
             note(verdict)
@@ -99,9 +113,18 @@ class _Race:
             tolerance=options.tolerance,
         )
         self._refuse_few_runs()
-        self.runner = ComparisonRunner(settings)
+        self.runner = ComparisonRunner(
+            dataclasses.replace(
+                settings, timeout_s=min(settings.timeout_s, options.budget_s)
+            )
+        )
+        if earlier is None:
+            claim.keep_earlier()
+        else:
+            drop_incomplete_line(options.store, earlier)
         self.writer = Writer(str(options.store), append=options.resume)
-        self._repeat(rounds)
+        if earlier is not None:
+            self._repeat(earlier)
         resumed = len(comparison.runs)
         try:
             ended, status = self._rounds(), 0
@@ -114,13 +137,28 @@ class _Race:
         seconds = time.monotonic() - self.began
         return Outcome(self.contest, ended, seconds, verdict, resumed, status)
 
-    def _profile(self, settings: Settings) -> Profile:
-        if self.options.recorded or (
-            self.options.resume and self.options.trace.exists()
-        ):
-            return load_keeping_symbols(self.options.trace)
-        most = max(settings.threads, key=lambda count: count or 0)
-        return recorded(settings, most, self.options.trace, sample=True)
+    def _resumed_settings(self, earlier: Earlier) -> Settings:
+        """Return the settings to continue with, with a note on each that changed.
+
+        Raises HaspError if the earlier runs leave none of --runs.
+        """
+        options, old = self.options, earlier.comparison.settings
+        done, most = len(earlier.runs), options.most_runs
+        if most is not None and most <= done:
+            raise HaspError(
+                f"--runs {most} includes the {done} runs of the earlier race",
+                f"give it more than --runs {done}, or leave out --runs",
+            )
+        if most is not None:
+            note(f"--runs {most} includes the {done} runs of the earlier race")
+        if options.seed_given and options.settings.seed != old.seed:
+            note(f"--seed {options.settings.seed} orders only the further runs")
+        timeout, self.adapt_timeout = settle_timeout(
+            old.timeout_s, options.settings.timeout_s, adapt=options.adapt_timeout
+        )
+        if timeout != old.timeout_s:
+            note(f"--timeout {timeout:g}s applies only to the further runs")
+        return dataclasses.replace(old, timeout_s=timeout)
 
     def _refuse_few_runs(self) -> None:
         most = self.options.most_runs
@@ -131,13 +169,17 @@ class _Race:
                 f"give it --runs {first} or more, or fewer --locks",
             )
 
-    def _repeat(self, rounds: Sequence[Sequence[Run]]) -> None:
+    def _repeat(self, earlier: Earlier) -> None:
         """Judge the rounds of an earlier race again, in their order."""
-        if rounds:
-            self._add_plans(load_plans(self.options.store))
-        for runs in rounds:
+        if earlier.rounds:
+            self._add_plans(earlier.plans)
+        for runs in earlier.rounds:
             self.contest.record(runs)
             self.number = max(self.number, runs[-1].block)
+        for run in earlier.runs:
+            if run.lock == REFERENCE and run.measured and run.wall_s:
+                self._set_timeout(run.wall_s)
+                break
 
     def _rounds(self) -> str:
         """Run rounds until the end of the race; return why it ended."""
@@ -210,7 +252,11 @@ class _Race:
                 f"{format_duration(seconds)}, the first round has {size}",
                 f"give it --budget {math.ceil(3 * needed)}s, or fewer --locks",
             )
-        if self.options.adapt_timeout:
+        self._set_timeout(seconds)
+
+    def _set_timeout(self, seconds: float) -> None:
+        """Adapt the time-out to a run under glibc, unless the user has set it."""
+        if self.adapt_timeout:
             limit = max(SHORTEST_TIMEOUT, SLOWEST * seconds)
             limit = min(limit, self.runner.settings.timeout_s)
             self.runner.settings = dataclasses.replace(

@@ -29,4 +29,6 @@ class Options:
     store: Path = Path("hasp.tune.jsonl")
     resume: bool = False
     adapt_timeout: bool = True  # to the time of the reference
+    locks_given: bool = False  # by the user, not by default
+    seed_given: bool = False
     tolerance: float = TOLERANCE

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import shlex
+import statistics
 from pathlib import Path
 from textwrap import fill
 
@@ -26,6 +27,7 @@ from hasp.tune.answer import FAILED, NOT_RUN, Answer, Row, measures_of
 from hasp.tune.carry_out import BUDGET, INTERRUPTED, NOTHING_LEFT, PROVEN, RUNS
 
 MOST_NAMES = 6
+SHORTEST_RUN = 0.2  # seconds: shorter runs differ mostly by how the program starts
 
 
 def name_of(answer: Answer, cell: Cell) -> str:
@@ -185,10 +187,27 @@ def lines_of(answer: Answer, plan: Path | None) -> list[str]:
     ]
     for doubt in host_doubts(answer.contest.comparison):
         found.append(f"warning: {doubt.words}")
+    found += short_runs(answer)
     use = command_line(answer, plan)
     if use:
         found.append(f"Use it:\n    {use}")
     return [line for line in found if line]
+
+
+def short_runs(answer: Answer) -> list[str]:
+    """A warning if starting the program is a large part of a run; else nothing."""
+    times_s = [
+        run.wall_s
+        for run in answer.contest.comparison.runs
+        if run.measured and run.lock == REFERENCE and run.wall_s
+    ]
+    usual = statistics.median(times_s) if times_s else math.inf
+    if usual >= SHORTEST_RUN:
+        return []
+    return [
+        f"warning: a run takes only {format_duration(usual)}, much of it for starting "
+        f"the program; give it work for {SHORTEST_RUN:g} s or more"
+    ]
 
 
 def markdown(answer: Answer, plan: Path | None) -> str:

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""The messages of `hasp tune` name the input and the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tune.conftest import Tuned
+
+FEW = ("--locks", "mcs-park,spinbit,mutexee,u-scl,futex", "--no-plans")
+Tune = Callable[..., Tuned]
+
+
+def test_the_budget_limits_the_recording(tune: Tune, rates: Path) -> None:
+    rates.write_text("glibc 0\n")  # never ends
+    found = tune(*FEW, "--budget", "1s")
+    assert found.status == 2
+    assert "the budget of 1.00 s is spent" in found.errors
+    assert "--budget" in found.errors.splitlines()[-1]
+
+
+def test_a_metric_that_is_missing_is_to_be_corrected(tune: Tune) -> None:
+    found = tune(*FEW, "--metric", r"speed (\d+)")
+    assert found.status == 2
+    assert r"no match of speed (\d+)," in found.errors
+    assert "correct --metric" in found.errors
+
+
+def test_a_program_that_fails_is_to_be_run_without_hasp(
+    tune: Tune, rates: Path
+) -> None:
+    rates.unlink()  # the program crashes
+    found = tune(*FEW)
+    assert found.status == 2
+    assert "run it without Hasp first" in found.errors
+
+
+def test_short_runs_get_advice(tune: Tune) -> None:
+    found = tune(*FEW, "--runs", "8")
+    assert "warning: a run takes only" in found.text
+    assert "give it work for 0.2 s or more" in " ".join(found.text.split())
