@@ -42,12 +42,15 @@ def exact(acquisitions: int, wait: float, hold: float) -> SiteStats:
     )
 
 
-def shared_lock(threads: int, outside: int, hold: int, name="log.c:6 &log_mu", **kind):
+def shared_lock(
+    threads: int, outside: int, hold: int, name="log.c:6 &log_mu", at_once=1, **kind
+):
     """Return a profile of threads that alternate between work and one lock.
 
-    The recorded throughput is that of a closed system without variation.
+    The recorded throughput is that of a closed system without variation, in which
+    `at_once` threads may hold the lock.
     """
-    cycle = max(outside + hold, threads * hold)
+    cycle = max(outside + hold, threads * hold // at_once)
     each = DURATION // cycle
     mine = exact(each, cycle - outside - hold, hold)
     total = exact(threads * each, cycle - outside - hold, hold)
@@ -143,14 +146,16 @@ def test_the_cpus_limit(report):
 
 
 def test_readers_do_not_wait_for_each_other(report):
-    made = shared_lock(8, 2 * MS, MS, name="cache.c:9 &cache", kind=Kind.RWLOCK)
+    cache = {"name": "cache.c:9 &cache", "kind": Kind.RWLOCK}
+    made = shared_lock(8, 2 * MS, MS, at_once=8, **cache)
     lock = made.sites[0]
     reads = {Operation.READ: lock.stats[Operation.WRITE]}
     mine = {t: {Operation.READ: u[Operation.WRITE]} for t, u in lock.threads.items()}
     reading = replace(made, sites=(replace(lock, stats=reads, threads=mine),))
     found = gain(report, reading, "cache remove")
     assert found["throughput"] == pytest.approx(1.0, abs=0.02)
-    assert gain(report, made, "cache remove")["throughput"] > 2
+    writing = shared_lock(8, 2 * MS, MS, **cache)
+    assert gain(report, writing, "cache remove")["throughput"] > 2
 
 
 def test_an_inner_lock_counts_inside_the_outer_one(report):
@@ -256,3 +261,27 @@ def test_an_unused_lock_cannot_be_predicted(report):
     status, _, err = report(made, "--what-if", "quiet remove")
     assert status == 2
     assert "too few acquisitions" in err
+
+
+def test_a_simulation_unlike_the_record_predicts_nothing(report):
+    """Threads that held the lock much less often than they could."""
+    made = shared_lock(8, 2 * MS, MS)
+    (lock,) = made.sites
+
+    def longer(stats):
+        held = distribution([4 * MS] * 100, stats.acquisitions)
+        return replace(stats, hold=replace(held, total_ns=4 * stats.hold.total_ns))
+
+    stats = {each: longer(one) for each, one in lock.stats.items()}
+    threads = {
+        number: {each: longer(one) for each, one in mine.items()}
+        for number, mine in lock.threads.items()
+    }
+    made = replace(made, sites=(replace(lock, stats=stats, threads=threads),))
+    found = predictions(report, made, "log_mu hold x0.5")
+    assert abs(found["model_error"]) > 0.5
+    assert found["predictions"][0]["throughput"] is None
+    status, out, _ = report(made, "--what-if", "log_mu hold x0.5")
+    assert status == 0
+    assert out.startswith("doubt: without a change, the simulation is")
+    assert "x1" not in out and "x2" not in out

@@ -12,6 +12,8 @@ from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
 from hasp.profile.diagnosis.causes.limits import DISTURBED, MATTERS, MOST, PART, SMALL
 from hasp.profile.model.profile import Operation
 
+# Costs other than waits, which other programs do not change.
+STEADY = ("idle-locks", "biased", "shared-line")
 MOST_SITES = 200  # sites that are examined, those with the longest waits
 
 
@@ -35,9 +37,11 @@ def ranked(facts: Facts) -> tuple[Cause, ...]:
 
 
 def drowned(facts: Facts, largest: Cause) -> bool:
-    """Return true if other programs cost more than the largest saving."""
+    """Return true if other programs may have caused the waits that a remedy saves."""
     granted = facts.granted
-    return granted is not None and granted < DISTURBED and largest.saves < SMALL
+    if granted is None or largest.id in STEADY:
+        return False
+    return granted < DISTURBED and largest.saves < SMALL
 
 
 def _costs(facts: Facts) -> list[Cause]:

@@ -20,6 +20,8 @@ from hasp.profile.report.words import plural, short_time
 SCHEMA = "hasp.what-if/1"
 HEADINGS = ("change", "throughput", "range", "mean wait", "then limited by")
 LIMIT = 24  # characters of a name
+# difference of simulated and recorded throughput above which nothing is predicted
+USELESS = 0.5
 OFFERED = 3  # names of sites in an error message
 
 
@@ -72,6 +74,7 @@ def _nearest(name: str, sites: Sequence[Site]) -> list[str]:
 
 def document(profile: Profile, said: Answer) -> dict[str, Any]:
     """Return the answer as an object of the schema hasp.what-if/1."""
+    useless = abs(said.error) > USELESS
     return {
         "schema": SCHEMA,
         "command": list(profile.command),
@@ -83,9 +86,9 @@ def document(profile: Profile, said: Answer) -> dict[str, Any]:
             {
                 "site": one.site or None,
                 "change": one.words,
-                "throughput": one.throughput,
-                "low": one.low,
-                "high": one.high,
+                "throughput": None if useless else one.throughput,
+                "low": None if useless else one.low,
+                "high": None if useless else one.high,
                 "is_bound": one.is_bound,
                 "wait_before_ns": one.wait_before_ns,
                 "wait_after_ns": one.wait_after_ns,
@@ -103,6 +106,11 @@ def show(profile: Profile, changes: Sequence[Change], json: str | None) -> None:
         write_json([document(profile, said)], json)
         return
     out = console()
+    if abs(said.error) > USELESS:
+        for doubt in said.doubts:
+            say(out, doubt, "doubt: ")
+        say(out, "So the simulation predicts no gain for this program.")
+        return
     sites = {one.site for one in said.predictions if one.site}
     if len(sites) == 1:
         say(out, f"What if {sites.pop()} ...", style="bold")

@@ -11,6 +11,7 @@ from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.diagnose import diagnose
 from hasp.profile.model.profile import Profile
 
+from .cases import many
 from .parts import MS, US, program, site, use
 
 
@@ -38,3 +39,11 @@ def test_a_small_saving_does_not_lead_in_a_disturbed_run() -> None:
     assert len(found.others) == 1
     assert found.evidence[-1].startswith("also: db.c:88")
     assert diagnose(small(runnable=1)).lead.id == "long-section"
+
+
+def test_other_programs_do_not_change_the_memory_of_locks() -> None:
+    made = many()
+    crowd = [replace(one, runnable=4) for one in made.process_samples]
+    disturbed = replace(made, process_samples=tuple(crowd))
+    assert (Facts(disturbed).granted or 1) < 0.75
+    assert diagnose(disturbed).lead.id == "idle-locks"

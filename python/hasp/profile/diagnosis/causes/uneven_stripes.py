@@ -7,12 +7,15 @@ from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import MOST, STRIPES
 from hasp.profile.diagnosis.causes.words import number, share, within
-from hasp.profile.model.profile import Lock
+from hasp.profile.model.profile import Lock, Operation
 
 # The number of locks divided by the effective number that shares the load.
 UNEVEN = 3.0
 # The smallest load of the other locks. With less, they belong to idle objects.
 REST = 0.02
+# Acquisitions per second of all locks. Below it, they protect objects that one function
+# creates, such as jobs: stripes share the load of short look-ups.
+SLOW = 1000.0
 
 
 def detect(one: SiteFacts) -> Cause | None:
@@ -20,7 +23,7 @@ def detect(one: SiteFacts) -> Cause | None:
     locks: list[Lock] = [lock for lock in one.site.locks[:1024] if lock.acquisitions]
     taken = sum(lock.acquisitions for lock in locks)
     waited = sum(lock.wait_ns for lock in locks)
-    if len(locks) < STRIPES or not waited:
+    if len(locks) < STRIPES or not waited or not _are_stripes(one):
         return None
     # The inverse of the sum of squared shares: 16 for 16 even locks, 1 for one.
     used = taken**2 / sum(lock.acquisitions**2 for lock in locks)
@@ -44,3 +47,11 @@ def detect(one: SiteFacts) -> Cause | None:
         one.site.number,
         one.holder,
     )
+
+
+def _are_stripes(one: SiteFacts) -> bool:
+    """Return false for locks that only have their creator in common.
+
+    Mutexes that belong to condition variables protect a state each, not keys.
+    """
+    return one.rate >= SLOW and not one.of(Operation.RELOCK).acquisitions

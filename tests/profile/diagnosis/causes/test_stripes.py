@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""Locks of one creator that are not stripes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hasp.profile.diagnosis.diagnose import diagnose
+from hasp.profile.model.profile import Operation, Profile
+
+from .cases import uneven
+from .parts import US, use
+
+
+def with_conditions() -> Profile:
+    """Return stripes on which threads also wait for conditions."""
+    made = uneven()
+    (one,) = made.sites
+    waits = use(2000, 10, US, US)
+    stats = {**one.stats, Operation.RELOCK: waits}
+    return replace(made, sites=(replace(one, stats=stats),))
+
+
+def seldom_used() -> Profile:
+    """Return stripes with 80 acquisitions per second."""
+    made = uneven()
+    (one,) = made.sites
+    locks = [replace(lock, acquisitions=lock.acquisitions // 500) for lock in one.locks]
+    stats = {Operation.LOCK: use(800, 180, 100_000 * US, 40_000 * US)}
+    return replace(made, sites=(replace(one, stats=stats, locks=tuple(locks)),))
+
+
+@pytest.mark.parametrize("make", [with_conditions, seldom_used])
+def test_different_locks_of_one_creator_are_not_stripes(make) -> None:
+    found = diagnose(make())
+    assert "uneven-stripes" not in [one.id for one in (found.lead, *found.others)]
