@@ -40,3 +40,14 @@ def test_short_runs_get_advice(tune: Tune) -> None:
     found = tune(*FEW, "--runs", "8")
     assert "warning: a run takes only" in found.text
     assert "give it work for 0.2 s or more" in " ".join(found.text.split())
+
+
+def test_the_budget_limits_the_first_run_if_there_is_a_trace(
+    tune: Tune, rates: Path
+) -> None:
+    tune(*FEW, "--runs", "8")
+    rates.write_text("glibc 0\n")  # never ends
+    found = tune(*FEW, "--budget", "2s", "--trace", "hasp.trace")
+    assert found.status == 2
+    assert "did not end within 2 s" in found.errors
+    assert "--budget" in found.errors.splitlines()[-1]

@@ -162,3 +162,11 @@ def test_a_resumed_race_adapts_its_timeout_to_the_earlier_runs(
     assert again.status == 0, again.errors
     assert "did not end within 60 s" not in again.text + again.errors
     assert "did not end within 5 s" in again.text + again.errors
+
+
+def test_a_store_on_stdout_is_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Claim(Path("-")):
+        assert not Path("-").exists()

@@ -14,7 +14,7 @@ from hasp.base.durations import format_duration
 from hasp.base.errors import HaspError, Interrupted
 from hasp.base.output import note
 from hasp.compare.comparison import new_comparison
-from hasp.compare.run import ComparisonRunner
+from hasp.compare.run import ComparisonRunner, ReferenceFailed
 from hasp.compare.run_record import Run
 from hasp.compare.settings import Cell, Settings
 from hasp.compare.store import Writer
@@ -230,7 +230,7 @@ class _Race:
         try:
             for cell in cells:
                 display.starting(self.number, cell)
-                run = self.runner.attempt(self.number, cell)
+                run = self._attempt(cell)
                 done.append(run)
                 self.writer.run(run)
                 if first and len(done) == 1:
@@ -239,6 +239,16 @@ class _Race:
             self.contest.record(done)
         for run in done:
             display.finished(run)
+
+    def _attempt(self, cell: Cell) -> Run:
+        """Run a cell; the remedy names the budget if that limits the command."""
+        try:
+            return self.runner.attempt(self.number, cell)
+        except ReferenceFailed as problem:
+            limit = self.runner.settings.timeout_s
+            if limit == self.options.budget_s and "did not end" in problem.message:
+                problem.remedy = "give it less work, or more time with --budget"
+            raise
 
     def _adapt(self, run: Run, size: int) -> None:
         """Set the time-out by the first run, and check that the budget is enough."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from hasp.base.errors import HaspError
-from hasp.base.output import note
+from hasp.base.output import STDOUT, note
 from hasp.compare.run_record import Run
 from hasp.compare.settings import Settings
 from hasp.compare.store import Comparison, Writer, comparison_of
@@ -61,7 +61,8 @@ class Claim:
         note(f"kept the earlier race as {old}")
 
     def _lock(self) -> None:
-        if self._path.exists() and not self._path.is_file():
+        other = self._path.exists() and not self._path.is_file()
+        if other or str(self._path) == STDOUT:
             return  # a device or a pipe
         try:
             self._file = self._path.open("ab")
