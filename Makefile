@@ -19,6 +19,10 @@ endif
 # Options for the demonstration; README's picture is made, on a machine that does nothing
 # else, by: make demo DEMO="--save-picture docs/images/demo.png"
 DEMO ?=
+# The page of `make cases`; all of them without it.
+CASE ?=
+CASE_PAGES = $(if $(CASE),docs/cases/$(CASE).md,\
+  $(filter-out %/README.md,$(wildcard docs/cases/*.md)))
 # Options for pytest, e.g. make test PYTEST="-k fork"
 PYTEST ?=
 
@@ -27,7 +31,7 @@ WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests use what is built here, all else what is installed in the environment.
-test test-all docs: export HASP_NATIVE_DIR := $(CURDIR)/$(BUILD)
+test test-all docs cases: export HASP_NATIVE_DIR := $(CURDIR)/$(BUILD)
 
 SOURCES := meson.build meson.options pyproject.toml README.md LICENSE \
   $(shell find src include python -type f ! -path '*/__pycache__/*' 2>/dev/null)
@@ -42,7 +46,8 @@ RUN_TESTS = $(BIN)/meson test -C $(BUILD) --no-rebuild --print-errorlogs $(MESON
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test test-all lint format bench build dist clean \
-  packages-build packages-demo packages-test packages-test-all docs mutants
+  packages-build packages-demo packages-test packages-test-all packages-cases \
+  docs cases mutants
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } \
@@ -88,6 +93,10 @@ docs: build ## Regenerate the lock catalogue, docs/locks.md and pages
 	$(BIN)/python tools/make_lock_catalogue.py \
 	  $(BUILD)/src/locks/list/hasp-locks --write
 
+cases: packages-cases setup ## Run docs/cases anew, or one page: CASE=sqlite
+	$(BIN)/python tools/doc_examples.py --slow --write $(CASE_PAGES)
+	$(BIN)/python tools/make_case_table.py
+
 mutants: setup build ## Weaken every memory order in turn, and write docs/mutation.md
 	HASP_NATIVE_DIR=$(CURDIR)/$(BUILD) $(BIN)/python tools/mutate_locks.py
 	$(BIN)/python tools/mutate_locks.py --table
@@ -102,6 +111,8 @@ packages-demo:
 	@tools/install-packages build demo
 packages-test:
 	@tools/install-packages build test
+packages-cases:
+	@tools/install-packages build cases
 packages-test-all:
 	@tools/install-packages build test test-all
 
