@@ -34,6 +34,7 @@ static sqlite3 *open_database(void)
         fprintf(stderr, "sqlite_readers: cannot open %s\n", path);
         exit(1);
     }
+    sqlite3_busy_timeout(connection, 10000);
     return connection;
 }
 
