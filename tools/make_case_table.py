@@ -5,8 +5,8 @@
     tools/make_case_table.py [--check]
 
 A page's title names the program, the first output of `hasp profile` has the verdict,
-and a comment `<!-- remedy: ... -->` the remedy. The gain is what `before-after` printed,
-or else the best lock of the comparison. --check only checks whether the table is right.
+and a comment `<!-- remedy: ... -->` the remedy. The gain is the one that `before-after`
+printed, or else that of the best lock of the comparison. --check compares the table.
 """
 
 from __future__ import annotations
