@@ -29,8 +29,8 @@ def test_cpu_time_that_was_not_read_was_not_taken_by_others(
 
 
 def small(runnable: int) -> Profile:
-    """Return a program that waits for a lock for about 6 % of its time."""
-    return program(site(use(20_000, 5000, 240 * US, 60 * US)), runnable=runnable)
+    """Return a program that waits for a lock for about 5 % of its time."""
+    return program(site(use(20_000, 5000, 200 * US, 60 * US)), runnable=runnable)
 
 
 def test_a_small_saving_does_not_lead_in_a_disturbed_run() -> None:

@@ -19,7 +19,7 @@ PART = 0.25
 # The smallest share of the usable CPU time that the threads got in a quiet run.
 DISTURBED = 0.75
 # In a disturbed run, a smaller saving may come from the disturbance.
-SMALL = 0.1
+SMALL = 0.06
 
 # ---- ratios
 
