@@ -8,6 +8,8 @@ static pthread_mutex_t mutex;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static sem_t arrived; /* posted by each waiter that holds the mutex for its wait */
 static int waiting;   /* arrived waiters that main has counted */
+static pid_t sleepers[3]; /* the waiters of cancel_while() */
+static int published;
 static int cleaned;
 static int woken;
 
@@ -44,6 +46,7 @@ static void *wait_body(void *argument)
     CHECK_OK(pthread_setcanceltype(wait->type, &before));
     CHECK_OK(pthread_mutex_lock(&mutex));
     pthread_cleanup_push(clean_up, NULL);
+    check_publish(&sleepers[published++]);
     CHECK_OK(sem_post(&arrived));
     for (;;) {
         struct timespec late = check_after_ms(
@@ -73,10 +76,14 @@ static void cancel_while(int held, struct wait wait)
 {
     pthread_t threads[3];
     for (int round = 0; round < 10; round++) {
-        waiting = cleaned = 0;
+        waiting = published = cleaned = 0;
+        memset(sleepers, 0, sizeof sleepers);
         for (int i = 0; i < 3; i++)
             threads[i] = check_start(wait_body, &wait);
         wait_for_waiters(3);
+        /* glibc's wait is safe from asynchronous cancellation only while it sleeps. */
+        for (int i = 0; i < 3 && wait.type == PTHREAD_CANCEL_ASYNCHRONOUS; i++)
+            check_wait_queued(&sleepers[i]);
         if (held)
             CHECK_OK(pthread_mutex_lock(&mutex));
         for (int i = 0; i < 3; i++)
