@@ -85,6 +85,59 @@ def test_the_lock_its_waiters_and_its_holder_are_seen(started):
     assert "wait for profile_what_if stripe" in found["verdict"]
 
 
+class HandedOver:
+    """A process whose mutex is handed over while its four threads are inspected.
+
+    Thread 1 is seen waiting, then gets the mutex from thread 4, which waits as well
+    when it is inspected. `between`: once more, the mutex is read without an owner.
+    """
+
+    pid, futex = 1, FUTEX
+
+    def __init__(self, between: bool) -> None:
+        self._owners = [0, 1] if between else [1]
+        self._inspected: set[int] = set()
+
+    def threads(self) -> list[int]:
+        return [1, 2, 3, 4]
+
+    def inner_id(self, tid: int) -> int:
+        return tid
+
+    def name(self, _tid: int) -> str:
+        return "worker"
+
+    def state(self, _tid: int) -> str:
+        return "S"
+
+    def call(self, tid: int) -> Call:
+        again = tid in self._inspected
+        self._inspected.add(tid)
+        if tid == 1 and again:
+            return Call(35, (0, 0, 0, 0, 0, 0), 0x2000)
+        return Call(FUTEX, (0x1000, 0x80, 2, 0, 0, 0), 0x2000)
+
+    def read(self, address: int, length: int) -> bytes:
+        if address != 0x1000:
+            return b""
+        owner = self._owners.pop(0) if len(self._owners) > 1 else self._owners[0]
+        words = (2, 0, owner, 1, 0, 0)
+        return b"".join(word.to_bytes(4, "little") for word in words)[:length]
+
+    def mappings(self) -> list:
+        return []
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_a_thread_that_gets_the_lock_during_a_sample_is_no_waiter(between):
+    sampler = Sampler(HandedOver(between))
+    assert sampler.take()
+    lock = sampler.result.locks[0x1000]
+    assert (lock.most, lock.waiters) == (3, 3)
+    assert lock.holders == {1: 1}
+    assert lock.states == {"call 35": 1}
+
+
 def test_the_text_names_the_limits(started):
     child = started(4, "0", "s5000")
     inspected(child.pid).close()

@@ -14,6 +14,7 @@ from hasp.profile.attach.stack import Code
 
 PERIOD = 0.01  # seconds
 SHARE = 0.1  # of a CPU; with many threads samples become rarer
+ATTEMPTS = 3  # to find the owner of a lock
 RENEWAL = 100  # samples between two readings of the memory map
 
 
@@ -125,14 +126,15 @@ class Sampler:
     def _count_lock(
         self, address: int, tids: list[int], calls: dict[int, Call]
     ) -> None:
+        holder = self._settle(address, tids)
+        if not tids:
+            return
         seen = self.result.locks.setdefault(address, LockSamples(address))
         seen.samples += 1
         seen.waiters += len(tids)
         seen.most = max(seen.most, len(tids))
         for tid in tids:
             seen.callers[self._code.callers(calls[tid].stack_pointer)] += 1
-        owner = owner_of(self._process.read(address, HEAD))
-        holder = self._outer_of.get(owner)
         if holder is None:
             seen.unowned += 1
             return
@@ -146,6 +148,29 @@ class Sampler:
         seen.states[_state(call, wait)] += 1
         if call is not ON_CPU:
             seen.holder_callers[self._code.callers(call.stack_pointer)] += 1
+
+    def _settle(self, address: int, tids: list[int]) -> int | None:
+        """Return the holder of a lock; remove from `tids` those that wait no more.
+
+        The threads are inspected one after another, so the lock may have been handed
+        over meanwhile: the new holder was then seen waiting. While the lock changes
+        hands it has no owner, so the waiters are inspected again.
+        """
+        for _ in range(ATTEMPTS):
+            owner = owner_of(self._process.read(address, HEAD))
+            holder = self._outer_of.get(owner)
+            if holder is not None:
+                if holder in tids:
+                    tids.remove(holder)
+                return holder
+            tids[:] = [tid for tid in tids if self._waits_for(tid, address)]
+        return None
+
+    def _waits_for(self, tid: int, address: int) -> bool:
+        """Return whether a thread waits for the lock now."""
+        call = self._process.call(tid)
+        wait = wait_of(call, self._process.futex) if call else None
+        return wait is not None and wait.address == address
 
 
 def _state(call: Call, wait: Wait | None) -> str:
