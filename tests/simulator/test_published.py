@@ -28,7 +28,11 @@ FORMS = sorted(
         )
     )
 )
-QUEUES = [name for name in FORMS if re.match(r"(litl-)?(ticket|alock|mcs|clh)", name)]
+QUEUES = [
+    name
+    for name in FORMS
+    if re.match(r"(litl-)?(ticket|alock|mcs|clh|twa|hapax)", name)
+]
 SHORT = ("--warm-up-ns=50000", "--duration-ns=300000")
 
 

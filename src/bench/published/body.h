@@ -42,6 +42,9 @@ enum { PUBLISHED_PAUSES = 24 };
  * pass the same size. */
 void *published_body(struct lock *lock, size_t bytes);
 
+/* Threads of the largest machine. */
+enum { PUBLISHED_THREADS = 4096 };
+
 /* Returns the number of the calling thread, from 0. */
 static inline uint32_t published_thread(void)
 {
@@ -49,6 +52,14 @@ static inline uint32_t published_thread(void)
     if (thread >= cpu_count())
         die("published forms of locks are for one thread a CPU");
     return thread;
+}
+
+/* Returns 32 random bits. D. Knuth's MMIX generator, whose upper bits are the most
+ * random; the increment differs by thread. */
+static inline uint32_t published_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 2 * published_thread() + 1;
+    return (uint32_t)(*state >> 32);
 }
 
 /* A library's per-thread state of a lock: pointers, represented by numbers here. */

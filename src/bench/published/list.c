@@ -2,12 +2,15 @@
 /* Replaces the lock list (locks/list/descriptor.h) by published forms of locks. */
 #include "bench/published/array.h"
 #include "bench/published/clh.h"
+#include "bench/published/cna.h"
+#include "bench/published/hapax.h"
 #include "bench/published/hclh.h"
 #include "bench/published/hticket.h"
 #include "bench/published/mcs.h"
 #include "bench/published/mutex.h"
 #include "bench/published/tas.h"
 #include "bench/published/ticket.h"
+#include "bench/published/twa.h"
 #include "locks/list/descriptor.h"
 
 #include <stdlib.h>
@@ -60,7 +63,10 @@ void *published_body(struct lock *lock, size_t bytes)
          WITH(PUBLISHED_BACK_OFF | PUBLISHED_PREFETCH))                                \
     FORM(cohort_ticket, "c-tkt-tkt", hticket, NO_TRYLOCK, WITH(PUBLISHED_PLAIN))       \
     FORM(hclh, "hclh", hclh, NO_TRYLOCK, WITH(false))                                  \
-    FORM(hclh_prefetch, "hclh-prefetch", hclh, NO_TRYLOCK, WITH(true))
+    FORM(hclh_prefetch, "hclh-prefetch", hclh, NO_TRYLOCK, WITH(true))                 \
+    FORM(twa, "twa", twa, HAS_TRYLOCK, NOTHING)                                        \
+    FORM(hapax, "hapax", hapax, HAS_TRYLOCK, NOTHING)                                  \
+    FORM(cna, "cna", cna, NO_TRYLOCK, NOTHING)
 
 #define HAS_TRYLOCK(name, prefix, ...)                                                 \
     static bool name##_trylock(struct lock *lock)                                      \

@@ -63,7 +63,6 @@ static inline void published_plain_ttas_unlock(struct lock *lock)
     store_release(&lock->word, 0);
 }
 
-/* D. Knuth's MMIX generator, whose upper bits are the most random. */
 static inline void published_ttas_pause(struct lock *lock)
 {
     struct published_ttas_state *states =
@@ -72,8 +71,7 @@ static inline void published_ttas_pause(struct lock *lock)
     self->pause_most = 2 * self->pause_most + 1;
     if (self->pause_most > TTAS_PAUSE_MOST)
         self->pause_most = TTAS_PAUSE_MOST;
-    self->random = self->random * 6364136223846793005u + 2 * published_thread() + 1;
-    pause_cycles((self->random >> 33) % self->pause_most);
+    pause_cycles(published_random(&self->random) / 2 % self->pause_most);
 }
 
 static inline bool published_ttas_trylock(struct lock *lock, bool prefetch)

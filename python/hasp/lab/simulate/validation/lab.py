@@ -120,6 +120,38 @@ class Lab:
         )
         return max(row[far] for row in rows)
 
+    def jobs(
+        self,
+        machine: str,
+        workload: str,
+        lock: str | None,
+        threads: int,
+        knobs: Knobs | None = None,
+        *,
+        cpus: Sequence[int] | None = None,
+        seeds: Sequence[int] = SEEDS,
+        duration_ns: int = DURATION_NS,
+    ) -> list[Job]:
+        """Return a job for each seed. By default, threads pause as in SSYNC."""
+        places = tuple(cpus) if cpus is not None else self.cpus(machine, threads)
+        wanted = {"think_cycles": self.pause(machine, places), **(knobs or {})}
+        published = self.form is Form.PUBLISHED
+        return [
+            Job(
+                machine=self.file(machine),
+                workload=workload,
+                lock=lock,
+                threads=threads,
+                cpus=places,
+                seed=seed,
+                warm_up_ns=WARM_UP_NS,
+                duration_ns=duration_ns,
+                knobs=tuple(sorted((key, str(wanted[key])) for key in wanted)),
+                engine=PUBLISHED_ENGINE if lock and published else ENGINE,
+            )
+            for seed in seeds
+        ]
+
     def runs(
         self,
         machine: str,
@@ -157,26 +189,18 @@ class Lab:
         seeds: Sequence[int] = SEEDS,
         duration_ns: int = DURATION_NS,
     ) -> Mapping[str | None, Runs]:
-        """The runs of several locks. Without a think time, they pause as in SSYNC."""
-        places = tuple(cpus) if cpus is not None else self.cpus(machine, threads)
-        wanted = {"think_cycles": self.pause(machine, places), **(knobs or {})}
-        published = self.form is Form.PUBLISHED
+        """The runs of several locks."""
         jobs = {
-            lock: [
-                Job(
-                    machine=self.file(machine),
-                    workload=workload,
-                    lock=lock,
-                    threads=threads,
-                    cpus=places,
-                    seed=seed,
-                    warm_up_ns=WARM_UP_NS,
-                    duration_ns=duration_ns,
-                    knobs=tuple(sorted((key, str(wanted[key])) for key in wanted)),
-                    engine=PUBLISHED_ENGINE if lock and published else ENGINE,
-                )
-                for seed in seeds
-            ]
+            lock: self.jobs(
+                machine,
+                workload,
+                lock,
+                threads,
+                knobs,
+                cpus=cpus,
+                seeds=seeds,
+                duration_ns=duration_ns,
+            )
             for lock in locks
         }
         futures = {

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""How Hasp's locks scale beside their published forms, on simulated machines."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from hasp.base.errors import HaspError
+from hasp.lab.simulate.job import OK, Record
+from hasp.lab.simulate.machines.machine import load
+from hasp.lab.simulate.pool import Pool
+from hasp.lab.simulate.validation.lab import Lab
+from hasp.lab.simulate.validation.lock_sets import Form
+
+MACHINES = ("opteron-48", "xeon-80")
+LOCK_COUNTS = (1, 16, 512)
+FEW_THREADS = (1, 12, 24)
+# Shipped locks, mapped to their published forms.
+PUBLISHED = {
+    name: name
+    for name in (
+        "ticket",
+        "ticket-backoff",
+        "alock",
+        "mcs",
+        "clh",
+        "c-tkt-tkt",
+        "hticket",
+        "hclh",
+        "twa",
+        "hapax",
+        "cna",
+    )
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A lock under one load on one machine."""
+
+    machine: str
+    lock: str
+    threads: int
+    locks: int
+
+    @property
+    def workload(self) -> str:
+        """The simulator's workload."""
+        return f"n-locks:{self.locks}" if self.locks > 1 else "one-lock"
+
+
+@dataclass(frozen=True)
+class Result:
+    """Millions of operations a second of both forms, and transfers of lines for each
+    operation."""
+
+    cell: Cell
+    shipped: float
+    published: float
+    shipped_transfers: float
+    published_transfers: float
+
+    @property
+    def ratio(self) -> float:
+        """Shipped by published."""
+        return self.shipped / self.published
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the result as JSON."""
+        figures = {key: value for key, value in asdict(self).items() if key != "cell"}
+        return {
+            **asdict(self.cell),
+            **{key: float(f"{value:.4g}") for key, value in figures.items()},
+        }
+
+
+def cells(
+    machines: Iterable[str],
+    locks: Sequence[str],
+    threads: Sequence[int] | None = None,
+    lock_counts: Iterable[int] = LOCK_COUNTS,
+) -> list[Cell]:
+    """Return the cells of a table; `threads` None: 1, 12, 24 and all CPUs."""
+    found = []
+    for name in machines:
+        most = load(name).topology.cpus
+        counts = threads or (*(n for n in FEW_THREADS if n < most), most)
+        found += [
+            Cell(name, lock, count, number)
+            for lock in locks
+            for number in lock_counts
+            for count in counts
+        ]
+    return found
+
+
+def measure(
+    wanted: Iterable[Cell], width: int | None, seeds: Sequence[int], duration_ns: int
+) -> Iterator[Result]:
+    """Simulate both forms in each cell; yields the results in the order of the cells.
+
+    Raises HaspError if a run fails.
+    """
+    pool = Pool(width)
+    with tempfile.TemporaryDirectory() as folder:
+        labs = {form: Lab(Path(folder), pool, form) for form in Form}
+        try:
+            started = [
+                (
+                    cell,
+                    {
+                        form: _start(labs[form], cell, seeds, duration_ns)
+                        for form in Form
+                    },
+                )
+                for cell in wanted
+            ]
+            for cell, runs in started:
+                shipped = _figures(cell, runs[Form.SHIPPED])
+                published = _figures(cell, runs[Form.PUBLISHED])
+                yield Result(cell, shipped[0], published[0], shipped[1], published[1])
+        finally:
+            pool.stop()
+
+
+def _start(
+    lab: Lab, cell: Cell, seeds: Sequence[int], duration_ns: int
+) -> list[Future[Record]]:
+    """Submit the runs of a form."""
+    lock = PUBLISHED[cell.lock] if lab.form is Form.PUBLISHED else cell.lock
+    jobs = lab.jobs(
+        cell.machine,
+        cell.workload,
+        lock,
+        cell.threads,
+        seeds=seeds,
+        duration_ns=duration_ns,
+    )
+    return [lab.pool.submit(job) for job in jobs]
+
+
+def _figures(cell: Cell, futures: Iterable[Future[Record]]) -> tuple[float, float]:
+    """Return throughput and transfers for each operation, means over the seeds."""
+    records = [future.result() for future in futures]
+    for record in records:
+        if record["outcome"] != OK:
+            raise HaspError(f"{cell}: {record['detail']}")
+    throughput = [float(record["throughput_mops"]) for record in records]
+    transfers = [
+        (record["transfers_local"] + record["transfers_remote"]) / record["operations"]
+        for record in records
+    ]
+    return sum(throughput) / len(records), sum(transfers) / len(records)

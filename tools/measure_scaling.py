@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compare Hasp's locks with their published forms on simulated machines.
+
+    PYTHONPATH=python tools/measure_scaling.py --locks cna --machines xeon-80
+    PYTHONPATH=python tools/measure_scaling.py --json docs/data/scaling.json
+
+The first command prints a table; the second, after some minutes, also writes the data
+of docs/scaling.md (tools/make_scaling_page.py). The columns are millions of operations
+a second, their ratio, and transfers of cache lines for each operation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from hasp.base.errors import HaspError
+from hasp.lab.simulate.counts import counts_argument
+from hasp.lab.simulate.validation.scaling import (
+    LOCK_COUNTS,
+    MACHINES,
+    PUBLISHED,
+    Result,
+    cells,
+    measure,
+)
+
+HEAD = ("machine", "lock", "threads", "locks", "shipped", "published", "ratio", "lines")
+FORM = "{:<11} {:<14} {:>7} {:>6} {:>9} {:>9} {:>6}  {}"
+
+
+def line(result: Result) -> str:
+    """Return a row of the table."""
+    cell = result.cell
+    return FORM.format(
+        cell.machine,
+        cell.lock,
+        cell.threads,
+        cell.locks,
+        f"{result.shipped:.3f}",
+        f"{result.published:.3f}",
+        f"{result.ratio:.2f}",
+        f"{result.published_transfers:.1f} -> {result.shipped_transfers:.1f}",
+    )
+
+
+def names(text: str) -> list[str]:
+    """Split a list of names."""
+    return text.split(",")
+
+
+def arguments() -> argparse.Namespace:
+    """Return the parsed command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--locks", type=names, default=list(PUBLISHED), metavar="LIST")
+    add("--machines", type=names, default=list(MACHINES), metavar="LIST")
+    add("--threads", type=counts_argument, metavar="LIST", help="1, 12, 24, all CPUs")
+    add("--lock-counts", type=counts_argument, default=list(LOCK_COUNTS), metavar="N,N")
+    add("--seeds", type=counts_argument, default=[1], metavar="LIST")
+    add("--duration-us", type=int, default=4000, metavar="N", help="simulated")
+    add("--jobs", type=int, metavar="N")
+    add("--json", type=Path, metavar="FILE")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Print the table, and write the file if there is one."""
+    given = arguments()
+    unknown = set(given.locks) - set(PUBLISHED)
+    if unknown:
+        print(f"no published form of {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
+    wanted = cells(given.machines, given.locks, given.threads, given.lock_counts)
+    results = measure(wanted, given.jobs, given.seeds, given.duration_us * 1000)
+    print(FORM.format(*HEAD))
+    found = []
+    try:
+        for result in results:
+            found.append(result.to_record())
+            print(line(result), flush=True)
+    except HaspError as error:
+        print(f"{error.message}", file=sys.stderr)
+        return 1
+    if given.json:
+        rows = ",\n".join(json.dumps(record) for record in found)
+        part = given.json.with_suffix(".part")
+        part.write_text(f"[\n{rows}\n]\n")
+        part.replace(given.json)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
