@@ -28,6 +28,7 @@ LOCK_CASES = (
     ("broadcast_queue", 4),
     ("bytes_per_mutex", 2),
     ("create_destroy", 2),
+    ("create_destroy", 1),
     ("startup", 1),
 )
 WITH_FLOOR = {

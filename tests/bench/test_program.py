@@ -18,6 +18,9 @@ CASES = (
     ["uncontended", "--floor"],
     ["contended"],
     ["contended", "--floor"],
+    ["think_time"],
+    ["think_time", "--pinned", "--threads=8", "--think=1000"],
+    ["think_time", "--floor", "--think=100"],
     ["oversubscribed"],
     ["oversubscribed", "--threads=32"],
     ["oversubscribed", "--floor"],
@@ -29,6 +32,7 @@ CASES = (
     ["broadcast_queue"],
     ["bytes_per_mutex", "--mutexes=1000", "--seconds=5"],
     ["create_destroy"],
+    ["create_destroy", "--threads=1"],
     ["create_destroy", "--floor"],
     ["startup"],
     ["baton_ring"],
@@ -97,7 +101,19 @@ def test_two_numbers_of_oversubscribed_threads_are_listed(program: str) -> None:
     few, many = threads["oversubscribed"]
     assert few >= 8 and many == 4 * few
     assert threads["baton_ring"] == [few, many]
-    assert threads["uncontended"] == [2, 1]
+    assert threads["uncontended"] == threads["create_destroy"] == [2, 1]
+    assert threads["think_time"] == [2, few, many]
+
+
+def test_a_longer_think_time_leaves_fewer_acquisitions(program: str) -> None:
+    short, long = (
+        measure(program, "think_time", f"--think={ns}", "--seconds=0.1")
+        for ns in (0, 100_000)
+    )
+    # Two threads that think 100 us acquire every 50 us, if they find the CPU as fast as
+    # when the loop was calibrated.
+    assert long["operations"] <= 2 * long["seconds"] * 1e9 / 50_000
+    assert short["operations"] > 4 * long["operations"]
 
 
 def test_figures_are_plausible(program: str) -> None:
@@ -121,6 +137,7 @@ def test_figures_are_plausible(program: str) -> None:
         ["broadcast_queue"],
         ["bytes_per_mutex"],
         ["create_destroy"],
+        ["create_destroy", "--threads=1"],
     ],
     ids=" ".join,
 )
@@ -142,6 +159,9 @@ def test_a_lock_that_hangs_is_a_result(
         (["contended", "trylock"], "name one case"),
         (["no_such_case"], "no case"),
         (["contended", "--threads=0"], "--threads"),
+        (["contended", "--think=10"], "--think"),
+        (["contended", "--pinned"], "--pinned"),
+        (["think_time", "--think=-1"], "--think"),
         (["contended", "--threads=many"], "--threads"),
         (["contended", "--threads=-2"], "--threads"),
         (["contended", "--seconds=0"], "--seconds"),

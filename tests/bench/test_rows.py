@@ -13,6 +13,7 @@ from hasp.base.output import json_line
 from hasp.lab.bench.figure import draw
 from hasp.lab.bench.judge import judge, limit_of
 from hasp.lab.bench.records import row_of
+from hasp.lab.bench.report import summary_columns
 from hasp.lab.bench.rows import make_rows
 from hasp.lab.bench.runner import COLLAPSE, FAILED, HANG, OK, Sample
 from hasp.lab.bench.targets import RATIO
@@ -224,3 +225,32 @@ def test_spinning_locks_only_have_to_finish_the_ping_pong() -> None:
     rows = make_rows(samples, [case], ["ticket"])
     (verdict,) = judge(rows, [make_lock("ticket", parks=False)], biased=True)
     assert verdict.met
+
+
+def test_loads_with_think_time_are_rows_of_their_own() -> None:
+    case = make_case("think_time", lower_is_better=False, think_ns=1000, pinned=True)
+    (row,) = make_rows(collect(case, glibc=[1.0] * ROUNDS), [case], [])
+    record = json.loads(json_line(row.record()))
+    assert (record["think_ns"], record["pinned"]) == (1000, True)
+    again = row_of(record).case
+    assert (again.think_ns, again.pinned, again.threads) == (1000, True, 2)
+    assert again.load == "2 threads, pinned, think time 1 us"
+    plain = make_case()
+    (row,) = make_rows(collect(plain, glibc=[1.0] * ROUNDS), [plain], [])
+    assert not {"think_ns", "pinned"} & set(row.record())
+
+
+def test_the_summary_has_a_column_for_short_pinned_think_times() -> None:
+    cases = [
+        make_case("think_time", threads=threads, think_ns=think_ns, pinned=pinned)
+        for threads in (2, 8)
+        for think_ns in (0, 100)
+        for pinned in (True, False)
+    ]
+    rows = [make_rows(collect(case, glibc=[1.0]), [case], [])[0] for case in cases]
+    columns = summary_columns(rows)
+    assert [heading for heading, _ in columns] == ["think 2", "think 8"]
+    assert [case.load for _, case in columns] == [
+        "2 threads, pinned, think time 100 ns",
+        "8 threads, pinned, think time 100 ns",
+    ]

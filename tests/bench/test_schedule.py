@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bench.samples import make_case
 
-from hasp.lab.bench.cases import BATON, FLOOR, GLIBC, Case
+from hasp.lab.bench.cases import BATON, FLOOR, GLIBC, Case, select_cases
 from hasp.lab.bench.runner import COLLAPSE, HANG, Sample
 from hasp.lab.bench.schedule import Samples, groups_of, run_rounds, subjects_of
 
@@ -53,6 +53,22 @@ def test_subjects_are_glibc_the_floor_and_the_locks() -> None:
     ]
     assert subjects_of(make_case(has_floor=False), ["mcs"]) == [GLIBC, "mcs"]
     assert subjects_of(make_case("baton_ring", uses_lock=False), ["mcs"]) == [BATON]
+
+
+def test_each_load_is_a_group() -> None:
+    cases = [
+        make_case("think_time", think_ns=think_ns, pinned=pinned)
+        for think_ns in (0, 100)
+        for pinned in (True, False)
+    ]
+    assert groups_of(cases) == [[case] for case in cases]
+
+
+def test_a_quick_run_measures_few_think_times() -> None:
+    loads = {case.load for case in select_cases("think_time") if case.think_ns}
+    quick = [case for case in select_cases(None, quick=True) if case.think_ns]
+    assert len(quick) == 3 and {case.load for case in quick} < loads
+    assert all(case.pinned and case.think_ns == 100 for case in quick)
 
 
 def test_the_baton_ring_stays_with_its_case() -> None:

@@ -24,6 +24,8 @@ struct options {
     double seconds;   /* duration of the measurement */
     double grace;     /* time that threads may take to end after that */
     unsigned beside;  /* uncontended: dependent multiplications after each pair */
+    unsigned think_ns; /* think_time: CPU time outside the section, each time */
+    bool pinned;       /* think_time: each thread stays on one CPU */
     bool floor;
 };
 
@@ -45,8 +47,9 @@ struct bench_case {
     const char *better; /* "lower" or "higher" */
     bool has_floor;
     bool uses_lock; /* false: a reference without a lock */
+    bool thinks;    /* measured with each of think_times_ns, pinned and not */
     unsigned (*default_threads)(void);
-    unsigned (*also_threads)(void); /* another thread count for reports, or NULL */
+    unsigned (*also_threads[2])(void); /* further thread counts for reports, or NULL */
     bool (*threads_allowed)(unsigned threads);
     const char *threads_words; /* describes threads_allowed */
     double default_seconds;
@@ -58,9 +61,14 @@ struct bench_case {
 extern const struct bench_case bench_cases[];
 extern const unsigned bench_case_count;
 
+/* What a report measures of cases that think. */
+enum { THINK_TIMES = 4 };
+extern const unsigned think_times_ns[THINK_TIMES];
+
 void measure_uncontended(const struct options *options, struct result *result);
 void measure_create_destroy(const struct options *options, struct result *result);
 void measure_contended(const struct options *options, struct result *result);
+void measure_think_time(const struct options *options, struct result *result);
 void measure_oversubscribed(const struct options *options, struct result *result);
 void measure_trylock(const struct options *options, struct result *result);
 void measure_trylock_hammer(const struct options *options, struct result *result);

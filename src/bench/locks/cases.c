@@ -57,7 +57,7 @@ static bool is_any(unsigned threads)
 const struct bench_case bench_cases[] = {
     {
         .name = "uncontended",
-        .also_threads = one,
+        .also_threads = {one},
         .unit = "ns",
         .better = "lower",
         .has_floor = true,
@@ -83,13 +83,28 @@ const struct bench_case bench_cases[] = {
         .summary = "one short critical section, each thread on its own CPU",
     },
     {
+        .name = "think_time",
+        .unit = "acquisitions/s",
+        .better = "higher",
+        .has_floor = true,
+        .uses_lock = true,
+        .thinks = true,
+        .default_threads = two,
+        .also_threads = {four_for_each_cpu, sixteen_for_each_cpu},
+        .threads_allowed = is_any,
+        .threads_words = "any number",
+        .default_seconds = 0.1,
+        .measure = measure_think_time,
+        .summary = "a short critical section, then work outside it",
+    },
+    {
         .name = "oversubscribed",
         .unit = "acquisitions/s",
         .better = "higher",
         .has_floor = true,
         .uses_lock = true,
         .default_threads = four_for_each_cpu,
-        .also_threads = sixteen_for_each_cpu,
+        .also_threads = {sixteen_for_each_cpu},
         .threads_allowed = is_any,
         .threads_words = "any number",
         .default_seconds = 0.2,
@@ -165,8 +180,9 @@ const struct bench_case bench_cases[] = {
         .has_floor = true,
         .uses_lock = true,
         .default_threads = two,
-        .threads_allowed = is_two,
-        .threads_words = "2 (the second one sleeps)",
+        .also_threads = {one},
+        .threads_allowed = is_one_or_two,
+        .threads_words = "1 (alone in the process) or 2 (the second one sleeps)",
         .default_seconds = 0.1,
         .measure = measure_create_destroy,
         .summary = "init, lock, unlock, destroy",
@@ -188,7 +204,7 @@ const struct bench_case bench_cases[] = {
         .unit = "handovers/s",
         .better = "higher",
         .default_threads = four_for_each_cpu,
-        .also_threads = sixteen_for_each_cpu,
+        .also_threads = {sixteen_for_each_cpu},
         .threads_allowed = is_any,
         .threads_words = "any number",
         .default_seconds = 0.1,
@@ -198,3 +214,5 @@ const struct bench_case bench_cases[] = {
 };
 
 const unsigned bench_case_count = sizeof bench_cases / sizeof bench_cases[0];
+
+const unsigned think_times_ns[THINK_TIMES] = {0, 100, 1000, 10000};

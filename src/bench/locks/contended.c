@@ -3,14 +3,21 @@
  * Threads that contend for one lock, with a short critical section that increments a
  * counter in a line of its own. Lost updates show that the lock does not ensure mutual
  * exclusion, and make the result invalid.
+ *
+ * In think_time, threads also work outside the section. Without that, an unfair lock
+ * looks fast: the thread that has just released it takes it again before another
+ * thread notices.
  */
 #include "bench/locks/harness.h"
 #include "bench/locks/operations.h"
 
+enum { THINK_INCREMENTS = 4, CALIBRATION_TURNS = 10000, CALIBRATION_RUNS = 20 };
+
 struct contest {
     struct crew crew;
     union subject subject;
-    uint64_t guarded __attribute__((aligned(CACHE_LINE)));
+    uint64_t think_turns; /* multiplications outside the section */
+    volatile uint64_t guarded __attribute__((aligned(CACHE_LINE)));
 };
 
 static struct contest contest;
@@ -23,6 +30,30 @@ static always_inline void acquire_loop(const struct operations *operations,
         contest.guarded++;
         operations->release(&contest.subject);
         count_one(worker);
+    }
+}
+
+/* A chain of multiplications. Loads after the release wait for it, so the chain starts
+ * there; the store at its end precedes the next acquisition. */
+static always_inline void think(struct worker *worker, uint64_t turns)
+{
+    uint64_t value = load_relaxed(&worker->thought);
+    for (uint64_t n = 0; n < turns; n++)
+        value = value * 6364136223846793005u + 1;
+    store_relaxed(&worker->thought, value);
+}
+
+static always_inline void think_loop(const struct operations *operations,
+                                     struct worker *worker)
+{
+    uint64_t turns = contest.think_turns;
+    while (!crew_stopped(&contest.crew)) {
+        operations->acquire(&contest.subject);
+        for (int i = 0; i < THINK_INCREMENTS; i++)
+            contest.guarded++;
+        operations->release(&contest.subject);
+        count_one(worker);
+        think(worker, turns);
     }
 }
 
@@ -47,6 +78,16 @@ static void work_pthread(struct worker *worker)
 static void work_floor(struct worker *worker)
 {
     acquire_loop(&floor_operations, worker);
+}
+
+static void think_pthread(struct worker *worker)
+{
+    think_loop(&pthread_operations, worker);
+}
+
+static void think_floor(struct worker *worker)
+{
+    think_loop(&floor_operations, worker);
 }
 
 static void try_pthread(struct worker *worker)
@@ -76,19 +117,21 @@ static void hammer_floor(struct worker *worker)
         acquire_loop(&floor_operations, worker);
 }
 
-static void check_exclusion(struct result *result)
+static void check_exclusion(struct result *result, unsigned increments)
 {
     uint64_t counted = 0;
     for (unsigned i = 0; i < contest.crew.thread_count; i++)
         counted += load_relaxed(&contest.crew.workers[i].count);
-    if (counted != contest.guarded)
+    counted *= increments;
+    uint64_t lost = counted - contest.guarded;
+    if (lost)
         result_failed(result,
                       "the lock does not exclude: %llu of %llu updates were lost",
-                      (unsigned long long)(counted - contest.guarded),
-                      (unsigned long long)counted);
+                      (unsigned long long)lost, (unsigned long long)counted);
 }
 
-static void run_contest(const struct options *options, struct result *result)
+static void run_contest(const struct options *options, struct result *result,
+                        unsigned increments)
 {
     if (!options->floor)
         pthread_mutex_init(&contest.subject.mutex, NULL);
@@ -96,7 +139,7 @@ static void run_contest(const struct options *options, struct result *result)
     if (result->seconds > 0)
         result->value = result->operations / result->seconds;
     if (ended)
-        check_exclusion(result);
+        check_exclusion(result, increments);
 }
 
 /* Pinned so that the threads contend: the scheduler may put two threads on one CPU,
@@ -105,21 +148,45 @@ void measure_contended(const struct options *options, struct result *result)
 {
     contest.crew.pinned = true;
     contest.crew.work = options->floor ? work_floor : work_pthread;
-    run_contest(options, result);
+    run_contest(options, result, 1);
+}
+
+/* Returns how many turns of think() take `ns`: the fastest of several runs counts, as
+ * interrupts and other programs only make a run slower. */
+static uint64_t turns_of(unsigned ns)
+{
+    struct worker scratch = {.index = 0};
+    uint64_t best_ns = UINT64_MAX;
+    for (int i = 0; i < CALIBRATION_RUNS; i++) {
+        uint64_t before_ns = now_ns();
+        think(&scratch, CALIBRATION_TURNS);
+        uint64_t took_ns = now_ns() - before_ns;
+        best_ns = took_ns < best_ns ? took_ns : best_ns;
+    }
+    return (uint64_t)ns * CALIBRATION_TURNS / (best_ns ? best_ns : 1);
+}
+
+void measure_think_time(const struct options *options, struct result *result)
+{
+    contest.crew.pinned = options->pinned;
+    contest.crew.watch_stalls = true;
+    contest.crew.work = options->floor ? think_floor : think_pthread;
+    contest.think_turns = options->think_ns ? turns_of(options->think_ns) : 0;
+    run_contest(options, result, THINK_INCREMENTS);
 }
 
 void measure_oversubscribed(const struct options *options, struct result *result)
 {
     contest.crew.watch_stalls = true;
     contest.crew.work = options->floor ? work_floor : work_pthread;
-    run_contest(options, result);
+    run_contest(options, result, 1);
 }
 
 void measure_trylock(const struct options *options, struct result *result)
 {
     contest.crew.pinned = true;
     contest.crew.work = options->floor ? try_floor : try_pthread;
-    run_contest(options, result);
+    run_contest(options, result, 1);
 }
 
 /* Counts only the threads that lock. Successful attempts of the others mostly show how
@@ -128,7 +195,7 @@ void measure_trylock_hammer(const struct options *options, struct result *result
 {
     contest.crew.pinned = true;
     contest.crew.work = options->floor ? hammer_floor : hammer_pthread;
-    run_contest(options, result);
+    run_contest(options, result, 1);
     result->fairness = -1;
     if (result->seconds <= 0 || result->value < 0)
         return;

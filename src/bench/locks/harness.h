@@ -21,7 +21,8 @@ struct worker {
     struct atomic_u32 id;    /* thread id of the kernel */
     struct atomic_u32 ready; /* `prepare` has returned */
     struct atomic_u32 ended;
-    uint64_t final_count; /* at the stop */
+    struct atomic_u64 thought; /* result of the work outside the section */
+    uint64_t final_count;      /* at the stop */
     double cpu_at_stop;   /* CPU time in seconds */
     struct crew *crew;
     unsigned index;

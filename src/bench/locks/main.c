@@ -14,7 +14,15 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, OPTION_LIST = 256, OPTION_GRACE, OPTION_MUTEXES, OPTION_BESIDE };
+enum {
+    EXIT_USAGE = 2,
+    OPTION_LIST = 256,
+    OPTION_GRACE,
+    OPTION_MUTEXES,
+    OPTION_BESIDE,
+    OPTION_THINK,
+    OPTION_PINNED,
+};
 
 /* Printed by the watchdog if the measurement hangs. */
 static const struct bench_case *current_case;
@@ -125,12 +133,14 @@ static void list_cases(void)
 {
     for (unsigned i = 0; i < bench_case_count; i++) {
         const struct bench_case *item = &bench_cases[i];
-        char also[16] = "";
-        if (item->also_threads)
-            snprintf(also, sizeof also, ",%u", item->also_threads());
-        printf("{\"case\":\"%s\",\"unit\":\"%s\",\"better\":\"%s\",\"threads\":[%u%s],"
-               "\"seconds\":%g,\"floor\":%s,\"lock\":%s,\"summary\":\"%s\"}\n",
-               item->name, item->unit, item->better, item->default_threads(), also,
+        printf("{\"case\":\"%s\",\"unit\":\"%s\",\"better\":\"%s\",\"threads\":[%u",
+               item->name, item->unit, item->better, item->default_threads());
+        for (int n = 0; n < 2 && item->also_threads[n]; n++)
+            printf(",%u", item->also_threads[n]());
+        printf("],\"think_ns\":[");
+        for (int n = 0; n < THINK_TIMES && item->thinks; n++)
+            printf("%s%u", n ? "," : "", think_times_ns[n]);
+        printf("],\"seconds\":%g,\"floor\":%s,\"lock\":%s,\"summary\":\"%s\"}\n",
                item->default_seconds, item->has_floor ? "true" : "false",
                item->uses_lock ? "true" : "false", item->summary);
     }
@@ -148,6 +158,9 @@ static void print_usage(FILE *file)
           "  --mutexes N    bytes_per_mutex: number of mutexes (default 100000)\n"
           "  --beside N     uncontended: N multiplications after each pair, about a\n"
           "                 nanosecond each (default 0)\n"
+          "  --think NS     think_time: nanoseconds of work outside the section, each\n"
+          "                 time (default 0)\n"
+          "  --pinned       think_time: each thread stays on one CPU\n"
           "  --floor        an inlined test-and-set byte instead of the pthread calls\n"
           "  --list         print the cases, one JSON object per line\n"
           "  --help         print this\n"
@@ -170,14 +183,21 @@ static void usage_error(const char *format, ...)
     exit(EXIT_USAGE);
 }
 
-static unsigned parse_count(const char *option, const char *text, unsigned most)
+static unsigned parse_number(const char *option, const char *text, unsigned least,
+                             unsigned most)
 {
     char *end;
     errno = 0;
     unsigned long number = strtoul(text, &end, 10);
-    if (errno || *end || end == text || *text == '-' || number < 1 || number > most)
-        usage_error("%s takes a number from 1 to %u, not \"%s\"", option, most, text);
+    if (errno || *end || end == text || *text == '-' || number < least || number > most)
+        usage_error("%s takes a number from %u to %u, not \"%s\"", option, least, most,
+                    text);
     return (unsigned)number;
+}
+
+static unsigned parse_count(const char *option, const char *text, unsigned most)
+{
+    return parse_number(option, text, 1, most);
 }
 
 static double parse_seconds(const char *option, const char *text)
@@ -206,11 +226,32 @@ static const struct option long_options[] = {
     {"grace", required_argument, NULL, OPTION_GRACE},
     {"mutexes", required_argument, NULL, OPTION_MUTEXES},
     {"beside", required_argument, NULL, OPTION_BESIDE},
+    {"think", required_argument, NULL, OPTION_THINK},
+    {"pinned", no_argument, NULL, OPTION_PINNED},
     {"floor", no_argument, NULL, 'f'},
     {"list", no_argument, NULL, OPTION_LIST},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
+
+/* Fills in the defaults of the case. */
+static void check_options(void)
+{
+    if (options.threads == 0)
+        options.threads = current_case->default_threads();
+    if (!current_case->threads_allowed(options.threads))
+        usage_error("%s takes --threads %s", current_case->name,
+                    current_case->threads_words);
+    if (options.floor && !current_case->has_floor)
+        usage_error("%s has no --floor", current_case->name);
+    bool is_pair = current_case->measure == measure_uncontended && !options.floor;
+    if (options.beside && !is_pair)
+        usage_error("--beside is for uncontended, without --floor");
+    if ((options.think_ns || options.pinned) && !current_case->thinks)
+        usage_error("--think and --pinned are for think_time");
+    if (options.seconds < 0)
+        options.seconds = current_case->default_seconds;
+}
 
 static void parse_arguments(int argument_count, char **arguments)
 {
@@ -234,6 +275,12 @@ static void parse_arguments(int argument_count, char **arguments)
         case OPTION_BESIDE:
             options.beside = parse_count("--beside", optarg, 1000000);
             break;
+        case OPTION_THINK:
+            options.think_ns = parse_number("--think", optarg, 0, 1000000000);
+            break;
+        case OPTION_PINNED:
+            options.pinned = true;
+            break;
         case 'f':
             options.floor = true;
             break;
@@ -251,18 +298,7 @@ static void parse_arguments(int argument_count, char **arguments)
     if (optind + 1 != argument_count)
         usage_error("name one case");
     current_case = find_case(arguments[optind]);
-    if (options.threads == 0)
-        options.threads = current_case->default_threads();
-    if (!current_case->threads_allowed(options.threads))
-        usage_error("%s takes --threads %s", current_case->name,
-                    current_case->threads_words);
-    if (options.floor && !current_case->has_floor)
-        usage_error("%s has no --floor", current_case->name);
-    bool is_pair = current_case->measure == measure_uncontended && !options.floor;
-    if (options.beside && !is_pair)
-        usage_error("--beside is for uncontended, without --floor");
-    if (options.seconds < 0)
-        options.seconds = current_case->default_seconds;
+    check_options();
 }
 
 int main(int argument_count, char **arguments)

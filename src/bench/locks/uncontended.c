@@ -140,12 +140,17 @@ static void work_lives_floor(struct worker *worker)
     measure_chunks((struct solo *)worker->crew, HUGE_VAL, lives_floor);
 }
 
-static void measure_beside_idle(struct solo *solo, void (*work)(struct worker *),
-                                const struct options *options, struct result *result)
+static void measure_solo(const struct options *options, struct result *result,
+                         void (*work)(struct worker *), void (*chunk)(union subject *))
 {
-    solo->crew.work = work;
-    crew_run(&solo->crew, 1, options, result);
-    read_best(solo, result);
+    if (options->threads == 1) {
+        solo.live = result;
+        measure_chunks(&solo, options->seconds, chunk);
+        return;
+    }
+    solo.crew.work = work;
+    crew_run(&solo.crew, 1, options, result);
+    read_best(&solo, result);
 }
 
 void measure_uncontended(const struct options *options, struct result *result)
@@ -159,16 +164,13 @@ void measure_uncontended(const struct options *options, struct result *result)
         work = work_pairs_beside;
         chunk = pairs_beside;
     }
-    if (options->threads == 1) {
-        solo.live = result;
-        measure_chunks(&solo, options->seconds, chunk);
-    } else {
-        measure_beside_idle(&solo, work, options, result);
-    }
+    measure_solo(options, result, work, chunk);
 }
 
 void measure_create_destroy(const struct options *options, struct result *result)
 {
-    measure_beside_idle(&solo, options->floor ? work_lives_floor : work_lives, options,
-                        result);
+    if (options->floor)
+        measure_solo(options, result, work_lives_floor, lives_floor);
+    else
+        measure_solo(options, result, work_lives, lives_pthread);
 }

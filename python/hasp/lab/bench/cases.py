@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from hasp.base.errors import HaspError
 from hasp.base.process import capture
@@ -18,13 +21,17 @@ FLOOR = "floor"  # an inlined test-and-set byte: the lower bound for mutual excl
 BATON = "baton"  # the subject of the reference case, which uses no lock
 BATON_RING = "baton_ring"
 STARTUP = "startup"
-# The reference of this case is a baton ring of as many threads.
+# The reference of these cases is a baton ring of as many threads.
 OVERSUBSCRIBED = "oversubscribed"
+THINK_TIME = "think_time"
+# The one think time that summaries and quick runs include: about as short as a section,
+# so that the lock matters most without being taken again at once.
+SHORT_THINK_NS = 100
 
 
 @dataclass(frozen=True)
 class Case:
-    """A case with a number of threads: one group of rows in a report."""
+    """A case with a load: one group of rows in a report."""
 
     name: str
     threads: int
@@ -34,6 +41,32 @@ class Case:
     has_floor: bool
     uses_lock: bool
     summary: str
+    think_ns: int | None = None  # work outside the section; None: the case has none
+    pinned: bool = False  # for cases with a think time: threads stay on one CPU
+
+    @property
+    def load(self) -> str:
+        """Return the load in words: `8 threads, pinned, think time 100 ns`."""
+        words = "1 thread" if self.threads == 1 else f"{self.threads} threads"
+        if self.think_ns is None:
+            return words
+        place = ", pinned" if self.pinned else ""
+        micro = self.think_ns >= 1000
+        think = f"{self.think_ns / 1000:g} us" if micro else f"{self.think_ns} ns"
+        return f"{words}{place}, think time {think}"
+
+    def think_fields(self) -> dict[str, int | bool]:
+        """Return the fields of a row that tell think times apart, if it has one."""
+        if self.think_ns is None:
+            return {}
+        return {"think_ns": self.think_ns, "pinned": self.pinned}
+
+    @property
+    def is_brief(self) -> bool:
+        """Return whether summaries and quick runs include the case."""
+        return self.think_ns is None or (
+            self.pinned and self.think_ns == SHORT_THINK_NS
+        )
 
 
 def known_cases() -> list[Case]:
@@ -61,21 +94,32 @@ def known_cases() -> list[Case]:
                 has_floor=record["floor"],
                 uses_lock=record["lock"],
                 summary=record["summary"],
+                think_ns=think_ns,
+                pinned=pinned,
             )
-            for threads in record["threads"]
+            for threads, pinned, think_ns in loads_of(record)
         ]
     return found
 
 
-def select_cases(text: str | None) -> list[Case]:
+def loads_of(record: dict[str, Any]) -> Iterator[tuple[int, bool, int | None]]:
+    """Yield threads, whether they are pinned, and the think time in ns, of a case."""
+    thinks = record["think_ns"]
+    places = (True, False) if thinks else (False,)
+    for pinned, threads in itertools.product(places, record["threads"]):
+        for think_ns in thinks or (None,):
+            yield threads, pinned, think_ns
+
+
+def select_cases(text: str | None, *, quick: bool = False) -> list[Case]:
     """Return the cases of a comma-separated list of names; None selects all.
 
-    The baton ring is added to the case whose reference it is. Raises HaspError for an
-    unknown name.
+    The baton ring is added to the cases whose reference it is. With `quick`, None
+    selects few think times. Raises HaspError for an unknown name.
     """
     cases = known_cases()
     if text is None:
-        return cases
+        return [case for case in cases if case.is_brief or not quick]
     words = {word.strip() for word in text.split(",") if word.strip()}
     names = [case.name for case in cases]
     for word in sorted(words):
@@ -85,6 +129,6 @@ def select_cases(text: str | None) -> list[Case]:
             raise HaspError(f"there is no case {word!r}", f"{offer}cases: {known}")
     if not words:
         raise HaspError("no case is selected", "leave --cases out to measure all")
-    if OVERSUBSCRIBED in words:
+    if words & {OVERSUBSCRIBED, THINK_TIME}:
         words.add(BATON_RING)
     return [case for case in cases if case.name in words]

@@ -163,10 +163,9 @@ def _panel(
         row = rows.get(name)
         if row is not None and name != GLIBC:
             _dot(axes, place, row, locks.get(name), biased)
-    threads = "1 thread" if case.threads == 1 else f"{case.threads} threads"
     better = "lower" if case.lower_is_better else "higher"
     axes.set_title(
-        f"{case.name}\n{threads}, {better} is better", fontsize=9.5, loc="left"
+        f"{case.name}\n{case.load}, {better} is better", fontsize=9.5, loc="left"
     )
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)

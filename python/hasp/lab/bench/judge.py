@@ -96,10 +96,10 @@ def _best_verdicts(
             and row.starvation_ratio.value <= best.most_starvation_ratio
         )
 
-    for threads in dict.fromkeys(row.case.threads for row in candidates):
-        of_threads = [row for row in candidates if row.case.threads == threads]
+    for load in dict.fromkeys(row.case.load for row in candidates):
+        of_load = [row for row in candidates if row.case.load == load]
         row = max(
-            of_threads,
+            of_load,
             key=lambda row: (reaches(row), row.ratio.value if row.ratio else 0.0),
         )
         assert row.ratio and row.starvation_ratio

@@ -81,7 +81,7 @@ class Circumstances:
 def measure_locks(options: Options) -> int:
     """Run the benchmark, print its report, and return the exit status."""
     check_outputs(options)
-    cases = select_cases(options.cases)
+    cases = select_cases(options.cases, quick=options.quick)
     locks = [lock.name for lock in options.locks if lock.name != GLIBC]
     runner = Runner(locks, QUICK_MUTEXES if options.quick else MUTEXES)
     rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)

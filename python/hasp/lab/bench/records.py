@@ -50,6 +50,8 @@ def row_of(record: dict[str, Any]) -> Row:
         has_floor=False,
         uses_lock=True,
         summary=record.get("summary", ""),
+        think_ns=record.get("think_ns"),
+        pinned=record.get("pinned", False),
     )
     return Row(
         case=case,

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from hasp.base import output
 from hasp.base.durations import three_digits
-from hasp.lab.bench.cases import BATON_RING, FLOOR, GLIBC, STARTUP
+from hasp.lab.bench.cases import BATON_RING, FLOOR, GLIBC, STARTUP, Case
 from hasp.lab.bench.judge import Verdict
 from hasp.lab.bench.rows import Row
 from hasp.lab.bench.runner import FAILED, HANG, OK
@@ -28,6 +28,7 @@ SUMMARY_COLUMNS = (
     ("alone", "uncontended", 1),
     ("pair", "uncontended", 2),
     ("contended", "contended", None),
+    ("think", "think_time", None),
     ("oversub.", "oversubscribed", None),
     ("trylock", "trylock", None),
     ("hammer", "trylock_hammer", None),
@@ -43,9 +44,8 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
     """Print a table for each case, followed by its failures."""
     for case, of_case in groupby(rows, key=lambda row: row.case):
         group = list(of_case)
-        threads = "1 thread" if case.threads == 1 else f"{case.threads} threads"
         better = "lower" if case.lower_is_better else "higher"
-        console.print(f"{case.name}, {threads}, {better} is better", style="bold")
+        console.print(f"{case.name}, {case.load}, {better} is better", style="bold")
         console.print(case.summary)
         if case.name == BATON_RING:
             console.print(f"  {_value(group[0])}")
@@ -74,36 +74,37 @@ def print_summary(console: Console, rows: Sequence[Row]) -> None:
     shown = summary_columns(rows)
     if len(locks) <= LOCKS_READ_AT_ONCE or len(shown) < 2:
         return
-    higher = {row.case.name for row in rows if not row.case.lower_is_better}
-    rates = [heading for heading, case, _ in shown if case in higher]
+    rates = [heading for heading, case in shown if not case.lower_is_better]
     better = f"; higher is better for {', '.join(rates)}" if rates else ""
     console.print(f"times glibc's{better}", style="bold")
     for start in range(0, len(shown), 5):
         part = shown[start : start + 5]
         table = output.table()
         table.add_column("lock", no_wrap=True, min_width=15)
-        for heading, _, _ in part:
+        for heading, _ in part:
             table.add_column(heading, justify="right", no_wrap=True, min_width=10)
         for lock in locks:
-            cells = [_cell(rows, lock, case, threads) for _, case, threads in part]
+            cells = [_cell(rows, lock, case) for _, case in part]
             if any(cells):
                 table.add_row(lock, *cells)
         console.print(table)
         console.print()
 
 
-def summary_columns(rows: Sequence[Row]) -> list[tuple[str, str, int]]:
-    """Return heading, case and thread count of every column that has rows."""
+def summary_columns(rows: Sequence[Row]) -> list[tuple[str, Case]]:
+    """Return the heading and case of every column that has rows."""
     columns = []
-    for heading, case, threads in SUMMARY_COLUMNS:
-        counts = dict.fromkeys(
-            row.case.threads
+    for heading, name, threads in SUMMARY_COLUMNS:
+        cases = dict.fromkeys(
+            row.case
             for row in rows
-            if row.case.name == case and threads in (None, row.case.threads)
+            if row.case.name == name
+            and threads in (None, row.case.threads)
+            and row.case.is_brief
         )
-        for count in counts:
-            several = f"{heading} {count}" if len(counts) > 1 else heading
-            columns.append((several, case, count))
+        for case in cases:
+            several = f"{heading} {case.threads}" if len(cases) > 1 else heading
+            columns.append((several, case))
     return columns
 
 
@@ -113,16 +114,16 @@ def print_verdicts(console: Console, verdicts: Sequence[Verdict]) -> None:
     console.print(f"targets: {len(verdicts) - len(missed)} of {len(verdicts)} met")
     for verdict in missed:
         row = verdict.row
-        threads = f" ({row.case.threads} threads)" if row.case.threads != 1 else ""
-        console.print(f"missed: {row.lock}, {row.case.name}{threads}", style="bold")
+        load = f" ({row.case.load})" if row.case.threads != 1 else ""
+        console.print(f"missed: {row.lock}, {row.case.name}{load}", style="bold")
         doubt = "" if verdict.clear else ", which the interval includes"
         for line in textwrap.wrap(f"{verdict.words}{doubt}", output.COLUMNS - 4):
             console.print(f"  {line}")
 
 
-def _cell(rows: Sequence[Row], lock: str, case: str, threads: int) -> str:
+def _cell(rows: Sequence[Row], lock: str, case: Case) -> str:
     for row in rows:
-        if (row.lock, row.case.name, row.case.threads) == (lock, case, threads):
+        if (row.lock, row.case) == (lock, case):
             if row.ratio is None or row.outcome in (HANG, FAILED):
                 return row.outcome
             return _factor(row.ratio.value)

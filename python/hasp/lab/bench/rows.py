@@ -12,11 +12,20 @@ from typing import Any
 
 import numpy
 
-from hasp.lab.bench.cases import BATON, BATON_RING, FLOOR, GLIBC, OVERSUBSCRIBED, Case
+from hasp.lab.bench.cases import (
+    BATON,
+    BATON_RING,
+    FLOOR,
+    GLIBC,
+    OVERSUBSCRIBED,
+    THINK_TIME,
+    Case,
+)
 from hasp.lab.bench.runner import COLLAPSE, OK, OUTCOMES, Sample
 from hasp.lab.bench.schedule import Samples, subjects_of
 from hasp.statistics import Ratio, ratio_of_medians
 
+WITH_BATON = (OVERSUBSCRIBED, THINK_TIME)
 SCHEMA = "hasp.bench.locks/1"
 
 # A lock this many times slower than glibc's has collapsed, even if it makes progress. A
@@ -58,6 +67,7 @@ class Row:
             "case": self.case.name,
             "lock": self.lock,
             "threads": self.case.threads,
+            **self.case.think_fields(),
             "value": self.value,
             "unit": self.case.unit,
             "better": "lower" if self.case.lower_is_better else "higher",
@@ -110,7 +120,7 @@ def make_rows(
             case,
             subject,
             samples,
-            batons.get(case.threads, {}) if case.name == OVERSUBSCRIBED else {},
+            batons.get(case.threads, {}) if case.name in WITH_BATON else {},
             parking_in_order,
         )
         for case in cases

@@ -61,6 +61,9 @@ class Runner:
         command = [self.program, case.name]
         command += [f"--threads={case.threads}", f"--seconds={case.seconds}"]
         command += [f"--grace={GRACE_SECONDS}", f"--mutexes={self.mutexes}"]
+        if case.think_ns is not None:
+            command += [f"--think={case.think_ns}"]
+            command += ["--pinned"] if case.pinned else []
         command += ["--floor"] if subject == FLOOR else []
         limit = case.seconds + GRACE_SECONDS + KILL_MARGIN_SECONDS
         return run_once(command, self.environments[subject], limit)

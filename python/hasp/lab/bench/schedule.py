@@ -54,10 +54,10 @@ def subjects_of(case: Case, locks: Sequence[str]) -> list[str]:
 
 def groups_of(cases: Sequence[Case]) -> list[list[Case]]:
     """Group the cases whose measurements must be adjacent: a case and its reference."""
-    groups: dict[str, list[Case]] = {}
+    groups: dict[tuple[str, str], list[Case]] = {}
     for case in cases:
         name = OVERSUBSCRIBED if case.name == BATON_RING else case.name
-        groups.setdefault(f"{name} {case.threads}", []).append(case)
+        groups.setdefault((name, case.load), []).append(case)
     return list(groups.values())
 
 

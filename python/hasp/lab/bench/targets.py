@@ -117,6 +117,7 @@ TARGETS = (
     Target("contended", None, FAIRNESS_RATIO, _default, LEAST, 0.5),
     Target("oversubscribed", None, RATIO, _default, LEAST, 0.9, low_bound=True),
     Target("oversubscribed", None, RATIO, _parks_and_bypasses, LEAST, 0.5),
+    Target("think_time", None, RATIO, _default, LEAST, 0.95),
     # A strict-FIFO lock pays a context switch per handover, like the ring.
     Target("oversubscribed", None, BATON_RATIO, _parks_in_order, LEAST, 0.8),
     Target("oversubscribed", None, STARVATION_RATIO, _default, MOST, 1.0),
@@ -133,6 +134,7 @@ TARGETS = (
     Target("bytes_per_mutex", None, EXTRA, _default, MOST, 0.5),
     Target("bytes_per_mutex", None, EXTRA, _outside, MOST, 64.0),
     Target("bytes_per_mutex", None, EXTRA, _every, MOST, 8.0),
+    Target("create_destroy", 1, RATIO, _default, MOST, 1.1),
     Target("create_destroy", None, RATIO, _default, MOST, 1.0),
     Target("create_destroy", None, RATIO, _every, MOST, 1.5),
     Target("startup", None, EXTRA, _every, MOST, 1.0),
