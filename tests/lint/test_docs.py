@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][a-z-]*")
-OF_PROGRAMS = ("--beside",)  # an option of hasp-bench-locks
+OF_PROGRAMS = ("--beside", "--think", "--pinned")  # of hasp-bench-locks
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
