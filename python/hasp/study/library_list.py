@@ -30,7 +30,7 @@ def show_library(options: Options) -> None:
     some = library.chosen(library.entries(), words)
     if options.write:
         library.write(options.write, library.plan_text(some))
-        output.note(f"wrote {options.write}: a campaign with {len(some)} programs")
+        output.note(f"wrote {options.write}: a campaign, programs: {len(some)}")
         if missing := library.install_line(some):
             output.note(f"some programs are not installed: {missing}")
     if options.json:

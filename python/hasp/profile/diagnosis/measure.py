@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy
 
-from hasp.profile.diagnosis.cpu_time import cpu_time
+from hasp.profile.diagnosis.cpu_time import cpu_time, granted_share
 from hasp.profile.diagnosis.features import Features, SiteFeatures
 from hasp.profile.diagnosis.gain import busy, gain
 from hasp.profile.diagnosis.greed import greed_at
@@ -63,7 +63,7 @@ def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Fe
         runnable_per_cpu=_runnable(profile),
         wanting_per_cpu=_wanting(profile),
         ready_share=busy(profile).ready_share,
-        cpu_granted=_granted(profile, cpu_ns),
+        cpu_granted=granted_share(profile, cpu_ns),
         preempted_hold_share=_ratio(
             sum(thread.preempted_holds for thread in profile.threads),
             sum(thread.long_holds for thread in profile.threads),
@@ -166,15 +166,6 @@ def _wanting(profile: Profile) -> float | None:
     runnable, waiting = numpy.mean(samples, axis=0)
     wanting = float(runnable) + float(waiting) * (1 - spinning_share(profile))
     return round(wanting) / max(1, profile.cpus)
-
-
-def _granted(profile: Profile, cpu_ns: float | None) -> float | None:
-    """Return the share of usable CPU time that the threads got."""
-    ready = [moment.runnable or 0 for moment in profile.process_samples]
-    if cpu_ns is None or not any(ready):
-        return None
-    wanted = float(numpy.mean(numpy.minimum(ready, profile.cpus)))
-    return _ratio(cpu_ns, wanted * profile.duration_ns)
 
 
 def _fault_share(profile: Profile, rules: Rules, cpu_ns: float | None) -> float | None:

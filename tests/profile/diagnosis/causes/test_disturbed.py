@@ -47,3 +47,15 @@ def test_other_programs_do_not_change_the_memory_of_locks() -> None:
     disturbed = replace(made, process_samples=tuple(crowd))
     assert (Facts(disturbed).granted or 1) < 0.75
     assert diagnose(disturbed).lead.id == "idle-locks"
+
+
+def test_a_program_that_sleeps_was_not_disturbed() -> None:
+    waits = use(100_000, 50_000, 50 * US, 90 * US)
+    asleep = program(site(waits), runnable=1, cpu_ns=50 * MS)
+    few = [
+        replace(moment, runnable=int(number < 2))
+        for number, moment in enumerate(asleep.process_samples)
+    ]
+    assert (Facts(asleep).granted or 1) < 0.1
+    rarely = replace(asleep, process_samples=tuple(few))
+    assert Facts(rarely).granted == pytest.approx(1.0)

@@ -22,7 +22,7 @@ from hasp.profile.diagnosis.causes.limits import (
     PART,
     SLICE,
 )
-from hasp.profile.diagnosis.cpu_time import cpu_time
+from hasp.profile.diagnosis.cpu_time import cpu_time, granted_share
 from hasp.profile.diagnosis.gain import busy
 from hasp.profile.model.distribution import NOTHING, Distribution
 from hasp.profile.model.profile import (
@@ -347,17 +347,9 @@ class Facts:
 
     @cached_property
     def granted(self) -> float | None:
-        """The share of the usable CPU time that the threads got; None: unknown.
-
-        Less than 1 means that other programs used the CPUs.
-        """
-        samples = self.profile.process_samples
-        if len(samples) < FEW_SAMPLES / 2 or not self.cpu_ns:
-            return None
-        cpus = max(self.profile.cpus, 1)
-        ready = [min(sample.runnable or 0, cpus) for sample in samples]
-        wanted = sum(ready) / len(ready) * self.profile.duration_ns
-        return min(self.cpu_ns / wanted, 1.0) if wanted else None
+        """The share of the usable CPU time that the threads got; None: unknown."""
+        few = len(self.profile.process_samples) < FEW_SAMPLES / 2
+        return None if few else granted_share(self.profile, self.cpu_ns)
 
     @cached_property
     def headroom(self) -> float:
