@@ -3,11 +3,15 @@
 #include "bench/published/array.h"
 #include "bench/published/clh.h"
 #include "bench/published/cna.h"
+#include "bench/published/cohort.h"
 #include "bench/published/hapax.h"
 #include "bench/published/hclh.h"
+#include "bench/published/hemlock.h"
+#include "bench/published/hmcs.h"
 #include "bench/published/hticket.h"
 #include "bench/published/mcs.h"
 #include "bench/published/mutex.h"
+#include "bench/published/reciprocating.h"
 #include "bench/published/tas.h"
 #include "bench/published/ticket.h"
 #include "bench/published/twa.h"
@@ -66,7 +70,13 @@ void *published_body(struct lock *lock, size_t bytes)
     FORM(hclh_prefetch, "hclh-prefetch", hclh, NO_TRYLOCK, WITH(true))                 \
     FORM(twa, "twa", twa, HAS_TRYLOCK, NOTHING)                                        \
     FORM(hapax, "hapax", hapax, HAS_TRYLOCK, NOTHING)                                  \
-    FORM(cna, "cna", cna, NO_TRYLOCK, NOTHING)
+    FORM(cna, "cna", cna, NO_TRYLOCK, NOTHING)                                         \
+    FORM(hemlock, "hemlock", hemlock, HAS_TRYLOCK, NOTHING)                            \
+    FORM(reciprocating, "reciprocating", reciprocating, NO_TRYLOCK, NOTHING)           \
+    FORM(hmcs, "hmcs", hmcs, NO_TRYLOCK, WITH(false))                                  \
+    FORM(ahmcs, "ahmcs", hmcs, NO_TRYLOCK, WITH(true))                                 \
+    FORM(c_bo_mcs, "c-bo-mcs", c_bo_mcs, NO_TRYLOCK, NOTHING)                          \
+    FORM(c_ptl_tkt, "c-ptl-tkt", c_ptl_tkt, NO_TRYLOCK, NOTHING)
 
 #define HAS_TRYLOCK(name, prefix, ...)                                                 \
     static bool name##_trylock(struct lock *lock)                                      \

@@ -63,15 +63,19 @@ static inline void published_plain_ttas_unlock(struct lock *lock)
     store_release(&lock->word, 0);
 }
 
-static inline void published_ttas_pause(struct lock *lock)
+static inline void published_ttas_back_off(struct published_ttas_state *self)
 {
-    struct published_ttas_state *states =
-        published_body(lock, cpu_count() * sizeof(struct published_ttas_state));
-    struct published_ttas_state *self = &states[published_thread()];
     self->pause_most = 2 * self->pause_most + 1;
     if (self->pause_most > TTAS_PAUSE_MOST)
         self->pause_most = TTAS_PAUSE_MOST;
     pause_cycles(published_random(&self->random) / 2 % self->pause_most);
+}
+
+static inline void published_ttas_pause(struct lock *lock)
+{
+    struct published_ttas_state *states =
+        published_body(lock, cpu_count() * sizeof(struct published_ttas_state));
+    published_ttas_back_off(&states[published_thread()]);
 }
 
 static inline bool published_ttas_trylock(struct lock *lock, bool prefetch)

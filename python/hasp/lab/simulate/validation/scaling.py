@@ -35,6 +35,12 @@ PUBLISHED = {
         "twa",
         "hapax",
         "cna",
+        "hemlock",
+        "reciprocating",
+        "hmcs",
+        "ahmcs",
+        "c-bo-mcs",
+        "c-ptl-tkt",
     )
 }
 

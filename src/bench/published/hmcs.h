@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hierarchical MCS lock of two levels. M. Chabbi, M. Fagan, J. Mellor-Crummey, "High
+ * performance locks for multi-level NUMA systems", PPoPP 2015; `adaptive`: M. Chabbi,
+ * J. Mellor-Crummey, "Contention-conscious, locality-preserving locks", PPoPP 2016. An
+ * adaptive thread that finds the lock free enters at the upper level; so does one whose
+ * last passage at the lower level met no other thread, until it finds one there.
+ *
+ *   tail    of the upper queue: 1 + its last node, 0 empty
+ *   local   of each NUMA node: the tail of its queue, and the node by which its first
+ *           thread queues at the upper level
+ *   node    of each thread and each NUMA node, on a line of its own: 1 + the successor,
+ *           and a status: 0 waits; ENTER_UPPER: first of its queue, without the lock;
+ *           from HELD: holds the lock, HELD + the number of handovers in a row
+ */
+#ifndef HASP_BENCH_PUBLISHED_HMCS_H
+#define HASP_BENCH_PUBLISHED_HMCS_H
+
+#include "bench/published/body.h"
+
+enum { PUBLISHED_HMCS_ENTER_UPPER = 1, PUBLISHED_HMCS_HELD = 2 };
+enum { PUBLISHED_HMCS_THRESHOLD = 64 };
+
+struct published_hmcs_node {
+    struct atomic_u32 next, status;
+    uint8_t upper, lonely; /* of a thread, adaptive form only: entered at the upper
+                            * level; met no other thread at the lower level */
+} PUBLISHED_ALONE;
+
+struct published_hmcs_tail {
+    struct atomic_u32 tail;
+} PUBLISHED_ALONE;
+
+struct published_hmcs {
+    struct atomic_u32 *upper;
+    struct published_hmcs_tail *locals;
+    struct published_hmcs_node *nodes; /* first those of the NUMA nodes */
+};
+
+static inline struct published_hmcs published_hmcs_of(struct lock *lock)
+{
+    size_t locals = node_count() * sizeof(struct published_hmcs_tail);
+    size_t nodes = (node_count() + cpu_count()) * sizeof(struct published_hmcs_node);
+    char *body = published_body(lock, locals + nodes);
+    return (struct published_hmcs){&lock->state[0], (void *)body,
+                                   (void *)(body + locals)};
+}
+
+/* Returns the status by which the queue's lock was handed over, 0 if it was free. */
+static inline uint32_t published_hmcs_queue(const struct published_hmcs *hmcs,
+                                            struct atomic_u32 *tail, uint32_t self)
+{
+    struct published_hmcs_node *mine = &hmcs->nodes[self - 1];
+    store_relaxed(&mine->status, 0);
+    store_relaxed(&mine->next, 0);
+    uint32_t before = exchange_acq_rel(tail, self), status;
+    if (!before)
+        return 0;
+    store_release(&hmcs->nodes[before - 1].next, self);
+    spin_until((status = load_acquire(&mine->status)) != 0);
+    return status;
+}
+
+/* Hands a queue's lock over with that status, or releases it. Returns true if it was
+ * handed over. */
+static inline bool published_hmcs_leave(const struct published_hmcs *hmcs,
+                                        struct atomic_u32 *tail, uint32_t self,
+                                        uint32_t status)
+{
+    struct published_hmcs_node *mine = &hmcs->nodes[self - 1];
+    uint32_t next = load_acquire(&mine->next);
+    if (!next) {
+        if (release_if(tail, self, 0))
+            return false;
+        spin_until((next = load_acquire(&mine->next)) != 0);
+    }
+    store_release(&hmcs->nodes[next - 1].status, status);
+    return true;
+}
+
+/* Returns true if an adaptive thread enters at the upper level. */
+static inline bool published_hmcs_skips(const struct published_hmcs *hmcs,
+                                        struct atomic_u32 *local,
+                                        struct published_hmcs_node *mine)
+{
+    if (load_relaxed(hmcs->upper) == 0)
+        return true;
+    if (!mine->lonely)
+        return false;
+    mine->lonely = load_relaxed(local) == 0;
+    return mine->lonely;
+}
+
+static inline void published_hmcs_lock(struct lock *lock, bool adaptive)
+{
+    const struct published_hmcs hmcs = published_hmcs_of(lock);
+    const uint32_t node = current_node() + 1;
+    const uint32_t self = node_count() + published_thread() + 1;
+    struct published_hmcs_node *mine = &hmcs.nodes[self - 1];
+    struct atomic_u32 *local = &hmcs.locals[node - 1].tail;
+    mine->upper = adaptive && published_hmcs_skips(&hmcs, local, mine);
+    if (mine->upper) {
+        published_hmcs_queue(&hmcs, hmcs.upper, self);
+        return;
+    }
+    uint32_t status = published_hmcs_queue(&hmcs, local, self);
+    mine->lonely = status == 0;
+    if (status >= PUBLISHED_HMCS_HELD)
+        return;
+    store_relaxed(&mine->status, PUBLISHED_HMCS_HELD);
+    published_hmcs_queue(&hmcs, hmcs.upper, node);
+}
+
+static inline void published_hmcs_unlock(struct lock *lock, bool adaptive)
+{
+    (void)adaptive;
+    const struct published_hmcs hmcs = published_hmcs_of(lock);
+    const uint32_t node = current_node() + 1;
+    const uint32_t self = node_count() + published_thread() + 1;
+    struct published_hmcs_node *mine = &hmcs.nodes[self - 1];
+    if (mine->upper) {
+        published_hmcs_leave(&hmcs, hmcs.upper, self, PUBLISHED_HMCS_HELD);
+        return;
+    }
+    uint32_t status = load_relaxed(&mine->status);
+    uint32_t next = load_acquire(&mine->next);
+    if (next && status - PUBLISHED_HMCS_HELD < PUBLISHED_HMCS_THRESHOLD) {
+        store_release(&hmcs.nodes[next - 1].status, status + 1);
+        return;
+    }
+    published_hmcs_leave(&hmcs, hmcs.upper, node, PUBLISHED_HMCS_HELD);
+    if (published_hmcs_leave(&hmcs, &hmcs.locals[node - 1].tail, self,
+                             PUBLISHED_HMCS_ENTER_UPPER))
+        mine->lonely = false;
+}
+
+#endif
