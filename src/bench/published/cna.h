@@ -92,10 +92,11 @@ static inline uint32_t published_cna_local(const struct published_cna *cna,
     return 0;
 }
 
-static inline bool published_cna_flushes(void)
+/* True once in that many calls. */
+static inline bool published_cna_flushes(uint32_t odds)
 {
     static uint64_t random[PUBLISHED_THREADS];
-    return published_random(&random[published_thread()]) % PUBLISHED_CNA_FLUSH == 0;
+    return published_random(&random[published_thread()]) % odds == 0;
 }
 
 /* Called if the main queue may be empty. Returns true if the lock was released or
@@ -132,16 +133,28 @@ static inline void published_cna_pass(const struct published_cna *cna, uint32_t 
     store_release(&published_cna_node(cna, next)->grant, 1);
 }
 
-static inline void published_cna_release(const struct published_cna *cna, uint32_t self)
+/* Waits until the main queue has a waiter. Returns false if the lock was released or
+ * handed over instead. */
+static inline bool published_cna_queued(const struct published_cna *cna, uint32_t self)
 {
     struct published_cna_node *mine = published_cna_node(cna, self);
     if (!load_acquire(&mine->next)) {
         if (published_cna_end(cna, self))
-            return;
+            return false;
         spin_until(load_acquire(&mine->next));
     }
-    published_cna_pass(cna, self,
-                       published_cna_flushes() ? 0 : published_cna_local(cna, mine));
+    return true;
+}
+
+static inline void published_cna_release(const struct published_cna *cna, uint32_t self,
+                                         uint32_t odds)
+{
+    if (!published_cna_queued(cna, self))
+        return;
+    uint32_t successor = 0;
+    if (!published_cna_flushes(odds))
+        successor = published_cna_local(cna, published_cna_node(cna, self));
+    published_cna_pass(cna, self, successor);
 }
 
 static inline struct published_cna published_cna_of(struct lock *lock)
@@ -160,7 +173,7 @@ static inline void published_cna_lock(struct lock *lock)
 static inline void published_cna_unlock(struct lock *lock)
 {
     const struct published_cna cna = published_cna_of(lock);
-    published_cna_release(&cna, published_thread() + 1);
+    published_cna_release(&cna, published_thread() + 1, PUBLISHED_CNA_FLUSH);
 }
 
 #endif

@@ -4,14 +4,18 @@
 #include "bench/published/clh.h"
 #include "bench/published/cna.h"
 #include "bench/published/cohort.h"
+#include "bench/published/fc_mcs.h"
+#include "bench/published/fissile.h"
 #include "bench/published/hapax.h"
 #include "bench/published/hclh.h"
 #include "bench/published/hemlock.h"
 #include "bench/published/hmcs.h"
 #include "bench/published/hticket.h"
+#include "bench/published/malthusian.h"
 #include "bench/published/mcs.h"
 #include "bench/published/mutex.h"
 #include "bench/published/reciprocating.h"
+#include "bench/published/shfl.h"
 #include "bench/published/tas.h"
 #include "bench/published/ticket.h"
 #include "bench/published/twa.h"
@@ -76,7 +80,11 @@ void *published_body(struct lock *lock, size_t bytes)
     FORM(hmcs, "hmcs", hmcs, NO_TRYLOCK, WITH(false))                                  \
     FORM(ahmcs, "ahmcs", hmcs, NO_TRYLOCK, WITH(true))                                 \
     FORM(c_bo_mcs, "c-bo-mcs", c_bo_mcs, NO_TRYLOCK, NOTHING)                          \
-    FORM(c_ptl_tkt, "c-ptl-tkt", c_ptl_tkt, NO_TRYLOCK, NOTHING)
+    FORM(c_ptl_tkt, "c-ptl-tkt", c_ptl_tkt, NO_TRYLOCK, NOTHING)                       \
+    FORM(fc_mcs, "fc-mcs", fc_mcs, NO_TRYLOCK, NOTHING)                                \
+    FORM(shfl, "shfl", shfl, HAS_TRYLOCK, NOTHING)                                     \
+    FORM(fissile, "fissile", fissile, HAS_TRYLOCK, NOTHING)                            \
+    FORM(malthusian, "malthusian", malthusian, NO_TRYLOCK, NOTHING)
 
 #define HAS_TRYLOCK(name, prefix, ...)                                                 \
     static bool name##_trylock(struct lock *lock)                                      \

@@ -41,6 +41,10 @@ PUBLISHED = {
         "ahmcs",
         "c-bo-mcs",
         "c-ptl-tkt",
+        "fc-mcs",
+        "shfl",
+        "fissile",
+        "malthusian",
     )
 }
 
