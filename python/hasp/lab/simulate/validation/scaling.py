@@ -17,7 +17,7 @@ from hasp.lab.simulate.pool import Pool
 from hasp.lab.simulate.validation.lab import Lab
 from hasp.lab.simulate.validation.lock_sets import Form
 
-MACHINES = ("opteron-48", "xeon-80")
+MACHINES = ("opteron-48", "xeon-80", "haswell-72", "epyc-192")
 LOCK_COUNTS = (1, 16, 512)
 FEW_THREADS = (1, 12, 24)
 # Shipped locks, mapped to their published forms.
