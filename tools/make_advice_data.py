@@ -35,7 +35,7 @@ LEAST = {
     "trylock_failures_per_s": 100,
     "blocking_per_s": 100,
 }
-HALVES = ("fitting", "judging")
+HALVES = ("fresh", "fitting", "judging")  # the first that names a program counts
 sys.path.insert(0, str(ROOT / "python"))
 
 from hasp.base.document import Document  # noqa: E402
@@ -57,7 +57,7 @@ def programs() -> Iterator[tuple[Path, StudyProgram]]:
 
 
 def half_of(program: str) -> str:
-    """The half of the split that a program belongs to."""
+    """The part of the split that a program belongs to."""
     split = Document.read(SPLIT)
     for half in HALVES:
         for software in split.get((half,)):

@@ -127,13 +127,15 @@ def start(
 ) -> Callable[..., subprocess.Popen[str]]:
     """Starts `hasp tune OPTIONS -- PROGRAM RATES WORDS`."""
 
-    def begin(*options: str, words: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    def begin(
+        *options: str, words: tuple[str, ...] = (), command: str = ""
+    ) -> subprocess.Popen[str]:
         metric = ("--metric", r"rate=rate: ([0-9.]+)")
         given = [] if "--metric" in options else metric
-        command = [sys.executable, "-m", "hasp", "tune", *given, *options]
-        command += ["--json", "out.json", "--", str(program), str(rates), *words]
+        line = [sys.executable, "-m", "hasp", "tune", *given, *options]
+        line += ["--json", "out.json", "--", command or str(program), str(rates)]
         return subprocess.Popen(
-            command,
+            [*line, *words],
             cwd=tmp_path,
             env=os.environ,
             stdout=subprocess.PIPE,
@@ -150,8 +152,8 @@ def tune(
 ) -> Callable[..., Tuned]:
     """Runs `hasp tune` to its end."""
 
-    def run(*options: str, words: tuple[str, ...] = ()) -> Tuned:
-        with start(*options, words=words) as process:
+    def run(*options: str, **more: Any) -> Tuned:
+        with start(*options, **more) as process:
             text, errors = process.communicate(timeout=120)
         return Tuned(process.returncode, text, errors, tmp_path)
 

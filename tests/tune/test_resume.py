@@ -67,6 +67,11 @@ def test_a_second_race_keeps_the_runs_of_the_first(tune: Tune, tmp_path: Path) -
     assert second.status == 0, second.errors
     assert (tmp_path / f"{STORE}.old").read_bytes() == first
     assert f"kept the earlier race as {STORE}.old" in second.errors
+    later = (tmp_path / STORE).read_bytes()
+    third = tune(*FEW, "--runs", "8")
+    assert f"kept the earlier race as {STORE}.old.2" in third.errors
+    assert (tmp_path / f"{STORE}.old").read_bytes() == first
+    assert (tmp_path / f"{STORE}.old.2").read_bytes() == later
 
 
 def test_a_store_that_another_race_writes_is_refused(
@@ -117,6 +122,22 @@ def test_a_resumed_race_records_anew_if_the_trace_is_of_another_command(
     again = tune(*FEW, "--runs", "10", "--resume")
     assert again.status == 0, again.errors
     assert "recording a run" in again.errors
+
+
+def test_a_resumed_race_of_a_script_uses_its_recording(
+    tune: Tune, tmp_path: Path, program: Path
+) -> None:
+    """The recorded process is the program, whose command is not the script's."""
+    script = tmp_path / "bench"
+    script.write_text(f'#!/bin/sh\n{program} "$1"\nexit $?\n')
+    script.chmod(0o755)
+    first = tune(*FEW, "--runs", "8", command=str(script))
+    assert first.status == 0, first.errors
+    assert "recording a run" in first.errors
+    again = tune(*FEW, "--runs", "10", "--resume", command=str(script))
+    assert again.status == 0, again.errors
+    assert "recording a run" not in again.errors
+    assert "is not used" not in again.errors
 
 
 def test_changed_locks_are_refused_and_a_changed_seed_is_noted(tune: Tune) -> None:

@@ -178,6 +178,11 @@ def escaped(text: str) -> str:
     return "".join(one if one.isprintable() else _escape(one) for one in text)
 
 
+def quoted(text: str) -> str:
+    """Return the text in quotation marks, with single backslashes."""
+    return f"'{escaped(text)}'" if "'" not in text else f'"{escaped(text)}"'
+
+
 def _escape(character: str) -> str:
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, kept by surrogateescape

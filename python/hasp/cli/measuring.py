@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hasp.base.durations import duration_argument
 from hasp.base.errors import HaspError
+from hasp.base.output import quoted
 
 if TYPE_CHECKING:
     from hasp.compare.settings import Metric, Settings
@@ -77,7 +78,7 @@ def thread_counts(text: str) -> tuple[int, ...]:
         counts = tuple(positive(word) for word in text.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a list of numbers; write for example 1,2,4"
+            f"{quoted(text)} is not a list of numbers; write for example 1,2,4"
         ) from None
     return tuple(dict.fromkeys(counts))
 
@@ -219,7 +220,7 @@ def _distinct(metrics: list[Metric]) -> tuple[Metric, ...]:
     for metric in metrics:
         if metric.name in taken:
             raise HaspError(
-                f"two measures are called {metric.name!r}",
+                f"two measures are called {quoted(metric.name)}",
                 "give each its own name: NAME=REGEX",
             )
         taken.add(metric.name)

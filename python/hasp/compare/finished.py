@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hasp.base.errors import HaspError
+from hasp.base.output import quoted
 from hasp.compare import run_record as record
 from hasp.compare.run_record import Run
 from hasp.compare.settings import Metric, last_number
@@ -75,6 +76,7 @@ def _refuse_ambiguous(name: str, pattern: str, value: float, text: str) -> None:
     if whole is not None and whole != value:
         raise HaspError(
             f"--metric '{name}={pattern}' can be read in two ways: as the metric "
-            f"{name!r} it is {value:g}, as a pattern that contains = it is {whole:g}",
+            f"{quoted(name)} it is {value:g}, as a pattern that contains = it is "
+            f"{whole:g}",
             f"name a pattern that contains =: '{name}={name}={pattern}'",
         )

@@ -18,6 +18,7 @@ from hasp.base.energy.host_meter import find as find_meter
 from hasp.base.energy.meter import READ_EVERY, Count
 from hasp.base.errors import HaspError
 from hasp.base.interference import interference
+from hasp.base.output import quoted
 from hasp.base.signals import uninterrupted
 from hasp.compare import run_record as record
 from hasp.compare.finished import LONGEST_QUOTE, Finished, tail, with_figures
@@ -203,7 +204,7 @@ class ComparisonRunner:
         status, words = self._shell(line, self._base)
         if status:
             raise HaspError(
-                f"--prepare {line!r} failed with {ended(status)}{words}",
+                f"--prepare {quoted(line)} failed with {ended(status)}{words}",
                 "correct it; it runs in the shell, natively, before each run",
             )
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hasp.base.errors import HaspError
+from hasp.base.output import quoted
 from hasp.launch.ready import Ready
 from hasp.locks.native import REFERENCE
 
@@ -60,13 +61,13 @@ def parse_metric(text: str, number: int) -> Metric:
         groups = re.compile(pattern, re.MULTILINE).groups
     except re.error as problem:
         raise HaspError(
-            f"--metric {text!r} is not a regular expression: {problem}",
+            f"--metric {quoted(text)} is not a regular expression: {problem}",
             "quote it for the shell and escape special characters, for example "
             r"--metric 'ops/s: ([0-9.]+)'",
         ) from None
     if not groups:
         raise HaspError(
-            f"--metric {text!r} has no group around the number",
+            f"--metric {quoted(text)} has no group around the number",
             f"put the number in parentheses, for example '{pattern} ([0-9.]+)'",
         )
     return Metric(name, pattern, split=named is not None)
@@ -156,7 +157,8 @@ def shell_words(line: str) -> list[str]:
             words = shlex.split(line)
         except ValueError as problem:
             raise HaspError(
-                f"{line!r} is not a command line: {problem}", "close the quotation mark"
+                f"{quoted(line)} is not a command line: {problem}",
+                "close the quotation mark",
             ) from None
         if words:
             return words

@@ -27,7 +27,7 @@ from hasp.profile.model.profile import Site
 from hasp.tune.contest import Contest
 from hasp.tune.options import Options
 from hasp.tune.progress import RaceDisplay
-from hasp.tune.recording import recording
+from hasp.tune.recording import recording, session_of
 from hasp.tune.site_plans import plans_of, sites_that_matter
 from hasp.tune.store import (
     Claim,
@@ -35,6 +35,7 @@ from hasp.tune.store import (
     drop_incomplete_line,
     load_race,
     save_plans,
+    save_trace,
     settle_timeout,
 )
 
@@ -98,7 +99,7 @@ class _Race:
         else:
             comparison = new_comparison(settings)
         _refuse_single(settings)
-        profile = recording(options, settings)
+        profile = recording(options, settings, earlier.session if earlier else 0)
         verdict = diagnose(profile).sentence if profile.sites else ""
         if verdict and not options.recorded:
             note(verdict)
@@ -190,6 +191,8 @@ class _Race:
             comparison.peak_floor_bytes = self.runner.floor_bytes
             if not self.options.resume:
                 self.writer.header(comparison)
+                trace = self.options.trace
+                save_trace(self.writer, trace, session_of(trace))
             while True:
                 cells = self.contest.next_round()
                 search_ended = not cells or not self.contest.race.searching

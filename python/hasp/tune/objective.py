@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from hasp.base.energy.host_meter import find as find_meter
 from hasp.base.errors import HaspError
+from hasp.base.output import quoted
 from hasp.compare.run_record import (
     CPU,
     ENERGY,
@@ -50,7 +51,7 @@ def measure_called(name: str, settings: Settings) -> Measure:
         return known[name]
     short = dict.fromkeys([*(metric.name for metric in settings.metrics), *RESOURCES])
     raise HaspError(
-        f"there is no measure called {name!r}",
+        f"there is no measure called {quoted(name)}",
         f"name one of {', '.join(short)}, or define it: --metric '{name}=REGEX'",
     )
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Sequence
@@ -11,39 +12,71 @@ from pathlib import Path
 from hasp.base.durations import format_duration
 from hasp.base.errors import HaspError
 from hasp.base.output import note
-from hasp.compare.recorded_run import RecordingHung, recorded
+from hasp.compare.recorded_run import RecordingHung, recorded, weight
 from hasp.compare.settings import Settings
 from hasp.launch.executable import find
 from hasp.profile.model.build import load_keeping_symbols
 from hasp.profile.model.profile import Profile
+from hasp.profile.record import files
 from hasp.tune.options import Options
 
 LONGEST_COMMAND = 4096  # bytes of a command in a trace
 ELF = b"\x7fELF"
 
 
-def recording(options: Options, settings: Settings) -> Profile:
+def recording(options: Options, settings: Settings, session: int = 0) -> Profile:
     """Return the profile of the program: of the given trace, or of a run made now.
 
-    A resumed race uses the trace of the earlier one if it is of the same command.
-    Raises HaspError if the given trace is of another command, or if the command fails
-    or does not end within the time-out and the budget.
+    A resumed race uses the trace of the earlier one, whose `session` its file contains,
+    or else any of the same command. Raises HaspError if the given trace is of another
+    command, or if the command fails or does not end within the time-out and the budget.
     """
     trace = options.trace
     if options.recorded:
         profile = load_keeping_symbols(trace)
         _refuse_other_command(profile, options, settings)
         return profile
-    if options.resume and trace.exists():
-        try:
-            profile = load_keeping_symbols(trace)
-        except HaspError as problem:
-            note(f"{trace} is not used: {problem.message}")
-        else:
-            if _is_of(profile.command, settings):
-                return profile
-            note(f"{trace} is not used: it is a recording of another command")
+    if options.resume:
+        earlier = _of_session(trace, session) or _of_command(trace, settings)
+        if earlier is not None:
+            return earlier
     return _record(options, settings)
+
+
+def session_of(trace: Path) -> int:
+    """Return the number of the recording that made a trace; 0 if there is none."""
+    found = [files.head(name) for name in files.names(trace)]
+    return next((one.session for one in found if one is not None), 0)
+
+
+def _of_session(trace: Path, session: int) -> Profile | None:
+    """The profile of the recording with this number, if the traces are still there.
+
+    A command such as `sh -c` runs the program under a name of its own, so the number
+    says more than the recorded command.
+    """
+    if not session:
+        return None
+    found = []
+    for one in files.of_session(trace, session):
+        with contextlib.suppress(HaspError):  # as of a process that ended early
+            found.append(load_keeping_symbols(one.path))
+    return max(found, key=weight) if found else None
+
+
+def _of_command(trace: Path, settings: Settings) -> Profile | None:
+    """The profile in a trace if it is of this command; else a note says why not."""
+    if not trace.exists():
+        return None
+    try:
+        profile = load_keeping_symbols(trace)
+    except HaspError as problem:
+        note(f"{trace} is not used: {problem.message}")
+        return None
+    if _is_of(profile.command, settings):
+        return profile
+    note(f"{trace} is not used: it is a recording of another command")
+    return None
 
 
 def _record(options: Options, settings: Settings) -> Profile:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hasp.base.errors import HaspError
+from hasp.base.output import quoted
 from hasp.compare.run_record import Measure, Run
 from hasp.compare.settings import Settings
 from hasp.tune.objective import measure_called
@@ -67,7 +68,7 @@ def parse_requirement(text: str, settings: Settings) -> Requirement:
     amount = AMOUNT.fullmatch(match["rest"]) if match else None
     if not match or not amount:
         raise HaspError(
-            f"--require {text!r} is not a limit",
+            f"--require {quoted(text)} is not a limit",
             "write NAME < AMOUNT, for example --require 'p99 < 2 ms'",
         )
     measure = measure_called(match["name"], settings)
@@ -75,7 +76,8 @@ def parse_requirement(text: str, settings: Settings) -> Requirement:
     limit = number * _factor(amount["unit"], measure, text)
     if not limit > 0:
         raise HaspError(
-            f"--require {text!r}: the limit is not positive", "name a positive one"
+            f"--require {quoted(text)}: the limit is not positive",
+            "name a positive one",
         )
     words = f"{match['name']} {match['sign'][0]} {match['rest']}"
     return Requirement(measure, limit, match["sign"].startswith("<"), words)
@@ -90,7 +92,7 @@ def _factor(unit: str, measure: Measure, text: str) -> float:
             return scale[unit] / scale[measure.unit]
     has = f"is in {measure.unit}" if measure.unit else "has no unit"
     raise HaspError(
-        f"--require {text!r}: {measure.name} {has}, not in {unit}",
+        f"--require {quoted(text)}: {measure.name} {has}, not in {unit}",
         f"write the limit in {measure.unit}"
         if measure.unit
         else "name the metric's unit with --unit after its --metric",

@@ -25,7 +25,7 @@ from hasp.compare.store import Comparison, Writer, comparison_of
 from hasp.locks.site_plan import toml_file
 from hasp.locks.site_plan.model import SitePlan
 
-PLAN_RECORD = "plan"
+PLAN_RECORD, TRACE_RECORD = "plan", "trace"
 DAMAGE = (LookupError, TypeError, ValueError, AttributeError)
 
 
@@ -54,7 +54,7 @@ class Claim:
         """Rename the file if it has content, and claim a new one."""
         if self._file is None or os.fstat(self._file.fileno()).st_size == 0:
             return
-        old = self._path.with_name(f"{self._path.name}.old")
+        old = _free_name(self._path)
         self._path.replace(old)
         self._file.close()
         self._lock()
@@ -91,6 +91,7 @@ class Earlier:
     rounds: tuple[list[Run], ...]
     plans: tuple[SitePlan, ...]
     size: int  # bytes of its complete lines
+    session: int = 0  # number of its recording; 0: not known
 
     @property
     def runs(self) -> list[Run]:
@@ -104,6 +105,11 @@ def save_plans(writer: Writer, plans: Sequence[SitePlan]) -> None:
         PLAN_RECORD,
         ({"name": plan.name, "toml": toml_file.text_of(plan)} for plan in plans),
     )
+
+
+def save_trace(writer: Writer, path: Path, session: int) -> None:
+    """Write a record of the trace that the candidates were chosen from."""
+    writer.records(TRACE_RECORD, [{"path": str(path), "session": session}])
 
 
 def load_race(path: Path, settings: Settings, *, locks_given: bool) -> Earlier:
@@ -154,11 +160,22 @@ def settle_timeout(old: float, new: float, *, adapt: bool) -> tuple[float, bool]
     return old, old == new
 
 
+def _free_name(path: Path) -> Path:
+    """Return FILE.old, or FILE.old.2 and so on if earlier races are kept already."""
+    old = path.with_name(f"{path.name}.old")
+    number = 1
+    while old.exists():
+        number += 1
+        old = path.with_name(f"{path.name}.old.{number}")
+    return old
+
+
 def _read(path: Path) -> Earlier:
     data = path.read_bytes()
     size = data.rfind(b"\n") + 1
     records: list[dict[str, Any]] = []
     plans: list[SitePlan] = []
+    session = 0
     for number, line in enumerate(data[:size].splitlines(), start=1):
         try:
             record = json.loads(line)
@@ -166,6 +183,8 @@ def _read(path: Path) -> Earlier:
                 Run.from_json(record)
             if record.get("kind") == PLAN_RECORD:
                 plans.append(_plan(record))
+            if record.get("kind") == TRACE_RECORD:
+                session = int(record["session"])
         except DAMAGE:
             raise HaspError(
                 f"{path}: line {number} is damaged",
@@ -182,7 +201,7 @@ def _read(path: Path) -> Earlier:
     runs, comparison.runs = comparison.runs, []
     comparison.interrupted = False
     rounds = tuple(list(group) for _, group in groupby(runs, key=lambda run: run.block))
-    return Earlier(comparison, rounds, tuple(plans), size)
+    return Earlier(comparison, rounds, tuple(plans), size, session)
 
 
 def _plan(record: dict[str, Any]) -> SitePlan:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hasp.base.errors import EXIT_FINDING, EXIT_FINE
 from hasp.base.output import STDOUT, console, note, table, write_json
 from hasp.lab.bench.advice import judge as judged
-from hasp.lab.bench.advice.cases import FITTING, JUDGING, Case, load
+from hasp.lab.bench.advice.cases import FITTING, FRESH, JUDGING, Case, load
 from hasp.lab.bench.advice.judge import Choice, Summary
 from hasp.profile.diagnosis.rules import load as load_rules
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "hasp.bench.advice/1"
 ADVICE = "hasp advise"
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -55,13 +56,13 @@ def bench_advice(options: Options) -> int:
 def summaries(
     cases: Sequence[Case], advice: Sequence[Choice]
 ) -> dict[str, list[Summary]]:
-    """The summaries of the advice and of the baselines, for each half and for both."""
+    """The summaries of the advice and the baselines, for each half, and for all."""
     found = {}
-    for half in (FITTING, JUDGING, "both"):
-        mine = [case for case in cases if half in (case.half, "both")]
+    for half in (FITTING, JUDGING, FRESH, ALL):
+        mine = [case for case in cases if half in (case.half, ALL)]
         if not mine:
             continue
-        own = [one for one in advice if half in (one.case.half, "both")]
+        own = [one for one in advice if half in (one.case.half, ALL)]
         lock = judged.best_fixed_lock(mine)
         found[half] = [
             judged.summary(ADVICE, own),
