@@ -93,13 +93,27 @@ static inline void clh_leave(struct lock *lock, struct waiter *self, uint32_t be
         unpark(&self->cell, 1);
 }
 
+/* Returns whether it may pay to spin behind this waiter; see runs_soon(). A hint: if it
+ * is asleep, its `previous` names what it waits for. */
+static inline bool clh_runs_soon(struct clh *clh, const struct waiter *waiter)
+{
+    if (!load_relaxed(&waiter->asleep))
+        return true;
+    uint32_t awaited = load_relaxed(&waiter->previous);
+    struct waiter *other = clh_named(awaited);
+    return other ? load_relaxed(&other->cell) == WAITER_GRANTED
+                 : awaited == clh_number(clh);
+}
+
 static inline bool clh_wait_on(struct lock *lock, struct waiter *self, uint32_t before,
                                enum waiting waiting, const struct deadline *deadline)
 {
     struct clh *clh = clh_of(lock);
     struct waiter *other;
     while ((other = clh_named(before)) != NULL) {
-        bool hopeful = may_park(waiting) && !load_relaxed(&other->asleep);
+        bool hopeful = may_park(waiting) && clh_runs_soon(clh, other);
+        if (may_park(waiting))
+            store_relaxed(&self->previous, before); /* for clh_runs_soon */
         uint32_t state =
             wait_for_grant(&other->cell, &self->asleep, waiting, hopeful, deadline);
         if (state == WAITER_WAITING) {
@@ -114,6 +128,8 @@ static inline bool clh_wait_on(struct lock *lock, struct waiter *self, uint32_t 
         if (state == WAITER_GRANTED)
             return true;
     }
+    if (may_park(waiting))
+        store_relaxed(&self->previous, before);
     if (clh_wait_for_number(clh, self, before, waiting, deadline))
         return true;
     clh_leave(lock, self, before);
@@ -142,8 +158,11 @@ static inline bool clh_wait_behind(struct lock *lock, struct waiter *self,
                                    const struct deadline *deadline)
 {
     bool acquired = clh_wait_on(lock, self, before, waiting, deadline);
-    if (acquired)
+    if (acquired) {
+        if (may_park(waiting) && load_relaxed(&self->asleep))
+            store_relaxed(&self->asleep, 0); /* the node stays in the queue */
         clh_settle(clh_of(lock), self);
+    }
     return acquired;
 }
 

@@ -123,8 +123,8 @@ mcs_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadlin
     uint32_t before = mcs_enqueue(mcs, self);
     bool acquired = true;
     if (before) {
-        bool hopeful = may_park(waiting) && (before == TAIL_HELD ||
-                                             !load_relaxed(&waiter_at(before)->asleep));
+        bool hopeful = may_park(waiting) &&
+                       (before == TAIL_HELD || runs_soon(waiter_at(before)));
         if (wait_for_grant(&self->cell, &self->asleep, waiting, hopeful, deadline) ==
             WAITER_WAITING)
             acquired = !abandon(lock, self);

@@ -111,6 +111,16 @@ static inline bool still_waiting(uint32_t state)
     return state == WAITER_WAITING || state == WAITER_PARKED;
 }
 
+/* Returns whether it may pay to spin behind this waiter: its thread runs, or has been
+ * granted the lock and is being woken. Parking there would repeat itself: the woken
+ * thread would find this one asleep, and park when it queues again. A hint: the waiter
+ * may be another thread's by now. */
+static inline bool runs_soon(const struct waiter *waiter)
+{
+    return !load_relaxed(&waiter->asleep) ||
+           load_relaxed(&waiter->cell) == WAITER_GRANTED;
+}
+
 /*
  * Waits until `cell` is neither WAITING nor PARKED and returns its value (acquire:
  * pairs with the release in grant()); returns WAITING if the deadline passed first.
