@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/plan.h"
 
+#include "platform/native/exit_frame.h"
 #include "preload/dispatch.h"
 
 #include <string.h>
@@ -27,7 +28,8 @@ static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *arg
     if (frames->found == 0 && plan_is_own(address))
         return _URC_NO_REASON;
     frames->at[frames->found++] = address;
-    return frames->found < frames->wanted ? _URC_NO_REASON : _URC_END_OF_STACK;
+    bool more = frames->found < frames->wanted && !is_exit_frame(address);
+    return more ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 static void find_frames(struct frames *frames)

@@ -23,6 +23,7 @@ SITES = matrix.PROGRAMS / "sites"
 # first uses.
 PROGRAMS = (
     *("c11", "cond_lifetime", "cond_queue", "cond_timed", "cond_wakeups", "cxx_sync"),
+    "dlopen",
     *("exclusion", "first_contention", "fork_cond", "fork_mutex", "fork_variants"),
     *("kinds", "lifetime", "memory", "ownership", "robust", "sites", "timed"),
 )

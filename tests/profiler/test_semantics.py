@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 # The programs that the hooks are most likely to break. They cover forks, cancellations,
 # kinds, errors and old symbols.
 FEW = frozenset(
-    {"ancient_condvars", "c11", "cancel_cond", "cond_timed", "fork_cond"}
+    {"ancient_condvars", "c11", "cancel_cond", "cond_timed", "dlopen", "fork_cond"}
     | {"fork_mutex", "kinds", "neighbours", "old_symbols", "robust"}
 )
 # These programs check their memory use, to which the recorder's memory would add. (It

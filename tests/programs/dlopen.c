@@ -134,6 +134,39 @@ static void other_namespace(void)
     CHECK_EQUAL(dlclose(handle), 0);
 }
 
+static void *plugin;
+
+static void *idle(void *argument)
+{
+    pause();
+    return argument;
+}
+
+/* A recorder or a plan looks for the caller when a lock is first used. */
+static void unload_and_lock(void)
+{
+    static pthread_mutex_t lock[100];
+    CHECK_EQUAL(dlclose(plugin), 0);
+    for (unsigned i = 0; i < sizeof lock / sizeof *lock; i++) {
+        CHECK_OK(pthread_mutex_lock(&lock[i]));
+        CHECK_OK(pthread_mutex_unlock(&lock[i]));
+    }
+}
+
+/* As in Apache, whose modules call exit(): the return address below exit() is in memory
+ * that is not mapped any more. */
+static void exit_from_a_plugin(void)
+{
+    void (*plugin_exit)(void);
+    plugin = load("libplugin_exiting.so", RTLD_NOW);
+    FIND(plugin, "plugin_exit", plugin_exit);
+    check_start(idle, NULL); /* a recorder starts with the second thread */
+    CHECK_EQUAL(atexit(unload_and_lock), 0);
+    plugin_exit();
+    CHECK(!"exit() returned");
+}
+
 CHECK_MAIN(CASE(again_and_again), CASE(while_others_lock), CASE(dependency_by_runpath),
            CASE(called_from_a_plugin), CASE(called_from_a_plugin_deepbind),
-           CASE(errors_and_special_cases), CASE(other_namespace))
+           CASE(errors_and_special_cases), CASE(other_namespace),
+           CASE(exit_from_a_plugin))

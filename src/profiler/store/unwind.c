@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/store/unwind.h"
 
+#include "platform/native/exit_frame.h"
 #include "profiler/trace.h"
 
 #include <stddef.h>
@@ -53,7 +54,8 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *argument
     walk->frames[walk->depth++] = address;
     prove(walk, outer, address);
     walk->inner = outer;
-    return walk->depth == walk->most ? _URC_END_OF_STACK : _URC_NO_REASON;
+    bool last = walk->depth == walk->most || is_exit_frame(address);
+    return last ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 uint32_t stack_unwind(void *caller, uintptr_t *frames, uint32_t most)
