@@ -15,17 +15,24 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from hasp.base.errors import HaspError
 from hasp.lab.simulate.counts import counts_argument
+from hasp.lab.simulate.validation.lab import Lab
+from hasp.lab.simulate.validation.lock_sets import Form
 from hasp.lab.simulate.validation.scaling import (
     LOCK_COUNTS,
     MACHINES,
+    PAPER_RATIOS,
     PUBLISHED,
     Result,
     cells,
+    laboratory,
     measure,
+    ratio_to_mcs,
 )
 
 HEAD = ("machine", "lock", "threads", "locks", "shipped", "published", "ratio", "lines")
@@ -77,22 +84,60 @@ def main() -> int:
         print(f"no published form of {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
     wanted = cells(given.machines, given.locks, given.threads, given.lock_counts)
-    results = measure(wanted, given.jobs, given.seeds, given.duration_us * 1000)
     print(FORM.format(*HEAD))
-    found = []
+    found: list[dict[str, Any]] = []
     try:
-        for result in results:
-            found.append(result.to_record())
-            print(line(result), flush=True)
+        with laboratory(given.jobs) as labs:
+            for result in measure(labs, wanted, given.seeds, given.duration_us * 1000):
+                found.append(result.to_record())
+                print(line(result), flush=True)
+            papers = measure_papers(labs, given)
     except HaspError as error:
         print(f"{error.message}", file=sys.stderr)
         return 1
     if given.json:
-        rows = ",\n".join(json.dumps(record) for record in found)
-        part = given.json.with_suffix(".part")
-        part.write_text(f"[\n{rows}\n]\n")
-        part.replace(given.json)
+        write(given, found, papers)
     return 0
+
+
+def measure_papers(
+    labs: dict[Form, Lab], given: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """Print and return the ratios to mcs that papers state, and those of both forms."""
+    found = []
+    for claim in PAPER_RATIOS:
+        if claim.lock in given.locks and claim.machine in (*given.machines, "i-48"):
+            ratios = {
+                form.value: round(ratio_to_mcs(labs[form], claim, given.seeds), 2)
+                for form in Form
+            }
+            found.append({**asdict(claim), **ratios})
+            print(
+                f"{claim.lock} by mcs, a map, {claim.threads} threads on "
+                f"{claim.machine}: {ratios['shipped']}, published form "
+                f"{ratios['published']}, paper {claim.ratio}"
+            )
+    return found
+
+
+def write(
+    given: argparse.Namespace,
+    found: list[dict[str, Any]],
+    papers: list[dict[str, Any]],
+) -> None:
+    """Write the data of the page."""
+    text = (
+        f'{{"duration_us": {given.duration_us}, "seeds": {json.dumps(given.seeds)},\n'
+        f'"papers": [\n{rows(papers)}\n],\n"cells": [\n{rows(found)}\n]}}\n'
+    )
+    part = given.json.with_suffix(".part")
+    part.write_text(text)
+    part.replace(given.json)
+
+
+def rows(records: list[dict[str, Any]]) -> str:
+    """Return one line of JSON for each record."""
+    return ",\n".join(json.dumps(record) for record in records)
 
 
 if __name__ == "__main__":

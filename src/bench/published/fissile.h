@@ -27,7 +27,7 @@ static inline struct atomic_u32 *published_fissile_impatient(struct lock *lock)
 
 static inline bool published_fissile_trylock(struct lock *lock)
 {
-    return acquire_if(&lock->word, 0, 1);
+    return load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, 1);
 }
 
 static inline void published_fissile_wait(struct lock *lock)

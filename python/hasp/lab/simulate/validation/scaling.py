@@ -6,6 +6,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from hasp.base.errors import HaspError
 from hasp.lab.simulate.job import OK, Record
 from hasp.lab.simulate.machines.machine import load
 from hasp.lab.simulate.pool import Pool
-from hasp.lab.simulate.validation.lab import Lab
+from hasp.lab.simulate.validation.lab import Lab, Unanswered
 from hasp.lab.simulate.validation.lock_sets import Form
 
 MACHINES = ("opteron-48", "xeon-80", "haswell-72", "epyc-192")
@@ -47,6 +48,44 @@ PUBLISHED = {
         "malthusian",
     )
 }
+
+
+CNA = "Dice and Kogan, EuroSys 2019"
+
+
+@dataclass(frozen=True)
+class PaperRatio:
+    """A paper's statement how a lock's throughput relates to that of mcs."""
+
+    lock: str
+    machine: str
+    threads: int
+    ratio: float
+    source: str
+
+
+# All with a key-value map under one lock, a fifth of the operations updates.
+MAP = "global-table"
+MAP_KNOBS = {"put_percent": 10, "remove_percent": 10, "think_cycles": 0}
+PAPER_RATIOS = (
+    PaperRatio("cna", "haswell-72", 70, 1.39, f"{CNA}: 39 % above MCS"),
+    PaperRatio("cna", "i-48", 48, 1.97, f"{CNA}: 97 % above MCS on four sockets"),
+    PaperRatio("hmcs", "haswell-72", 70, 1.39, f"{CNA}: similar to CNA"),
+    PaperRatio("c-bo-mcs", "haswell-72", 70, 1.39, f"{CNA}: similar to CNA"),
+    PaperRatio(
+        "fissile",
+        "haswell-72",
+        70,
+        1.39,
+        "Dice and Kogan, arXiv 2020: like CNA at high contention",
+    ),
+    PaperRatio("twa", "haswell-72", 70, 1.0, "Dice and Kogan, Euro-Par 2019: as MCS"),
+    PaperRatio("hemlock", "haswell-72", 70, 1.0, "Dice and Kogan, SPAA 2021: as MCS"),
+    PaperRatio("hapax", "haswell-72", 70, 1.0, "Dice and Kogan, PPoPP 2026: as MCS"),
+    PaperRatio(
+        "reciprocating", "haswell-72", 70, 1.0, "Dice and Kogan, PPoPP 2025: as MCS"
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -109,49 +148,66 @@ def cells(
     return found
 
 
+@contextmanager
+def laboratory(width: int | None) -> Iterator[dict[Form, Lab]]:
+    """Yield a lab for each form of the locks; they share a pool of `width` runs."""
+    pool = Pool(width)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            yield {form: Lab(Path(folder), pool, form) for form in Form}
+        finally:
+            pool.stop()
+
+
 def measure(
-    wanted: Iterable[Cell], width: int | None, seeds: Sequence[int], duration_ns: int
+    labs: dict[Form, Lab],
+    wanted: Iterable[Cell],
+    seeds: Sequence[int],
+    duration_ns: int,
 ) -> Iterator[Result]:
     """Simulate both forms in each cell; yields the results in the order of the cells.
 
     Raises HaspError if a run fails.
     """
-    pool = Pool(width)
-    with tempfile.TemporaryDirectory() as folder:
-        labs = {form: Lab(Path(folder), pool, form) for form in Form}
-        try:
-            started = [
-                (
-                    cell,
-                    {
-                        form: _start(labs[form], cell, seeds, duration_ns)
-                        for form in Form
-                    },
-                )
-                for cell in wanted
-            ]
-            for cell, runs in started:
-                shipped = _figures(cell, runs[Form.SHIPPED])
-                published = _figures(cell, runs[Form.PUBLISHED])
-                yield Result(cell, shipped[0], published[0], shipped[1], published[1])
-        finally:
-            pool.stop()
+
+    def start(lab: Lab, cell: Cell) -> list[Future[Record]]:
+        lock = PUBLISHED[cell.lock] if lab.form is Form.PUBLISHED else cell.lock
+        jobs = lab.jobs(
+            cell.machine,
+            cell.workload,
+            lock,
+            cell.threads,
+            seeds=seeds,
+            duration_ns=duration_ns,
+        )
+        return [lab.pool.submit(job) for job in jobs]
+
+    started = [
+        (cell, {form: start(labs[form], cell) for form in Form}) for cell in wanted
+    ]
+    for cell, runs in started:
+        shipped = _figures(cell, runs[Form.SHIPPED])
+        published = _figures(cell, runs[Form.PUBLISHED])
+        yield Result(cell, shipped[0], published[0], shipped[1], published[1])
 
 
-def _start(
-    lab: Lab, cell: Cell, seeds: Sequence[int], duration_ns: int
-) -> list[Future[Record]]:
-    """Submit the runs of a form."""
-    lock = PUBLISHED[cell.lock] if lab.form is Form.PUBLISHED else cell.lock
-    jobs = lab.jobs(
-        cell.machine,
-        cell.workload,
-        lock,
-        cell.threads,
-        seeds=seeds,
-        duration_ns=duration_ns,
-    )
-    return [lab.pool.submit(job) for job in jobs]
+def ratio_to_mcs(lab: Lab, claim: PaperRatio, seeds: Sequence[int]) -> float:
+    """Return the throughput of a claim's lock by that of mcs.
+
+    Raises HaspError if a run fails.
+    """
+    try:
+        runs = lab.compare(
+            claim.machine,
+            MAP,
+            (claim.lock, "mcs"),
+            claim.threads,
+            MAP_KNOBS,
+            seeds=seeds,
+        )
+    except Unanswered as error:
+        raise HaspError(f"{claim}: {error}") from None
+    return runs[claim.lock].mops / runs["mcs"].mops
 
 
 def _figures(cell: Cell, futures: Iterable[Future[Record]]) -> tuple[float, float]:
