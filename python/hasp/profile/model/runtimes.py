@@ -26,6 +26,9 @@ class Runtime:
     evidence: str  # the library's file name, or the symbol or section that shows it
     unseen: str  # its locks that Hasp does not see, such as "monitors"
     tool: str  # the tool that shows them
+    # The program is written for it; otherwise it is only linked with it, perhaps
+    # without using it.
+    is_programs: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ KNOWN = (
         ("libjvm.so",),
     ),
     Known(
-        *("python", "CPython", "locks of Python 3.13 and later that never block"),
+        *("python", "CPython", "PyMutex (since 3.13)"),
         "py-spy with --gil",
         ("libpython2.", "libpython3."),
         symbols=(b"\0PyGILState_Ensure\0",),
@@ -96,6 +99,8 @@ KNOWN = (
         symbols=(b"_ZN4absl5Mutex4LockEv", b"_ZN4absl5Mutex4lockEv"),
     ),
 )
+# Only programs written for them load their libraries.
+LAUNCHED = frozenset({"java", "dotnet"})
 LARGEST = 1 << 28  # bytes of a string table that is searched
 
 
@@ -114,7 +119,10 @@ def runtimes_of(modules: Iterable[Module], executable: str) -> tuple[Runtime, ..
     contents = _contents(Path(executable)) if executable else None
     found = ((known, _evidence(known, names, contents)) for known in KNOWN)
     return tuple(
-        Runtime(known.id, known.name, evidence, known.unseen, known.tool)
+        Runtime(
+            *(known.id, known.name, evidence, known.unseen, known.tool),
+            is_programs=known.id in LAUNCHED or evidence not in names,
+        )
         for known, evidence in found
         if evidence
     )

@@ -8,6 +8,7 @@ from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MATTERS, PART
 from hasp.profile.diagnosis.causes.words import call, share, time
+from hasp.profile.model.runtimes import Runtime
 
 
 def detect(facts: Facts) -> Cause:
@@ -21,18 +22,17 @@ def unseen(facts: Facts) -> Cause | None:
     A thread without work may sleep in such a futex as well, but for long.
     """
     foreign = facts.profile.foreign
-    runtimes = facts.profile.unseen_runtimes
+    runtime = _runtime(facts)
     if foreign is None or not foreign.brief:
         return None
     # With a known runtime, few samples suffice, and its sleeping threads count.
-    blocked = (foreign.share if runtimes else foreign.brief_share) or 0.0
-    few = not runtimes and foreign.brief < FEW_SAMPLES / 2
+    blocked = (foreign.share if runtime else foreign.brief_share) or 0.0
+    few = not runtime and foreign.brief < FEW_SAMPLES / 2
     if few or blocked < MATTERS:
         return None
-    if runtimes:
-        first = runtimes[0]
-        where = f"{first.unseen} of {first.name}"
-        advice: tuple[str, ...] = (f"Look with {first.tool}",)
+    if runtime:
+        where = f"{runtime.unseen} of {runtime.name}"
+        advice: tuple[str, ...] = (f"Look with {runtime.tool}",)
     else:
         module = max(foreign.modules, key=foreign.modules.__getitem__, default="")
         where = f"futexes of {module}" if module else "futexes"
@@ -70,8 +70,7 @@ def not_locks(facts: Facts) -> Cause:
     if facts.waited >= MATTERS:
         problem = f"threads wait {waited} of their time for locks, mostly for lack of "
         problem += "a CPU: the locks that Hasp sees are not the bottleneck"
-    if facts.profile.unseen_runtimes:
-        first = facts.profile.unseen_runtimes[0]
+    if first := _runtime(facts):
         problem = f"threads wait {waited} of their time for the locks that Hasp sees; "
         problem += f"it does not see {first.unseen} of {first.name}"
         advice = f"Look with {first.tool}"
@@ -88,6 +87,20 @@ def not_locks(facts: Facts) -> Cause:
             *_blind(facts),
         ),
     )
+
+
+def _runtime(facts: Facts) -> Runtime | None:
+    """Return the runtime whose locks the threads may wait for; None: none.
+
+    It is the one in whose library threads block, or the one that the program is
+    written for. Many programs are linked with other ones that they do not use.
+    """
+    runtimes = facts.profile.unseen_runtimes
+    foreign = facts.profile.foreign
+    blocked = foreign.modules if foreign else {}
+    used = [one for one in runtimes if one.evidence in blocked]
+    used += [one for one in runtimes if one.is_programs]
+    return used[0] if used else None
 
 
 def _gate(one: SiteFacts) -> str:
