@@ -32,6 +32,11 @@ struct trace_process_sample {
     uint64_t minor_faults, major_faults;
     uint64_t voluntary, involuntary;
     uint64_t locks_created, locks_destroyed;
+    /* The idle time of all CPUs of the machine since its start, and their number; 0 if
+     * not known. Records of some traces of version 2 end before these fields. */
+    uint64_t idle_ns;
+    uint32_t machine_cpus;
+    uint32_t reserved;
 };
 
 /*

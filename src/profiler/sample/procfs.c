@@ -126,6 +126,35 @@ bool procfs_is_filtered(void)
            field(text, "\nSeccomp:") != 0;
 }
 
+uint64_t procfs_idle_ns(void)
+{
+    enum { TICK_NS = 10000000, IDLE = 3 }; /* USER_HZ; fields before the idle time */
+    char text[512]; /* the first line has the sums of all CPUs */
+    if (small_file_read("/proc/stat", text, sizeof text) <= 0 ||
+        strncmp(text, "cpu ", 4) != 0)
+        return 0;
+    char *at = text + 4;
+    for (int i = 0; i < IDLE; i++)
+        strtoull(at, &at, 10);
+    const uint64_t idle = strtoull(at, &at, 10);
+    const uint64_t waits_for_disk = strtoull(at, &at, 10);
+    return (idle + waits_for_disk) * TICK_NS;
+}
+
+uint32_t procfs_machine_cpus(void)
+{
+    char text[1024], *end; /* for example "0-3,8\n" */
+    unsigned long count = 0;
+    if (small_file_read("/sys/devices/system/cpu/online", text, sizeof text) <= 0)
+        return 0;
+    for (char *at = text; *at >= '0' && *at <= '9'; at = *end ? end + 1 : end) {
+        const unsigned long first = strtoul(at, &end, 10);
+        const unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+        count += last - first + 1;
+    }
+    return (uint32_t)count;
+}
+
 /* A folder being read, without stdio. */
 struct folder {
     long file;

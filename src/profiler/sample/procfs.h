@@ -43,6 +43,13 @@ struct procfs_thread {
 };
 bool procfs_thread(uint32_t tid, struct procfs_thread *thread);
 
+/* Returns how long the CPUs of the machine have been idle since its start, in sum, in
+ * ns; 0 if it is not known. */
+uint64_t procfs_idle_ns(void);
+
+/* Returns the number of CPUs of the machine that are online; 0 if it is not known. */
+uint32_t procfs_machine_cpus(void);
+
 /* Returns whether the process has a seccomp filter. */
 bool procfs_is_filtered(void);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/sample/sample_process.h"
 
+#include "profiler/sample/procfs.h"
 #include "profiler/sample/sample_tasks.h"
 #include "profiler/threads/recordings.h"
 #include "profiler/store/timeline.h"
@@ -60,6 +61,16 @@ static void count_threads(struct trace_process_sample *sample)
     sample->runnable = sample_tasks();
 }
 
+/* Reads how busy the whole machine is. */
+static void read_machine(struct trace_process_sample *sample)
+{
+    static uint32_t cpus;
+    if (!cpus)
+        cpus = procfs_machine_cpus();
+    sample->machine_cpus = cpus;
+    sample->idle_ns = procfs_idle_ns();
+}
+
 void sample_process(void)
 {
     if (!timeline_keeps_next(&line))
@@ -72,5 +83,6 @@ void sample_process(void)
     };
     count_threads(&sample);
     read_usage(&sample);
+    read_machine(&sample);
     timeline_add(&line, &sample);
 }

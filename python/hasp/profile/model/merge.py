@@ -187,4 +187,6 @@ def _summed_samples(
         sum(one.minor_faults for one in every),
         sum(one.involuntary for one in every),
         sum(one.locks_created for one in every),
+        max(one.idle_ns for one in every),
+        max(one.machine_cpus for one in every),
     )

@@ -300,6 +300,8 @@ class ProcessSample:
     minor_faults: int
     involuntary: int
     locks_created: int
+    idle_ns: int = 0  # of all CPUs of the machine, since its start
+    machine_cpus: int = 0  # 0: not recorded, as is idle_ns
 
 
 USUAL_SAMPLE_NS = 10_000_000.0  # 100 Hz, if the trace does not record it

@@ -146,6 +146,8 @@ class Converter:
                 int(record["minor_faults"]),
                 int(record["involuntary"]),
                 int(record["locks_created"]),
+                int(record["idle_ns"]),
+                int(record["machine_cpus"]),
             )
 
         return Lazy(len(records), moment)

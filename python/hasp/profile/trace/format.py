@@ -245,7 +245,8 @@ PROCESS_SAMPLE = _struct(
     (_64, "ticks"),
     (_32, "threads waiting runnable weight"),
     (_64, "cpu_ns system_ns minor_faults major_faults voluntary involuntary"),
-    (_64, "locks_created locks_destroyed"),
+    (_64, "locks_created locks_destroyed idle_ns"),
+    (_32, "machine_cpus reserved"),
 )
 STACK_WEIGHT = _struct((_32, "lock stack"), (_64, "waits wait_ticks holds hold_ticks"))
 EVENT = _struct((_64, "ticks"), (_32, "kind thread lock other stack count"))
@@ -286,6 +287,7 @@ SMALLER = {
     ChunkKind.THREADS: THREAD.fields["outer_stack"][1],  # type: ignore[index]
     ChunkKind.LOCK_ORDER: LOCK_ORDER.fields["gate"][1],  # type: ignore[index]
     ChunkKind.WAITER_SAMPLES: WAITER_SAMPLE.fields["holders_on_cpu"][1],  # type: ignore[index]
+    ChunkKind.PROCESS_SAMPLES: PROCESS_SAMPLE.fields["idle_ns"][1],  # type: ignore[index]
 }
 
 

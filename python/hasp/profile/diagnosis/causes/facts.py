@@ -8,12 +8,13 @@ that is longer. So a sleeping main thread and idle workers do not reduce a share
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from hasp.locks.native import REFERENCE
 from hasp.profile.diagnosis.causes import gate, pending
+from hasp.profile.diagnosis.causes.durations import middles
 from hasp.profile.diagnosis.causes.holders import Part, holder_of, parts_of
 from hasp.profile.diagnosis.causes.limits import (
     FEW_SAMPLES,
@@ -24,7 +25,7 @@ from hasp.profile.diagnosis.causes.limits import (
 )
 from hasp.profile.diagnosis.cpu_time import cpu_time, granted_share
 from hasp.profile.diagnosis.gain import busy
-from hasp.profile.model.distribution import NOTHING, Distribution
+from hasp.profile.model.distribution import NOTHING
 from hasp.profile.model.profile import (
     Kind,
     Lock,
@@ -91,7 +92,7 @@ class SiteFacts:
             return self.hold_ns
         most = max(OUTLIER * usual, SLICE / OUTLIER)
         total = kept = 0.0
-        for count, middle in _middles(hold):
+        for count, middle in middles(hold):
             total += count * middle
             kept += count * (middle if middle <= most else usual)
         return self.hold_ns * kept / total if total else self.hold_ns
@@ -152,7 +153,7 @@ class SiteFacts:
         hold = self.use.hold
         if not hold.timed or not hold.counts:
             return self.hold_mean
-        buckets = list(_middles(hold))
+        buckets = list(middles(hold))
         total = sum(count * middle for count, middle in buckets)
         squares = sum(count * middle * middle for count, middle in buckets)
         return squares / total if total else self.hold_mean
@@ -226,14 +227,6 @@ class SiteFacts:
             verb = "waits" if waiting == 1 else "wait"
             return f"{waiting} of {users} threads {verb}"
         return f"threads wait {100 * self.wait_share:.0f} % of their time"
-
-
-def _middles(times: Distribution) -> Iterator[tuple[int, float]]:
-    """Yield the number of durations in each bucket, and their middle in ns."""
-    edges = zip(times.counts, times.edges_ns, times.edges_ns[1:], strict=False)
-    for count, low, high in edges:
-        if count:
-            yield count, (low + min(high, max(times.max_ns, low))) / 2
 
 
 @dataclass(frozen=True)
@@ -339,11 +332,14 @@ class Facts:
         """True if more threads than CPUs were runnable, without waiting threads.
 
         False if other programs used the CPUs: then holders waited for these programs.
+        False also if CPUs were idle: then the threads had just been woken.
         """
         runnable = self.profile.runnable
-        if runnable is None or (self.granted is not None and self.granted < MOST):
+        granted = 1.0 if self.granted is None else self.granted
+        if runnable is None or granted < MOST:
             return False
-        return runnable > max(self.profile.cpus, 1)
+        cpus = max(self.profile.cpus, 1)
+        return runnable > cpus and self.running >= (1 - PART) * granted * cpus
 
     @cached_property
     def granted(self) -> float | None:
@@ -359,13 +355,12 @@ class Facts:
         throughput. Time in the kernel counts as free, because it may be a cost of the
         locks, as does the time of other programs, which may not run the next time.
         """
-        ready = busy(self.profile).ready_share
-        if ready is None:
+        if busy(self.profile).ready_share is None or not self.cpu_ns:
             return 1.0
-        kernel = self.system_ns / self.cpu_ns if self.cpu_ns else 0.0
-        granted = 1.0 if self.granted is None else self.granted
-        useful = self.useful_ns / self.cpu_ns if self.cpu_ns else 1.0
-        return max(0.0, 1 - ready * granted * (1 - min(kernel, 1.0)) * useful)
+        used = min(self.running / max(self.profile.cpus, 1), 1.0)
+        kernel = self.system_ns / self.cpu_ns
+        useful = self.useful_ns / self.cpu_ns
+        return max(0.0, 1 - used * (1 - min(kernel, 1.0)) * useful)
 
     @cached_property
     def parts(self) -> Mapping[int, tuple[Part, ...]]:

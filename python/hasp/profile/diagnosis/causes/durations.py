@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Sums over the buckets of distributions of durations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hasp.profile.model.distribution import Distribution
+
+
+def middles(times: Distribution) -> Iterator[tuple[int, float]]:
+    """Yield the number of durations in each bucket, and their middle in ns."""
+    edges = zip(times.counts, times.edges_ns, times.edges_ns[1:], strict=False)
+    for count, low, high in edges:
+        if count:
+            yield count, (low + min(high, max(times.max_ns, low))) / 2
+
+
+def share_above(times: Distribution, least_ns: float) -> float:
+    """Return the share of the sum of durations that longer ones contribute."""
+    buckets = list(middles(times))
+    total = sum(count * middle for count, middle in buckets)
+    above = sum(count * middle for count, middle in buckets if middle >= least_ns)
+    return above / total if total else 0.0
+
+
+def excess(times: Distribution, explained_ns: float) -> float:
+    """Return the share of the sum of durations beyond this much of each of them."""
+    buckets = list(middles(times))
+    total = sum(count * middle for count, middle in buckets)
+    beyond = sum(count * max(middle - explained_ns, 0.0) for count, middle in buckets)
+    return beyond / total if total else 0.0
