@@ -181,9 +181,10 @@ def _text(frame: Frame, lines: Lines) -> str | None:
 def expression_in(source: str) -> str | None:
     """Return the lock argument of the call that the source lines begin with."""
     first_line = len(source.split("\n")[0])
-    for pattern in (CALL, GUARD):
-        found = pattern.search(source)
-        if found and found.start() <= first_line:
+    calls = [found for pattern in (CALL, GUARD) if (found := pattern.search(source))]
+    # The outer call comes first: in `guard(mutex_of(row))` the lock is `mutex_of(row)`.
+    for found in sorted(calls, key=re.Match.start):
+        if found.start() <= first_line:
             text = _first_argument(source[found.end() :])
             if text:
                 return text

@@ -70,14 +70,15 @@ class SiteDetails:
     def _named(self, site: Site, holders: Sequence[HolderFunction]) -> Site:
         """Name a site by an acquisition if the line that created it has no lock.
 
-        A function that creates the lock by its last call leaves no frame (a tail call).
+        A function that creates the lock by its last call leaves no frame (a tail call),
+        or the source of its creator is not there.
         """
         lines, field = self._symbolizer.lines, self._symbolizer.field
         frame = next(iter(site.created), None)
         if site.expression or not frame or not frame.file or not frame.line:
             return site
         source = "\n".join(lines(frame.file, frame.line))
-        if not source or expression_in(source):
+        if expression_in(source):
             return site
         used = [name_of(one.stack, None, "", lines, field) for one in holders]
         name = min((one for one in used if one.expression), default=None)

@@ -42,15 +42,20 @@ def faulting(one: SiteFacts) -> float:
 
     Newly mapped memory faults at its first use. The faults are attributed to the
     sections if there is at least one for each and sections take most of the CPU time.
-    Their cost is the kernel's CPU time, without that of waking waiters.
+    Their cost is the kernel's CPU time. Both are without the time to wake waiters.
     """
     facts = one.facts
     faults = sum(thread.minor_faults for thread in one.users)
     sections = one.use.acquisitions
-    if not sections or faults < sections or one.hold_ns < MOST * facts.cpu_ns:
-        return 0.0
     waking = sum(site.use.contended for site in facts.sites) * WAKE
-    return max(facts.system_ns - waking, 0.0) / max(facts.cpu_ns, 1.0)
+    waking = min(waking, facts.system_ns)
+    if (
+        not sections
+        or faults < sections
+        or one.hold_ns < MOST * (facts.cpu_ns - waking)
+    ):
+        return 0.0
+    return (facts.system_ns - waking) / max(facts.cpu_ns, 1.0)
 
 
 def _evidence(one: SiteFacts, part: float) -> str:

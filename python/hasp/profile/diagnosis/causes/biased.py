@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import OPERATION
+from hasp.profile.diagnosis.causes.limits import OPERATION, PART
 from hasp.profile.diagnosis.causes.words import call, number
 
 # Tolerated owner changes per acquisition: another thread may initialise and shut down.
@@ -19,13 +19,16 @@ def detect(one: SiteFacts) -> Cause | None:
         return None
     if use.owner_changes > RARELY * use.acquisitions:
         return None
+    cost = one.facts.share(use.acquisitions * OPERATION)
+    if one.facts.workers < 2 and cost < PART:
+        return None  # a single worker: others may want the lock in another run
     return Cause(
         "biased",
         one.name,
         f"{call(one.holder)} takes it {number(one.rate)} times per second, "
         "and no other thread ever wants it",
         ("Drop the lock, or lock once for many operations", "Drop the lock"),
-        one.facts.share(use.acquisitions * OPERATION),
+        cost,
         (f"{number(use.acquisitions)} acquisitions, {use.contended} had to wait",),
         one.site.number,
         one.holder,

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import OPERATION, TRANSFER
+from hasp.profile.diagnosis.causes.limits import OPERATION, TINY, TRANSFER
+from hasp.profile.diagnosis.causes.tiny_section import MEAN
 from hasp.profile.diagnosis.causes.words import call, number, share, time, within
 from hasp.profile.model.profile import Kind, Operation
 
@@ -23,6 +24,8 @@ def detect(one: SiteFacts) -> Cause | None:
     if not writes.acquisitions or reads.wait.total_ns < writes.wait.total_ns:
         return None
     write_hold = writes.hold.mean_ns or 0.0
+    if write_hold <= MEAN * TINY:  # nothing is left to shorten
+        return None
     holder = one.holder
     return Cause(
         "blocked-readers",

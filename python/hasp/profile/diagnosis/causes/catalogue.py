@@ -25,6 +25,7 @@ from hasp.profile.diagnosis.causes import (
     stuck,
     tiny_section,
     trylock_loop,
+    turn_taking,
     uneven_stripes,
     unfair,
 )
@@ -62,4 +63,5 @@ OF_SITES: Sequence[Detector] = (
 OF_CONDITIONS: Sequence[Callable[[ConditionFacts], Cause | None]] = (
     herd.detect,
     needless_waits.detect,
+    turn_taking.detect,
 )

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from hasp.profile.diagnosis.causes.durations import share_of_longest
 from hasp.profile.diagnosis.causes.facts import NONE, Facts
 from hasp.profile.diagnosis.causes.holders import function_of
 from hasp.profile.diagnosis.causes.limits import FEW, WAKE
 from hasp.profile.model.profile import Kind, Operation, Site, SiteStats
+
+REGULAR = 0.1  # of the most active thread's operations
 
 
 @dataclass(frozen=True)
@@ -64,16 +68,55 @@ class ConditionFacts:
 
     @cached_property
     def slept_through(self) -> float:
-        """The share of waits that timed out although signals had come before them.
+        """The share of the waiting time in waits that timed out after a lost signal.
 
         A signal without a waiter is lost; a thread that waits without checking first
-        sleeps until the time-out.
+        sleeps until the time-out. No wait is longer than one that timed out.
         """
         use = self.use
         lost = use.empty_signals or 0
         if use.timeouts < FEW or lost < max(use.timeouts, self.wakes):
             return 0.0
-        return use.timeouts / use.acquisitions
+        return share_of_longest(use.wait, use.timeouts)
+
+    @cached_property
+    def waiters(self) -> frozenset[int]:
+        """The numbers of the threads that wait regularly."""
+        return self._threads(lambda use: use.acquisitions)
+
+    @cached_property
+    def wakers(self) -> frozenset[int]:
+        """The numbers of the threads that signal regularly."""
+        return self._threads(lambda use: use.signals + use.broadcasts)
+
+    def _threads(self, count: Callable[[SiteStats], int]) -> frozenset[int]:
+        counts = {
+            thread: count(by_operation.get(Operation.WAIT, NONE))
+            for thread, by_operation in self.site.threads.items()
+        }
+        most = max(counts.values(), default=0)
+        return frozenset(n for n, much in counts.items() if much > REGULAR * most)
+
+    @property
+    def asleep(self) -> float:
+        """The share of the run for which the threads that wait regularly did so."""
+        whole = max(len(self.waiters), 1) * max(self.facts.profile.duration_ns, 1)
+        return min(self.use.wait.total_ns / whole, 1.0)
+
+    @property
+    def waking_share(self) -> float:
+        """The time for all wake-ups, one after the other, as a share of the run."""
+        run = max(self.facts.profile.duration_ns, 1)
+        return min(self.wakes * WAKE / run, 1.0)
+
+    @property
+    def idle(self) -> float:
+        """The share of the run that is left if one CPU does all that is computed.
+
+        The kernel's time does not count, because sleeping and waking are its work.
+        """
+        computed = self.facts.cpu_ns - self.facts.system_ns
+        return max(0.0, 1 - computed / max(self.facts.profile.duration_ns, 1))
 
     @property
     def cost_share(self) -> float:

@@ -30,3 +30,16 @@ def excess(times: Distribution, explained_ns: float) -> float:
     total = sum(count * middle for count, middle in buckets)
     beyond = sum(count * max(middle - explained_ns, 0.0) for count, middle in buckets)
     return beyond / total if total else 0.0
+
+
+def share_of_longest(times: Distribution, number: int) -> float:
+    """Return the share of the sum of durations in this many of the longest ones."""
+    buckets = list(middles(times))
+    total = sum(count * middle for count, middle in buckets)
+    scale = times.number / max(sum(count for count, _ in buckets), 1)
+    left, longest = number / max(scale, 1.0), 0.0
+    for count, middle in reversed(buckets):
+        taken = min(float(count), left)
+        longest += taken * middle
+        left -= taken
+    return longest / total if total else 0.0

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
-from hasp.profile.diagnosis.causes.conditions import ConditionFacts
+from hasp.profile.diagnosis.causes.conditions import ConditionFacts, conditions_of
 from hasp.profile.diagnosis.causes.limits import MOST, PART
 from hasp.profile.diagnosis.causes.words import call, number, share, time, within
 
@@ -13,6 +13,9 @@ def detect(one: ConditionFacts) -> Cause | None:
     """Return the cause if most waits end without work, or were not necessary."""
     if one.slept_through >= PART:
         return _slept(one)
+    other = other_side(one)
+    if other:
+        return _both(one, other)
     if one.again < MOST:
         return None
     return Cause(
@@ -44,6 +47,43 @@ def _slept(one: ConditionFacts) -> Cause:
         (
             f"{number(one.use.empty_signals or 0)} signals found no waiter, and "
             f"{share(one.slept_through)} of the waits timed out after such a signal",
+            _counts(one),
+        ),
+        one.site.number,
+        one.function,
+    )
+
+
+def other_side(one: ConditionFacts) -> ConditionFacts | None:
+    """Return the condition that the threads wait for which wake these; None if none.
+
+    They are the two sides of a queue. A queue is either empty or full, unless it has
+    room for one item: if both sides sleep for each item, one of them did not check.
+    """
+    if one.waking_share < PART or one.idle < PART:
+        return None
+    for other in conditions_of(one.facts):
+        sides = one.waiters <= other.wakers and other.waiters <= one.wakers
+        apart = other.site is not one.site and not one.waiters & other.waiters
+        if sides and apart and one.asleep + other.asleep >= 1 + PART:
+            return other
+    return None
+
+
+def _both(one: ConditionFacts, other: ConditionFacts) -> Cause:
+    return Cause(
+        "needless-waits",
+        one.name,
+        f"threads{within(one.function)} sleep {share(one.asleep)} of the time, and "
+        f"those that wake them {share(other.asleep)}: each waits for the other",
+        (
+            "Check the condition before waiting, or enlarge the queue",
+            "Check the condition before waiting",
+            "Check before waiting",
+        ),
+        min(one.idle, one.waking_share),
+        (
+            f"the others wait for {other.name}",
             _counts(one),
         ),
         one.site.number,

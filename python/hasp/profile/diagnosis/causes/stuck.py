@@ -3,17 +3,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from hasp.profile.diagnosis.causes import gate
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.causes.holders import function_of
 from hasp.profile.diagnosis.causes.limits import MOST, SLICE
 from hasp.profile.diagnosis.causes.words import call, time, within
 from hasp.profile.model.held_at_end import HeldAtEnd
-from hasp.profile.model.profile import Profile
+from hasp.profile.model.profile import Profile, Site
 from hasp.profile.model.waiting import Waiter, waiting
 
 # A hold of up to this many time slices may be in progress when a process ends.
 CHANCE = 10.0
+# Acquisitions of each lock; a lock that serves as a gate is hardly ever taken.
+RARELY = 10
+# Events that end the life of a held lock.
+ENDED = ("destroyed-held", "initialised-held")
 
 
 def detect(facts: Facts) -> list[Cause]:
@@ -22,9 +29,31 @@ def detect(facts: Facts) -> list[Cause]:
     found = [_deadlock(profile, cycle) for cycle in waiting(profile).cycles]
     if found:
         return found
-    held = [one for one in profile.held_at_end if _matters(profile, one)]
+    destroyed = _destroyed(profile)
+    held = [
+        one
+        for one in profile.held_at_end
+        if _matters(profile, one)
+        and (one.waiters or _number(profile, one) not in destroyed)
+    ]
     held.sort(key=lambda one: (one.waiters, one.duration_ns or 0), reverse=True)
-    return [_never_released(profile, one) for one in held]
+    of_sites: dict[int, list[HeldAtEnd]] = {}
+    for one in held:
+        of_sites.setdefault(_number(profile, one), []).append(one)
+    return [_never_released(profile, locks) for locks in of_sites.values()]
+
+
+def _number(profile: Profile, one: HeldAtEnd) -> int:
+    """Return the number of the lock's site, or a number of its own."""
+    site = profile.site_of(one.lock)
+    return site.number if site else -one.lock
+
+
+def _destroyed(profile: Profile) -> set[int]:
+    """Return the sites whose locks were destroyed while held: that is the fault."""
+    events = [event for event in profile.events if event.kind in ENDED]
+    sites = [profile.site_of(event.lock) for event in events]
+    return {site.number for site in sites if site}
 
 
 def _matters(profile: Profile, one: HeldAtEnd) -> bool:
@@ -35,9 +64,20 @@ def _matters(profile: Profile, one: HeldAtEnd) -> bool:
     if not one.waiters or duration < CHANCE * SLICE:
         return False
     site = profile.site_of(one.lock)
+    if site and _is_gate(profile, site, one):
+        return False
     use = site.total if site else None
     usual = (use.hold.quantile(0.99) or 0.0) if use else 0.0
     return duration > CHANCE * usual or duration > MOST * profile.duration_ns
+
+
+def _is_gate(profile: Profile, site: Site, one: HeldAtEnd) -> bool:
+    """Return true if the holder goes on working, and keeps one thread idle."""
+    thread = next((t for t in profile.threads if t.number == one.thread), None)
+    works = thread is not None and thread.waiting_for is None
+    use = site.total
+    rarely = use is not None and use.acquisitions <= RARELY * len(site.locks)
+    return works and rarely and one.waiters == 1 and gate.is_gate(site, profile)
 
 
 def _deadlock(profile: Profile, cycle: tuple[Waiter, ...]) -> Cause:
@@ -71,17 +111,22 @@ def _deadlock(profile: Profile, cycle: tuple[Waiter, ...]) -> Cause:
     )
 
 
-def _never_released(profile: Profile, one: HeldAtEnd) -> Cause:
+def _never_released(profile: Profile, locks: Sequence[HeldAtEnd]) -> Cause:
+    one = locks[0]
     site = profile.site_of(one.lock)
     holder = function_of(one.stack) or (function_of(site.first) if site else "")
     ended = " and its thread has ended" if one.thread_ended else ""
     waits = f"; {one.waiters} threads wait forever" if one.waiters > 1 else ""
     waits = "; 1 thread waits forever" if one.waiters == 1 else waits
+    several = len({lock.lock for lock in locks})
+    what = "it and never released it"
+    if several > 1:
+        what = f"{several} of these locks and never released them"
     since = f", held for {time(one.duration_ns)}" if one.duration_ns else ""
     return Cause(
         "stuck",
         site.name if site else f"lock {one.lock}",
-        f"{call(holder)} acquired it and never released it{ended}{waits}",
+        f"{call(holder)} acquired {what}{ended}{waits}",
         ("Release it on every path", "Release it"),
         1.0,
         (f"held by thread {one.thread} when the trace ended{since}",),
