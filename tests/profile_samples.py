@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from hasp.profile.model.distribution import NOTHING, Distribution
+from hasp.profile.model.process_sample import ProcessSample
 from hasp.profile.model.profile import (
     Event,
     Kind,
@@ -19,7 +20,6 @@ from hasp.profile.model.profile import (
     Operation,
     OrderedPair,
     Overhead,
-    ProcessSample,
     Profile,
     Site,
     SiteStats,

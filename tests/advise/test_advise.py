@@ -22,7 +22,8 @@ from hasp.locks.site_plan.toml_file import load as load_plan
 from hasp.profile.diagnosis import advise
 from hasp.profile.diagnosis.rules import load as rules
 from hasp.profile.model.build import load
-from hasp.profile.model.profile import Operation, Origin, ProcessSample, Profile, Spot
+from hasp.profile.model.process_sample import ProcessSample
+from hasp.profile.model.profile import Operation, Origin, Profile, Spot
 from hasp.profile.model.proofs import LockProof
 from hasp.profile.report import headline, source
 

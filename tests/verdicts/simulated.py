@@ -12,9 +12,9 @@ from typing import Any
 
 from profile_samples import around, site, stack, thread
 
+from hasp.profile.model.process_sample import ProcessSample
 from hasp.profile.model.profile import (
     Overhead,
-    ProcessSample,
     Profile,
     Site,
     SiteStats,

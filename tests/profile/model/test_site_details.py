@@ -55,6 +55,13 @@ def test_the_acquisition_names_a_lock_that_a_tail_call_created(
     assert (named.name, named.place) == ("book.c:22 &seats->lock", "book.c:22")
 
 
+def test_the_acquisition_names_a_lock_whose_creator_has_no_source(
+    details: SiteDetails,
+) -> None:
+    named = details._named(created("other.c:5"), holders("book book.c:22"))
+    assert named.name == "book.c:22 &seats->lock"
+
+
 @pytest.mark.parametrize(
     ("site", "held"),
     [
@@ -62,7 +69,6 @@ def test_the_acquisition_names_a_lock_that_a_tail_call_created(
         (created("main.c:191", "bus"), holders("book book.c:22")),  # named already
         (created("main.c:191"), holders("book book.c:30")),  # no lock there either
         (created("main.c:191"), ()),
-        (created("other.c:5"), holders("book book.c:22")),  # no source
     ],
 )
 def test_other_names_stay(

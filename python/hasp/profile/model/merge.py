@@ -15,9 +15,9 @@ from dataclasses import replace
 from hasp.profile.model.merge_part import Part
 from hasp.profile.model.merge_sites import merged_sites
 from hasp.profile.model.process_row import ProcessRow
+from hasp.profile.model.process_sample import ProcessSample
 from hasp.profile.model.profile import (
     Overhead,
-    ProcessSample,
     Profile,
 )
 

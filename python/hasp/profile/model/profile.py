@@ -22,6 +22,7 @@ from hasp.profile.model.foreign import ForeignWaits
 from hasp.profile.model.held_at_end import HeldAtEnd
 from hasp.profile.model.holding import HolderFunction, Holding
 from hasp.profile.model.process_row import ProcessRow
+from hasp.profile.model.process_sample import ProcessSample
 from hasp.profile.model.proofs import LockProof, Subject
 from hasp.profile.model.readers_writers import ReadersWriters
 from hasp.profile.model.runtimes import Runtime
@@ -285,23 +286,6 @@ class WaiterSample:
     weight: int
     holders_on_cpu: int = 0  # holders that were inspected
     holders_off_cpu: int = 0  # preempted or blocked
-
-
-@dataclass(frozen=True)
-class ProcessSample:
-    """The process in one sample; sums are since its start."""
-
-    at_ns: int
-    threads: int
-    waiting: int
-    runnable: int | None
-    cpu_ns: int
-    system_ns: int
-    minor_faults: int
-    involuntary: int
-    locks_created: int
-    idle_ns: int = 0  # of all CPUs of the machine, since its start
-    machine_cpus: int = 0  # 0: not recorded, as is idle_ns
 
 
 USUAL_SAMPLE_NS = 10_000_000.0  # 100 Hz, if the trace does not record it

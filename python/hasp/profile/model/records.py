@@ -7,11 +7,11 @@ import numpy as np
 
 from hasp.profile.model.clock import Clock
 from hasp.profile.model.lazy import Lazy
+from hasp.profile.model.process_sample import ProcessSample
 from hasp.profile.model.profile import (
     Event,
     Operation,
     OrderedPair,
-    ProcessSample,
     Thread,
     WaiterSample,
     Weight,

@@ -47,8 +47,8 @@ def faulting(one: SiteFacts) -> float:
     facts = one.facts
     faults = sum(thread.minor_faults for thread in one.users)
     sections = one.use.acquisitions
-    waking = sum(site.use.contended for site in facts.sites) * WAKE
-    waking = min(waking, facts.system_ns)
+    woken = sum(site.use.contended for site in facts.sites)
+    waking = min(float(woken * WAKE), facts.system_ns)
     if (
         not sections
         or faults < sections
