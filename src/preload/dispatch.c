@@ -47,18 +47,11 @@ static int first_unlock(struct lock *lock)
     return dispatch[DISPATCH_DEFAULT].unlock(lock);
 }
 
-static void first_destroy(struct lock *lock)
-{
-    startup();
-    dispatch[DISPATCH_DEFAULT].destroy(lock);
-}
-
 struct lock_operations dispatch[DISPATCH_SLOTS] = {
     [DISPATCH_DEFAULT] = {.lock = first_lock,
                           .trylock = first_trylock,
                           .timedlock = first_timedlock,
-                          .unlock = first_unlock,
-                          .destroy = first_destroy},
+                          .unlock = first_unlock},
 };
 
 /* Pass-through to glibc for normal mutexes; mutex.c handles the other types. */

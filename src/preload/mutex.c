@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
 
 /* Locks a recursive mutex that the caller already holds. */
 static int enter_again(struct lock *lock)
@@ -101,8 +100,8 @@ int mutex_check_before_wait(struct lock *lock)
     return checked && !mutex_held_by_caller(lock) ? EPERM : 0;
 }
 
-EXPORT int pthread_mutex_init(pthread_mutex_t *mutex,
-                              const pthread_mutexattr_t *attributes)
+static __attribute__((noinline)) int
+init_with(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes, void *caller)
 {
     int type = KIND_NORMAL;
     if (attributes) {
@@ -116,22 +115,43 @@ EXPORT int pthread_mutex_init(pthread_mutex_t *mutex,
             return real_pthread_mutex_init()(mutex, attributes);
     }
     struct lock *lock = lock_of(mutex);
-    memset(lock, 0, sizeof *lock);
-    lock->kind = type;
-    if (unlikely(plan_active))
-        plan_resolve(lock, __builtin_return_address(0));
+    *lock = (struct lock){.kind = type};
+    if (plan_active)
+        plan_resolve(lock, caller);
+    return 0;
+}
+
+EXPORT int pthread_mutex_init(pthread_mutex_t *mutex,
+                              const pthread_mutexattr_t *attributes)
+{
+    if (unlikely(attributes != NULL) || unlikely(plan_active))
+        return init_with(mutex, attributes, __builtin_return_address(0));
+    *lock_of(mutex) = (struct lock){.kind = KIND_NORMAL};
+    return 0;
+}
+
+static __attribute__((noinline)) int destroy_by_kind(struct lock *lock)
+{
+    if (passed_through(lock))
+        return real_pthread_mutex_destroy()(mutex_of(lock));
+    if (load_relaxed(&lock->word) || lock->users)
+        return EBUSY;
+    operations_of(lock)->destroy(lock);
+    lock->kind = -1; /* as in glibc: a later use returns EINVAL */
     return 0;
 }
 
 EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
     struct lock *lock = lock_of(mutex);
-    if (passed_through(lock))
-        return real_pthread_mutex_destroy()(mutex);
-    if (load_relaxed(&lock->word) || lock->users)
-        return EBUSY;
-    operations_of(lock)->destroy(lock);
-    lock->kind = -1; /* as in glibc: a later use returns EINVAL */
+    uint32_t busy = load_relaxed(&lock->word) | lock->users;
+    void (*destroy)(struct lock *) = operations_of(lock)->destroy;
+    /* NULL: the mutex is glibc's, or its algorithm is not resolved yet. */
+    if (unlikely((lock->kind & ~KIND_OURS) | busy) || unlikely(!destroy))
+        return destroy_by_kind(lock);
+    lock->kind = -1;
+    if (destroy != destroy_nothing)
+        destroy(lock);
     return 0;
 }
 

@@ -205,13 +205,17 @@ cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohor
     {                                                                                  \
         prefix##_unlock wait;                                                          \
     }                                                                                  \
+    static inline void level##_destroy(struct lock *lock)                              \
+    {                                                                                  \
+        prefix##_destroy(lock);                                                        \
+    }                                                                                  \
     static const struct cohort_level level = {                                         \
         .fast = prefix##_fast,                                                         \
         .trylock = level##_trylock,                                                    \
         .timedlock = level##_timedlock,                                                \
         .unlock = level##_unlock,                                                      \
         .forget = forget_it,                                                           \
-        .destroy = prefix##_destroy,                                                   \
+        .destroy = level##_destroy,                                                    \
         .queued = tells,                                                               \
     };
 

@@ -30,10 +30,17 @@
     }
 
 /* For locks without side memory, which have nothing to free. */
+/* Differs from a destroy() that does something by its type, so that the lock's table of
+ * operations can tell (lock_operations.h). */
+struct nothing_to_destroy {
+    char unused;
+};
+
 #define DEFAULT_DESTROY(prefix)                                                        \
-    static inline void prefix##_destroy(struct lock *lock)                             \
+    static inline struct nothing_to_destroy prefix##_destroy(struct lock *lock)        \
     {                                                                                  \
         (void)lock;                                                                    \
+        return (struct nothing_to_destroy){0};                                         \
     }
 
 #endif

@@ -147,13 +147,19 @@ static inline __attribute__((always_inline)) bool finish_timedlock(struct lock *
     {                                                                                  \
         prefix##_destroy(lock);                                                        \
     }                                                                                  \
+    enum {                                                                             \
+        name##_destroys = _Generic(&prefix##_destroy,                                  \
+        struct nothing_to_destroy (*)(struct lock *): 0,                               \
+        default: 1)                                                                    \
+    };                                                                                 \
     DEFINE_##adoption(name, prefix, word, __VA_ARGS__)
 
 #define OPERATIONS(name, adoption)                                                     \
     {                                                                                  \
         .lock = name##_lock_entry, .trylock = name##_trylock_entry,                    \
         .timedlock = name##_timedlock_entry, .unlock = name##_unlock_entry,            \
-        .destroy = name##_destroy_entry, FIELDS_##adoption(name)                       \
+        .destroy = name##_destroys ? name##_destroy_entry : destroy_nothing,           \
+        FIELDS_##adoption(name)                                                        \
     }
 
 /* Only waiting differs: release, trylock and condition handover are the lock's own. */

@@ -34,11 +34,16 @@ static int variant_unlock(struct lock *lock)
     return 0;
 }
 
+static void variant_destroy(struct lock *lock)
+{
+    futex_destroy(lock);
+}
+
 extern const struct lock_operations NAMED(futex);
 const struct lock_operations NAMED(futex) = {
     .lock = variant_lock,
     .trylock = variant_trylock,
     .timedlock = variant_timedlock,
     .unlock = variant_unlock,
-    .destroy = futex_destroy,
+    .destroy = variant_destroy,
 };
