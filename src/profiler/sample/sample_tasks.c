@@ -26,6 +26,8 @@ static struct known {
 } known[KNOWN];
 
 static uint32_t skipped; /* tasks, in the next sample */
+static uint32_t all;     /* threads, at the end of the latest round */
+static bool brief;       /* in the latest sample, a thread waited that had run before */
 
 void sample_tasks_forget(void)
 {
@@ -77,7 +79,10 @@ static void inspect_blocked(uint32_t tid, const struct procfs_call *call)
     if (!record)
         return;
     record->samples++;
-    record->brief += has_run(tid);
+    if (has_run(tid)) {
+        record->brief++;
+        brief = true;
+    }
 }
 
 /* Clears the ids of the threads that wait for a recorded object, which need no closer
@@ -112,9 +117,9 @@ static bool inspect(uint32_t tid, bool waits_for_object)
 
 uint32_t sample_tasks(void)
 {
-    static uint32_t all; /* threads, at the end of the latest round */
     uint32_t tids[TASKS], inspected = 0, running = 0;
     bool waiting[TASKS] = {false};
+    brief = false;
     const uint32_t count = procfs_tasks(tids, TASKS, skipped);
     mark_waiting(tids, waiting, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -132,4 +137,13 @@ uint32_t sample_tasks(void)
     if (!inspected)
         return 0;
     return (running * (all > 1 ? all - 1 : 1) + inspected / 2) / inspected;
+}
+
+bool sample_tasks_often(void)
+{
+    enum { FEW = 10 }; /* threads, so that inspecting them takes some 50 us */
+    if (!all || all > FEW)
+        return false;
+    sample_tasks();
+    return brief;
 }

@@ -12,6 +12,11 @@
 /* Takes a sample of some threads. Returns the number of threads of the process that are
  * running or ready to run, extrapolated, without the calling one. */
 uint32_t sample_tasks(void);
+
+/* Takes a further sample if there are few threads, whose brief waits would be missed
+ * otherwise. Returns whether a thread waited briefly for an unknown futex. */
+bool sample_tasks_often(void);
+
 void sample_tasks_forget(void);
 
 #endif

@@ -104,6 +104,8 @@ static bool sample(uint32_t tick, uint32_t ticks)
         sample_long_holds();
         sample_process();
         trace->sampler_ns = cpu_ns();
+    } else if (sample_tasks_often()) {
+        waited = true; /* so that the next sample comes soon */
     }
     if (tick % SAMPLER_HZ == 0) {
         if (brief_lock(&paused)) {

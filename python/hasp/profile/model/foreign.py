@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ForeignWaits:
-    """Samples of all threads, at 10 Hz.
+    """Samples of all threads, at 10 Hz, or up to 100 Hz if they are few.
 
     Waits for recorded locks, condition variables and barriers, and joins of threads are
     not foreign. A foreign futex may be a lock of a runtime, a semaphore, or a thread
@@ -19,7 +19,7 @@ class ForeignWaits:
     samples: int  # threads inspected, summed over all samples
     blocked: int  # of them, blocked in a foreign futex
     # Of `blocked`, in threads that had run since they were last inspected. The others
-    # have been blocked for 100 ms or longer: mostly threads without work.
+    # have been blocked since then: mostly threads without work.
     brief: int
     modules: Mapping[str, float]  # file name -> share of `blocked`; "" if unknown
 

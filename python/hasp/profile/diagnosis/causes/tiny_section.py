@@ -44,15 +44,21 @@ def detect(one: SiteFacts) -> Cause | None:
     if saves < MATTERS:
         return None
     holder = call(one.holder)
+    advice = (
+        "Use an atomic variable, or split the lock",
+        "Use an atomic, or split it",
+    )
+    if len(one.site.locks) > 1:  # a structure that is split already
+        advice = (
+            "Use more locks (shards), or an atomic variable",
+            "Use more locks, or an atomic",
+        )
     return Cause(
         "tiny-section",
         one.name,
         f"{len(one.users)} threads take it {number(one.rate)} times per second in "
         f"{holder}, to hold it for {time(one.use.hold.quantile(0.5))}",
-        (
-            "Use an atomic variable, or split the lock",
-            "Use an atomic, or split it",
-        ),
+        advice,
         saves,
         (
             f"{share(one.contended)} of {number(one.use.acquisitions)} acquisitions "
