@@ -3,11 +3,21 @@
 
 from __future__ import annotations
 
+import re
+
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MOST, PART, WAKE
+from hasp.profile.diagnosis.causes.limits import (
+    CALL,
+    FEW_SAMPLES,
+    MOST,
+    PAGE_FAULT,
+    PART,
+)
 from hasp.profile.diagnosis.causes.words import call, number, share, time
 from hasp.profile.model.holding import Holding
+
+FILLS = re.compile(r"mem(?:set|cpy|move|pcpy)|bzero")
 
 
 def detect(one: SiteFacts) -> Cause | None:
@@ -41,21 +51,33 @@ def faulting(one: SiteFacts) -> float:
     """Return the share of CPU time in page faults, if sections cause them; else 0.
 
     Newly mapped memory faults at its first use. The faults are attributed to the
-    sections if there is at least one for each and sections take most of the CPU time.
-    Their cost is the kernel's CPU time. Both are without the time to wake waiters.
+    sections if there is at least one for each and sections take most of the CPU time,
+    or a quarter of it if they were seen filling memory. Their cost is the kernel's CPU
+    time. All this is without the time to wake waiters.
     """
     facts = one.facts
     faults = sum(thread.minor_faults for thread in one.users)
     sections = one.use.acquisitions
-    woken = sum(site.use.contended for site in facts.sites)
-    waking = min(float(woken * WAKE), facts.system_ns)
-    if (
-        not sections
-        or faults < sections
-        or one.hold_ns < MOST * (facts.cpu_ns - waking)
-    ):
+    # While threads wait, each release wakes one of them, often in vain.
+    watched = min(one.wait_ns / facts.busy_ns, 1.0)
+    waking = max(one.use.contended, watched * sections) * CALL
+    waking = min(waking, max(facts.system_ns - faults * PAGE_FAULT, 0.0))
+    least = PART if _fills_memory(one) else MOST
+    working = facts.cpu_ns - waking
+    if not sections or faults < sections or one.hold_ns < least * working:
         return 0.0
-    return (facts.system_ns - waking) / max(facts.cpu_ns, 1.0)
+    return (facts.system_ns - waking) / max(working, 1.0)
+
+
+def _fills_memory(one: SiteFacts) -> bool:
+    """Return true if holders were mostly seen setting or copying memory."""
+    holding = one.site.holding
+    if holding is None or holding.running_samples < FEW_SAMPLES:
+        return False
+    return any(
+        function.share >= MOST and FILLS.search(function.function)
+        for function in holding.functions
+    )
 
 
 def _evidence(one: SiteFacts, part: float) -> str:

@@ -31,6 +31,10 @@ OUTLIER = 4.0
 # Sleeping in futex and being woken: two system calls, an interrupt to the other CPU and
 # a context switch. Measured: 5 us on a bare machine to 60 us on a virtual one.
 WAKE = 50_000
+# CPU time of the system call that wakes a waiter.
+CALL = 5_000
+# The first use of a mapped page: 0.5 us on a bare machine, up to 2 us on a virtual one.
+PAGE_FAULT = 1_000
 # A cache line that another CPU has written is fetched in 30 to 200 ns.
 TRANSFER = 100
 # An uncontended lock and unlock pair: two atomic instructions, and two calls.
