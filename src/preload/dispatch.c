@@ -86,17 +86,24 @@ void dispatch_fill(unsigned chosen, bool biased)
     dispatch[DISPATCH_GLIBC] = glibc_operations;
     if (!biased) {
         dispatch[lock_default + 1] = futex_unbiased_operations;
-        dispatch_stop_bias(); /* also in the variant with concurrency restriction */
+        dispatch[lock_find("auto") + 1] = auto_unbiased_operations;
+        dispatch_stop_bias(); /* also in the variants with concurrency restriction */
     }
     dispatch[DISPATCH_DEFAULT] = plan_active ? plan_operations : dispatch[chosen + 1];
 }
 
 /* Waiters of locks that are still biased keep to the biased protocol, which then sleeps
  * in slices, because another thread may be in the middle of a plain release. */
-void dispatch_stop_bias(void)
+static void stop_bias(int index, const struct lock_operations *unbiased)
 {
-    const struct lock_operations *biased = &lock_list[lock_default].operations;
+    const struct lock_operations *biased = &lock_list[index].operations;
     for (unsigned i = 0; i < DISPATCH_SLOTS; i++)
         if (dispatch[i].unlock == biased->unlock)
-            dispatch[i].unlock = futex_unbiased_operations.unlock;
+            dispatch[i].unlock = unbiased->unlock;
+}
+
+void dispatch_stop_bias(void)
+{
+    stop_bias((int)lock_default, &futex_unbiased_operations);
+    stop_bias(lock_find("auto"), &auto_unbiased_operations);
 }

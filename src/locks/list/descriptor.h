@@ -74,9 +74,11 @@ extern const struct lock_descriptor lock_list[] __attribute__((visibility("hidde
 extern const unsigned lock_list_length __attribute__((visibility("hidden")));
 extern const unsigned lock_default __attribute__((visibility("hidden")));
 
-/* The default lock without its biased release, for processes that cannot use the
+/* The locks with a biased release, without it, for processes that cannot use the
  * bias. */
 extern const struct lock_operations futex_unbiased_operations
+    __attribute__((visibility("hidden")));
+extern const struct lock_operations auto_unbiased_operations
     __attribute__((visibility("hidden")));
 
 /* From lock_list_length on, the same locks again, each wrapped for concurrency

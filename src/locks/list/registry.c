@@ -40,6 +40,10 @@ DEFINE_OPERATIONS(futex_unbiased, futex, OWN_WORD, ADOPT_REQUEUE, WITH(false))
 const struct lock_operations futex_unbiased_operations =
     OPERATIONS(futex_unbiased, ADOPT_REQUEUE);
 
+DEFINE_OPERATIONS(auto_unbiased, auto, OWN_WORD, ADOPT_REQUEUE, WITH(false))
+const struct lock_operations auto_unbiased_operations =
+    OPERATIONS(auto_unbiased, ADOPT_REQUEUE);
+
 /* The data of each lock follows. */
 #define SPACE(in_place, each_waiter) .bytes = in_place, .waiter_bytes = each_waiter
 #define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: MIT */
+#include "locks/algorithms/auto.h"
+
+struct auto_record auto_records[AUTO_RECORDS];

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Auto: one lock that chooses between competition and exclusive use by measuring both,
+ * for each mutex by itself. This project's own, from the parts of others: the word and
+ * the bias of futex.h; the standby and the passive queue of D. Dice, "Malthusian
+ * locks", EuroSys 2017; slices as in Y. Patel et al., "Avoiding scheduler subversion
+ * using scheduler-cooperative locks", EuroSys 2020; a choice by measurement as in J.
+ * Antić et al., "Locking made easy", Middleware 2016.
+ *
+ * Idea: until it is contended, this is the futex lock. Then waiters queue, and only the
+ * first one competes for the word with threads that arrive. If the lock is shared, it
+ * tries eagerly. If the lock is exclusive, it leaves the lock to the threads that use
+ * it, without a transfer of cache lines, until they pause or its patience of one slice
+ * is over; then the next release hands the lock to it.
+ *
+ *   word      0 free; 1 held; 2 held with possible sleepers on the word; 3 the same,
+ *             and the first waiter demands the lock
+ *   mode      FUTEX_SHARED: the bias has ended; AUTO_EXCLUSIVE: the policy
+ *   state[0]  tail of the queue (auto_queue.h)
+ *   state[1]  demand: id of the first waiter, once it demands the lock; AUTO_GRANTED
+ *             added by the release that grants it
+ *   state[2], state[3]  for the choice (auto_policy.h)
+ *
+ * I1. A thread acquires by a compare-and-exchange of the word from 0 (acquire), or by
+ *     the grant of its cell (acquire), upon which the word has not been 0. These pair
+ *     with the compare-and-exchange to 0, or the store of the biased release, and with
+ *     the grant (all release).
+ * I2. A thread sleeps on the word only if it is 2 or 3. A release from there wakes one.
+ *     A thread that may have been woken so either acquires with the value 2, or leaves
+ *     2 or 3 behind before it waits elsewhere or gives up.
+ * I3. Only the first waiter writes its id to `demand`, then 3 to the word (release). A
+ *     release first changes 3 to 2 (acquire), and then looks for the id. A demand that
+ *     comes later makes the word 3 again, so the release cannot miss it. Whoever
+ *     changes `demand` first, the release to grant or the waiter to give up, decides.
+ * I4. Biased releases are those of futex.h, with its invariants: the first waiters
+ *     count themselves in and sleep on the word. They turn to the queue once the bias
+ *     has ended.
+ * I5. The policy decides only how long threads wait before they try the word, never
+ *     whether they may acquire it.
+ *
+ * Timed lock: a queued waiter leaves as in mcs.h; the first one takes its demand back,
+ * or has been granted the lock.
+ *
+ * Trylock: it takes the word if it is free.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_AUTO_H
+#define HASP_LOCKS_ALGORITHMS_AUTO_H
+
+#include "locks/algorithms/auto_policy.h"
+#include "locks/algorithms/auto_queue.h"
+
+enum { AUTO_HELD = 1, AUTO_SLEEPERS = 2, AUTO_DEMAND = 3 };
+#define AUTO_GRANTED 0x80000000u
+
+enum {
+    AUTO_SLICE_NS = HANDOVER_LIMIT * 7000,
+    AUTO_NAP_NS = HANDOVER_LIMIT * 500, /* the first one; each is twice as long */
+    AUTO_LOOKS = HANDOVER_LIMIT / 4 + 1, /* of an exclusive lock's waiter, in a spin */
+};
+
+static inline struct atomic_u32 *auto_demand_of(struct lock *lock)
+{
+    return &lock->state[1];
+}
+
+/* Acquire: pairs with the release of every store to the mode. So a thread that finds
+ * the bias ended sees the word as it was then, or later: its compare-and-exchange of
+ * the word cannot take effect before the store of a biased release, which would undo
+ * it. */
+static inline bool auto_bias_ended(struct lock *lock)
+{
+    return load_acquire(&lock->mode) & FUTEX_SHARED;
+}
+
+static inline void auto_end_bias(struct lock *lock)
+{
+    store_release(&lock->mode, load_relaxed(&lock->mode) | FUTEX_SHARED);
+}
+
+static inline bool auto_fast(struct lock *lock)
+{
+    return futex_fast(lock);
+}
+
+static inline bool auto_try(struct lock *lock)
+{
+    return futex_trylock(lock, false);
+}
+
+static inline bool auto_trylock(struct lock *lock, bool biased)
+{
+    (void)biased;
+    return auto_try(lock);
+}
+
+/* Acquires the word if it is free; otherwise makes it 2 at least, so that a release
+ * wakes a sleeper. Returns whether it has acquired. */
+static inline bool auto_claim(struct lock *lock)
+{
+    uint32_t seen = load_relaxed(&lock->word);
+    while (seen < AUTO_SLEEPERS)
+        if (compare_exchange_acquire(&lock->word, &seen, AUTO_SLEEPERS))
+            return seen == 0;
+    return false;
+}
+
+/* Sleeps until a release, if the lock is held. Returns false if the deadline has
+ * passed. `*acquired` is set once the caller holds the lock. */
+static inline bool auto_sleep(struct lock *lock, bool *acquired,
+                              const struct deadline *deadline)
+{
+    *acquired = auto_claim(lock);
+    if (*acquired)
+        return true;
+    uint32_t seen = load_relaxed(&lock->word);
+    bool in_time = seen < AUTO_SLEEPERS || park(&lock->word, seen, deadline);
+    fence_seq_cst(); /* sees the release that woke it; an old 2 would hide it */
+    return in_time;
+}
+
+/* A forked child: the queue, and a demand, belong to the parent. A lock that had been
+ * granted, but not yet taken, becomes free. */
+static inline void auto_forget(struct lock *lock, bool held)
+{
+    (void)held;
+    bool granted = load_relaxed(auto_demand_of(lock)) & AUTO_GRANTED;
+    uint32_t seen = load_relaxed(&lock->word);
+    while ((granted && seen) || seen == AUTO_DEMAND)
+        if (compare_exchange_relaxed(&lock->word, &seen, granted ? 0 : AUTO_SLEEPERS))
+            break;
+    store_relaxed(auto_demand_of(lock), 0);
+    store_relaxed(auto_tail(lock), 0);
+}
+
+/* The first waiter takes the word if it is free: at any time if the lock is shared,
+ * otherwise if no thread has used it since the last look. `held` is what it writes. */
+static inline bool auto_spin(struct lock *lock, uint32_t held, uint32_t *uses)
+{
+    for (uint32_t spins = spin_limit(); spins;) {
+        if (auto_is_exclusive(lock)) {
+            uint32_t pause = spin_limit() / AUTO_LOOKS;
+            pause = pause < spins ? pause : spins - 1;
+            pause_for(pause);
+            spins -= pause;
+        }
+        spins -= relax_at_most(spins);
+        uint32_t seen = load_relaxed(&lock->word), before = *uses;
+        *uses = load_relaxed(auto_count(lock));
+        if (seen == 0 && (!auto_is_exclusive(lock) || *uses == before) &&
+            acquire_if(&lock->word, 0, held))
+            return true;
+    }
+    return false;
+}
+
+/* The first waiter demands that the next release grants it the lock. */
+static inline bool auto_demand(struct lock *lock, struct waiter *self,
+                               const struct deadline *deadline)
+{
+    struct atomic_u32 *demand = auto_demand_of(lock);
+    store_relaxed(&self->cell, WAITER_WAITING);
+    store_relaxed(&self->asleep, 0);
+    store_release(demand, self->link.id); /* with the cell's new state */
+    uint32_t seen = load_relaxed(&lock->word);
+    while (!compare_exchange_acq_rel(&lock->word, &seen,
+                                     seen ? AUTO_DEMAND : AUTO_SLEEPERS))
+        continue;
+    if (seen) {
+        uint32_t id = self->link.id;
+        if (wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, true, deadline) ==
+            WAITER_WAITING) {
+            if (compare_exchange_relaxed(demand, &id, 0)) {
+                seen = AUTO_DEMAND;
+                (void)compare_exchange_relaxed(&lock->word, &seen, AUTO_SLEEPERS);
+                return auto_claim(lock);
+            }
+            wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, true, NULL);
+        }
+        store_relaxed(&lock->word, AUTO_SLEEPERS);
+    }
+    store_relaxed(demand, 0);
+    return true;
+}
+
+/* Naps while other threads use the lock. Returns false if the deadline has passed. */
+static inline bool auto_nap(struct waiter *self, uint64_t ns,
+                            const struct deadline *deadline)
+{
+    struct deadline end = deadline_after(ns);
+    park(&self->cell, load_relaxed(&self->cell), &end); /* no thread wakes it */
+    return !deadline || !deadline_passed(deadline);
+}
+
+/* The first waiter acquires the lock. `held` is AUTO_SLEEPERS if it has slept on the
+ * word before. Returns false if the deadline has passed. */
+static inline bool auto_compete(struct lock *lock, struct waiter *self, uint32_t held,
+                                const struct deadline *deadline)
+{
+    uint32_t uses = load_relaxed(auto_count(lock)), before = uses;
+    if (auto_spin(lock, held, &uses))
+        return true;
+    struct deadline slice_end = deadline_after(AUTO_SLICE_NS);
+    uint64_t nap = AUTO_NAP_NS;
+    bool in_time = true;
+    while (in_time && !deadline_passed(&slice_end)) {
+        bool acquired = false;
+        if (auto_is_exclusive(lock) && uses != before) {
+            acquired = held == AUTO_SLEEPERS && auto_claim(lock);
+            in_time = acquired || auto_nap(self, nap, deadline);
+            nap *= 2;
+        } else {
+            in_time = auto_sleep(lock, &acquired, deadline);
+            held = AUTO_SLEEPERS;
+        }
+        before = uses;
+        if (acquired || (in_time && auto_spin(lock, held, &uses)))
+            return true;
+    }
+    if (in_time)
+        return auto_demand(lock, self, deadline);
+    return held == AUTO_SLEEPERS && auto_claim(lock);
+}
+
+static inline bool auto_queue(struct lock *lock, uint32_t held,
+                              const struct deadline *deadline)
+{
+    fork_repair_if_due(lock, auto_forget);
+    enum queue_space space =
+        await_queue_space(lock, auto_try, SPIN_THEN_PARK, deadline);
+    if (unlikely(space != QUEUE_HAS_SPACE))
+        return space == QUEUE_ACQUIRED;
+    struct waiter *self = waiter_take();
+    self->may_change = true;
+    if (!auto_queue_enter(lock, self, !auto_is_exclusive(lock), deadline))
+        return false;
+    store_relaxed(&self->asleep, 0);
+    bool acquired = auto_compete(lock, self, held, deadline);
+    if (acquired)
+        auto_adapt(lock);
+    auto_queue_leave(lock, self);
+    return acquired;
+}
+
+/* The lock is still biased, or was so when the caller arrived. */
+static __attribute__((noinline, unused)) bool
+auto_wait_biased(struct lock *lock, const struct deadline *deadline)
+{
+    struct atomic_u32 *sleepers = futex_bucket(lock);
+    fetch_add_relaxed(sleepers, 1); /* as in futex_wait_biased */
+    bool ordered = heavy_barrier(), acquired = false, in_time = true;
+    while (in_time && !acquired) {
+        if (ordered) {
+            in_time = auto_sleep(lock, &acquired, deadline);
+        } else {
+            struct deadline slice = deadline_after(FUTEX_SLICE_NS);
+            auto_sleep(lock, &acquired, &slice);
+            in_time = !deadline || !deadline_passed(deadline);
+        }
+        acquired = acquired || auto_claim(lock);
+        if (auto_bias_ended(lock))
+            break;
+    }
+    if (acquired)
+        auto_end_bias(lock);
+    fetch_add_relaxed(sleepers, UINT32_MAX); /* subtract one */
+    return acquired || (in_time && auto_queue(lock, AUTO_SLEEPERS, deadline));
+}
+
+/* A newcomer tries for a short time, in which most holders release. */
+static inline bool auto_try_briefly(struct lock *lock)
+{
+    uint32_t most = spin_limit() / 8 + 1;
+    for (uint32_t spins = 0, pause = 1; spins < most; pause *= 2) {
+        pause_for(pause - 1);
+        spins += pause - 1 + relax_at_most(1);
+        if (auto_try(lock))
+            return true;
+    }
+    return false;
+}
+
+static __attribute__((noinline, unused)) bool
+auto_wait(struct lock *lock, bool biased, const struct deadline *deadline)
+{
+    if (biased && !auto_bias_ended(lock))
+        return auto_wait_biased(lock, deadline);
+    if (!auto_is_exclusive(lock) && auto_try_briefly(lock)) {
+        auto_adapt(lock);
+        return true;
+    }
+    return auto_queue(lock, AUTO_HELD, deadline);
+}
+
+static inline bool auto_timedlock(struct lock *lock, bool biased,
+                                  const struct deadline *deadline)
+{
+    return auto_fast(lock) || auto_wait(lock, biased, deadline);
+}
+
+static inline void auto_lock(struct lock *lock, bool biased)
+{
+    auto_timedlock(lock, biased, NULL);
+}
+
+/* Grants the lock to the first waiter, unless it has taken its demand back. */
+static inline bool auto_grant(struct lock *lock)
+{
+    struct atomic_u32 *demand = auto_demand_of(lock);
+    uint32_t id = load_relaxed(demand);
+    if (!id || !compare_exchange_acquire(demand, &id, id | AUTO_GRANTED))
+        return false;
+    grant(&waiter_at(id)->cell, true);
+    return true;
+}
+
+/* Releases a lock that others want. */
+static __attribute__((noinline, unused)) void auto_unlock_wanted(struct lock *lock)
+{
+    fork_repair_if_due(lock, auto_forget);
+    uint32_t seen = load_relaxed(&lock->word);
+    while (true) {
+        uint32_t wanted = seen == AUTO_DEMAND ? (uint32_t)AUTO_SLEEPERS : 0;
+        if (!compare_exchange_acq_rel(&lock->word, &seen, wanted))
+            continue;
+        if (!wanted)
+            break;
+        if (auto_grant(lock))
+            return;
+        seen = AUTO_SLEEPERS;
+    }
+    release_window();
+    if (seen != AUTO_HELD)
+        unpark(&lock->word, 1);
+}
+
+static inline void auto_unlock(struct lock *lock, bool biased)
+{
+    if (biased && likely(!(load_relaxed(&lock->mode) & FUTEX_SHARED))) {
+        struct atomic_u32 *sleepers = futex_bucket(lock);
+        store_release(&lock->word, 0);
+        light_barrier(); /* pairs with the heavy one in auto_wait_biased */
+        release_window();
+        if (unlikely(load_relaxed(sleepers) != 0))
+            unpark(&lock->word, 1);
+    } else {
+        store_relaxed(auto_count(lock), load_relaxed(auto_count(lock)) + 1);
+        if (unlikely(!release_if(&lock->word, AUTO_HELD, 0)))
+            auto_unlock_wanted(lock);
+    }
+}
+
+/* The holder moves a thread that sleeps on a condition variable to the word's
+ * sleepers. */
+static inline void auto_adopt(struct lock *lock, struct waiter *waiter)
+{
+    auto_end_bias(lock);
+    auto_claim(lock);
+    move_to_sleepers(waiter, &lock->word);
+}
+
+/* After auto_adopt: the thread may have slept among others. */
+static inline void auto_relock(struct lock *lock, bool biased)
+{
+    (void)biased;
+    for (uint32_t spins = spin_limit() / 4 + 1; spins; spins -= relax_at_most(spins))
+        if (load_relaxed(&lock->word) == 0 &&
+            acquire_if(&lock->word, 0, AUTO_SLEEPERS))
+            return;
+    fence_seq_cst(); /* as in auto_sleep */
+    if (!auto_claim(lock))
+        auto_queue(lock, AUTO_SLEEPERS, NULL);
+}
+
+static inline void auto_before_release(struct lock *lock)
+{
+    (void)lock; /* a release that needs the queue repairs it */
+}
+
+DEFAULT_DESTROY(auto)
+
+#endif
