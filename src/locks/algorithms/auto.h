@@ -25,17 +25,12 @@
  *     the grant of its cell (acquire), upon which the word has not been 0. These pair
  *     with the compare-and-exchange to 0, or the store of the biased release, and with
  *     the grant (all release).
- * I2. A thread sleeps on the word only if it is 2 or 3. A release from there wakes one.
- *     A thread that may have been woken so either acquires with the value 2, or leaves
- *     2 or 3 behind before it waits elsewhere or gives up.
- * I3. Only the first waiter writes its id to `demand`, then 3 to the word (release). A
- *     release first changes 3 to 2 (acquire), and then looks for the id. A demand that
- *     comes later makes the word 3 again, so the release cannot miss it. Whoever
- *     changes `demand` first, the release to grant or the waiter to give up, decides.
- * I4. Biased releases are those of futex.h, with its invariants: the first waiters
+ * I2. The word and the demand keep W1 and W2 of auto_word.h, the queue Q1 and Q2 of
+ *     auto_queue.h.
+ * I3. Biased releases are those of futex.h, with its invariants: the first waiters
  *     count themselves in and sleep on the word. They turn to the queue once the bias
  *     has ended.
- * I5. The policy decides only how long threads wait before they try the word, never
+ * I4. The policy decides only how long threads wait before they try the word, never
  *     whether they may acquire it.
  *
  * Timed lock: a queued waiter leaves as in mcs.h; the first one takes its demand back,
@@ -46,22 +41,8 @@
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_H
 
-#include "locks/algorithms/auto_policy.h"
 #include "locks/algorithms/auto_queue.h"
-
-enum { AUTO_HELD = 1, AUTO_SLEEPERS = 2, AUTO_DEMAND = 3 };
-#define AUTO_GRANTED 0x80000000u
-
-enum {
-    AUTO_SLICE_NS = HANDOVER_LIMIT * 7000,
-    AUTO_NAP_NS = HANDOVER_LIMIT * 500, /* the first one; each is twice as long */
-    AUTO_LOOKS = HANDOVER_LIMIT / 4 + 1, /* of an exclusive lock's waiter, in a spin */
-};
-
-static inline struct atomic_u32 *auto_demand_of(struct lock *lock)
-{
-    return &lock->state[1];
-}
+#include "locks/algorithms/auto_standby.h"
 
 /* Acquire: pairs with the release of every store to the mode. So a thread that finds
  * the bias ended sees the word as it was then, or later: its compare-and-exchange of
@@ -93,31 +74,6 @@ static inline bool auto_trylock(struct lock *lock, bool biased)
     return auto_try(lock);
 }
 
-/* Acquires the word if it is free; otherwise makes it 2 at least, so that a release
- * wakes a sleeper. Returns whether it has acquired. */
-static inline bool auto_claim(struct lock *lock)
-{
-    uint32_t seen = load_relaxed(&lock->word);
-    while (seen < AUTO_SLEEPERS)
-        if (compare_exchange_acquire(&lock->word, &seen, AUTO_SLEEPERS))
-            return seen == 0;
-    return false;
-}
-
-/* Sleeps until a release, if the lock is held. Returns false if the deadline has
- * passed. `*acquired` is set once the caller holds the lock. */
-static inline bool auto_sleep(struct lock *lock, bool *acquired,
-                              const struct deadline *deadline)
-{
-    *acquired = auto_claim(lock);
-    if (*acquired)
-        return true;
-    uint32_t seen = load_relaxed(&lock->word);
-    bool in_time = seen < AUTO_SLEEPERS || park(&lock->word, seen, deadline);
-    fence_seq_cst(); /* sees the release that woke it; an old 2 would hide it */
-    return in_time;
-}
-
 /* A forked child: the queue, and a demand, belong to the parent. A lock that had been
  * granted, but not yet taken, becomes free. */
 static inline void auto_forget(struct lock *lock, bool held)
@@ -130,95 +86,6 @@ static inline void auto_forget(struct lock *lock, bool held)
             break;
     store_relaxed(auto_demand_of(lock), 0);
     store_relaxed(auto_tail(lock), 0);
-}
-
-/* The first waiter takes the word if it is free: at any time if the lock is shared,
- * otherwise if no thread has used it since the last look. `held` is what it writes. */
-static inline bool auto_spin(struct lock *lock, uint32_t held, uint32_t *uses)
-{
-    for (uint32_t spins = spin_limit(); spins;) {
-        if (auto_is_exclusive(lock)) {
-            uint32_t pause = spin_limit() / AUTO_LOOKS;
-            pause = pause < spins ? pause : spins - 1;
-            pause_for(pause);
-            spins -= pause;
-        }
-        spins -= relax_at_most(spins);
-        uint32_t seen = load_relaxed(&lock->word), before = *uses;
-        *uses = load_relaxed(auto_count(lock));
-        if (seen == 0 && (!auto_is_exclusive(lock) || *uses == before) &&
-            acquire_if(&lock->word, 0, held))
-            return true;
-    }
-    return false;
-}
-
-/* The first waiter demands that the next release grants it the lock. */
-static inline bool auto_demand(struct lock *lock, struct waiter *self,
-                               const struct deadline *deadline)
-{
-    struct atomic_u32 *demand = auto_demand_of(lock);
-    store_relaxed(&self->cell, WAITER_WAITING);
-    store_relaxed(&self->asleep, 0);
-    store_release(demand, self->link.id); /* with the cell's new state */
-    uint32_t seen = load_relaxed(&lock->word);
-    while (!compare_exchange_acq_rel(&lock->word, &seen,
-                                     seen ? AUTO_DEMAND : AUTO_SLEEPERS))
-        continue;
-    if (seen) {
-        uint32_t id = self->link.id;
-        if (wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, true, deadline) ==
-            WAITER_WAITING) {
-            if (compare_exchange_relaxed(demand, &id, 0)) {
-                seen = AUTO_DEMAND;
-                (void)compare_exchange_relaxed(&lock->word, &seen, AUTO_SLEEPERS);
-                return auto_claim(lock);
-            }
-            wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, true, NULL);
-        }
-        store_relaxed(&lock->word, AUTO_SLEEPERS);
-    }
-    store_relaxed(demand, 0);
-    return true;
-}
-
-/* Naps while other threads use the lock. Returns false if the deadline has passed. */
-static inline bool auto_nap(struct waiter *self, uint64_t ns,
-                            const struct deadline *deadline)
-{
-    struct deadline end = deadline_after(ns);
-    park(&self->cell, load_relaxed(&self->cell), &end); /* no thread wakes it */
-    return !deadline || !deadline_passed(deadline);
-}
-
-/* The first waiter acquires the lock. `held` is AUTO_SLEEPERS if it has slept on the
- * word before. Returns false if the deadline has passed. */
-static inline bool auto_compete(struct lock *lock, struct waiter *self, uint32_t held,
-                                const struct deadline *deadline)
-{
-    uint32_t uses = load_relaxed(auto_count(lock)), before = uses;
-    if (auto_spin(lock, held, &uses))
-        return true;
-    struct deadline slice_end = deadline_after(AUTO_SLICE_NS);
-    uint64_t nap = AUTO_NAP_NS;
-    bool in_time = true;
-    while (in_time && !deadline_passed(&slice_end)) {
-        bool acquired = false;
-        if (auto_is_exclusive(lock) && uses != before) {
-            acquired = held == AUTO_SLEEPERS && auto_claim(lock);
-            in_time = acquired || auto_nap(self, nap, deadline);
-            nap *= 2;
-        } else {
-            in_time = auto_sleep(lock, &acquired, deadline);
-            held = AUTO_SLEEPERS;
-        }
-        before = uses;
-        if (acquired || (in_time && auto_spin(lock, held, &uses)))
-            return true;
-    }
-    if (in_time)
-        return auto_demand(lock, self, deadline);
-    return held == AUTO_SLEEPERS && auto_claim(lock);
 }
 
 static inline bool auto_queue(struct lock *lock, uint32_t held,
@@ -300,17 +167,6 @@ static inline bool auto_timedlock(struct lock *lock, bool biased,
 static inline void auto_lock(struct lock *lock, bool biased)
 {
     auto_timedlock(lock, biased, NULL);
-}
-
-/* Grants the lock to the first waiter, unless it has taken its demand back. */
-static inline bool auto_grant(struct lock *lock)
-{
-    struct atomic_u32 *demand = auto_demand_of(lock);
-    uint32_t id = load_relaxed(demand);
-    if (!id || !compare_exchange_acquire(demand, &id, id | AUTO_GRANTED))
-        return false;
-    grant(&waiter_at(id)->cell, true);
-    return true;
 }
 
 /* Releases a lock that others want. */
