@@ -10,10 +10,10 @@
  *               possible sleepers; the test-and-set family stores 1. All other
  *               algorithms keep their state in `state` and store 2 here while the lock
  *               is held, so that code that bypasses the interposer at least waits.
- *   owner       kernel id of the holding thread, written by the holder only.
- *               Meaningless while the word is 0: only algorithms that acquire through
- *               the word clear it, which saves the others a store. Valid once the word
- *               is not 0.
+ *   owner       kernel id of the holding thread, written by the holder only, or
+ *               OWNER_IN_NODE. Meaningless while the word is 0: only algorithms that
+ *               acquire through the word clear it, which saves the others a store. Valid
+ *               once the word is not 0.
  *   count, users, kind   recursion depth, threads waiting on a condition variable with
  *                        this lock, glibc's mutex kind. Only the interposer uses them.
  *   algorithm   index into the lock list; 0 selects the default of the process.
@@ -43,6 +43,10 @@ struct lock {
 } __attribute__((aligned(8)));
 
 _Static_assert(sizeof(struct lock) == 40, "lies over the 40 used bytes of a mutex");
+
+/* In `owner` of a held lock: a queue node holds (waiting/held_nodes.h). Never the id of
+ * a thread. */
+#define OWNER_IN_NODE 0x3fffffffu
 
 /* In a tail cell: held with no waiters. Never the id of a waiter. */
 #define TAIL_HELD UINT32_MAX

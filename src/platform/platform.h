@@ -78,7 +78,9 @@
  * asynchronous cancellation is deferred in between; if one is pending at the end,
  * undo(argument), unless NULL, runs first. wait_is_asynchronous(token): whether the
  * thread may be cancelled asynchronously outside the bracket. fork_generation(): a
- * number from 1 to 0xfffe that changes in the child of every fork.
+ * number from 1 to 0xfffe that changes in the child of every fork. held_nodes(): the
+ * calling thread's struct held_nodes, zero in a new thread, inherited by the child of a
+ * fork; only its thread uses it.
  *
  * TOPOLOGY. cpu_count(): the CPUs that this process may use (affinity and quota), at
  * least 1. node_count(): the number of NUMA nodes. current_node(): the node that the
@@ -113,6 +115,16 @@ struct atomic_u32 {
 };
 struct atomic_u64 {
     uint64_t raw;
+};
+
+/* A thread's memory for locks/waiting/held_nodes.h. */
+enum { HELD_NODES = 6 };
+
+struct held_nodes {
+    struct atomic_u32 count;
+    struct {
+        struct atomic_u32 lock, node;
+    } entries[HELD_NODES];
 };
 
 struct deadline {

@@ -155,6 +155,17 @@ uint32_t simulated_thread(void)
     return running ? running->index + 1u : THREADS_MAX + 1u;
 }
 
+/* Each on lines of its own, as thread-local memory is; the last for calls outside
+ * workers. */
+static struct {
+    struct held_nodes nodes __attribute__((aligned(CACHE_LINE)));
+} held[THREADS_MAX + 1];
+
+struct held_nodes *simulated_held_nodes(void)
+{
+    return &held[running ? running->index : THREADS_MAX].nodes;
+}
+
 uint32_t simulated_cpus(void)
 {
     return (uint32_t)machine.cpus;

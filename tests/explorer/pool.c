@@ -32,6 +32,8 @@ static void *pages(size_t bytes);
 #define pool_take NAMED(take)
 #define pool_give NAMED(give)
 #define pool_keep NAMED(keep)
+#define pool_find NAMED(find)
+#define pool_size NAMED(size)
 
 #define VARIANT right
 #include "locks/memory/pool.c"

@@ -27,6 +27,7 @@ static const struct field waiter_fields[] = {
     FIELD(waiter, asleep), FIELD(waiter, may_change),     FIELD(waiter, ticket),
     FIELD(waiter, epoch),  FIELD(waiter, condition_next), FIELD(waiter, condition),
     FIELD(waiter, lock),   FIELD(waiter, more),           FIELD(waiter, link),
+    FIELD(waiter, holds),  FIELD(waiter, holder),         FIELD(waiter, generation),
     {0, 0, NULL}};
 static const struct field side_block_fields[] = {{0, sizeof(struct pool_slot), "word"},
                                                  {0, 0, NULL}};

@@ -189,6 +189,15 @@ uint32_t checked_thread(void)
     return (uint32_t)model.running + 1;
 }
 
+/* Plain memory of the explorer, whose contents are part of the state as those of any
+ * cell. */
+static struct held_nodes held[THREADS];
+
+struct held_nodes *checked_held_nodes(void)
+{
+    return &held[model.running];
+}
+
 uint32_t checked_fork_generation(void)
 {
     return 1u + model.generation;

@@ -41,6 +41,7 @@ void pools_prepare(void)
         /* These persist from one use to the next. */
         waiter_at(i)->epoch = 0;
         waiter_at(i)->condition_spins = 1;
+        waiter_at(i)->holds.raw = 0;
     }
 }
 
@@ -144,6 +145,16 @@ void pool_give(struct pool *pool, struct pool_slot *slot)
 void pool_keep(struct pool *pool, struct pool_slot *slot)
 {
     model.pool[index_of(pool)].taken[slot->link.id - 1] = KEPT;
+}
+
+uint32_t pool_size(const struct pool *pool)
+{
+    return model.pool[index_of(pool)].carved;
+}
+
+struct pool_slot *pool_find(const struct pool *pool, uint32_t id)
+{
+    return &slots[index_of(pool)][id];
 }
 
 unsigned pool_taken(void)

@@ -1,58 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CLH queue lock, with the holder's state in the lock. T. Craig, "Building FIFO and
- * priority-queueing spin locks from atomic swap", 1993; P. Magnusson, A. Landin, E.
- * Hagersten, "Queue locks on cache coherent multiprocessors", IPPS 1994; time-outs
- * after M. Scott, "Non-blocking timeout in scalable queue-based spin locks", PODC 2002
- * (a leaver passes its predecessor to its successor). The uncontended form is Hasp's
- * own: CLH needs a node even without contention, and that node would outlive the wait.
+ * CLH queue lock. T. Craig, "Building FIFO and priority-queueing spin locks from atomic
+ * swap", 1993; P. Magnusson, A. Landin, E. Hagersten, "Queue locks on cache coherent
+ * multiprocessors", IPPS 1994; time-outs after M. Scott, "Non-blocking timeout in
+ * scalable queue-based spin locks", PODC 2002 (a leaver passes its predecessor to its
+ * successor). The uncontended form is Hasp's own: CLH needs a node even without
+ * contention, and that node would outlive the wait.
  *
- * Idea: a waiter waits on its predecessor's cell and takes over that cell. A holder
- * that acquired without waiting has a number instead, and its cell is in the lock: it
- * releases by storing its number there. If waiters may park, that store would have to
- * be an exchange; a holder whose number is still last gives it back instead.
+ * Idea: a waiter waits on its predecessor's cell, takes over that node, and keeps its
+ * own while it holds the lock. A holder that acquired without waiting has a number
+ * instead, and its cell is in the lock: it releases by storing its number there. If
+ * waiters may park, that store would have to be an exchange; a holder whose number is
+ * still last gives it back instead.
  *
  *   tail  the last arrival: an even number, or 2 * id + 1 of a waiter
- *   node  of the holder: id of the waiter whose cell it will grant, 0 if it has a
- *         number
+ *   node  CLH_NODE if the holder has a node, 0 if it has a number
  *   cell  the last number released, and PARKED: a thread may be asleep on it
+ *   next  of a node: 1 if the thread that waits on it will not leave
  *
  * I1. As long as no waiter has left, the lock is free exactly when tail == cell. If its
  *     holder has a number, that number is cell + 2, because numbers are given only to
  *     holders and are released in order.
  * I2. The predecessor returned by an exchange of the tail belongs to exactly one
- *     thread. Only that thread waits on the predecessor's cell and gives that waiter
- *     back.
+ *     thread. Only that thread waits on the predecessor's cell, writes its `next`, and
+ *     gives that waiter back.
  * I3. After LEFT_ONCE is set, a free lock may also look held: tail names a waiter that
  *     has left, or one that was granted although no thread waits. lock() and trylock()
  *     have to follow such names.
+ * I4. The word stands (shown_word.h) while a node hands over to a waiter that does not
+ *     leave, as HANDED_OVER. In all other releases it is cleared first, and the next
+ *     holder sets it again.
  *
  * A grant (release) pairs with wait_for_grant (acquire), and the store of a number
  * (release) pairs with the loads of the cell in clh_fast and clh_wait_for_number. An
  * exchange of the tail that frees the lock pairs with that of the next arrival.
  * Arrivals publish their waiters by exchanging the tail, and every later exchange
- * continues that release. So the exchanges that only remove a waiter (clh_settle,
- * clh_leave) need no order: the name that they store was published before. Numbers are
- * stored in ascending order, so an old value of the cell is never mistaken for a new
- * one.
+ * continues that release. So the exchange that only removes a waiter (clh_leave) needs
+ * no order: the name that it stores was published before. Numbers are stored in
+ * ascending order, so an old value of the cell is never mistaken for a new one.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_CLH_H
 #define HASP_LOCKS_ALGORITHMS_CLH_H
 
 #include "locks/algorithms/clh_number.h"
 #include "locks/algorithms/lock_defaults.h"
-#include "locks/memory/fork_repair.h"
+#include "locks/waiting/held_nodes.h"
 
 enum { CLH_LEFT_ONCE = 1 }; /* lock->mode: a waiter has timed out */
+
+/* If no node holds although `node` says so, the lock was being acquired or released by a
+ * thread of the parent: it becomes free. */
 static inline void clh_forget(struct lock *lock, bool held)
 {
     struct clh *clh = clh_of(lock);
-    uint32_t tail = load_relaxed(&clh->tail), number = clh_number(clh);
-    if (tail % 2 == 0 || tail / 2 == load_relaxed(&clh->node))
+    uint32_t number = clh_number(clh);
+    if (load_relaxed(&clh->tail) % 2 == 0)
         return; /* none of the parent's threads is queued */
+    if (load_relaxed(&clh->node)) {
+        struct waiter *node = held_nodes_search(lock);
+        if (node) {
+            store_relaxed(&node->next, 0);
+            store_relaxed(&clh->tail, clh_name(node->link.id));
+            return;
+        }
+        shown_word_clear(lock);
+        held = false;
+    }
     store_relaxed(&clh->node, 0);
     store_relaxed(&clh->cell, number);
-    store_relaxed(&clh->tail, held ? number + CLH_NUMBER : number);
+    store_release(&clh->tail, held ? number + CLH_NUMBER : number);
 }
 
 DEFAULT_BEFORE_RELEASE(clh)
@@ -64,18 +80,6 @@ static inline bool clh_fast(struct lock *lock)
                                      * time */
     uint32_t number = load_acquire(&clh->cell) & ~(uint32_t)CLH_PARKED;
     return acquire_if(&clh->tail, number, number + CLH_NUMBER);
-}
-
-/* The caller holds the lock through its waiter `self`. If no thread has queued behind
- * it, the waiter is exchanged for a number. */
-static inline void clh_settle(struct clh *clh, struct waiter *self)
-{
-    uint32_t tail = clh_name(self->link.id);
-    store_relaxed(&clh->node, 0);
-    if (compare_exchange_relaxed(&clh->tail, &tail, clh_number(clh) + CLH_NUMBER))
-        waiter_give(self);
-    else
-        store_relaxed(&clh->node, self->link.id);
 }
 
 /* Leaves the queue: unlinks the waiter if it is last, otherwise redirects its
@@ -101,39 +105,66 @@ static inline bool clh_runs_soon(struct clh *clh, const struct waiter *waiter)
         return true;
     uint32_t awaited = load_relaxed(&waiter->previous);
     struct waiter *other = clh_named(awaited);
-    return other ? load_relaxed(&other->cell) == WAITER_GRANTED
-                 : awaited == clh_number(clh);
+    if (!other)
+        return awaited == clh_number(clh);
+    uint32_t state = load_relaxed(&other->cell);
+    return state == WAITER_GRANTED || state == WAITER_HANDED_OVER;
 }
 
-static inline bool clh_wait_on(struct lock *lock, struct waiter *self, uint32_t before,
-                               enum waiting waiting, const struct deadline *deadline)
+/* Waits for the waiter `other`; returns the state of its cell, WAITING if the deadline
+ * passed first. */
+static inline uint32_t clh_wait_on(struct clh *clh, struct waiter *self,
+                                   struct waiter *other, enum waiting waiting,
+                                   const struct deadline *deadline)
 {
-    struct clh *clh = clh_of(lock);
+    if (!deadline)
+        store_relaxed(&other->next, 1);
+    bool hopeful = may_park(waiting) && clh_runs_soon(clh, other);
+    uint32_t state =
+        wait_for_grant(&other->cell, &self->asleep, waiting, hopeful, deadline);
+    if (state == WAITER_WAITING && !still_waiting(load_acquire(&other->cell)))
+        state = load_relaxed(&other->cell);
+    return state;
+}
+
+/* The caller holds the lock through its node. `stands`: as its predecessor did. */
+static inline enum acquisition clh_keep(struct lock *lock, struct waiter *self,
+                                        enum waiting waiting, bool stands)
+{
+    if (may_park(waiting) && load_relaxed(&self->asleep))
+        store_relaxed(&self->asleep, 0); /* the node stays in the queue */
+    if (!stands) {
+        store_relaxed(&clh_of(lock)->node, CLH_NODE);
+        shown_word_set(lock, OWNER_IN_NODE);
+    }
+    if (unlikely(self->shows_owner))
+        store_relaxed(&lock->owner, current_thread());
+    held_nodes_put(lock, self);
+    return ACQUIRED_BY_NODE;
+}
+
+static inline enum acquisition clh_wait_behind(struct lock *lock, struct waiter *self,
+                                               uint32_t before, enum waiting waiting,
+                                               const struct deadline *deadline)
+{
     struct waiter *other;
     while ((other = clh_named(before)) != NULL) {
-        bool hopeful = may_park(waiting) && clh_runs_soon(clh, other);
         if (may_park(waiting))
             store_relaxed(&self->previous, before); /* for clh_runs_soon */
-        uint32_t state =
-            wait_for_grant(&other->cell, &self->asleep, waiting, hopeful, deadline);
-        if (state == WAITER_WAITING) {
-            state = load_acquire(&other->cell);
-            if (state != WAITER_GRANTED && state != WAITER_LEFT) {
-                clh_leave(lock, self, before);
-                return false;
-            }
-        }
+        uint32_t state = clh_wait_on(clh_of(lock), self, other, waiting, deadline);
+        if (state == WAITER_WAITING)
+            break;
         before = load_relaxed(&other->previous);
         waiter_give(other);
-        if (state == WAITER_GRANTED)
-            return true;
+        if (state != WAITER_LEFT)
+            return clh_keep(lock, self, waiting, state == WAITER_HANDED_OVER);
     }
-    if (may_park(waiting))
+    if (may_park(waiting) && !other)
         store_relaxed(&self->previous, before);
-    if (clh_wait_for_number(clh, self, before, waiting, deadline))
-        return true;
+    if (!other && clh_wait_for_number(clh_of(lock), self, before, waiting, deadline))
+        return clh_keep(lock, self, waiting, false);
     clh_leave(lock, self, before);
-    return false;
+    return NOT_ACQUIRED;
 }
 
 /* Appends a chain of waiters that ends with `last` (an id) to the queue; returns the
@@ -153,78 +184,89 @@ static inline uint32_t clh_last(struct lock *lock)
     return tail % 2 == 0 || left ? 0 : tail;
 }
 
-static inline bool clh_wait_behind(struct lock *lock, struct waiter *self,
-                                   uint32_t before, enum waiting waiting,
-                                   const struct deadline *deadline)
+/* Returns a waiter for the calling thread. */
+static inline struct waiter *clh_waiter(struct lock *lock)
 {
-    bool acquired = clh_wait_on(lock, self, before, waiting, deadline);
-    if (acquired) {
-        if (may_park(waiting) && load_relaxed(&self->asleep))
-            store_relaxed(&self->asleep, 0); /* the node stays in the queue */
-        clh_settle(clh_of(lock), self);
-    }
-    return acquired;
+    struct waiter *self = waiter_take();
+    self->generation = fork_generation();
+    self->shows_owner = shown_word_needs_owner(lock);
+    return self;
 }
 
-static __attribute__((noinline, unused)) bool
-clh_wait(struct lock *lock, enum waiting waiting, const struct deadline *deadline)
+static __attribute__((noinline, unused)) enum acquisition
+clh_acquire(struct lock *lock, enum waiting waiting, const struct deadline *deadline)
 {
     fork_repair_if_due(lock, clh_forget);
-    struct waiter *self = waiter_take();
+    struct waiter *self = clh_waiter(lock);
     uint32_t before = clh_swing(lock, self->link.id);
     return clh_wait_behind(lock, self, before, waiting, deadline);
 }
 
 /* Called after clh_fast: follows the nodes that timed-out waiters left behind. */
-static __attribute__((noinline, unused)) bool clh_retry(struct lock *lock,
-                                                        enum waiting waiting)
+static __attribute__((noinline, unused)) enum acquisition
+clh_retry(struct lock *lock, enum waiting waiting)
 {
     if (load_relaxed(&lock->word))
-        return false;
+        return NOT_ACQUIRED;
     static const struct deadline long_ago = {CLOCK_MONOTONIC, {0, 0}};
     int token = wait_begin();
-    bool acquired = clh_wait(lock, waiting, &long_ago);
+    enum acquisition how = clh_acquire(lock, waiting, &long_ago);
     wait_end(token, NULL, NULL);
-    return acquired;
+    return how;
 }
 
-static inline bool clh_trylock(struct lock *lock, enum waiting waiting)
+static inline enum acquisition clh_trylock(struct lock *lock, enum waiting waiting)
 {
     struct clh *clh = clh_of(lock);
-    return (load_relaxed(&clh->tail) == clh_number(clh) && clh_fast(lock)) ||
-           (unlikely(load_relaxed(&lock->mode) != 0) && clh_retry(lock, waiting));
+    if (load_relaxed(&clh->tail) == clh_number(clh) && clh_fast(lock))
+        return ACQUIRED;
+    return unlikely(load_relaxed(&lock->mode) != 0) ? clh_retry(lock, waiting)
+                                                    : NOT_ACQUIRED;
 }
 
-static inline bool clh_timedlock(struct lock *lock, enum waiting waiting,
-                                 const struct deadline *deadline)
+/* Releases a lock that is held through a node. */
+static inline void clh_leave_holding(struct lock *lock, enum waiting waiting,
+                                     struct waiter *node)
 {
-    return clh_fast(lock) || clh_wait(lock, waiting, deadline);
+    prefetch_for_write(&node->cell);
+    if (likely(load_relaxed(&node->next))) {
+        grant_as(&node->cell, WAITER_HANDED_OVER, may_park(waiting));
+        return;
+    }
+    struct clh *clh = clh_of(lock);
+    shown_word_clear(lock);
+    store_relaxed(&clh->node, 0); /* before the release */
+    if (release_if(&clh->tail, clh_name(node->link.id), clh_number(clh)))
+        waiter_give(node);
+    else
+        grant(&node->cell, may_park(waiting));
 }
 
-static inline void clh_lock(struct lock *lock, enum waiting waiting)
+static __attribute__((noinline, unused)) void clh_hand_over(struct lock *lock,
+                                                            enum waiting waiting,
+                                                            struct waiter *node)
 {
-    clh_timedlock(lock, waiting, NULL);
+    held_node_release(lock, node, clh_forget);
+    clh_leave_holding(lock, waiting, node);
 }
 
-/* Called by a holder that has a node. */
-static __attribute__((noinline, unused)) void clh_unlock_queued(struct lock *lock,
+/* Another thread holds the lock by a node, or the caller's cache has lost it. */
+static __attribute__((noinline, unused)) void clh_release_other(struct lock *lock,
                                                                 enum waiting waiting)
 {
-    struct clh *clh = clh_of(lock);
-    struct waiter *self = waiter_at(load_relaxed(&clh->node));
-    store_relaxed(&clh->node, 0); /* before the release */
-    if (release_if(&clh->tail, clh_name(self->link.id), clh_number(clh)))
-        waiter_give(self);
-    else
-        grant(&self->cell, may_park(waiting));
+    shown_word_restore(lock);
+    struct waiter *node = held_nodes_search(lock);
+    if (node)
+        clh_hand_over(lock, waiting, node);
 }
 
-static inline void clh_unlock(struct lock *lock, enum waiting waiting)
+/* Called when the word is cleared. */
+static inline void clh_release(struct lock *lock, enum waiting waiting)
 {
     struct clh *clh = clh_of(lock);
     uint32_t mine = clh_number(clh) + CLH_NUMBER;
     if (unlikely(load_relaxed(&clh->node) != 0)) {
-        clh_unlock_queued(lock, waiting);
+        clh_release_other(lock, waiting);
     } else if (!may_park(waiting)) {
         store_release(&clh->cell, mine);
         release_window();
@@ -240,8 +282,13 @@ static inline void clh_unlock(struct lock *lock, enum waiting waiting)
  * lock any more. */
 static inline void clh_destroy(struct lock *lock)
 {
-    if (unlikely(load_relaxed(&lock->mode)) && clh_trylock(lock, SPIN))
-        clh_unlock(lock, SPIN);
+    if (likely(!load_relaxed(&lock->mode)))
+        return;
+    enum acquisition how = clh_trylock(lock, SPIN);
+    if (how == ACQUIRED_BY_NODE)
+        clh_hand_over(lock, SPIN, held_nodes_take(lock));
+    else if (how == ACQUIRED)
+        clh_release(lock, SPIN);
 }
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "locks/waiting/policies.h"
 
-enum { CLH_PARKED = 1, CLH_NUMBER = 2 };
+enum { CLH_PARKED = 1, CLH_NUMBER = 2, CLH_NODE = 1 };
 
 struct clh {
     struct atomic_u32 tail, node, cell;

@@ -88,7 +88,7 @@ static inline void cna_unlink(struct mcs *mcs, struct atomic_u32 *order,
     uint32_t seen = load_relaxed(order), number = seen >> CNA_ID_BITS;
     uint32_t last = number == CNA_IN_ORDER ? 0 : seen & CNA_ID;
     if (likely(!last) || load_relaxed(&head->next)) {
-        mcs_unlink(mcs, head);
+        mcs_unlink(mcs, mcs_holder_of(mcs, NULL), head);
         return;
     }
     uint32_t tail = head->link.id, first = cna_join(last, 0);
@@ -100,7 +100,7 @@ static inline void cna_unlink(struct mcs *mcs, struct atomic_u32 *order,
         return;
     }
     store_relaxed(&waiter_at(last)->next, first);
-    mcs_unlink(mcs, head);
+    mcs_unlink(mcs, mcs_holder_of(mcs, NULL), head);
 }
 
 /* Returns true if the next waiter has to be served in order of arrival; stores it in

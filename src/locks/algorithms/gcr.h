@@ -177,10 +177,12 @@ static inline bool gcr_stand_by(struct gcr *gcr, const struct deadline *deadline
 static __attribute__((noinline, unused)) bool
 gcr_wait_passive(struct gcr *gcr, const struct deadline *deadline)
 {
-    if (!mcs_timedlock(&gcr->passive, SPIN_THEN_PARK, deadline))
+    struct waiter *node = NULL;
+    if (!mcs_fast(&gcr->passive) &&
+        !mcs_enter(&gcr->passive, SPIN_THEN_PARK, deadline, &node))
         return false;
     bool active = gcr_stand_by(gcr, deadline);
-    mcs_unlock(&gcr->passive, SPIN_THEN_PARK); /* the next waiter becomes the top */
+    mcs_leave(&gcr->passive, node, false); /* the next waiter becomes the top */
     return active;
 }
 

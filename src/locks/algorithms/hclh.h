@@ -63,7 +63,7 @@ static inline bool hclh_fast(struct lock *lock)
     return clh_fast(lock);
 }
 
-static inline bool hclh_trylock(struct lock *lock)
+static inline enum acquisition hclh_trylock(struct lock *lock)
 {
     if (unlikely(load_relaxed(&lock->mode)))
         fork_repair_if_due(lock, hclh_forget); /* it may have to walk through the
@@ -90,31 +90,26 @@ static inline uint32_t hclh_enqueue(struct lock *lock, uint32_t self)
     return clh_swing(lock, exchange_acquire(tail, 0));
 }
 
-static __attribute__((noinline, unused)) void hclh_wait(struct lock *lock)
+static __attribute__((noinline, unused)) enum acquisition
+hclh_acquire(struct lock *lock, const struct deadline *deadline)
 {
     fork_repair_if_due(lock, hclh_forget);
-    struct waiter *self = waiter_take();
+    if (deadline)
+        return clh_acquire(lock, SPIN, deadline);
+    struct waiter *self = clh_waiter(lock);
     uint32_t before = hclh_enqueue(lock, self->link.id);
-    clh_wait_behind(lock, self, before, SPIN, NULL);
+    return clh_wait_behind(lock, self, before, SPIN, NULL);
 }
 
-static inline void hclh_lock(struct lock *lock)
+static inline void hclh_hand_over(struct lock *lock, struct waiter *node)
 {
-    if (!clh_fast(lock))
-        hclh_wait(lock);
+    held_node_release(lock, node, hclh_forget);
+    clh_leave_holding(lock, SPIN, node);
 }
 
-static inline bool hclh_timedlock(struct lock *lock, const struct deadline *deadline)
+static inline void hclh_release(struct lock *lock)
 {
-    if (clh_fast(lock))
-        return true;
-    fork_repair_if_due(lock, hclh_forget);
-    return clh_timedlock(lock, SPIN, deadline);
-}
-
-static inline void hclh_unlock(struct lock *lock)
-{
-    clh_unlock(lock, SPIN);
+    clh_release(lock, SPIN);
 }
 
 static inline void hclh_destroy(struct lock *lock)

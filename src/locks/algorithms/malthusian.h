@@ -83,13 +83,14 @@ malthusian_wait(struct lock *lock, enum waiting waiting,
                 const struct deadline *deadline)
 {
     fork_repair_if_due(lock, malthusian_forget);
-    if (!mcs_timedlock(lock, waiting, deadline))
+    struct waiter *node = NULL;
+    if (!mcs_fast(lock) && !mcs_enter(lock, waiting, deadline, &node))
         return false;
     struct atomic_u32 *word = malthusian_word(lock);
     bool acquired =
         (waiting != SPIN && malthusian_spin(word)) ||
         barging_wait(word, waiting, 0, malthusian_patience(waiting), deadline);
-    mcs_unlock(lock, waiting); /* the next waiter becomes the standby */
+    mcs_leave(lock, node, false); /* the next waiter becomes the standby */
     return acquired;
 }
 

@@ -145,7 +145,7 @@ DEFAULT_LOCK(mcs_timepub)
 /* Takes the first waiter out of the queue; its thread will notice. */
 static inline void mcs_timepub_skip(struct lock *lock, struct waiter *head)
 {
-    mcs_unlink(mcs_of(lock), head);
+    mcs_unlink(mcs_of(lock), mcs_holder_of(mcs_of(lock), NULL), head);
     if (exchange_acq_rel(&head->cell, WAITER_SKIPPED) == WAITER_LEFT)
         give_abandoned(lock, head);
 }
@@ -172,7 +172,7 @@ mcs_timepub_unlock_queued(struct lock *lock)
         store_relaxed(&timepub->since, now);
         if (grant(&head->cell, true))
             return;
-        mcs_unlink(mcs, head);
+        mcs_unlink(mcs, mcs_holder_of(mcs, NULL), head);
         give_abandoned(lock, head);
     }
 }

@@ -154,11 +154,12 @@ u_scl_wait(struct lock *lock, const struct deadline *deadline)
     uint32_t now = u_scl_now();
     store_relaxed(&account->asked, now ? now : 1);
     store_relaxed(&lock->mode, 1);
+    struct waiter *node = NULL;
     if (!u_scl_stay_away(lock, account, deadline) ||
-        !mcs_timedlock(lock, SPIN_THEN_PARK, deadline))
+        (!mcs_fast(lock) && !mcs_enter(lock, SPIN_THEN_PARK, deadline, &node)))
         return false;
     bool acquired = u_scl_stand_by(lock, number, deadline);
-    mcs_unlock(lock, SPIN_THEN_PARK); /* the next waiter becomes the standby */
+    mcs_leave(lock, node, false); /* the next waiter becomes the standby */
     return acquired;
 }
 

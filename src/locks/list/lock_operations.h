@@ -9,37 +9,36 @@
 
 #include "locks/algorithms/gcr.h"
 #include "locks/list/descriptor.h"
+#include "locks/waiting/held_nodes.h"
 #include "locks/waiting/slices.h"
 
 /* The last, variadic macro argument: ", x" or nothing, inserted after `lock`. */
 #define WITH(argument) , argument
 #define NOTHING
 
-enum { OWN_WORD, SHOWN_WORD };
+/* OWN_WORD: the algorithm keeps its state in the word. SHOWN_WORD: each acquisition sets
+ * the word, each release clears it. KEPT_WORD: so do acquisitions without a node; the
+ * word stands while nodes hand the lock over (held_nodes.h). */
+enum { OWN_WORD, SHOWN_WORD, KEPT_WORD };
 
-/* The caller has acquired the lock. If the word is not free, another thread has taken
- * it without going through the library, and both would run in the critical section. */
-static inline __attribute__((always_inline)) void take_body(struct lock *lock, int word,
-                                                            uint32_t thread)
+/* The thread has acquired the lock without a node. Returns 0. */
+static inline __attribute__((always_inline)) int take_body(struct lock *lock, int word,
+                                                           uint32_t thread)
 {
-    if (word == SHOWN_WORD) {
-        if (unlikely(load_relaxed(&lock->word) != 0))
-            die("a mutex was locked without the interposer (by a library in another "
-                "namespace, or one bound to libc only?): run under --lock futex");
+    if (word == OWN_WORD)
         store_relaxed(&lock->owner, thread);
-        store_release(&lock->word, 2); /* a thread that sees it sees the owner */
-    } else {
-        store_relaxed(&lock->owner, thread);
-    }
+    else
+        shown_word_set(lock, thread);
+    return word == KEPT_WORD && unlikely(held_nodes_any()) ? held_nodes_drop(lock) : 0;
 }
 
 static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
                                                              int word)
 {
-    if (word == SHOWN_WORD)
-        store_relaxed(&lock->word, 0);
-    else
+    if (word == OWN_WORD)
         store_relaxed(&lock->owner, 0);
+    else
+        shown_word_clear(lock);
 }
 
 #define DEFINE_ADOPT_NONE(name, prefix, word, ...)
@@ -51,7 +50,8 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
     static void name##_adopted_entry(struct lock *lock, struct waiter *waiter)         \
     {                                                                                  \
         prefix##_adopted(lock, waiter);                                                \
-        take_body(lock, word, current_thread());                                       \
+        if (word != KEPT_WORD)                                                         \
+            take_body(lock, word, current_thread());                                   \
     }
 #define DEFINE_ADOPT_REQUEUE(name, prefix, word, ...)                                  \
     static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)           \
@@ -71,24 +71,29 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
     .adopt = name##_adopt_entry, .relock = name##_relock_entry,
 
 /* Ends a slow path. `undo` releases the lock of a thread that is cancelled now. */
-static inline __attribute__((always_inline)) int
-finish_lock(struct lock *lock, int word, int token, void (*undo)(void *))
+static inline __attribute__((always_inline)) bool
+finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
+            enum acquisition how)
 {
-    take_body(lock, word, current_thread());
-    wait_end(token, undo, lock);
-    return 0;
+    if (how == ACQUIRED)
+        take_body(lock, word, current_thread());
+    wait_end(token, how ? undo : NULL, lock);
+    return how != NOT_ACQUIRED;
 }
 
-static inline __attribute__((always_inline)) bool finish_timedlock(struct lock *lock,
-                                                                   int word, int token,
-                                                                   void (*undo)(void *),
-                                                                   bool acquired)
-{
-    if (acquired)
-        take_body(lock, word, current_thread());
-    wait_end(token, acquired ? undo : NULL, lock);
-    return acquired;
-}
+/* Locks with a KEPT_WORD tell how they were acquired, and make no attempt before they
+ * queue. The calling thread may have made none because its id was not known. */
+#define TIMEDLOCK_OWN_WORD(prefix, ...)                                                \
+    (prefix##_timedlock(__VA_ARGS__) ? ACQUIRED : NOT_ACQUIRED)
+#define TIMEDLOCK_SHOWN_WORD(prefix, ...) TIMEDLOCK_OWN_WORD(prefix, __VA_ARGS__)
+#define TIMEDLOCK_KEPT_WORD(prefix, ...)                                               \
+    (prefix##_fast(lock) ? ACQUIRED : prefix##_acquire(__VA_ARGS__))
+#define LOCK_OWN_WORD(prefix, ...) (prefix##_lock(__VA_ARGS__), ACQUIRED)
+#define LOCK_SHOWN_WORD(prefix, ...) LOCK_OWN_WORD(prefix, __VA_ARGS__)
+#define LOCK_KEPT_WORD(prefix, ...)                                                    \
+    (!current_thread_if_known() && prefix##_fast(lock)                                 \
+         ? ACQUIRED                                                                    \
+         : prefix##_acquire(__VA_ARGS__, NULL))
 
 /* The fast path calls functions in tail position only, so it needs no stack frame. The
  * attribute inlines the rest even if a long list exhausts the compiler's budget. The
@@ -96,14 +101,43 @@ static inline __attribute__((always_inline)) bool finish_timedlock(struct lock *
  * of them through a table of functions. */
 #define FAST __attribute__((flatten))
 
-#define DEFINE_OPERATIONS(name, prefix, word, adoption, ...)                           \
+#define DEFINE_UNLOCK_OWN_WORD(name, prefix, word, ...)                                \
     static FAST int name##_unlock_entry(struct lock *lock)                             \
     {                                                                                  \
         prefix##_before_release(lock);                                                 \
         clear_body(lock, word);                                                        \
         prefix##_unlock(lock __VA_ARGS__);                                             \
         return 0;                                                                      \
+    }
+#define DEFINE_UNLOCK_SHOWN_WORD(name, prefix, word, ...)                              \
+    DEFINE_UNLOCK_OWN_WORD(name, prefix, word, __VA_ARGS__)
+
+/* The cache comes first: what the thread holds by a node is released without reading the
+ * lock. */
+#define DEFINE_UNLOCK_KEPT_WORD(name, prefix, word, ...)                               \
+    static inline int name##_unlock_without_node(struct lock *lock)                    \
+    {                                                                                  \
+        prefix##_before_release(lock);                                                 \
+        clear_body(lock, word);                                                        \
+        prefix##_release(lock __VA_ARGS__);                                            \
+        return 0;                                                                      \
     }                                                                                  \
+    static __attribute__((noinline)) int name##_unlock_slowly(struct lock *lock)       \
+    {                                                                                  \
+        struct waiter *node = held_nodes_take(lock);                                   \
+        if (!node)                                                                     \
+            return name##_unlock_without_node(lock);                                   \
+        prefix##_hand_over(lock __VA_ARGS__, node);                                    \
+        return 0;                                                                      \
+    }                                                                                  \
+    static FAST int name##_unlock_entry(struct lock *lock)                             \
+    {                                                                                  \
+        return unlikely(held_nodes_any()) ? name##_unlock_slowly(lock)                 \
+                                          : name##_unlock_without_node(lock);          \
+    }
+
+#define DEFINE_OPERATIONS(name, prefix, word, adoption, ...)                           \
+    DEFINE_UNLOCK_##word(name, prefix, word, __VA_ARGS__)                              \
     static void name##_undo(void *lock)                                                \
     {                                                                                  \
         name##_unlock_entry(lock);                                                     \
@@ -117,31 +151,31 @@ static inline __attribute__((always_inline)) bool finish_timedlock(struct lock *
             lock_in_slices(lock, name##_timedlock_entry, NULL);                        \
             return 0;                                                                  \
         }                                                                              \
-        prefix##_lock(lock __VA_ARGS__);                                               \
-        return finish_lock(lock, word, token, name##_undo);                            \
+        enum acquisition how = LOCK_##word(prefix, lock __VA_ARGS__);                  \
+        finish_lock(lock, word, token, name##_undo, how);                              \
+        return 0;                                                                      \
     }                                                                                  \
     static FAST int name##_lock_entry(struct lock *lock)                               \
     {                                                                                  \
         uint32_t thread = current_thread_if_known();                                   \
         if (unlikely(!thread) || unlikely(!prefix##_fast(lock)))                       \
             return name##_lock_slowly(lock);                                           \
-        take_body(lock, word, thread);                                                 \
-        return 0;                                                                      \
+        return take_body(lock, word, thread);                                          \
     }                                                                                  \
     static FAST bool name##_trylock_entry(struct lock *lock)                           \
     {                                                                                  \
-        if (!prefix##_trylock(lock __VA_ARGS__))                                       \
-            return false;                                                              \
-        take_body(lock, word, current_thread());                                       \
-        return true;                                                                   \
+        enum acquisition how = prefix##_trylock(lock __VA_ARGS__);                     \
+        if (how == ACQUIRED)                                                           \
+            take_body(lock, word, current_thread());                                   \
+        return how != NOT_ACQUIRED;                                                    \
     }                                                                                  \
     static bool name##_timedlock_entry(struct lock *lock, const struct deadline *at)   \
     {                                                                                  \
         if (deadline_passed(at))                                                       \
             return name##_trylock_entry(lock); /* leaves nothing in the queue */       \
         int token = wait_begin();                                                      \
-        bool acquired = prefix##_timedlock(lock __VA_ARGS__, at);                      \
-        return finish_timedlock(lock, word, token, name##_undo, acquired);             \
+        enum acquisition how = TIMEDLOCK_##word(prefix, lock __VA_ARGS__, at);         \
+        return finish_lock(lock, word, token, name##_undo, how);                       \
     }                                                                                  \
     static void name##_destroy_entry(struct lock *lock)                                \
     {                                                                                  \
@@ -174,21 +208,22 @@ static inline __attribute__((always_inline)) bool finish_timedlock(struct lock *
             lock_in_slices(lock, name##_restricted_timedlock_entry, NULL);             \
             return 0;                                                                  \
         }                                                                              \
+        enum acquisition how = ACQUIRED;                                               \
         if (!prefix##_fast(lock)) { /* it may only have lacked the thread's id */      \
             struct gcr *gcr = gcr_of(lock, home);                                      \
             gcr_enter(gcr, NULL);                                                      \
-            prefix##_lock(lock __VA_ARGS__);                                           \
+            how = LOCK_##word(prefix, lock __VA_ARGS__);                               \
             gcr_leave(gcr);                                                            \
         }                                                                              \
-        return finish_lock(lock, word, token, name##_undo);                            \
+        finish_lock(lock, word, token, name##_undo, how);                              \
+        return 0;                                                                      \
     }                                                                                  \
     static FAST int name##_restricted_lock_entry(struct lock *lock)                    \
     {                                                                                  \
         uint32_t thread = current_thread_if_known();                                   \
         if (unlikely(!thread) || unlikely(!prefix##_fast(lock)))                       \
             return name##_lock_restricted(lock);                                       \
-        take_body(lock, word, thread);                                                 \
-        return 0;                                                                      \
+        return take_body(lock, word, thread);                                          \
     }                                                                                  \
     static bool name##_restricted_timedlock_entry(struct lock *lock,                   \
                                                   const struct deadline *at)           \
@@ -199,12 +234,12 @@ static inline __attribute__((always_inline)) bool finish_timedlock(struct lock *
             return false;                                                              \
         int token = wait_begin();                                                      \
         struct gcr *gcr = gcr_of(lock, home);                                          \
-        bool acquired = gcr_enter(gcr, at);                                            \
-        if (acquired) {                                                                \
-            acquired = prefix##_timedlock(lock __VA_ARGS__, at);                       \
+        enum acquisition how = NOT_ACQUIRED;                                           \
+        if (gcr_enter(gcr, at)) {                                                      \
+            how = TIMEDLOCK_##word(prefix, lock __VA_ARGS__, at);                      \
             gcr_leave(gcr);                                                            \
         }                                                                              \
-        return finish_timedlock(lock, word, token, name##_undo, acquired);             \
+        return finish_lock(lock, word, token, name##_undo, how);                       \
     }                                                                                  \
     static void name##_restricted_destroy_entry(struct lock *lock)                     \
     {                                                                                  \

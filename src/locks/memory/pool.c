@@ -90,3 +90,15 @@ void pool_keep(struct pool *pool, struct pool_slot *slot)
     (void)pool;
     (void)slot;
 }
+
+uint32_t pool_size(const struct pool *pool)
+{
+    return load_relaxed(&pool->carved);
+}
+
+struct pool_slot *pool_find(const struct pool *pool, uint32_t id)
+{
+    struct pool_slot *const *chunk = &pool->chunks[id / POOL_CHUNK];
+    struct pool_slot *slots = __atomic_load_n(chunk, __ATOMIC_ACQUIRE);
+    return slots ? &slots[id % POOL_CHUNK] : NULL;
+}

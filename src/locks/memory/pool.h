@@ -55,6 +55,11 @@ void pool_give(struct pool *pool, struct pool_slot *slot);
  * it. */
 void pool_keep(struct pool *pool, struct pool_slot *slot);
 
+/* For searching all slots: ids from 1 to pool_size() exist. pool_find() returns NULL
+ * for a slot that the caller cannot have heard of. */
+uint32_t pool_size(const struct pool *pool);
+struct pool_slot *pool_find(const struct pool *pool, uint32_t id);
+
 static inline struct pool_slot *pool_at(const struct pool *pool, uint32_t id)
 {
     return &pool->chunks[id / POOL_CHUNK][id % POOL_CHUNK];

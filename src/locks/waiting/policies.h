@@ -189,21 +189,27 @@ static inline void move_to_sleepers(struct waiter *waiter, struct atomic_u32 *wo
 /*
  * Hands the lock over to the thread that waits on `cell`; touches neither the waiter
  * nor its lock after the exchange. Returns false if the waiter has LEFT; the caller
- * still holds the lock then. If `may_change` is false, the waiter spins without a
- * deadline, so a store is sufficient.
+ * still holds the lock then. `granted` is GRANTED or HANDED_OVER. If `may_change` is
+ * false, the waiter spins without a deadline, so a store is sufficient.
  */
-static inline bool grant(struct atomic_u32 *cell, bool may_change)
+static inline bool grant_as(struct atomic_u32 *cell, enum waiter_state granted,
+                            bool may_change)
 {
     if (!may_change) {
-        store_release(cell, WAITER_GRANTED);
+        store_release(cell, granted);
         release_window();
         return true;
     }
-    uint32_t was = exchange_release(cell, WAITER_GRANTED);
+    uint32_t was = exchange_release(cell, granted);
     release_window();
     if (was == WAITER_PARKED)
         unpark(cell, 1);
     return was != WAITER_LEFT;
+}
+
+static inline bool grant(struct atomic_u32 *cell, bool may_change)
+{
+    return grant_as(cell, WAITER_GRANTED, may_change);
 }
 
 /* Marks the cell of a timed-out waiter as LEFT; returns false if it was granted

@@ -12,6 +12,7 @@
  *   PARKED     queued and perhaps asleep; becomes GRANTED by the granting thread (which
  *              unparks it), LEFT by its own thread
  *   GRANTED    the lock was handed over to it
+ *   HANDED_OVER  as GRANTED; and the lock's word stands (clh.h)
  *   LEFT       timed out; the next thread that encounters it unlinks it and gives it
  *              back
  *   SKIPPED    unlinked by the releaser; its thread has to queue again
@@ -41,6 +42,7 @@ enum waiter_state {
     WAITER_REQUEUED,
     WAITER_WOKEN,
     WAITER_SKIPPED,
+    WAITER_HANDED_OVER,
 };
 
 struct waiter {
@@ -60,7 +62,14 @@ struct waiter {
     const void *condition; /* address; NULL once unlinked */
     struct lock *lock;
 
-    struct atomic_u32 more[13]; /* for the algorithm; undefined when taken */
+    struct atomic_u32 more[8]; /* for the algorithm; undefined when taken */
+
+    /* While its thread holds a lock through it (held_nodes.h); set by that thread. */
+    struct atomic_u64 holds;  /* address of the lock; 0 in a waiter that holds none */
+    struct atomic_u32 holder; /* the thread */
+    uint32_t generation;      /* fork generation in which it queued */
+    uint32_t shows_owner;     /* the lock's kind needs lock->owner */
+
     struct pool_link link;
 } __attribute__((aligned(CACHE_LINE)));
 

@@ -115,6 +115,7 @@ enum { CLOCK_SPINS = 1, HANDOVER_LIMIT = 1, ARRAY_SLOTS = 2 };
 #define wait_is_asynchronous(token) ((void)(token), false)
 #define wait_end(token, undo, argument) ((void)(token), (void)(undo), (void)(argument))
 #define fork_generation() checked_fork_generation()
+#define held_nodes() checked_held_nodes()
 
 #define cpu_count() 2u
 #define node_count() 2u

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct held_nodes;
+
 enum checked_order {
     CHECKED_RELAXED = 0,
     CHECKED_ACQUIRE = 1,
@@ -52,6 +54,7 @@ uint32_t checked_spin_limit(void);
 uint32_t checked_thread(void);
 uint32_t checked_node(void);
 uint32_t checked_fork_generation(void);
+struct held_nodes *checked_held_nodes(void);
 void *checked_pages(size_t bytes);
 __attribute__((noreturn)) void checked_die(const char *text);
 

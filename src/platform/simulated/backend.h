@@ -103,6 +103,7 @@ enum { CLOCK_SPINS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
 #define wait_is_asynchronous(token) ((void)(token), false)
 #define wait_end(token, undo, argument) ((void)(token), (void)(undo), (void)(argument))
 #define fork_generation() 1u
+#define held_nodes() simulated_held_nodes()
 
 #define cpu_count() simulated_cpus()
 #define node_count() simulated_nodes()

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct deadline;
+struct held_nodes;
 
 /* Kinds of read-modify-write operations, each with latencies of its own. OR and AND
  * cost as much as a compare-and-exchange. */
@@ -51,6 +52,7 @@ uint64_t simulated_ticks(void);
 uint64_t simulated_ticks_to_ns(uint64_t ticks);
 
 uint32_t simulated_thread(void);
+struct held_nodes *simulated_held_nodes(void);
 uint32_t simulated_cpus(void);
 uint32_t simulated_nodes(void);
 uint32_t simulated_node(void);

@@ -309,6 +309,11 @@ uint32_t checked_fork_generation(void)
     return 1;
 }
 
+struct held_nodes *checked_held_nodes(void)
+{
+    return held_nodes_of(rl::thread_index());
+}
+
 void *checked_pages(size_t)
 {
     return nullptr;

@@ -11,6 +11,7 @@
 enum { POOLS = 2, SLOTS = 24, THREADS = 8 };
 
 static struct pool_slot slots[POOLS][SLOTS + 1];
+static struct held_nodes held[THREADS];
 static uint32_t carved[POOLS], taken;
 static uint32_t free_count[POOLS][THREADS], free_ids[POOLS][THREADS][SLOTS];
 
@@ -23,6 +24,7 @@ void pools_begin(void)
             slots[pool][i].link.id = i;
     memset(carved, 0, sizeof carved);
     memset(free_count, 0, sizeof free_count);
+    memset(held, 0, sizeof held);
     taken = 0;
 }
 
@@ -54,6 +56,21 @@ void pool_give(struct pool *pool, struct pool_slot *slot)
     (void)exchange_release(&slot->link.free_next, 0);
     free_ids[index][home][free_count[index][home]++] = slot->link.id;
     taken--;
+}
+
+uint32_t pool_size(const struct pool *pool)
+{
+    return carved[pool == &side_pool];
+}
+
+struct pool_slot *pool_find(const struct pool *pool, uint32_t id)
+{
+    return &slots[pool == &side_pool][id];
+}
+
+struct held_nodes *held_nodes_of(unsigned thread)
+{
+    return &held[thread % THREADS];
 }
 
 void pool_keep(struct pool *pool, struct pool_slot *slot)

@@ -5,4 +5,7 @@
 void pools_begin(void);
 unsigned pools_taken(void);
 
+struct held_nodes;
+struct held_nodes *held_nodes_of(unsigned thread);
+
 #endif

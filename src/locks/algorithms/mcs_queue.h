@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The queue of mcs.h, and the lock that consists of it alone: without a word that it
+ * shows, as a part of other locks.
+ *
+ * The holder's name, which the tail shows while no thread waits, is the id of its node,
+ * or TAIL_HELD if it has none.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_MCS_QUEUE_H
+#define HASP_LOCKS_ALGORITHMS_MCS_QUEUE_H
+
+#include "locks/memory/fork_repair.h"
+#include "locks/memory/shown_word.h"
+#include "locks/waiting/abandoned_nodes.h"
+#include "locks/waiting/held_nodes.h"
+
+struct mcs {
+    struct atomic_u32 tail, next;
+};
+
+#define MCS_NODE UINT32_MAX
+
+static inline struct mcs *mcs_of(struct lock *lock)
+{
+    return (struct mcs *)lock->state;
+}
+
+/* Where a holder is found: its link, and its name in the tail. */
+struct mcs_holder {
+    struct atomic_u32 *next;
+    uint32_t name;
+};
+
+/* `node` is NULL if the holder has none. */
+static inline struct mcs_holder mcs_holder_of(struct mcs *mcs, struct waiter *node)
+{
+    return node ? (struct mcs_holder){&node->next, node->link.id}
+                : (struct mcs_holder){&mcs->next, TAIL_HELD};
+}
+
+/* If no node holds although `next` says so, the lock was being acquired or released by a
+ * thread of the parent: it becomes free. */
+static inline void mcs_forget(struct lock *lock, bool held)
+{
+    struct mcs *mcs = mcs_of(lock);
+    uint32_t tail = load_relaxed(&mcs->tail);
+    if (tail == 0 || tail == TAIL_HELD)
+        return; /* none of the parent's threads is queued */
+    if (load_relaxed(&mcs->next) == MCS_NODE) {
+        struct waiter *node = held_nodes_search(lock);
+        if (node) {
+            store_relaxed(&node->next, 0);
+            store_relaxed(&mcs->tail, node->link.id);
+            return;
+        }
+        shown_word_clear(lock);
+        held = false;
+    }
+    store_relaxed(&mcs->next, 0);
+    store_release(&mcs->tail, held ? TAIL_HELD : 0); /* pairs with mcs_fast */
+}
+
+static inline bool mcs_fast(struct lock *lock)
+{
+    return acquire_if(&mcs_of(lock)->tail, 0, TAIL_HELD);
+}
+
+static inline bool mcs_try(struct lock *lock)
+{
+    return load_relaxed(&mcs_of(lock)->tail) == 0 && mcs_fast(lock);
+}
+
+/* Called by the holder: moves the links of `head`, the first waiter, to the holder. This
+ * takes `head` out of the queue. */
+static inline void mcs_unlink(struct mcs *mcs, struct mcs_holder holder,
+                              struct waiter *head)
+{
+    uint32_t next = load_acquire(&head->next), tail = head->link.id;
+    if (!next) {
+        store_relaxed(holder.next, 0);
+        /* Release: a thread that reads the name writes the link after the store
+         * above. */
+        if (compare_exchange_release(&mcs->tail, &tail, holder.name))
+            return;
+        spin_until((next = load_acquire(&head->next)) != 0);
+    }
+    store_relaxed(holder.next, next);
+}
+
+/* Appends a chain of waiters; returns the name of its predecessor, or 0 if the lock was
+ * free. In that case the first waiter of the chain holds it now. */
+static inline uint32_t mcs_splice(struct mcs *mcs, uint32_t first, uint32_t last)
+{
+    uint32_t before = exchange_acq_rel(&mcs->tail, last);
+    if (before == TAIL_HELD)
+        store_release(&mcs->next, first);
+    else if (before)
+        store_release(&waiter_at(before)->next, first);
+    return before;
+}
+
+static inline uint32_t mcs_enqueue(struct mcs *mcs, struct waiter *waiter)
+{
+    return mcs_splice(mcs, waiter->link.id, waiter->link.id);
+}
+
+/* Waits behind `before`; returns false if the deadline passed first. */
+static inline bool mcs_await(struct lock *lock, struct waiter *self, uint32_t before,
+                             enum waiting waiting, const struct deadline *deadline)
+{
+    bool hopeful =
+        may_park(waiting) && (before == TAIL_HELD || runs_soon(waiter_at(before)));
+    return wait_for_grant(&self->cell, &self->asleep, waiting, hopeful, deadline) !=
+               WAITER_WAITING ||
+           !abandon(lock, self);
+}
+
+/* A node holds the lock from now on: `next` first, because a holder without a node needs
+ * its own link no more. */
+static inline void mcs_begin(struct lock *lock)
+{
+    store_relaxed(&mcs_of(lock)->next, MCS_NODE);
+    shown_word_set(lock, OWNER_IN_NODE);
+}
+
+/* Hands the lock over, or sets it free. `node` is the holder's, or NULL. `shows`: the
+ * lock shows its word, which is cleared by now if there is no node. `shown`: the lock's
+ * own cells need no change before a grant. */
+static inline __attribute__((always_inline)) void
+mcs_leave(struct lock *lock, struct waiter *node, bool shows)
+{
+    struct mcs *mcs = mcs_of(lock);
+    struct mcs_holder holder = mcs_holder_of(mcs, node);
+    bool shown = node != NULL;
+    uint32_t next = load_acquire(holder.next);
+    while (true) {
+        if (!next) {
+            if (shows && shown) { /* a node holds */
+                shown_word_clear(lock);
+                store_relaxed(&mcs->next, 0);
+                shown = false;
+            }
+            if (release_if(&mcs->tail, holder.name, 0))
+                break;
+            spin_until((next = load_acquire(holder.next)) != 0);
+        }
+        if (!shown) {
+            store_relaxed(&mcs->next, shows ? MCS_NODE : 0);
+            if (shows)
+                shown_word_restore(lock);
+            shown = true;
+        }
+        struct waiter *head = waiter_at(next);
+        if (grant(&head->cell, head->may_change))
+            break;
+        if (!node) {
+            if (shows)
+                shown_word_clear(lock);
+            shown = false;
+        }
+        mcs_unlink(mcs, holder, head);
+        give_abandoned(lock, head);
+        next = load_acquire(holder.next);
+    }
+    if (node)
+        waiter_give(node);
+}
+
+/* Waits in the queue without showing the word. Returns false if the deadline passed
+ * first; otherwise `*node` is the node to leave with, or NULL. */
+static __attribute__((noinline, unused)) bool mcs_enter(struct lock *lock,
+                                                        enum waiting waiting,
+                                                        const struct deadline *deadline,
+                                                        struct waiter **node)
+{
+    *node = NULL;
+    enum queue_space space = await_queue_space(lock, mcs_try, waiting, deadline);
+    if (unlikely(space != QUEUE_HAS_SPACE))
+        return space == QUEUE_ACQUIRED;
+    struct waiter *self = waiter_take();
+    self->may_change = may_park(waiting) || deadline;
+    uint32_t before = mcs_enqueue(mcs_of(lock), self);
+    if (before && !mcs_await(lock, self, before, waiting, deadline))
+        return false;
+    *node = self;
+    return true;
+}
+
+/* Takes the node of `head`, which has the lock, out of the queue: the holder's link is in
+ * the lock from now on. */
+static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
+{
+    mcs_unlink(mcs, mcs_holder_of(mcs, NULL), head);
+    waiter_give(head);
+}
+
+/* The lock whose holder never has a node, for locks that do not remember it. */
+
+static inline bool mcs_trylock(struct lock *lock, enum waiting waiting)
+{
+    (void)waiting;
+    return mcs_try(lock);
+}
+
+static inline bool mcs_timedlock(struct lock *lock, enum waiting waiting,
+                                 const struct deadline *deadline)
+{
+    if (mcs_fast(lock))
+        return true;
+    fork_repair_if_due(lock, mcs_forget);
+    struct waiter *node;
+    if (!mcs_enter(lock, waiting, deadline, &node))
+        return false;
+    if (node)
+        mcs_settle(mcs_of(lock), node);
+    return true;
+}
+
+static inline void mcs_unlock(struct lock *lock, enum waiting waiting)
+{
+    (void)waiting;
+    if (unlikely(!release_if(&mcs_of(lock)->tail, TAIL_HELD, 0)))
+        mcs_leave(lock, NULL, false);
+}
+
+static inline void mcs_destroy(struct lock *lock)
+{
+    (void)lock;
+}
+
+#endif

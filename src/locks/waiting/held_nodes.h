@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Held nodes: the queue nodes through which contended locks are held.
+ *
+ * A thread that was handed a lock keeps its waiter until it releases the lock. So the
+ * hand-over from one waiter to the next touches their waiters only, as in the published
+ * queue locks, and not the line of the lock, which arrivals exchange.
+ *
+ *   holds       of a waiter: the address of the lock that is held through it, else 0.
+ *               Stored by the thread that has acquired, cleared before the hand-over
+ *   held_nodes()   the calling thread's cache of such waiters: low half of the lock's
+ *               address, id of the waiter
+ *
+ * H1. At most one waiter holds a lock, unless the lock's memory was used for another
+ *     lock while it was held.
+ * H2. An entry of the cache is only a hint: the waiter itself confirms it. So entries
+ *     may be lost (more than HELD_NODES locks held), or stale (another thread released
+ *     the lock, or its memory was used anew).
+ * H3. A release by a thread whose cache lacks the lock (another thread's, or an entry
+ *     was lost) searches all waiters. What it reads happened before: the holder's store
+ *     of `holds` precedes, by the program's own order, the call of the release, and
+ *     each earlier hand-over cleared `holds` before its grant.
+ *
+ * A thread that acquires a lock without a waiter drops its own stale entries of that
+ * lock, because a release trusts the cache without reading the lock.
+ */
+#ifndef HASP_LOCKS_WAITING_HELD_NODES_H
+#define HASP_LOCKS_WAITING_HELD_NODES_H
+
+#include "locks/memory/fork_repair.h"
+#include "locks/memory/shown_word.h"
+#include "locks/memory/fork_repair.h"
+#include "locks/memory/shown_word.h"
+#include "locks/waiting/waiter.h"
+
+/* How a lock was acquired. */
+enum acquisition {
+    NOT_ACQUIRED = 0,
+    ACQUIRED,          /* by the lock's own line: word and owner have to be stored */
+    ACQUIRED_BY_NODE,  /* through a waiter that is in the cache: they stand */
+};
+
+static inline bool held_nodes_any(void)
+{
+    return load_relaxed(&held_nodes()->count) != 0;
+}
+
+/* The caller holds the lock through this waiter now. */
+void held_nodes_put(const struct lock *lock, struct waiter *waiter);
+
+/* Returns the waiter through which the caller holds the lock, and removes it from the
+ * cache; NULL if it is not there. */
+struct waiter *held_nodes_take(const struct lock *lock);
+
+/* Returns the waiter through which any thread holds the lock, or NULL. Slow. */
+struct waiter *held_nodes_search(const struct lock *lock);
+
+/* The caller has acquired the lock without a waiter: drops stale entries. Returns 0. */
+int held_nodes_drop(const struct lock *lock);
+
+/* Returns whether the caller's cache shows that it holds the lock. */
+bool held_nodes_have(const struct lock *lock);
+
+/* The first step of a release by the holder that has this node. The repair comes first:
+ * it finds the holder by `holds`. */
+static inline void held_node_release(struct lock *lock, struct waiter *node,
+                                     void (*forget)(struct lock *, bool held))
+{
+    if (unlikely(node->generation != fork_generation()))
+        fork_repair_if_due(lock, forget);
+    store_relaxed(&node->holds, 0);
+    if (unlikely(node->shows_owner))
+        store_relaxed(&lock->owner, OWNER_IN_NODE);
+}
+
+#endif
