@@ -12,8 +12,8 @@
  *               is held, so that code that bypasses the interposer at least waits.
  *   owner       kernel id of the holding thread, written by the holder only, or
  *               OWNER_IN_NODE. Meaningless while the word is 0: only algorithms that
- *               acquire through the word clear it, which saves the others a store. Valid
- *               once the word is not 0.
+ *               acquire through the word clear it, which saves the others a store.
+ *               Valid once the word is not 0.
  *   count, users, kind   recursion depth, threads waiting on a condition variable with
  *                        this lock, glibc's mutex kind. Only the interposer uses them.
  *   algorithm   index into the lock list; 0 selects the default of the process.

@@ -48,8 +48,8 @@
 
 enum { CLH_LEFT_ONCE = 1 }; /* lock->mode: a waiter has timed out */
 
-/* If no node holds although `node` says so, the lock was being acquired or released by a
- * thread of the parent: it becomes free. */
+/* If no node holds although `node` says so, the lock was being acquired or released by
+ * a thread of the parent: it becomes free. */
 static inline void clh_forget(struct lock *lock, bool held)
 {
     struct clh *clh = clh_of(lock);

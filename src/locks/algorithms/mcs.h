@@ -3,21 +3,22 @@
  * MCS queue lock. J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization
  * on shared-memory multiprocessors", TOCS 1991. Without contention a holder needs no
  * memory outside the lock: M. Auslander et al., US patent application 2003/0200457
- * (K42); M. Scott, "Shared-Memory Synchronization", 2013, section 4.3.1. Time-outs after
- * M. Scott, W. Scherer, "Scalable queue-based spin locks with timeout", PPoPP 2001 (a
- * leaving waiter marks its node, the releaser unlinks it).
+ * (K42); M. Scott, "Shared-Memory Synchronization", 2013, section 4.3.1. Time-outs
+ * after M. Scott, W. Scherer, "Scalable queue-based spin locks with timeout", PPoPP
+ * 2001 (a leaving waiter marks its node, the releaser unlinks it).
  *
- * Idea: each waiter waits on its own cell, and keeps its node while it holds the lock. A
- * holder that did not wait has no node: its link is in the lock.
+ * Idea: each waiter waits on its own cell, and keeps its node while it holds the lock.
+ * A holder that did not wait has no node: its link is in the lock.
  *
- *   tail  0 free; TAIL_HELD held without waiters by a thread that has no node; otherwise
- *         the id of the last node, which may be the holder's
+ *   tail  0 free; TAIL_HELD held without waiters by a thread that has no node;
+ *         otherwise the id of the last node, which may be the holder's
  *   next  MCS_NODE if the holder has a node; otherwise, while held: id of the first
  *         waiter, 0 if there is none or it has not linked itself yet
  *
  * I1. The lock is free exactly when tail == 0; next is then 0, too.
- * I2. The holder's link, `next` of its node or of the lock, is written by the holder, or
- *     by the one waiter whose exchange returned the holder's name: its id or TAIL_HELD.
+ * I2. The holder's link, `next` of its node or of the lock, is written by the holder,
+ *     or by the one waiter whose exchange returned the holder's name: its id or
+ *     TAIL_HELD.
  * I3. A waiter that has exchanged the tail always links itself, so a thread that saw
  *     another thread's tail may wait for the link.
  * I4. While a node holds, the word stands (shown_word.h). A hand-over from node to node

@@ -38,8 +38,8 @@ static inline struct mcs_holder mcs_holder_of(struct mcs *mcs, struct waiter *no
                 : (struct mcs_holder){&mcs->next, TAIL_HELD};
 }
 
-/* If no node holds although `next` says so, the lock was being acquired or released by a
- * thread of the parent: it becomes free. */
+/* If no node holds although `next` says so, the lock was being acquired or released by
+ * a thread of the parent: it becomes free. */
 static inline void mcs_forget(struct lock *lock, bool held)
 {
     struct mcs *mcs = mcs_of(lock);
@@ -70,8 +70,8 @@ static inline bool mcs_try(struct lock *lock)
     return load_relaxed(&mcs_of(lock)->tail) == 0 && mcs_fast(lock);
 }
 
-/* Called by the holder: moves the links of `head`, the first waiter, to the holder. This
- * takes `head` out of the queue. */
+/* Called by the holder: moves the links of `head`, the first waiter, to the holder.
+ * This takes `head` out of the queue. */
 static inline void mcs_unlink(struct mcs *mcs, struct mcs_holder holder,
                               struct waiter *head)
 {
@@ -115,8 +115,8 @@ static inline bool mcs_await(struct lock *lock, struct waiter *self, uint32_t be
            !abandon(lock, self);
 }
 
-/* A node holds the lock from now on: `next` first, because a holder without a node needs
- * its own link no more. */
+/* A node holds the lock from now on: `next` first, because a holder without a node
+ * needs its own link no more. */
 static inline void mcs_begin(struct lock *lock)
 {
     store_relaxed(&mcs_of(lock)->next, MCS_NODE);
@@ -186,8 +186,8 @@ static __attribute__((noinline, unused)) bool mcs_enter(struct lock *lock,
     return true;
 }
 
-/* Takes the node of `head`, which has the lock, out of the queue: the holder's link is in
- * the lock from now on. */
+/* Takes the node of `head`, which has the lock, out of the queue: the holder's link is
+ * in the lock from now on. */
 static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
 {
     mcs_unlink(mcs, mcs_holder_of(mcs, NULL), head);

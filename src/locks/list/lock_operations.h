@@ -16,9 +16,9 @@
 #define WITH(argument) , argument
 #define NOTHING
 
-/* OWN_WORD: the algorithm keeps its state in the word. SHOWN_WORD: each acquisition sets
- * the word, each release clears it. KEPT_WORD: so do acquisitions without a node; the
- * word stands while nodes hand the lock over (held_nodes.h). */
+/* OWN_WORD: the algorithm keeps its state in the word. SHOWN_WORD: each acquisition
+ * sets the word, each release clears it. KEPT_WORD: so do acquisitions without a node;
+ * the word stands while nodes hand the lock over (held_nodes.h). */
 enum { OWN_WORD, SHOWN_WORD, KEPT_WORD };
 
 /* The thread has acquired the lock without a node. Returns 0. */
@@ -112,8 +112,8 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
 #define DEFINE_UNLOCK_SHOWN_WORD(name, prefix, word, ...)                              \
     DEFINE_UNLOCK_OWN_WORD(name, prefix, word, __VA_ARGS__)
 
-/* The cache comes first: what the thread holds by a node is released without reading the
- * lock. */
+/* The cache comes first: what the thread holds by a node is released without reading
+ * the lock. */
 #define DEFINE_UNLOCK_KEPT_WORD(name, prefix, word, ...)                               \
     static inline int name##_unlock_without_node(struct lock *lock)                    \
     {                                                                                  \

@@ -14,11 +14,12 @@
  * Why this is sound when a lock has queued threads of the parent:
  * G1. No thread of the child acquires the lock before the repair: the fast path fails
  *     when there is a queue, and every other path passes through here first.
- * G2. So the holder, if any, is the thread that forked, and `word` shows whether there
- *     is one: a holder clears the word only after fork_repair_by_holder(), which waits
- *     for a repair in progress.
- * G3. A lock that had just been granted to a thread of the parent shows 0, and becomes
- *     free. If no thread of the parent is queued, a live holder may come and go
+ * G2. So the holder, if any, is the thread that forked. `word` shows whether there is
+ *     one, or, in locks whose word stands between hand-overs, a node that holds
+ *     (waiting/held_nodes.h): a holder clears either only after it has waited for a
+ *     repair in progress.
+ * G3. A lock that had just been granted to a thread of the parent shows neither, and
+ *     becomes free. If no thread of the parent is queued, a live holder may come and go
  *     meanwhile.
  *
  * The stores in forget() need no order of their own: a thread that reads more than the
