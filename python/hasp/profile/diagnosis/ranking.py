@@ -48,21 +48,16 @@ def _costs(facts: Facts) -> list[Cause]:
     """Return the best cause of each site, the largest saving first."""
     sites = [one for one in facts.sites if not one.is_gate]
     sites = sorted(sites, key=lambda one: -one.wait_ns)[:MOST_SITES]
-    conditions = [(one, of_condition(one)) for one in conditions_of(facts)]
+    conditions = conditions_of(facts)
     costs = []
     for one in sites:
-        own = [
-            cause
-            for condition, causes in conditions
-            if belongs(condition, one)
-            for cause in causes
-        ]
+        own = of_conditions([other for other in conditions if belongs(other, one)])
         best = chosen([*own, *of_site(one)])
         if best:
             costs.append(best)
     known = {cause.site for cause in costs}
-    for condition, causes in conditions:
-        best = chosen(causes)
+    for condition in conditions:
+        best = chosen(of_conditions([condition]))
         if best and condition.site.number not in known:
             costs.append(best)
     unique = {id(cause): cause for cause in costs}.values()
@@ -78,9 +73,10 @@ def belongs(condition: ConditionFacts, one: SiteFacts) -> bool:
     return again > 0 and MOST * condition.use.acquisitions <= again
 
 
-def of_condition(one: ConditionFacts) -> list[Cause]:
-    """Return all causes of one site of condition variables."""
-    return [cause for detect in catalogue.OF_CONDITIONS if (cause := detect(one))]
+def of_conditions(some: Sequence[ConditionFacts]) -> list[Cause]:
+    """Return all causes of condition variables of one mutex, special ones first."""
+    detectors = catalogue.OF_CONDITIONS
+    return [cause for find in detectors for one in some if (cause := find(one))]
 
 
 def of_site(one: SiteFacts) -> list[Cause]:

@@ -61,6 +61,7 @@ OF_SITES: Sequence[Detector] = (
     long_section.detect,
 )
 OF_CONDITIONS: Sequence[Callable[[ConditionFacts], Cause | None]] = (
+    needless_waits.detect_unchecked,
     herd.detect,
     needless_waits.detect,
     turn_taking.detect,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import ConditionFacts
+from hasp.profile.diagnosis.causes.limits import PART
 from hasp.profile.diagnosis.causes.words import number, share, within
 
 # Threads woken by each broadcast.
@@ -17,7 +18,7 @@ def detect(one: ConditionFacts) -> Cause | None:
     if not use.broadcasts or use.broadcasts < use.signals:
         return None
     woken = one.wakes / use.broadcasts
-    if woken < MANY or one.again < 1 - 1.5 / woken:
+    if woken < MANY or one.again < min(1 - 1.5 / woken, 1 - PART):
         return None
     wasted = max(woken - 1, 0.0) / woken
     return Cause(

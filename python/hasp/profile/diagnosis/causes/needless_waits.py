@@ -9,10 +9,13 @@ from hasp.profile.diagnosis.causes.limits import MOST, PART
 from hasp.profile.diagnosis.causes.words import call, number, share, time, within
 
 
+def detect_unchecked(one: ConditionFacts) -> Cause | None:
+    """Return the cause if threads sleep until a time-out, after a lost signal."""
+    return _slept(one) if one.slept_through >= PART else None
+
+
 def detect(one: ConditionFacts) -> Cause | None:
     """Return the cause if most waits end without work, or were not necessary."""
-    if one.slept_through >= PART:
-        return _slept(one)
     other = other_side(one)
     if other:
         return _both(one, other)
