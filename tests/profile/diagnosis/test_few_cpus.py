@@ -57,6 +57,23 @@ def test_waiters_that_seldom_wait_may_spin() -> None:
 
 
 @pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"hold_p99_ns": 2e6}, "long sections"),
+        ({"wait_share": 0.6}, "surplus threads should sleep"),
+        ({"contended_share": 0.001}, "hardly ever waits"),
+    ],
+)
+def test_otherwise_glibcs_lock_is_kept_on_two_cpus(
+    more: dict[str, Any], reason: str
+) -> None:
+    """Its waiters sleep, and no other algorithm was reliably faster."""
+    site = verdict({"share": 0.4, **more}).sites[0]
+    assert site.recommendation is None
+    assert reason in site.keep
+
+
+@pytest.mark.parametrize(
     "more",
     [
         {"hold_p99_ns": 2e6},  # a spinner would wait for a long section
@@ -64,18 +81,18 @@ def test_waiters_that_seldom_wait_may_spin() -> None:
         {"contended_share": 0.5, "hold_p50_ns": 3000.0},
     ],
 )
-def test_otherwise_they_sleep_if_threads_outnumber_cpus(
+def test_on_more_cpus_they_sleep_if_threads_outnumber_cpus(
     more: dict[str, Any],
 ) -> None:
-    assert parks(advised({"share": 0.4, **more}))
+    assert parks(advised({"share": 0.4, **more}, cpus=4))
 
 
 def test_many_cpus_keep_the_advice_of_the_study() -> None:
     assert parks(advised({"share": 0.4}, cpus=64))
 
 
-def test_often_contended_short_sections_get_a_lock_that_batches() -> None:
-    assert advised({"share": 0.4, "contended_share": 0.3}) == "malthusian-park"
+def test_often_contended_short_sections_are_retried_on_two_cpus() -> None:
+    assert advised({"share": 0.4, "contended_share": 0.3}) == "ttas-backoff"
 
 
 def test_two_cpus_need_no_queue() -> None:
@@ -88,7 +105,7 @@ def test_two_cpus_need_no_queue() -> None:
 
 
 def test_those_that_wait_for_preempted_threads_gain_nothing() -> None:
-    site = verdict({"share": 0.4, "contended_share": 0.001}).sites[0]
+    site = verdict({"share": 0.4, "contended_share": 0.001}, cpus=4).sites[0]
     assert site.recommendation is None
     assert "preempted threads, whatever the algorithm" in site.keep
 
@@ -110,7 +127,7 @@ def test_an_unfair_lock_gets_equal_shares_whatever_the_bound_is() -> None:
     site = unfair()
     assert site.recommendation == "u-scl"
     assert "unfairness" in site.bottlenecks
-    assert not site.keep
+    assert not site.keep  # the other rules on few CPUs give way
     for fair in ({"passed_over": 1.0}, {"greedy_share": 0.5}):
         assert unfair(**fair).recommendation != "u-scl"
 

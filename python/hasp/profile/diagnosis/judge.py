@@ -104,7 +104,7 @@ def _kept(choice: Choice, fired: Sequence[Fired]) -> str:
     reasons = [
         item.rule.keep
         for item in fired
-        if item.rule.keep and item.rule.id not in dropped
+        if item.rule.keep and not {item.rule.id, item.rule.stage} & dropped
     ]
     return next(iter(reasons), "")
 
