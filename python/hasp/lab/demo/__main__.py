@@ -55,7 +55,7 @@ class Options:
 
 
 def parse(words: Sequence[str]) -> Options:
-    """Parse the options; the default demonstration takes about 90 seconds."""
+    """Parse the options; the default demonstration takes about a minute."""
     parser = argparse.ArgumentParser(
         prog="python -m hasp.lab.demo",
         description="RocksDB: which lock hurts, and which serves it best.",
@@ -86,9 +86,9 @@ def parse(words: Sequence[str]) -> Options:
     parser.add_argument(
         "--budget",
         type=int,
-        default=60,
+        default=45,
         metavar="SECONDS",
-        help="duration of the race (default: 60)",
+        help="duration of the race (default: 45)",
     )
     parser.add_argument(
         "--seconds",
