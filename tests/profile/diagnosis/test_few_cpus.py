@@ -60,7 +60,7 @@ def test_waiters_that_seldom_wait_may_spin() -> None:
     ("more", "reason"),
     [
         ({"hold_p99_ns": 2e6}, "long sections"),
-        ({"wait_share": 0.6}, "surplus threads should sleep"),
+        ({"wait_share": 0.8}, "surplus threads should sleep"),
         ({"contended_share": 0.001}, "hardly ever waits"),
     ],
 )
@@ -77,7 +77,7 @@ def test_otherwise_glibcs_lock_is_kept_on_two_cpus(
     "more",
     [
         {"hold_p99_ns": 2e6},  # a spinner would wait for a long section
-        {"wait_share": 0.6},  # spinners would keep the holder from running
+        {"wait_share": 0.8},  # spinners would keep the holder from running
         {"contended_share": 0.5, "hold_p50_ns": 3000.0},
     ],
 )
