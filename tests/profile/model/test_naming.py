@@ -55,6 +55,8 @@ def name(frames: Stack, symbol: str | None = None) -> str:
         ("    x = 1;\n    pthread_mutex_lock(&other);", None),
         ("pthread_mutex_lock();", None),
         ("", None),
+        ("std::lock_guard<std::mutex> guard(mutex_of(row));", "mutex_of(row)"),
+        ("pthread_mutex_lock(mutex_of(row));", "mutex_of(row)"),
     ],
 )
 def test_the_lock_in_a_line_of_source(source: str, expression: str | None) -> None:

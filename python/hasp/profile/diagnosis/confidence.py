@@ -12,6 +12,8 @@ from hasp.profile.diagnosis.causes.words import share, time
 
 # Shorter runs have less than a hundred samples of the holders.
 SHORT = 1e9  # ns
+# Causes that do not show as waits.
+WITHOUT_WAITS = ("idle-locks", "biased", "shared-line", "trylock-loop")
 # The largest share of the program's time that recording may take.
 COSTLY = 0.1
 
@@ -40,7 +42,7 @@ def confidence_in(facts: Facts, lead: Cause) -> Confidence:
             "it could use): record again on an idle machine"
         )
     waits = sum(one.use.contended for one in facts.sites)
-    if lead.site is not None and lead.id != "idle-locks" and waits < FEW:
+    if lead.site is not None and lead.id not in WITHOUT_WAITS and waits < FEW:
         slight.append(f"only {waits} acquisitions waited: record for longer")
     elif profile.duration_ns < SHORT:
         slight.append(f"the run took {time(profile.duration_ns)}: record for longer")

@@ -26,7 +26,10 @@ def detect(one: SiteFacts) -> Cause | None:
     write_hold = writes.hold.mean_ns or 0.0
     if write_hold <= MEAN * TINY:  # nothing is left to shorten
         return None
-    holder = one.holder
+    # The sections of writers last longer than those of readers.
+    named = [holder for holder in one.site.holders if holder.mean_ns]
+    writer = max(named, key=lambda holder: holder.mean_ns or 0, default=None)
+    holder = writer.function if writer else one.holder
     return Cause(
         "blocked-readers",
         one.name,

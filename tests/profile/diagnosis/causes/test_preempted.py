@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Waits for a holder without a CPU, and waits that only look like it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from profile_samples import SECOND, distribution
+
+from hasp.profile.diagnosis.causes import preempted_holder
+from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
+from hasp.profile.diagnosis.diagnose import diagnose
+from hasp.profile.model.holding import HolderState
+from hasp.profile.model.profile import Kind, Operation, Profile, SiteStats
+
+from .cases import preempted
+from .parts import MS, US, holding, program, site, use
+
+CUT = ((HolderState.READY, 0.6, None), (HolderState.RUNNING, 0.4, None))
+
+
+def crowded(stats: SiteStats, **more: object) -> Profile:
+    """Return a program whose four threads always want one of the two CPUs."""
+    made = site(stats, held=holding(*CUT), **more)  # type: ignore[arg-type]
+    return program(made, runnable=4, cpu_ns=5 * SECOND)
+
+
+def site_of(profile: Profile) -> SiteFacts:
+    return Facts(profile).sites[0]
+
+
+def test_a_few_long_waits_among_many_short_ones_count_by_their_time() -> None:
+    long, short = 300, 3000
+    lasted = distribution(
+        [8 * MS] * long + [20 * US] * short,
+        long + short,
+        long * 8 * MS + short * 20 * US,
+    )
+    stats = replace(use(30_000, long + short, US, 30 * US), wait=lasted)
+    found = diagnose(crowded(stats))
+    assert found.lead.id == "preempted-holder", found.sentence
+
+
+def test_readers_wait_for_the_long_section_of_a_writer() -> None:
+    made = crowded(use(1, 0, 0, US), kind=Kind.RWLOCK)
+    stats = {
+        Operation.READ: use(2_000_000, 3000, 4 * MS, 10),
+        Operation.WRITE: use(2000, 50, US, 2 * MS),
+    }
+    profile = replace(made, sites=(replace(made.sites[0], stats=stats),))
+    assert preempted_holder.own_hold(site_of(profile)) >= MS
+    assert diagnose(profile).lead.id == "blocked-readers"
+
+
+def test_a_section_as_long_as_a_time_slice_is_a_long_section() -> None:
+    profile = crowded(use(2000, 1900, 5 * MS, 2 * MS))
+    assert preempted_holder.detect(site_of(profile)) is None
+
+
+def test_an_atomic_instruction_has_no_holder() -> None:
+    profile = crowded(use(40_000_000, 90_000, 2 * MS, 60, owner_changes=1_000_000))
+    assert diagnose(profile).lead.id == "tiny-section"
+
+
+def test_cut_holds_do_not_count_as_sections() -> None:
+    holds = distribution([30 * US] * 9800 + [4 * MS] * 200, 10_000, 1_094 * MS)
+    stats = replace(use(10_000, 9000, 2 * MS, US), hold=holds)
+    profile = crowded(stats)
+    threads = [
+        replace(one, long_holds=50, preempted_holds=cut) if one.number > 1 else one
+        for one, cut in zip(profile.threads, (0, 50, 50, 50, 50), strict=True)
+    ]
+    cut = preempted_holder.own_hold(site_of(replace(profile, threads=threads)))
+    whole = preempted_holder.own_hold(site_of(profile))
+    assert cut < 100 * US < MS < whole
+
+
+def test_woken_threads_are_no_crowd_while_a_cpu_is_idle() -> None:
+    profile = preempted()
+    sleepy = [replace(one, cpu_ns=one.cpu_ns // 2) for one in profile.threads]
+    idle = tuple(
+        replace(one, cpu_ns=one.at_ns, idle_ns=one.at_ns, machine_cpus=2)
+        for one in profile.process_samples
+    )
+    assert Facts(profile).crowded
+    assert not Facts(replace(profile, threads=sleepy, process_samples=idle)).crowded
