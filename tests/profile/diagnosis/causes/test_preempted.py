@@ -43,8 +43,10 @@ def test_a_few_long_waits_among_many_short_ones_count_by_their_time() -> None:
 
 def test_readers_wait_for_the_long_section_of_a_writer() -> None:
     made = crowded(use(1, 0, 0, US), kind=Kind.RWLOCK)
+    reads = use(2_000_000, 3000, 4 * MS, 10)
+    reads = replace(reads, hold=distribution([10] * 200_000, 2_000_000, 20 * MS))
     stats = {
-        Operation.READ: use(2_000_000, 3000, 4 * MS, 10),
+        Operation.READ: reads,
         Operation.WRITE: use(2000, 50, US, 2 * MS),
     }
     profile = replace(made, sites=(replace(made.sites[0], stats=stats),))
