@@ -7,8 +7,9 @@ file are not measured again, so an interrupted run continues where it stopped:
 
     tools/verdict_corpus.py --half tuning
     tools/verdict_corpus.py --fixes             the gain of each program's variants
+    tools/verdict_corpus.py --half real         real programs instead of the servers
 
-For the held-out half, only the counts are printed.
+For the set-aside half, only the counts are printed.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+import verdict_real
+from verdict_real import RealProgram, real_programs
 from verdict_truth import FOLDERS, ROOT, THREADS, Judgement, Program, judge, programs
 from verdict_words import verdict_of
 
@@ -60,20 +63,48 @@ class Options:
     again: bool
 
     @property
-    def chosen(self) -> list[Program]:
+    def chosen(self) -> list[Program | RealProgram]:
         """Return the programs that were asked for."""
         return [
             program
-            for program in programs()
+            for program in everything()
             if program.half in self.halves
             and (not self.only or program.name in self.only)
         ]
+
+    @property
+    def jobs(self) -> list[tuple[Program | RealProgram, int]]:
+        """Return each program with each number of threads that it runs with."""
+        return [
+            (program, threads)
+            for program in self.chosen
+            for threads in (
+                self.threads and program.threads
+                if isinstance(program, RealProgram)
+                else self.threads
+            )
+        ]
+
+    def command(self, program: Program | RealProgram, threads: int) -> list[str]:
+        """Return the command to profile; nothing if it cannot run here."""
+        if isinstance(program, RealProgram):
+            ready = verdict_real.prepare(program)
+            return verdict_real.words(program, threads) if ready else []
+        executable = self.executable(program)
+        seconds = f"{self.seconds:g}"
+        options = ["--threads", str(threads), "--seconds", seconds]
+        return [str(executable), *options] if executable else []
 
     def executable(self, program: Program) -> Path | None:
         """Return the program's file; None if it is not built here."""
         folder = self.build / FOLDERS[program.half].relative_to(ROOT)
         path = folder / program.program
         return path if path.exists() else None
+
+
+def everything() -> tuple[Program | RealProgram, ...]:
+    """Return the servers and the real programs."""
+    return (*programs(), *real_programs())
 
 
 def read_data(path: Path) -> dict[str, Any]:
@@ -111,22 +142,31 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
 
 
+def profile_under_load(
+    command: list[str], program: Program | RealProgram
+) -> dict[str, Any] | None:
+    """Return the verdict on one run, with the load that a real server needs."""
+    if not isinstance(program, RealProgram):
+        return profile(command)
+    with verdict_real.loaded(program):
+        return profile(command)
+
+
 def run_profiles(options: Options) -> None:
     """Profile what is missing in the results, which are written after each run."""
-    jobs = [(program, n) for program in options.chosen for n in options.threads]
-    for program, threads in track(jobs, "profiling", console=console):
+    for program, threads in track(options.jobs, "profiling", console=console):
         data = read_data(options.data)
         state = data["states"].setdefault(options.state, {})
         results = state.setdefault(program.name, {})
-        executable = options.executable(program)
-        if executable is None or (str(threads) in results and not options.again):
+        if str(threads) in results and not options.again:
             continue
-        seconds = f"{options.seconds:g}"
-        command = [str(executable), "--threads", str(threads), "--seconds", seconds]
-        verdict = profile(command)
+        command = options.command(program, threads)
+        if not command:
+            continue
+        verdict = profile_under_load(command, program)
         for _ in range(options.tries - 1):
             if verdict is not None and verdict.get("confidence") == "low":
-                verdict = profile(command)
+                verdict = profile_under_load(command, program)
         if verdict is not None:
             results[str(threads)] = verdict
             write_data(options.data, data)
@@ -156,18 +196,21 @@ def run_fixes(options: Options) -> None:
     """Measure the gains that are missing in the results."""
     jobs = [
         (program, threads)
-        for program in options.chosen
-        if program.has_gains()
-        for threads in options.threads
-        if threads in program.threads
+        for program, threads in options.jobs
+        if program.has_gains() and threads in program.threads
     ]
     for program, threads in track(jobs, "measuring fixes", console=console):
         data = read_data(options.data)
         gains = data["gains"].setdefault(program.name, {})
-        executable = options.executable(program)
-        if executable is None or (str(threads) in gains and not options.again):
+        if str(threads) in gains and not options.again:
             continue
-        gains[str(threads)] = measure_gains(executable, program, threads)
+        if isinstance(program, RealProgram):
+            found = verdict_real.measure_gain(program, threads, ROUNDS)
+        elif executable := options.executable(program):
+            found = measure_gains(executable, program, threads)
+        else:
+            continue
+        gains[str(threads)] = found
         write_data(options.data, data)
 
 
@@ -175,7 +218,7 @@ def run_fixes(options: Options) -> None:
 class Result:
     """One verdict, and the aspects in which it is right."""
 
-    program: Program
+    program: Program | RealProgram
     threads: int
     verdict: dict[str, Any]
     judgement: Judgement
@@ -184,13 +227,18 @@ class Result:
 def results(data: dict[str, Any], state: str) -> Iterator[Result]:
     """Yield all verdicts of a state, judged."""
     found = data["states"].get(state, {})
-    for program in programs():
+    for program in everything():
         gains = data["gains"].get(program.name, {})
-        for threads in THREADS:
+        real = isinstance(program, RealProgram)
+        for threads in program.threads if real else THREADS:
             verdict = found.get(program.name, {}).get(str(threads))
             if verdict is not None:
                 known = gains.get(str(threads)) or gains.get(USUAL, {})
-                judgement = judge(program, threads, verdict, known)
+                judgement = (
+                    program.judge(verdict)
+                    if isinstance(program, RealProgram)
+                    else judge(program, threads, verdict, known)
+                )
                 yield Result(program, threads, verdict, judgement)
 
 
@@ -207,7 +255,7 @@ def count(judged: Iterable[Result]) -> Counter[str]:
 
 
 def print_results(options: Options) -> None:
-    """Print the counts and, for the tuning half, the verdicts that are wrong."""
+    """Print the counts and, except for the set-aside half, what is wrong."""
     data = read_data(options.data)
     names = {program.name for program in options.chosen}
     for half in options.halves:
@@ -221,7 +269,7 @@ def print_results(options: Options) -> None:
             f"{half}: {counts['all']} verdicts; right: lock {counts['lock']},"
             f" cause {counts['cause']}, remedy {counts['remedy']}"
         )
-        if half == "tuning":
+        if half != "set-aside":
             console.print(_missed(judged))
 
 
@@ -249,7 +297,7 @@ def parse() -> Options:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    halves = (*FOLDERS, "both")
+    halves = (*FOLDERS, "both", verdict_real.HALF)
     parser.add_argument("--half", choices=halves, default="tuning")
     parser.add_argument("--threads", default="1,2,4,8", help="[1,2,4,8]")
     parser.add_argument("--only", default="", metavar="NAME,...", help="these programs")

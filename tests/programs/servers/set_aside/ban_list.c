@@ -6,7 +6,7 @@
 
 #include "../server.h"
 
-enum { SENDERS = 4000, FRESH_NS = 1500000 };
+enum { SENDERS = 40000, FRESH_NS = 1500000 };
 
 static struct ban_list {
     pthread_rwlock_t list_lock;

@@ -1,49 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture keeps the headers of the last burst of packets per interface. The lists of a burst are
- * allocated, and those of an old one freed, node by node under the capture's lock. */
+/* A capture keeps the frames of each interface's last burst in a list. The list of a
+ * burst is allocated, and that of an old one freed, frame by frame under the capture's
+ * lock. */
 #include <stdlib.h>
 
 #include "../server.h"
 
-enum { INTERFACES = 256, PACKETS = 60, HEADER = 54 };
+enum { INTERFACES = 256, PACKETS = 60, FRAME = 1100 };
 
-struct header {
-    struct header *next;
-    unsigned char bytes[HEADER];
+struct frame {
+    struct frame *next;
+    unsigned char bytes[FRAME];
 };
 
 static struct capture {
     pthread_mutex_t capture_mu;
-    struct header *bursts[INTERFACES];
+    struct frame *bursts[INTERFACES];
     uint64_t recorded;
 } capture = {.capture_mu = PTHREAD_MUTEX_INITIALIZER};
 static pthread_mutex_t filter_mu = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t filtered;
 
-static struct header *allocate_burst(void)
+static struct frame *allocate_burst(void)
 {
-    struct header *first = NULL;
+    struct frame *first = NULL;
     for (unsigned i = 0; i < PACKETS; i++) {
-        struct header *header = malloc(sizeof *header + i * 8);
-        header->next = first;
-        header->bytes[0] = (unsigned char)i;
-        first = header;
+        struct frame *frame = malloc(sizeof *frame + i * 8);
+        frame->next = first;
+        frame->bytes[0] = (unsigned char)i;
+        first = frame;
     }
     return first;
 }
 
-static void free_burst(struct header *first)
+static void free_burst(struct frame *first)
 {
     while (first) {
-        struct header *next = first->next;
+        struct frame *next = first->next;
         free(first);
         first = next;
     }
 }
 
-static struct header *exchange(unsigned interface, struct header *burst)
+static struct frame *exchange(unsigned interface, struct frame *burst)
 {
-    struct header *old = capture.bursts[interface];
+    struct frame *old = capture.bursts[interface];
     capture.bursts[interface] = burst;
     capture.recorded++;
     return old;
@@ -52,9 +53,9 @@ static struct header *exchange(unsigned interface, struct header *burst)
 static void record(unsigned interface)
 {
     if (server_fix("allocate-outside")) {
-        struct header *burst = allocate_burst();
+        struct frame *burst = allocate_burst();
         pthread_mutex_lock(&capture.capture_mu);
-        struct header *old = exchange(interface, burst);
+        struct frame *old = exchange(interface, burst);
         pthread_mutex_unlock(&capture.capture_mu);
         free_burst(old);
         return;
