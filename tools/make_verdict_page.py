@@ -3,7 +3,8 @@
 """Write docs/verdicts.md from docs/data/verdicts.json.
 
 That file comes from `tools/verdict_corpus.py --half both`, once with `--state before`
-and once with `--state after`, and from `tools/verdict_corpus.py --half both --fixes`.
+and once with `--state after`, from `tools/verdict_corpus.py --half both --fixes`, and
+from the same for `--half real`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from verdict_corpus import DATA, Result, count, read_data, results
+from verdict_real import HALF, RealProgram, real_programs
 from verdict_truth import FOLDERS, HEALTHY, ROOT, THREADS, Program, programs
 
 PAGE = ROOT / "docs/verdicts.md"
@@ -25,13 +27,18 @@ HEAD = """\
 `tools/make_verdict_page.py` writes this page from [the data](data/verdicts.json).
 
 {number} small servers in C and C++ (`tests/programs/servers`) have one known lock
-fault each, or none. Half of them were set aside when they were written: the verdict's
-rules were fitted to the *tuning* half only, and the *set-aside* half was run at the
-end. Each program has several locks and background work, and ran with 1, 2, 4 and 8
-threads on two CPUs, for 0.8 seconds.
+fault each, or none. Each program has several locks and background work, and ran with 1,
+2, 4 and 8 threads on two CPUs, for a second.
 
-The machine was shared with other work during these runs: {low} of the {after} verdicts
-after the change have a low confidence, nearly all because other programs used the CPUs.
+- *tuning*: {tuning} servers that the verdict's rules were fitted to. It includes those
+  that were set aside in an earlier round: their results became known.
+- *set-aside*: {aside} servers that were written by somebody who did not know the rules.
+  They were run once, after the last change of a rule.
+- *real*: {real} programs of Debian ([truth and its
+  origin](../tests/programs/servers/real/truth.toml)).
+
+Up to three runs were made while the confidence was low, because other programs used the
+CPUs; it remained low in {low} of {after} verdicts.
 
 - **lock**: the verdict names the mutex at fault, or none if no mutex is at fault.
 - **cause**: it names the fault, one of {causes} causes, or states that there is none.
@@ -45,8 +52,10 @@ In the state *before*, the verdict came from the advisor's rules, and its senten
 mapped to causes and remedies (`tools/verdict_words.py`). In the state *after*, it comes
 from the diagnosis by cause.
 
-    tools/verdict_corpus.py --half both  # runs what is missing, and counts
+    tools/verdict_corpus.py --half both --tries 3  # runs what is missing, and counts
+    tools/verdict_corpus.py --half real --tries 3
     tools/verdict_corpus.py --half both --fixes  # the gains
+    tools/verdict_corpus.py --half real --fixes
     tools/make_verdict_page.py
 """
 
@@ -65,13 +74,14 @@ def counts_row(label: str, judged: Iterable[Result]) -> str:
 
 
 def summary(data: dict[str, Any]) -> Iterator[str]:
-    """Yield the table of both halves before and after."""
+    """Yield the table of both halves and the real programs, before and after."""
     yield "## Right verdicts\n"
     yield COUNTS.format("state")
-    for half in FOLDERS:
+    for half in (*FOLDERS, HALF):
         for state in STATES:
             judged = [one for one in results(data, state) if one.program.half == half]
-            yield counts_row(f"{half} | {state}", judged)
+            if judged:
+                yield counts_row(f"{half} | {state}", judged)
     yield "\nBy number of threads, after:\n"
     yield COUNTS.format("threads")
     for half in FOLDERS:
@@ -111,6 +121,36 @@ def by_program(data: dict[str, Any], half: str) -> Iterator[str]:
     yield ""
 
 
+def real_table(data: dict[str, Any]) -> Iterator[str]:
+    """Yield the table of the real programs."""
+    yield "## Real programs, after\n"
+    yield (
+        "The gain is that of the command without the fault, where there is one; the\n"
+        "verdicts are those with the numbers of threads on the left.\n"
+    )
+    yield "| program | fault | threads | verdicts | gain |\n|---|---|---|---|---|"
+    found = {(one.program.name, one.threads): one for one in results(data, "after")}
+    for program in real_programs():
+        yield real_row(data, program, found)
+    yield ""
+
+
+def real_row(
+    data: dict[str, Any],
+    program: RealProgram,
+    found: dict[tuple[str, int], Result],
+) -> str:
+    """Return the row of one real program."""
+    gains = data["gains"].get(program.name, {})
+    verdicts, ratios = [], []
+    for threads in program.threads:
+        verdicts.append(cell(found.get((program.name, threads))))
+        ratios += [f"{ratio:.2f}" for ratio in gains.get(str(threads), {}).values()]
+    numbers = ", ".join(map(str, program.threads))
+    cells = (", ".join(verdicts), ", ".join(ratios) or "-")
+    return f"| {program.name} | {program.cause} | {numbers} | {' | '.join(cells)} |"
+
+
 def gain_row(data: dict[str, Any], program: Program) -> str:
     """Return the row with the gains of a program's variants."""
     gains = data["gains"].get(program.name, {})
@@ -142,13 +182,21 @@ def page(data: dict[str, Any]) -> str:
     causes = sorted({one.cause for one in programs()} - set(HEALTHY))
     after = list(results(data, "after"))
     low = sum(one.verdict.get("confidence") == "low" for one in after)
+    tuning = sum(one.half == "tuning" for one in programs())
     head = HEAD.format(
-        number=len(programs()), causes=len(causes), low=low, after=len(after)
+        number=len(programs()),
+        tuning=tuning,
+        aside=len(programs()) - tuning,
+        real=len(real_programs()),
+        causes=len(causes),
+        low=low,
+        after=len(after),
     )
     parts = [head]
     parts += summary(data)
     for half in FOLDERS:
         parts += by_program(data, half)
+    parts += real_table(data)
     parts += gains_table(data)
     return "\n".join(parts).rstrip() + "\n"
 

@@ -25,6 +25,33 @@ ROOT = Path(__file__).resolve().parent.parent
 SERVERS = ROOT / "tests/programs/servers"
 FOLDERS = {"tuning": SERVERS, "set-aside": SERVERS / "set_aside"}
 THREADS = (1, 2, 4, 8)
+CAUSES = frozenset(
+    {
+        "blocking-section",
+        "long-section",
+        "tiny-section",
+        "unfair",
+        "starved-writers",
+        "blocked-readers",
+        "herd",
+        "needless-waits",
+        "uneven-stripes",
+        "spinning",
+        "preempted-holder",
+        "convoy",
+        "trylock-loop",
+        "nested-locks",
+        "lock-order",
+        "misuse",
+        "shared-line",
+        "idle-locks",
+        "allocation",
+        "biased",
+        "stuck",
+        "not-locks",
+        "unseen-locks",
+    }
+)
 HEALTHY = ("not-locks", "unseen-locks")
 NO_REMEDY = ("", "none", "other-tool")
 SHARE_OF_BEST = 0.8  # of the best known gain, for a remedy to be right

@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import make_verdict_page
 import verdict_corpus
 from verdict_corpus import DATA, count, read_data, results
+from verdict_real import real_programs
 
 RIGHT = {
     "cause": "blocking-section",
@@ -82,13 +83,35 @@ def test_set_aside_half_is_only_counted(
 ) -> None:
     data = tmp_path / "data.json"
     wrong = {**RIGHT, "cause": "herd"}
-    states = {"after": {"dns_resolver": {"4": wrong}, "job_queue": {"4": RIGHT}}}
+    states = {"after": {"payment_client": {"4": wrong}, "job_queue": {"4": RIGHT}}}
     data.write_text(json.dumps({"states": states, "gains": {}}), encoding="utf-8")
     assert run(monkeypatch, "--half", "both", "--print", "--json", data) == 0
     printed = capsys.readouterr().err
     assert "set-aside: 1 verdicts" in printed
     assert "job_" in printed
-    assert "dns_resolver" not in printed
+    assert "payment_client" not in printed
+
+
+def test_real_programs_run_with_their_own_numbers_of_threads(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran: list[str] = []
+
+    def profile(command: list[str]) -> dict[str, Any]:
+        ran.append(command[-1])
+        return {"cause": "not-locks", "lock": None, "remedy": "none"}
+
+    monkeypatch.setattr(verdict_corpus, "profile", profile)
+    monkeypatch.setattr(verdict_corpus.verdict_real, "prepare", lambda _: True)
+    data = tmp_path / "data.json"
+    assert run(monkeypatch, "--half", "real", "--only", "pbzip2", "--json", data) == 0
+    program = next(one for one in real_programs() if one.name == "pbzip2")
+    assert len(ran) == len(program.threads)
+    assert all(
+        f"-p{threads} text" in command
+        for threads, command in zip(program.threads, ran, strict=True)
+    )
+    assert count(results(read_data(data), "after"))["cause"] == len(ran)
 
 
 def test_page_is_that_of_the_data() -> None:

@@ -14,33 +14,8 @@ from lock_list import BUILD, ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
 
-from verdict_truth import FOLDERS, HEALTHY, THREADS, Program, programs
+from verdict_truth import CAUSES, FOLDERS, HEALTHY, THREADS, Program, programs
 
-CAUSES = {
-    "blocking-section",
-    "long-section",
-    "tiny-section",
-    "unfair",
-    "starved-writers",
-    "blocked-readers",
-    "herd",
-    "needless-waits",
-    "uneven-stripes",
-    "spinning",
-    "preempted-holder",
-    "convoy",
-    "trylock-loop",
-    "nested-locks",
-    "lock-order",
-    "misuse",
-    "shared-line",
-    "idle-locks",
-    "allocation",
-    "biased",
-    "stuck",
-    "not-locks",
-    "unseen-locks",
-}
 SKIPPED = 77
 # Programs whose fix gains far more than a busy machine can hide; the threads for it.
 STRONG = {
