@@ -28,7 +28,7 @@ struct table {
 
 static struct table *table;
 static pthread_mutex_t resize_mu = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t resizes;
+static uint64_t resizes, lookups_then;
 
 static struct statistics *statistics(void)
 {
@@ -43,9 +43,14 @@ static uint32_t look_up(uint32_t key)
 
 static void *resize(void *unused)
 {
+    struct statistics *own = statistics();
     while (!server_stopping()) {
+        pthread_mutex_lock(&own->statistics_mu);
+        uint64_t lookups = own->lookups;
+        pthread_mutex_unlock(&own->statistics_mu);
         pthread_mutex_lock(&resize_mu);
-        resizes++;
+        resizes += lookups > 2 * lookups_then;
+        lookups_then = lookups;
         pthread_mutex_unlock(&resize_mu);
         sleep_us(2000);
     }

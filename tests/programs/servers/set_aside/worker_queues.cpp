@@ -44,6 +44,7 @@ unsigned handle(request *request)
     for (unsigned i = 0; i < 200; i++)
         run_task(own, checksum(&i, 2, request->number));
     if (request->number % 64 == 0) {
+        run_task(pool.of((request->worker + 1) % server_threads()), request->number);
         std::lock_guard<std::mutex> guard(steals_mutex);
         steals++;
     }
