@@ -21,13 +21,17 @@ SKIPPED = 77
 STRONG = {
     "access_log": 4,
     "audio_mixer": 8,
+    "catalog_reload": 4,
     "char_logger": 2,
     "credit_window": 8,
     "dns_resolver": 8,
     "encode_pipeline": 4,
+    "log_shipper": 4,
     "mail_spool": 4,
     "packet_meter": 8,
+    "payment_client": 4,
     "ring_logger": 8,
+    "rng_service": 2,
     "route_table": 4,
     "stream_parser": 2,
 }
