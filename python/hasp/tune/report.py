@@ -73,7 +73,7 @@ def proof_words(answer: Answer) -> str:
     if not math.isinf(answer.at_most):
         words += f", by at most {100 * answer.at_most:.0f} %"
     if never:
-        words += f" ({never} have not run)"
+        words += f" ({never} {'has' if never == 1 else 'have'} not run)"
     return f"{words}. To narrow this down, continue with --resume."
 
 

@@ -24,7 +24,7 @@ from hasp.locks.selection import select
 
 # A few locks of each family. All of them need a longer budget.
 LOCKS = (
-    *("glibc", "ttas", "mutexee", "spinbit", "futex"),
+    *("glibc", "ttas-backoff", "mutexee", "spinbit", "futex"),
     *("ticket", "mcs-park", "c-bo-mcs-park", "cna"),
     *("malthusian-park", "u-scl", "glk"),
 )
