@@ -27,8 +27,8 @@
 #ifndef HASP_LOCKS_ALGORITHMS_AHMCS_H
 #define HASP_LOCKS_ALGORITHMS_AHMCS_H
 
-#include "locks/algorithms/cohort.h"
+#include "locks/algorithms/cohort_queue.h"
 
-COHORT(ahmcs, cohort_mcs, cohort_mcs, true)
+COHORT_QUEUE(ahmcs, cohort_mcs, SPIN, true)
 
 #endif

@@ -8,8 +8,8 @@
  * whose node has waiters keeps the global lock and passes them the local one, at most
  * HANDOVER_LIMIT times in a row. Any lock that a different thread may release can be
  * the global one, and any lock that shows its holder whether threads wait can be the
- * local one; the two are arguments here. Where waiters may park, the global lock is
- * MUTEXEE instead of a backoff lock, so that leaders may park, too.
+ * local one; the two are arguments here. This is the form whose local lock has no
+ * nodes; cohort_queue.h is that of local queues.
  *
  * A thread that finds the lock free takes the global lock only, as a cohort of its own:
  * without contention there is no local lock, and no memory for it.
@@ -46,28 +46,13 @@
 #ifndef HASP_LOCKS_ALGORITHMS_COHORT_H
 #define HASP_LOCKS_ALGORITHMS_COHORT_H
 
-#include "locks/algorithms/mcs.h"
-#include "locks/algorithms/mutexee.h"
+#include "locks/algorithms/cohort_levels.h"
 #include "locks/algorithms/partitioned.h"
-#include "locks/algorithms/spinlock.h"
 #include "locks/memory/side_memory.h"
-
-/* The operations that a cohort lock needs from a lock, at either level. */
-struct cohort_level {
-    bool (*fast)(struct lock *);
-    bool (*trylock)(struct lock *);
-    bool (*timedlock)(struct lock *, const struct deadline *);
-    void (*unlock)(struct lock *);
-    void (*forget)(struct lock *, bool held);
-    void (*destroy)(struct lock *);
-    bool (*queued)(struct lock *); /* local level only: called by the holder, true if a
-                                    * thread waits */
-};
 
 struct cohort {
     const struct cohort_level *global, *local;
     void (*forget)(struct lock *, bool held); /* of the whole lock */
-    bool adaptive;                            /* may skip the local level (ahmcs.h) */
 };
 
 /* Overlays the words of a side block. */
@@ -76,7 +61,6 @@ struct cohort_node {
     char apart[64 - sizeof(struct lock)]; /* keeps it off the line that the local lock's
                                            * waiters watch */
     struct atomic_u32 handovers;
-    struct atomic_u32 deserted, skipper; /* of adaptive locks */
 };
 
 _Static_assert(sizeof(struct cohort_node) <= sizeof(((struct side_block *)0)->words),
@@ -103,7 +87,6 @@ cohort_forget(struct lock *lock, bool held, const struct cohort *cohort)
             continue;
         struct cohort_node *node = cohort_node_of(block);
         store_relaxed(&node->handovers, 0);
-        store_relaxed(&node->skipper, 0);
         cohort->local->forget(&node->local, true);
         cohort->local->trylock(&node->local); /* it was held or free: held now ... */
         cohort->local->unlock(&node->local);  /* ... and now free, without waiters */
@@ -119,24 +102,6 @@ cohort_forget(struct lock *lock, bool held, const struct cohort *cohort)
                                        * parent */
 }
 
-/* Acquires only the global lock if the local level would not pay off: its last release
- * found no waiters, and no other thread of this node is skipping it now. A wrong guess
- * only costs time. */
-static inline __attribute__((always_inline)) bool
-cohort_skips(struct lock *lock, struct cohort_node *node, const struct cohort *cohort)
-{
-    if (!load_relaxed(&node->deserted))
-        return false;
-    if (load_relaxed(&node->skipper)) {
-        store_relaxed(&node->deserted, 0);
-        return false;
-    }
-    store_relaxed(&node->skipper, 1);
-    cohort->global->timedlock(lock, NULL);
-    store_relaxed(&node->skipper, 0);
-    return true;
-}
-
 static inline __attribute__((always_inline)) void
 cohort_wait(struct lock *lock, const struct cohort *cohort)
 {
@@ -149,8 +114,6 @@ cohort_wait(struct lock *lock, const struct cohort *cohort)
         return;
     }
     struct cohort_node *node = cohort_node_of(block);
-    if (cohort->adaptive && cohort_skips(lock, node, cohort))
-        return;
     cohort->local->timedlock(&node->local, NULL);
     if (load_relaxed(&node->handovers))
         return; /* the predecessor kept the global lock for this thread */
@@ -175,55 +138,21 @@ cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohor
     struct cohort_node *node =
         cohort_node_of(side_memory_find(cohort_directory(lock), index));
     uint32_t handovers = load_relaxed(&node->handovers);
-    bool queued = cohort->local->queued(&node->local);
-    if (queued && handovers < HANDOVER_LIMIT) {
+    if (cohort->local->queued(&node->local) && handovers < HANDOVER_LIMIT) {
         store_relaxed(&node->handovers, handovers + 1);
         cohort->local->unlock(&node->local);
         return;
     }
-    if (cohort->adaptive)
-        store_relaxed(&node->deserted, !queued);
     store_relaxed(&node->handovers, 0);
     store_relaxed(&lock->mode, 0);
     cohort->local->unlock(&node->local);
     cohort->global->unlock(lock);
 }
 
-/* Makes a lock usable as a level; `wait` and `wait_until` are the arguments of its
- * functions. */
-#define COHORT_LEVEL(level, prefix, forget_it, tells, wait, wait_until)                \
-    static inline bool level##_trylock(struct lock *lock)                              \
-    {                                                                                  \
-        return prefix##_trylock wait;                                                  \
-    }                                                                                  \
-    static inline bool level##_timedlock(struct lock *lock,                            \
-                                         const struct deadline *deadline)              \
-    {                                                                                  \
-        return prefix##_timedlock wait_until;                                          \
-    }                                                                                  \
-    static inline void level##_unlock(struct lock *lock)                               \
-    {                                                                                  \
-        prefix##_unlock wait;                                                          \
-    }                                                                                  \
-    static inline void level##_destroy(struct lock *lock)                              \
-    {                                                                                  \
-        prefix##_destroy(lock);                                                        \
-    }                                                                                  \
-    static const struct cohort_level level = {                                         \
-        .fast = prefix##_fast,                                                         \
-        .trylock = level##_trylock,                                                    \
-        .timedlock = level##_timedlock,                                                \
-        .unlock = level##_unlock,                                                      \
-        .forget = forget_it,                                                           \
-        .destroy = level##_destroy,                                                    \
-        .queued = tells,                                                               \
-    };
-
 /* Defines a cohort lock's functions for locks.def. */
-#define COHORT(name, global_level, local_level, adapts)                                \
+#define COHORT(name, global_level, local_level)                                        \
     static void name##_forget(struct lock *lock, bool held);                           \
-    static const struct cohort name = {&global_level, &local_level, name##_forget,     \
-                                       adapts};                                        \
+    static const struct cohort name = {&global_level, &local_level, name##_forget};    \
     static __attribute__((unused)) void name##_forget(struct lock *lock, bool held)    \
     {                                                                                  \
         cohort_forget(lock, held, &name);                                              \
@@ -269,23 +198,6 @@ cohort_unlock_both(struct lock *lock, uint32_t index, const struct cohort *cohor
         side_memory_free(cohort_directory(lock));                                      \
     }
 
-/* The locks that serve as levels. */
-
-static inline void cohort_no_queue(struct lock *lock, bool held)
-{
-    (void)lock; /* there is no queue to repair */
-    (void)held;
-}
-
-static inline bool cohort_mcs_queued(struct lock *lock)
-{
-    return load_relaxed(&mcs_of(lock)->tail) != TAIL_HELD;
-}
-
-COHORT_LEVEL(cohort_backoff, spinlock, cohort_no_queue, NULL, (lock, true),
-             (lock, true, deadline))
-COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock, MUTEXEE_SPINNERS),
-             (lock, MUTEXEE_SPINNERS, deadline))
 /* A leader spins longer while the holder serves its own cohort: those handovers write
  * next to the global number, so frequent reads would only slow them down. */
 static inline void leader_ticket_serve(struct lock *lock, uint32_t number)
@@ -318,32 +230,7 @@ COHORT_LEVEL(cohort_ticket, ticket, ticket_forget, tickets_queued, (lock),
              (lock, deadline))
 COHORT_LEVEL(cohort_partitioned, partitioned, partitioned_forget, NULL, (lock),
              (lock, deadline))
-COHORT_LEVEL(cohort_mcs, mcs, mcs_forget, cohort_mcs_queued, (lock, SPIN),
-             (lock, SPIN, deadline))
-COHORT_LEVEL(cohort_mcs_park, mcs, mcs_forget, cohort_mcs_queued,
-             (lock, SPIN_THEN_PARK), (lock, SPIN_THEN_PARK, deadline))
-
-COHORT(c_bo_mcs, cohort_backoff, cohort_mcs, false)
-COHORT(c_bo_mcs_park, cohort_mutexee, cohort_mcs_park, false)
-COHORT(c_tkt_tkt, cohort_leader_ticket, cohort_ticket, false)
-COHORT(c_ptl_tkt, cohort_partitioned, cohort_ticket, false)
-
-/* The holder moves a thread that sleeps on a condition variable to the sleepers of the
- * global lock's word. */
-static inline void c_bo_mcs_park_adopt(struct lock *lock, struct waiter *waiter)
-{
-    mutexee_adopt(lock, waiter);
-}
-
-/* Called by a thread that was adopted. Takes the global lock, as a cohort of its
- * own. */
-static inline void c_bo_mcs_park_relock(struct lock *lock)
-{
-    fork_repair_if_due(lock,
-                       /* Precedes mutexee's own repair, which would not repair the
-                        * local locks. */
-                       c_bo_mcs_park_forget);
-    mutexee_relock(lock, MUTEXEE_SPINNERS);
-}
+COHORT(c_tkt_tkt, cohort_leader_ticket, cohort_ticket)
+COHORT(c_ptl_tkt, cohort_partitioned, cohort_ticket)
 
 #endif

@@ -36,6 +36,6 @@
 COHORT_LEVEL(cohort_ticket_backoff, ticket_backoff, ticket_backoff_forget,
              tickets_queued, (lock), (lock, deadline))
 
-COHORT(hticket, cohort_leader_ticket, cohort_ticket_backoff, false)
+COHORT(hticket, cohort_leader_ticket, cohort_ticket_backoff)
 
 #endif

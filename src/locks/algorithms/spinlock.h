@@ -5,8 +5,9 @@
  *
  * Idea: the first thread whose compare-and-set finds the lock free holds it; the others
  * retry, without a pause between attempts and without reading first. A failed attempt
- * writes nothing. The backoff lock used by cohorts (cohort.h) is the same, except that
- * it reads first and pauses for increasing times.
+ * writes nothing. The backoff lock used by cohorts (cohort_levels.h) is the same,
+ * except that it reads until the lock is free, and pauses for increasing times after
+ * failed attempts.
  *
  *   taken, released  as in latch.h: equal when the lock is free
  *
@@ -44,13 +45,16 @@ static inline bool spinlock_timedlock(struct lock *lock, bool back_off,
         return true;
     struct spinner spinner = {0, 0};
     uint32_t pause = BACKOFF_LEAST, spins = 1;
-    do {
+    while (spinner_spin_many(&spinner, spins, deadline)) {
+        spins = 1;
+        if (back_off && !latch_is_free(spinlock_latch(lock)))
+            continue;
+        if (spinlock_fast(lock))
+            return true;
         if (back_off)
             spins = next_pause(&pause, spin_limit());
-        if (!spinner_spin_many(&spinner, spins, deadline))
-            return false;
-    } while (back_off ? !spinlock_trylock(lock, back_off) : !spinlock_fast(lock));
-    return true;
+    }
+    return false;
 }
 
 static inline void spinlock_lock(struct lock *lock, bool back_off)
