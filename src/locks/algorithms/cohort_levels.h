@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks as levels of cohort locks (cohort.h, cohort_queue.h). Where waiters may park,
- * the global lock is MUTEXEE instead of a backoff lock, so that leaders may park, too.
+ * The upper level of cohort locks (cohort.h, cohort_queue.h): locks as levels, and the
+ * steps of a leader. Where waiters may park, the global lock is MUTEXEE instead of a
+ * backoff lock, so that leaders may park, too.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_COHORT_LEVELS_H
 #define HASP_LOCKS_ALGORITHMS_COHORT_LEVELS_H
@@ -9,6 +10,9 @@
 #include "locks/algorithms/mcs_queue.h"
 #include "locks/algorithms/mutexee.h"
 #include "locks/algorithms/spinlock.h"
+#include "locks/memory/shown_word.h"
+#include "locks/memory/side_memory.h"
+#include "locks/waiting/held_nodes.h"
 
 /* The operations that a cohort lock needs from a lock, at either level. */
 struct cohort_level {
@@ -61,5 +65,118 @@ COHORT_LEVEL(cohort_backoff, spinlock, cohort_no_queue, NULL, (lock, true),
 COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock, MUTEXEE_SPINNERS),
              (lock, MUTEXEE_SPINNERS, deadline))
 COHORT_LEVEL(cohort_mcs, mcs, mcs_forget, NULL, (lock, SPIN), (lock, SPIN, deadline))
+
+/* Steps that all cohort locks share. A thread that passes through the local level holds
+ * the lock by a node, and lock->mode shows that; one that has the global lock only has
+ * none. */
+
+enum { COHORT_INDEX }; /* in waiter.more: the side block of the local level */
+
+static inline struct atomic_u32 *cohort_directory(struct lock *lock)
+{
+    return &lock->state[3];
+}
+
+static inline struct side_block *cohort_block(struct lock *lock, struct waiter *node)
+{
+    return side_memory_find(cohort_directory(lock),
+                            load_relaxed(&node->more[COHORT_INDEX]));
+}
+
+static inline struct waiter *cohort_node_take(struct lock *lock, uint32_t index)
+{
+    struct waiter *self = waiter_take();
+    self->generation = fork_generation();
+    self->shows_owner = shown_word_needs_owner(lock);
+    store_relaxed(&self->more[COHORT_INDEX], index);
+    return self;
+}
+
+/* The leader acquires the global lock. */
+static inline __attribute__((always_inline)) void
+cohort_lead(struct lock *lock, const struct cohort_level *global)
+{
+    global->timedlock(lock, NULL);
+    store_relaxed(&lock->mode, 1);
+    shown_word_set(lock, OWNER_IN_NODE);
+}
+
+static inline void cohort_keep(struct lock *lock, struct waiter *self)
+{
+    if (unlikely(self->shows_owner))
+        store_relaxed(&lock->owner, current_thread());
+    held_nodes_put(lock, self);
+}
+
+/* Before the holder of a node releases the global lock. */
+static inline void cohort_disband(struct lock *lock)
+{
+    shown_word_clear(lock);
+    store_relaxed(&lock->mode, 0);
+}
+
+/* After a fork, once the local levels are repaired. `holder` is the node by which the
+ * lock is held. If there is none although mode says so, a thread of the parent was
+ * acquiring or releasing the lock: it becomes free. */
+static inline __attribute__((always_inline)) void
+cohort_forget_global(struct lock *lock, bool held, const struct waiter *holder,
+                     const struct cohort_level *global)
+{
+    bool by_node = load_relaxed(&lock->mode) != 0;
+    global->forget(lock, held || by_node);
+    if (by_node && !holder) {
+        cohort_disband(lock);
+        global->unlock(lock);
+    }
+}
+
+/* Defines the functions for locks.def of a lock whose local level is
+ * prefix_forget, prefix_acquire and prefix_hand_over. The word is cleared when
+ * name_release is called: the holder has no node, or another thread releases. The fast
+ * path reads first: a failed attempt leaves the line to those that read it, too. */
+#define COHORT_OPERATIONS(name, prefix, global_level)                                  \
+    static __attribute__((unused)) void name##_forget(struct lock *lock, bool held)    \
+    {                                                                                  \
+        prefix##_forget(lock, held, &name);                                            \
+    }                                                                                  \
+    DEFAULT_BEFORE_RELEASE(name)                                                       \
+    static inline bool name##_trylock(struct lock *lock)                               \
+    {                                                                                  \
+        return global_level.trylock(lock);                                             \
+    }                                                                                  \
+    static inline bool name##_fast(struct lock *lock)                                  \
+    {                                                                                  \
+        return global_level.trylock(lock);                                             \
+    }                                                                                  \
+    static __attribute__((noinline, unused)) enum acquisition name##_acquire(          \
+        struct lock *lock, const struct deadline *deadline)                            \
+    {                                                                                  \
+        return prefix##_acquire(lock, &name, deadline);                                \
+    }                                                                                  \
+    static __attribute__((noinline, unused)) void name##_hand_over(                    \
+        struct lock *lock, struct waiter *node)                                        \
+    {                                                                                  \
+        prefix##_hand_over(lock, node, &name);                                         \
+    }                                                                                  \
+    static __attribute__((noinline, unused)) void name##_release_foreign(              \
+        struct lock *lock)                                                             \
+    {                                                                                  \
+        shown_word_restore(lock);                                                      \
+        struct waiter *node = held_nodes_search(lock);                                 \
+        if (node)                                                                      \
+            name##_hand_over(lock, node);                                              \
+    }                                                                                  \
+    static inline void name##_release(struct lock *lock)                               \
+    {                                                                                  \
+        if (likely(!load_relaxed(&lock->mode)))                                        \
+            global_level.unlock(lock);                                                 \
+        else                                                                           \
+            name##_release_foreign(lock);                                              \
+    }                                                                                  \
+    static inline void name##_destroy(struct lock *lock)                               \
+    {                                                                                  \
+        global_level.destroy(lock);                                                    \
+        side_memory_free(cohort_directory(lock));                                      \
+    }
 
 #endif

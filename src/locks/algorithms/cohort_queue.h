@@ -17,7 +17,6 @@
  *         holder's; 0 empty
  *   handovers  of a node: how often the lock was handed over in the queue when its
  *              thread received it; 0: it receives the local level only
- *   queue  of a node: index of the side block of its queue
  *
  * I1. The first node of a queue is that of its leader, or that of the holder. Only the
  *     thread of the first node hands the queue over or empties it.
@@ -36,9 +35,6 @@
 #define HASP_LOCKS_ALGORITHMS_COHORT_QUEUE_H
 
 #include "locks/algorithms/cohort_levels.h"
-#include "locks/memory/shown_word.h"
-#include "locks/memory/side_memory.h"
-#include "locks/waiting/held_nodes.h"
 
 struct cohort_queue {
     const struct cohort_level *global;
@@ -59,17 +55,10 @@ _Static_assert(sizeof(struct cohort_queue_node) <=
                    sizeof(((struct side_block *)0)->words),
                "fits into a side block");
 
-enum { COHORT_QUEUE }; /* in waiter.more */
-
 /* Next to the waiter's cell, so that a grant transfers both at once. */
-static inline struct atomic_u32 *cohort_handovers(struct waiter *waiter)
+static inline struct atomic_u32 *cohort_queue_handovers(struct waiter *waiter)
 {
     return &waiter->previous;
-}
-
-static inline struct atomic_u32 *cohort_queue_directory(struct lock *lock)
-{
-    return &lock->state[3];
 }
 
 static inline struct cohort_queue_node *cohort_queue_of(struct side_block *block)
@@ -77,30 +66,22 @@ static inline struct cohort_queue_node *cohort_queue_of(struct side_block *block
     return (struct cohort_queue_node *)(void *)block->words;
 }
 
-/* A thread of the parent was acquiring or releasing the lock through a node, if none
- * holds it although mode says so: it becomes free. */
 static inline __attribute__((always_inline)) void
 cohort_queue_forget(struct lock *lock, bool held, const struct cohort_queue *cohort)
 {
-    bool by_node = load_relaxed(&lock->mode) != 0;
-    struct waiter *holder = by_node ? held_nodes_search(lock) : NULL;
+    struct waiter *holder = load_relaxed(&lock->mode) ? held_nodes_search(lock) : NULL;
     for (uint32_t i = 0; i < SIDE_BLOCKS_MAX; i++) {
-        struct side_block *block = side_memory_find(cohort_queue_directory(lock), i);
+        struct side_block *block = side_memory_find(cohort_directory(lock), i);
         if (!block)
             continue;
         struct cohort_queue_node *queue = cohort_queue_of(block);
-        bool holds = holder && load_relaxed(&holder->more[COHORT_QUEUE]) == i;
+        bool holds = holder && load_relaxed(&holder->more[COHORT_INDEX]) == i;
         store_relaxed(&queue->skipper, 0);
         store_relaxed(&queue->tail, holds ? holder->link.id : 0);
     }
-    cohort->global->forget(lock, held || by_node);
-    if (holder) {
+    if (holder)
         store_relaxed(&holder->next, 0);
-    } else if (by_node) {
-        shown_word_clear(lock);
-        store_relaxed(&lock->mode, 0);
-        cohort->global->unlock(lock);
-    }
+    cohort_forget_global(lock, held, holder, cohort->global);
 }
 
 /* Acquires only the global lock if the local level would not pay off: its last release
@@ -129,13 +110,13 @@ cohort_queue_wait(struct cohort_queue_node *queue, struct waiter *self,
 {
     uint32_t before = exchange_acq_rel(&queue->tail, self->link.id);
     if (!before) {
-        store_relaxed(cohort_handovers(self), 0);
+        store_relaxed(cohort_queue_handovers(self), 0);
         return false;
     }
     bool hopeful = may_park(waiting) && runs_soon(waiter_at(before));
     store_release(&waiter_at(before)->next, self->link.id);
     wait_for_grant(&self->cell, &self->asleep, waiting, hopeful, NULL);
-    return load_relaxed(cohort_handovers(self)) != 0;
+    return load_relaxed(cohort_queue_handovers(self)) != 0;
 }
 
 static inline __attribute__((always_inline)) enum acquisition
@@ -146,25 +127,17 @@ cohort_queue_acquire(struct lock *lock, const struct cohort_queue *cohort,
     uint32_t index = current_node() % SIDE_BLOCKS_MAX;
     struct side_block *block =
         deadline ? NULL
-                 : side_memory_get_unless_scarce(cohort_queue_directory(lock), index);
+                 : side_memory_get_unless_scarce(cohort_directory(lock), index);
     struct cohort_queue_node *queue = block ? cohort_queue_of(block) : NULL;
     if (!queue)
         return cohort->global->timedlock(lock, deadline) ? ACQUIRED : NOT_ACQUIRED;
     if (cohort->adaptive && cohort_queue_skips(lock, queue, cohort))
         return ACQUIRED;
-    struct waiter *self = waiter_take();
+    struct waiter *self = cohort_node_take(lock, index);
     self->may_change = may_park(cohort->waiting);
-    self->generation = fork_generation();
-    self->shows_owner = shown_word_needs_owner(lock);
-    store_relaxed(&self->more[COHORT_QUEUE], index);
-    if (!cohort_queue_wait(queue, self, cohort->waiting)) {
-        cohort->global->timedlock(lock, NULL);
-        store_relaxed(&lock->mode, 1);
-        shown_word_set(lock, OWNER_IN_NODE);
-    }
-    if (unlikely(self->shows_owner))
-        store_relaxed(&lock->owner, current_thread());
-    held_nodes_put(lock, self);
+    if (!cohort_queue_wait(queue, self, cohort->waiting))
+        cohort_lead(lock, cohort->global);
+    cohort_keep(lock, self);
     return ACQUIRED_BY_NODE;
 }
 
@@ -173,9 +146,8 @@ cohort_queue_acquire(struct lock *lock, const struct cohort_queue *cohort,
 static inline uint32_t cohort_queue_end(struct lock *lock, struct waiter *node,
                                         bool adaptive)
 {
-    uint32_t index = load_relaxed(&node->more[COHORT_QUEUE]), last = node->link.id;
-    struct cohort_queue_node *queue =
-        cohort_queue_of(side_memory_find(cohort_queue_directory(lock), index));
+    uint32_t last = node->link.id;
+    struct cohort_queue_node *queue = cohort_queue_of(cohort_block(lock, node));
     if (adaptive)
         store_relaxed(&queue->deserted, 1);
     if (compare_exchange_release(&queue->tail, &last, 0))
@@ -192,36 +164,20 @@ cohort_queue_hand_over(struct lock *lock, struct waiter *node,
 {
     held_node_release(lock, node, cohort->forget);
     uint32_t next = load_acquire(&node->next);
-    uint32_t handovers = load_relaxed(cohort_handovers(node)) + 1;
+    uint32_t handovers = load_relaxed(cohort_queue_handovers(node)) + 1;
     if (!next || handovers > HANDOVER_LIMIT) {
         if (!next)
             next = cohort_queue_end(lock, node, cohort->adaptive);
-        shown_word_clear(lock);
-        store_relaxed(&lock->mode, 0);
+        cohort_disband(lock);
         cohort->global->unlock(lock);
         handovers = 0;
     }
     if (next) {
         struct waiter *head = waiter_at(next);
-        store_relaxed(cohort_handovers(head), handovers);
+        store_relaxed(cohort_queue_handovers(head), handovers);
         grant(&head->cell, may_park(cohort->waiting));
     }
     waiter_give(node);
-}
-
-/* Called when the word is cleared, by a thread that has no node of this lock: the
- * holder has none, or another thread releases. */
-static inline __attribute__((always_inline)) void
-cohort_queue_release(struct lock *lock, const struct cohort_queue *cohort)
-{
-    if (likely(!load_relaxed(&lock->mode))) {
-        cohort->global->unlock(lock);
-        return;
-    }
-    shown_word_restore(lock);
-    struct waiter *node = held_nodes_search(lock);
-    if (node)
-        cohort_queue_hand_over(lock, node, cohort);
 }
 
 /* Defines a lock's functions for locks.def. */
@@ -229,39 +185,7 @@ cohort_queue_release(struct lock *lock, const struct cohort_queue *cohort)
     static void name##_forget(struct lock *lock, bool held);                           \
     static const struct cohort_queue name = {&global_level, name##_forget,             \
                                              local_waiting, adapts};                   \
-    static __attribute__((unused)) void name##_forget(struct lock *lock, bool held)    \
-    {                                                                                  \
-        cohort_queue_forget(lock, held, &name);                                        \
-    }                                                                                  \
-    DEFAULT_BEFORE_RELEASE(name)                                                       \
-    static inline bool name##_trylock(struct lock *lock)                               \
-    {                                                                                  \
-        return global_level.trylock(lock);                                             \
-    }                                                                                  \
-    /* It reads first: a failed attempt leaves the line to those that read it, too. */ \
-    static inline bool name##_fast(struct lock *lock)                                  \
-    {                                                                                  \
-        return global_level.trylock(lock);                                             \
-    }                                                                                  \
-    static __attribute__((noinline, unused)) enum acquisition name##_acquire(          \
-        struct lock *lock, const struct deadline *deadline)                            \
-    {                                                                                  \
-        return cohort_queue_acquire(lock, &name, deadline);                            \
-    }                                                                                  \
-    static __attribute__((noinline, unused)) void name##_hand_over(                    \
-        struct lock *lock, struct waiter *node)                                        \
-    {                                                                                  \
-        cohort_queue_hand_over(lock, node, &name);                                     \
-    }                                                                                  \
-    static inline void name##_release(struct lock *lock)                               \
-    {                                                                                  \
-        cohort_queue_release(lock, &name);                                             \
-    }                                                                                  \
-    static inline void name##_destroy(struct lock *lock)                               \
-    {                                                                                  \
-        global_level.destroy(lock);                                                    \
-        side_memory_free(cohort_queue_directory(lock));                                \
-    }
+    COHORT_OPERATIONS(name, cohort_queue, global_level)
 
 COHORT_QUEUE(c_bo_mcs, cohort_backoff, SPIN, false)
 COHORT_QUEUE(c_bo_mcs_park, cohort_mutexee, SPIN_THEN_PARK, false)
