@@ -42,13 +42,17 @@ struct cohort_level {
     {                                                                                  \
         prefix##_unlock wait;                                                          \
     }                                                                                  \
+    static inline void level##_destroy(struct lock *lock)                              \
+    {                                                                                  \
+        prefix##_destroy(lock);                                                        \
+    }                                                                                  \
     static const struct cohort_level level = {                                         \
         .fast = prefix##_fast,                                                         \
         .trylock = level##_trylock,                                                    \
         .timedlock = level##_timedlock,                                                \
         .unlock = level##_unlock,                                                      \
         .forget = forget_it,                                                           \
-        .destroy = prefix##_destroy,                                                   \
+        .destroy = level##_destroy,                                                    \
         .queued = tells,                                                               \
     };
 

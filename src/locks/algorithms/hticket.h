@@ -21,9 +21,37 @@
 #include "locks/algorithms/cohort.h"
 #include "locks/algorithms/ticket_backoff.h"
 
-COHORT_LEVEL(cohort_ticket_backoff, ticket_backoff, ticket_backoff_forget,
-             tickets_queued, (lock), (lock, deadline))
+/* The pause for each thread ahead except the last is this fraction of spin_limit(),
+ * about two handovers within a NUMA node. */
+enum { HTICKET_HANDOVERS_PER_LIMIT = 12 };
 
-COHORT(hticket, cohort_ticket, cohort_ticket_backoff)
+static inline void hticket_local_serve(struct lock *lock, uint32_t number)
+{
+    ticket_serve(lock, number);
+}
+
+static inline bool hticket_local_spin(struct lock *lock, uint32_t number,
+                                      struct spinner *spinner,
+                                      const struct deadline *deadline)
+{
+    uint32_t ahead = number - load_relaxed(&tickets_of(lock)->serving), spins = 1;
+    if (ahead > 1 && ahead <= BACKOFF_LIMITS * HTICKET_HANDOVERS_PER_LIMIT)
+        spins = (ahead - 1) * (spin_limit() / HTICKET_HANDOVERS_PER_LIMIT + 1);
+    else if (ahead > 1)
+        spins = BACKOFF_LIMITS * spin_limit();
+    return spinner_spin_many(spinner, spins, deadline);
+}
+
+DEFINE_TICKET_LOCK(hticket_local, tickets_served, 1)
+
+static inline void hticket_local_destroy(struct lock *lock)
+{
+    tickets_destroy(lock);
+}
+
+COHORT_LEVEL(cohort_hticket_local, hticket_local, hticket_local_forget, tickets_queued,
+             (lock), (lock, deadline))
+
+COHORT(hticket, cohort_ticket, cohort_hticket_local)
 
 #endif
