@@ -8,10 +8,11 @@
  * the condition variables.
  *
  * Not modelled: buckets shared by locks (which cost needless wake-ups), the path of
- * single-threaded processes.
+ * single-threaded processes, and the attempts of a waiter that spins before it waits: a
+ * failed one changes nothing, and the last one is the single attempt of the model.
  *
  * Models: src/locks/algorithms/futex.h futex_sleep=ab9749b5 futex_wait=08b06799
- * Models: src/locks/algorithms/futex.h futex_timedlock=60d52114 futex_unlock=f0664eb4
+ * Models: src/locks/algorithms/futex.h futex_timedlock=2f10271c futex_unlock=f0664eb4
  * Models: src/locks/algorithms/futex.c futex_wait_biased=199162ea
  *
  * Run: 3 threads -DTHREADS=3 -DROUNDS=2

@@ -51,12 +51,7 @@ adaptive_wait(struct lock *lock, const struct deadline *deadline)
     uint32_t limit = 2 * load_relaxed(average) + ADAPTIVE_MORE, spins = 0;
     if (limit > spin_limit())
         limit = spin_limit();
-    bool acquired = false;
-    while (!acquired && spins < limit) {
-        spins += relax_at_most(limit - spins);
-        acquired = load_relaxed(&lock->word) == 0 && futex_fast(lock);
-    }
-    if (!acquired && !futex_sleep(lock, deadline))
+    if (!futex_spin(lock, limit, &spins) && !futex_sleep(lock, deadline))
         return false;
     uint32_t before = load_relaxed(average); /* written by the holder only */
     store_relaxed(average, before + spins / ADAPTIVE_WEIGHT - before / ADAPTIVE_WEIGHT);

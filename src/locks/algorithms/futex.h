@@ -11,8 +11,12 @@
  * one heavy barrier; from their first acquisition on, the lock is released by an
  * exchange, permanently.
  *
- *   word  0 free, 1 held, 2 held with possible sleepers
- *   mode  0 biased, FUTEX_SHARED released by exchange; written by holders only
+ * A waiter spins before it sleeps, unless another one does: glibc's mutex lets waiters
+ * sleep at once, and then pays a wake-up for every sleep that was too long.
+ *
+ *   word      0 free, 1 held, 2 held with possible sleepers
+ *   mode      0 biased, FUTEX_SHARED released by exchange; written by holders only
+ *   state[0]  nonzero while a waiter spins; a hint
  *
  * I1. Every release after a holder wrote FUTEX_SHARED is an exchange; holders are
  *     ordered, so a waiter that sees the flag may rely on it.
@@ -44,6 +48,12 @@ static inline struct atomic_u32 *futex_bucket(const struct lock *lock)
     return &futex_sleepers[(address >> 3 ^ address >> 12) % FUTEX_BUCKETS];
 }
 
+/* Nonzero while a waiter spins. A thread that vanishes in a fork may leave it set. */
+static inline struct atomic_u32 *futex_spinning(struct lock *lock)
+{
+    return &lock->state[0];
+}
+
 static inline bool futex_fast(struct lock *lock)
 {
     return acquire_if(&lock->word, 0, 1);
@@ -66,6 +76,34 @@ static inline bool futex_sleep(struct lock *lock, const struct deadline *deadlin
     return true;
 }
 
+/* Tries to acquire the lock for `most` spins, at least one, and returns whether it did;
+ * adds the spins used to *spins. */
+static inline bool futex_spin(struct lock *lock, uint32_t most, uint32_t *spins)
+{
+    uint32_t left = most, pause = BACKOFF_LEAST;
+    bool acquired;
+    do {
+        pause_before_attempt(&pause, &left);
+        acquired = load_relaxed(&lock->word) == 0 && futex_fast(lock);
+    } while (!acquired && left);
+    *spins += most - left;
+    return acquired;
+}
+
+/* One waiter of a lock spins for as long as sleeping would cost, the others sleep at
+ * once: it takes the lock without a wake-up, and more spinners would only disturb the
+ * holder and each other. */
+static inline bool futex_spin_alone(struct lock *lock)
+{
+    struct atomic_u32 *spinning = futex_spinning(lock);
+    if (load_relaxed(spinning) || exchange_relaxed(spinning, 1))
+        return false;
+    uint32_t spins = 0;
+    bool acquired = futex_spin(lock, spin_limit(), &spins);
+    store_relaxed(spinning, 0);
+    return acquired;
+}
+
 static __attribute__((noinline, unused)) bool
 futex_wait(struct lock *lock, bool biased, const struct deadline *deadline)
 {
@@ -77,7 +115,8 @@ futex_wait(struct lock *lock, bool biased, const struct deadline *deadline)
 static inline bool futex_timedlock(struct lock *lock, bool biased,
                                    const struct deadline *deadline)
 {
-    return futex_fast(lock) || futex_wait(lock, biased, deadline);
+    return futex_fast(lock) || futex_spin_alone(lock) ||
+           futex_wait(lock, biased, deadline);
 }
 
 static inline void futex_lock(struct lock *lock, bool biased)

@@ -69,7 +69,8 @@ static inline bool malthusian_trylock(struct lock *lock, enum waiting waiting)
 /* Competes for the word by spinning; returns true once acquired. */
 static inline bool malthusian_spin(struct atomic_u32 *word)
 {
-    for (uint32_t spins = spin_limit(); spins; spins -= relax_at_most(spins)) {
+    for (uint32_t left = spin_limit(), pause = BACKOFF_LEAST; left;) {
+        pause_before_attempt(&pause, &left);
         uint32_t seen = load_relaxed(word);
         if (!(seen & BARGING_HELD) &&
             compare_exchange_acquire(word, &seen, seen | BARGING_HELD))

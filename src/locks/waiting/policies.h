@@ -106,6 +106,20 @@ static inline uint32_t next_pause(uint32_t *pause, uint32_t limit)
     return spins;
 }
 
+enum { ATTEMPT_PAUSE_MOST = 256 };
+
+/* Pauses between two attempts to take a word, and subtracts the spins from *left, which
+ * is not 0. The pauses double up to a limit, because each attempt takes the line from
+ * the holder. */
+static inline void pause_before_attempt(uint32_t *pause, uint32_t *left)
+{
+    uint32_t spins = next_pause(pause, ATTEMPT_PAUSE_MOST);
+    spins = spins < *left ? spins : *left;
+    *left -= spins;
+    pause_for(spins - 1);
+    (void)relax_at_most(1);
+}
+
 static inline bool still_waiting(uint32_t state)
 {
     return state == WAITER_WAITING || state == WAITER_PARKED;
