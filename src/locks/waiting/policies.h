@@ -132,7 +132,7 @@ static inline bool still_waiting(uint32_t state)
 static inline bool runs_soon(const struct waiter *waiter)
 {
     return !load_relaxed(&waiter->asleep) ||
-           load_relaxed(&waiter->cell) == WAITER_GRANTED;
+           !still_waiting(load_relaxed(&waiter->cell));
 }
 
 /*
