@@ -9,8 +9,18 @@
  * away from the cache line of the served number, for a time proportional to their
  * distance from it.
  *
- * The state and the invariants are those of cohort.h; the global and the local locks
- * are ticket locks (ticket.h).
+ *   state[0..2]  {next, serving, left} of the global numbers (ticket.h)
+ *   state[3]  directory of the local locks (side_memory.h)
+ *   mode  while held: 1 if the holder has a local lock, too, and so a node; 0 if it has
+ *         none
+ *   local  in the node's side block: a lock with the numbers of the NUMA node
+ *   handovers  in the local lock's state[3]: how often the lock was handed over in the
+ *              NUMA node; 0: a thread whose local number is served has to draw a global
+ *              one
+ *
+ * I1. The holder of the lock has the global number that is being served. If mode is not
+ *     0, it also has that of a NUMA node.
+ * I2. The invariants of cohort.h hold.
  *
  * Timed lock: a thread with a deadline draws a global number only, and gives it up as
  * in ticket.h; so local numbers are never given up.
