@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Auto: one lock that chooses between competition and exclusive use by measuring both,
- * for each mutex by itself. This project's own, from the parts of others: the word and
- * the bias of futex.h; the standby and the passive queue of D. Dice, "Malthusian
- * locks", EuroSys 2017; slices as in Y. Patel et al., "Avoiding scheduler subversion
- * using scheduler-cooperative locks", EuroSys 2020; a choice by measurement as in J.
- * Antić et al., "Locking made easy", Middleware 2016.
+ * Auto: one lock that chooses between competition, exclusive use and long spinning by
+ * measuring them, for each mutex by itself. This project's own, from the parts of
+ * others: the word and the bias of futex.h; the standby and the passive queue of D.
+ * Dice, "Malthusian locks", EuroSys 2017; slices as in Y. Patel et al., "Avoiding
+ * scheduler subversion using scheduler-cooperative locks", EuroSys 2020; a choice by
+ * measurement as in J. Antić et al., "Locking made easy", Middleware 2016.
  *
  * Idea: until it is contended, this is the futex lock. Then waiters queue, and only the
  * first one competes for the word with threads that arrive. If the lock is shared, it
@@ -15,7 +15,7 @@
  *
  *   word      0 free; 1 held; 2 held with possible sleepers on the word; 3 the same,
  *             and the first waiter demands the lock
- *   mode      FUTEX_SHARED: the bias has ended; AUTO_EXCLUSIVE: the policy
+ *   mode      FUTEX_SHARED: the bias has ended; the policy (auto_policy.h)
  *   state[0]  tail of the queue (auto_queue.h)
  *   state[1]  demand: id of the first waiter, once it demands the lock; AUTO_GRANTED
  *             added by the release that grants it
@@ -98,7 +98,7 @@ static inline bool auto_queue(struct lock *lock, uint32_t held,
         return space == QUEUE_ACQUIRED;
     struct waiter *self = waiter_take();
     self->may_change = true;
-    if (!auto_queue_enter(lock, self, !auto_is_exclusive(lock), deadline))
+    if (!auto_queue_enter(lock, self, deadline))
         return false;
     store_relaxed(&self->asleep, 0);
     bool acquired = auto_compete(lock, self, held, deadline);
@@ -151,7 +151,10 @@ auto_wait(struct lock *lock, bool biased, const struct deadline *deadline)
 {
     if (biased && !auto_bias_ended(lock))
         return auto_wait_biased(lock, deadline);
-    if (!auto_is_exclusive(lock) && auto_try_briefly(lock)) {
+    uint32_t policy = auto_policy(lock);
+    bool eager = policy == AUTO_SHARED ||
+                 (policy == AUTO_SPINNING && !load_relaxed(auto_tail(lock)));
+    if (eager && auto_try_briefly(lock)) {
         auto_adapt(lock);
         return true;
     }

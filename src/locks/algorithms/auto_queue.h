@@ -14,6 +14,7 @@
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_QUEUE_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_QUEUE_H
 
+#include "locks/algorithms/auto_policy.h"
 #include "locks/waiting/abandoned_nodes.h"
 
 static inline struct atomic_u32 *auto_tail(struct lock *lock)
@@ -21,10 +22,20 @@ static inline struct atomic_u32 *auto_tail(struct lock *lock)
     return &lock->state[0];
 }
 
+/* Under AUTO_SPINNING: how often a waiter spins for as long as parking costs. */
+enum { AUTO_LONG = HANDOVER_LIMIT / 4 + 1 };
+
+static inline void auto_queue_spin(struct lock *lock, struct waiter *self)
+{
+    for (int i = 0; i < AUTO_LONG && auto_policy(lock) == AUTO_SPINNING; i++)
+        for (uint32_t spins = spin_limit(); spins; spins -= relax_at_most(spins))
+            if (!still_waiting(load_relaxed(&self->cell)))
+                return;
+}
+
 /* Waits until the caller, whose node is `self`, is first. Returns false if the deadline
- * has passed; the node then belongs to the queue. `spins`: spins before it sleeps,
- * unless the thread before it sleeps. */
-static inline bool auto_queue_enter(struct lock *lock, struct waiter *self, bool spins,
+ * has passed; the node then belongs to the queue. */
+static inline bool auto_queue_enter(struct lock *lock, struct waiter *self,
                                     const struct deadline *deadline)
 {
     uint32_t before = exchange_acq_rel(auto_tail(lock), self->link.id);
@@ -32,7 +43,9 @@ static inline bool auto_queue_enter(struct lock *lock, struct waiter *self, bool
         return true;
     struct waiter *ahead = waiter_at(before);
     store_release(&ahead->next, self->link.id);
-    bool hopeful = spins && !load_relaxed(&ahead->asleep);
+    bool hopeful = !auto_is_exclusive(lock) && !load_relaxed(&ahead->asleep);
+    if (!deadline && auto_policy(lock) == AUTO_SPINNING)
+        auto_queue_spin(lock, self);
     if (wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, hopeful, deadline) !=
         WAITER_WAITING)
         return true;

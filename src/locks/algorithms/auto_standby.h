@@ -10,11 +10,10 @@
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_STANDBY_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_STANDBY_H
 
-#include "locks/algorithms/auto_policy.h"
+#include "locks/algorithms/auto_queue.h"
 #include "locks/algorithms/auto_word.h"
 
 enum {
-    AUTO_SLICE_NS = HANDOVER_LIMIT * 7000,
     AUTO_NAP_NS = HANDOVER_LIMIT * 500, /* the first one; each is twice as long */
     AUTO_LOOKS = HANDOVER_LIMIT / 4 + 1, /* of an exclusive lock's waiter, in a spin */
 };
@@ -43,7 +42,9 @@ static inline bool auto_spin(struct lock *lock, uint32_t held, bool *used)
     uint32_t first = load_relaxed(auto_count(lock));
     struct auto_watch watch = {first, first, 0, 0};
     bool acquired = false;
-    for (uint32_t spins = spin_limit(); spins && !acquired;) {
+    bool spinning = auto_policy(lock) == AUTO_SPINNING;
+    uint32_t most = spin_limit() * (spinning ? AUTO_LONG : 1);
+    for (uint32_t spins = most; spins && !acquired;) {
         bool exclusive = auto_is_exclusive(lock);
         uint32_t pause = exclusive ? spin_limit() / AUTO_LOOKS : 0;
         pause = pause < spins ? pause : spins - 1;
@@ -75,7 +76,7 @@ static inline bool auto_compete(struct lock *lock, struct waiter *self, uint32_t
     bool used;
     if (auto_spin(lock, held, &used))
         return true;
-    struct deadline slice_end = deadline_after(AUTO_SLICE_NS);
+    struct deadline slice_end = deadline_after(auto_slice_ns(lock));
     uint64_t nap = AUTO_NAP_NS;
     bool in_time = true;
     while (in_time && !deadline_passed(&slice_end)) {
