@@ -68,7 +68,7 @@ static void give_all(struct queue *queue)
 static void check_shuffling(const char *nodes, const char *expected, uint32_t moves)
 {
     struct queue queue;
-    struct outer_latch_alpha alpha = {0, {0}, 0, 0};
+    struct outer_latch_alpha alpha = {0, {0}, 0, 0, NULL};
     queue_up(&queue, nodes);
     unsigned steps = 0;
     while (shfl_examine(&queue.lock, &alpha))
@@ -109,7 +109,7 @@ static void check_limit(void)
     struct atomic_u32 order = {0};
     uint32_t next = cna_pick(mcs, &order, load_relaxed(&mcs->next));
     CHECK_EQUAL(number_of(&queue, next), 1);
-    store_relaxed(&order, cna_order(load_relaxed(&order) & CNA_ID, HANDOVER_LIMIT));
+    store_relaxed(&order, cna_order(load_relaxed(&order) & CNA_ID, CNA_LIMIT));
     for (unsigned served = 0; served < queue.count; served++) {
         next = cna_pick(mcs, &order, next);
         CHECK_EQUAL(number_of(&queue, next), served);

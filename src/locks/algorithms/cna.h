@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compact NUMA-aware lock. D. Dice, A. Kogan, "Compact NUMA-aware locks", EuroSys 2019;
- * based on the queue of mcs.h (K42 form, time-outs).
+ * based on the queue of mcs.h (nodes, time-outs).
  *
  * Idea: an MCS queue whose holder, on release, prefers the first waiter of its own
  * node. Waiters that it passes over move to a secondary queue, which returns to the
  * front when no waiter of the node is left, or after many such handovers. The paper
- * flushes the secondary queue at random. Here handovers are counted, and after the
- * limit all threads waiting at that moment are served in order of arrival, so that each
- * waiter is overtaken a bounded number of times.
+ * flushes the secondary queue at random, once in 65,536 handovers. Here handovers are
+ * counted, and after the limit all threads waiting at that moment are served in order
+ * of arrival, so that each waiter is overtaken a bounded number of times.
  *
  *   tail  as in mcs.h
  *   next  as in mcs.h
- *   order  of the holder: bits 0-19 an id, bits 20-31 a number. If the number is
- *          CNA_IN_ORDER, no waiter is passed over until the waiter with that id has
- *          been served. Otherwise the id is that of the last waiter of the secondary
- *          queue, 0 if empty, whose `next` is the first; and the number counts how
- *          often a waiter was overtaken since all were last served in order.
+ *   order  of the holder, in its node: bits 0-19 an id, bits 20-31 a number. If the
+ *          number is CNA_IN_ORDER, no waiter is passed over until the waiter with that
+ *          id has been served. Otherwise the id is that of the last waiter of the
+ *          secondary queue, 0 if empty, whose `next` is the first; and the number
+ *          counts how often a waiter was overtaken since all were last served in order.
+ *          A holder without a node has no secondary queue
  *
- * I1. While the secondary queue is not empty, the main queue is not empty either: tail
- *     is neither 0 nor TAIL_HELD. So a lock that is free or held without waiters looks
- *     as in mcs.h.
+ * I1. If the main queue is empty at a release, the secondary queue becomes the main one
+ *     before the tail could show that the lock is free.
  * I2. Only the holder changes links, and only those of waiters that have a successor;
  *     the last waiter of the main queue stays there, and arrivals link themselves
  *     behind it.
  * I3. The secondary queue followed by the main queue contains all waiters in order of
  *     arrival. In the front part that is served in order, no waiter moves.
  * I4. Each handover that overtakes a waiter is counted. So a waiter is overtaken at
- *     most HANDOVER_LIMIT times before it is served, or becomes part of the front that
- *     is served in order.
+ *     most CNA_LIMIT times before it is served, or becomes part of the front that is
+ *     served in order.
  *
  * Timed lock: as in mcs.h, by a mark that the holder finds when it hands the lock over;
  * I1 to I4 hold whether or not a waiter has left. The end of the part that is served in
@@ -43,30 +43,25 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/mcs.h"
 
-enum { CNA_ID_BITS = 20, CNA_ID = (1 << CNA_ID_BITS) - 1, CNA_IN_ORDER = 0xfff };
+/* With the limit, serving n waiters in order, at a handover between nodes each, costs
+ * little against the handovers within nodes before it. */
+enum {
+    CNA_ID_BITS = 20,
+    CNA_ID = (1 << CNA_ID_BITS) - 1,
+    CNA_IN_ORDER = 0xfff,
+    CNA_LIMIT = HANDOVER_LIMIT < 4 ? (int)HANDOVER_LIMIT : 4000,
+};
 
 _Static_assert((int)POOL_CHUNKS *(int)POOL_CHUNK <= 1 << CNA_ID_BITS, "20 bits");
-_Static_assert((int)HANDOVER_LIMIT < (int)CNA_IN_ORDER, "as much can be counted");
+_Static_assert((int)CNA_LIMIT < (int)CNA_IN_ORDER, "as much can be counted");
 
-/* In waiter.more. A releaser stores the order in the waiter of its successor. In a
- * queue behind an outer latch or word (outer_latch.h), the holder of the queue keeps it
- * to itself. */
+/* In waiter.more. A releaser stores the order in the waiter of its successor. */
 enum { CNA_NODE, CNA_ORDER };
 
 static inline uint32_t cna_order(uint32_t id, uint32_t number)
 {
     return id | number << CNA_ID_BITS;
 }
-
-static inline void cna_forget(struct lock *lock, bool held)
-{
-    uint32_t tail = load_relaxed(&mcs_of(lock)->tail);
-    if (tail != 0 && tail != TAIL_HELD)
-        store_relaxed(&lock->state[2], 0);
-    mcs_forget(lock, held);
-}
-
-DEFAULT_BEFORE_RELEASE(cna)
 
 /* Puts the secondary queue, whose last waiter is `last`, in front of the main queue;
  * returns the first waiter of the result. */
@@ -80,27 +75,23 @@ static inline uint32_t cna_join(uint32_t last, uint32_t next)
     return first;
 }
 
-/* Does the same as mcs_unlink, except that the secondary queue becomes the main queue
- * if the main queue is empty now. */
-static inline void cna_unlink(struct mcs *mcs, struct atomic_u32 *order,
-                              struct waiter *head)
+/* The main queue seems to be empty. */
+static inline uint32_t cna_refill(struct mcs *mcs, struct mcs_holder holder,
+                                  struct atomic_u32 *order)
 {
     uint32_t seen = load_relaxed(order), number = seen >> CNA_ID_BITS;
     uint32_t last = number == CNA_IN_ORDER ? 0 : seen & CNA_ID;
-    if (likely(!last) || load_relaxed(&head->next)) {
-        mcs_unlink(mcs, mcs_holder_of(mcs, NULL), head);
-        return;
-    }
-    uint32_t tail = head->link.id, first = cna_join(last, 0);
-    store_relaxed(&mcs->next, first);
-    /* Release: a thread that queues behind `last` links itself after the store
-     * above. */
-    if (compare_exchange_release(&mcs->tail, &tail, last)) {
+    if (!last)
+        return 0;
+    uint32_t name = holder.name, first = cna_join(last, 0);
+    /* Release: a thread that queues behind `last` links itself after the store of
+     * cna_join. */
+    if (compare_exchange_release(&mcs->tail, &name, last)) {
         store_relaxed(order, cna_order(0, number));
-        return;
+        return first;
     }
     store_relaxed(&waiter_at(last)->next, first);
-    mcs_unlink(mcs, mcs_holder_of(mcs, NULL), head);
+    return 0;
 }
 
 /* Returns true if the next waiter has to be served in order of arrival; stores it in
@@ -110,7 +101,7 @@ static inline bool cna_in_order(struct mcs *mcs, struct atomic_u32 *order,
 {
     uint32_t seen = load_relaxed(order), id = seen & CNA_ID;
     uint32_t number = seen >> CNA_ID_BITS;
-    if (likely(number < HANDOVER_LIMIT))
+    if (likely(number < CNA_LIMIT))
         return false;
     if (number != CNA_IN_ORDER) {
         *next = cna_join(id, *next);
@@ -151,53 +142,36 @@ static inline uint32_t cna_pick(struct mcs *mcs, struct atomic_u32 *order,
     return next;
 }
 
-/* Waits in the queue; returns false if the deadline has passed. */
+static inline void cna_pass(const struct atomic_u32 *order, struct waiter *head)
+{
+    store_relaxed(&head->more[CNA_ORDER], load_relaxed(order));
+}
+
+/* Waits in the queue, behind an outer latch or word (outer_latch.h). Returns false if
+ * the deadline has passed; otherwise `*node` is the caller's node, or NULL, and `*order`
+ * its order. */
 static inline bool cna_enter(struct lock *lock, struct atomic_u32 *order,
-                             enum waiting waiting, const struct deadline *deadline)
+                             struct waiter **node, enum waiting waiting,
+                             const struct deadline *deadline)
 {
     enum queue_space space = await_queue_space(lock, mcs_try, waiting, deadline);
     if (unlikely(space != QUEUE_HAS_SPACE))
         return space == QUEUE_ACQUIRED;
-    struct mcs *mcs = mcs_of(lock);
     struct waiter *self = waiter_take();
     self->may_change = may_park(waiting) || deadline;
     store_relaxed(&self->more[CNA_NODE], current_node());
-    uint32_t before = mcs_enqueue(mcs, self);
-    if (before) {
-        bool hopeful = may_park(waiting) && (before == TAIL_HELD ||
-                                             !load_relaxed(&waiter_at(before)->asleep));
-        if (wait_for_grant(&self->cell, &self->asleep, waiting, hopeful, deadline) ==
-                WAITER_WAITING &&
-            abandon(lock, self))
-            return false;
-        store_relaxed(order, load_relaxed(&self->more[CNA_ORDER]));
-    }
-    cna_unlink(mcs, order, self);
-    waiter_give(self);
+    store_relaxed(&self->more[CNA_ORDER], 0);
+    uint32_t before = mcs_enqueue(mcs_of(lock), self);
+    if (before && !mcs_await(lock, self, before, waiting, deadline))
+        return false;
+    store_relaxed(order, load_relaxed(&self->more[CNA_ORDER]));
+    *node = self;
     return true;
 }
 
-/* Hands the queue over to the waiter that `pick` chooses. */
-static inline __attribute__((always_inline)) void
-cna_leave(struct lock *lock, struct atomic_u32 *order,
-          uint32_t (*pick)(struct mcs *, struct atomic_u32 *, uint32_t next))
-{
-    struct mcs *mcs = mcs_of(lock);
-    do {
-        uint32_t next;
-        if (!(next = load_acquire(&mcs->next))) {
-            if (release_if(&mcs->tail, TAIL_HELD, 0))
-                return;
-            spin_until((next = load_acquire(&mcs->next)) != 0);
-        }
-        struct waiter *head = waiter_at(pick(mcs, order, next));
-        store_relaxed(&head->more[CNA_ORDER], load_relaxed(order));
-        if (grant(&head->cell, head->may_change))
-            return;
-        cna_unlink(mcs, order, head);
-        give_abandoned(lock, head);
-    } while (true);
-}
+static const struct mcs_policy cna_policy = {cna_pick, cna_refill, cna_pass};
+
+DEFAULT_BEFORE_RELEASE_BY(cna, mcs_forget)
 
 static inline bool cna_fast(struct lock *lock)
 {
@@ -206,27 +180,47 @@ static inline bool cna_fast(struct lock *lock)
 
 static inline bool cna_trylock(struct lock *lock)
 {
-    return mcs_trylock(lock, SPIN);
+    return mcs_try(lock);
 }
 
-static __attribute__((noinline, unused)) bool cna_wait(struct lock *lock,
-                                                       const struct deadline *deadline)
+static __attribute__((noinline, unused)) enum acquisition
+cna_acquire(struct lock *lock, const struct deadline *deadline)
 {
-    fork_repair_if_due(lock, cna_forget);
-    return cna_enter(lock, &lock->state[2], SPIN, deadline);
+    fork_repair_if_due(lock, mcs_forget);
+    enum queue_space space = await_queue_space(lock, mcs_try, SPIN, deadline);
+    if (unlikely(space != QUEUE_HAS_SPACE))
+        return space == QUEUE_ACQUIRED ? ACQUIRED : NOT_ACQUIRED;
+    struct waiter *self = mcs_waiter(lock, SPIN, deadline);
+    store_relaxed(&self->more[CNA_NODE], current_node());
+    store_relaxed(&self->more[CNA_ORDER], 0);
+    return mcs_acquire_behind(lock, self, mcs_enqueue(mcs_of(lock), self), SPIN,
+                              deadline);
 }
 
-DEFAULT_LOCK(cna)
-
-static __attribute__((noinline, unused)) void cna_unlock_queued(struct lock *lock)
+static __attribute__((noinline, unused)) void cna_hand_over(struct lock *lock,
+                                                            struct waiter *node)
 {
-    cna_leave(lock, &lock->state[2], cna_pick);
+    uint32_t generation = node->generation;
+    held_node_release(lock, node, mcs_forget);
+    if (unlikely(generation != fork_generation()))
+        store_relaxed(&node->more[CNA_ORDER], 0); /* the parent's waiters are gone */
+    mcs_leave_by(lock, node, true, &cna_policy, &node->more[CNA_ORDER]);
 }
 
-static inline void cna_unlock(struct lock *lock)
+static __attribute__((noinline, unused)) void cna_release_queued(struct lock *lock)
+{
+    struct atomic_u32 order = {0};
+    struct waiter *node = NULL;
+    if (load_relaxed(&mcs_of(lock)->next) != MCS_NODE)
+        mcs_leave_by(lock, NULL, true, &cna_policy, &order);
+    else if ((node = mcs_node_of_other(lock)) != NULL)
+        cna_hand_over(lock, node);
+}
+
+static inline void cna_release(struct lock *lock)
 {
     if (unlikely(!release_if(&mcs_of(lock)->tail, TAIL_HELD, 0)))
-        cna_unlock_queued(lock);
+        cna_release_queued(lock);
 }
 
 DEFAULT_DESTROY(cna)

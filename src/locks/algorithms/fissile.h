@@ -15,7 +15,7 @@
  *
  * I1. The latch keeps the invariants of outer_latch.h, the queue those of cna.h.
  * I2. A queued thread is overtaken at the latch at most FISSILE_BYPASSES times in each
- *     of two epochs and once more, and HANDOVER_LIMIT times in the queue.
+ *     of two epochs and once more, and CNA_LIMIT times in the queue.
  *
  * Timed lock: a queued thread leaves as in mcs.h. The alpha hands the queue over and
  * leaves. If the latch is already reserved for it, the next alpha takes the latch, or a
@@ -48,7 +48,7 @@ static inline bool fissile_trylock(struct lock *lock)
 static __attribute__((noinline, unused)) bool
 fissile_wait(struct lock *lock, const struct deadline *deadline)
 {
-    static const struct outer_latch kind = {FISSILE_BYPASSES, cna_pick, NULL};
+    static const struct outer_latch kind = {FISSILE_BYPASSES, &cna_policy, NULL};
     return outer_latch_wait(lock, &kind, deadline);
 }
 

@@ -22,11 +22,12 @@
 
 /* Threads of the parent may be queued. Threads that arrived meanwhile have taken the
  * lock's line away; a plain load would fetch it a second time. */
-#define DEFAULT_BEFORE_RELEASE(prefix)                                                 \
+#define DEFAULT_BEFORE_RELEASE(prefix) DEFAULT_BEFORE_RELEASE_BY(prefix, prefix##_forget)
+#define DEFAULT_BEFORE_RELEASE_BY(prefix, forget)                                      \
     static inline void prefix##_before_release(struct lock *lock)                      \
     {                                                                                  \
         prefetch_for_write(&lock->generation);                                         \
-        fork_repair_by_holder(lock, prefix##_forget);                                  \
+        fork_repair_by_holder(lock, forget);                                           \
     }
 
 /* For locks without side memory, which have nothing to free. */

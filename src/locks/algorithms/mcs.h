@@ -48,6 +48,31 @@ static inline void mcs_keep(struct lock *lock, struct waiter *self)
     held_nodes_put(lock, self);
 }
 
+/* Returns a waiter for the calling thread. */
+static inline struct waiter *mcs_waiter(struct lock *lock, enum waiting waiting,
+                                        const struct deadline *deadline)
+{
+    struct waiter *self = waiter_take();
+    self->may_change = may_park(waiting) || deadline;
+    self->generation = fork_generation();
+    self->shows_owner = shown_word_needs_owner(lock);
+    return self;
+}
+
+/* Waits behind `before`, or begins if that is 0. */
+static inline enum acquisition mcs_acquire_behind(struct lock *lock,
+                                                  struct waiter *self, uint32_t before,
+                                                  enum waiting waiting,
+                                                  const struct deadline *deadline)
+{
+    if (!before)
+        mcs_begin(lock);
+    else if (!mcs_await(lock, self, before, waiting, deadline))
+        return NOT_ACQUIRED;
+    mcs_keep(lock, self);
+    return ACQUIRED_BY_NODE;
+}
+
 static __attribute__((noinline, unused)) enum acquisition
 mcs_acquire(struct lock *lock, enum waiting waiting, const struct deadline *deadline)
 {
@@ -55,17 +80,9 @@ mcs_acquire(struct lock *lock, enum waiting waiting, const struct deadline *dead
     enum queue_space space = await_queue_space(lock, mcs_try, waiting, deadline);
     if (unlikely(space != QUEUE_HAS_SPACE))
         return space == QUEUE_ACQUIRED ? ACQUIRED : NOT_ACQUIRED;
-    struct waiter *self = waiter_take();
-    self->may_change = may_park(waiting) || deadline;
-    self->generation = fork_generation();
-    self->shows_owner = shown_word_needs_owner(lock);
-    uint32_t before = mcs_enqueue(mcs_of(lock), self);
-    if (!before)
-        mcs_begin(lock);
-    else if (!mcs_await(lock, self, before, waiting, deadline))
-        return NOT_ACQUIRED;
-    mcs_keep(lock, self);
-    return ACQUIRED_BY_NODE;
+    struct waiter *self = mcs_waiter(lock, waiting, deadline);
+    return mcs_acquire_behind(lock, self, mcs_enqueue(mcs_of(lock), self), waiting,
+                              deadline);
 }
 
 static __attribute__((noinline, unused)) void mcs_hand_over(struct lock *lock,
@@ -77,16 +94,21 @@ static __attribute__((noinline, unused)) void mcs_hand_over(struct lock *lock,
     mcs_leave(lock, node, true);
 }
 
+/* Another thread holds the lock by a node, or the caller's cache has lost it; the word
+ * is cleared. Returns the node, or NULL if no thread holds the lock. */
+static inline struct waiter *mcs_node_of_other(struct lock *lock)
+{
+    shown_word_restore(lock);
+    return held_nodes_search(lock);
+}
+
 static __attribute__((noinline, unused)) void mcs_release_queued(struct lock *lock,
                                                                  enum waiting waiting)
 {
-    if (load_relaxed(&mcs_of(lock)->next) != MCS_NODE) {
+    struct waiter *node;
+    if (load_relaxed(&mcs_of(lock)->next) != MCS_NODE)
         mcs_leave(lock, NULL, true);
-        return;
-    }
-    shown_word_restore(lock);
-    struct waiter *node = held_nodes_search(lock);
-    if (node)
+    else if ((node = mcs_node_of_other(lock)) != NULL)
         mcs_hand_over(lock, waiting, node);
 }
 

@@ -123,47 +123,78 @@ static inline void mcs_begin(struct lock *lock)
     shown_word_set(lock, OWNER_IN_NODE);
 }
 
+/* Chooses among the waiters (cna.h); NULL: in order of arrival. `order` is the holder's
+ * state. */
+struct mcs_policy {
+    uint32_t (*pick)(struct mcs *, struct atomic_u32 *order, uint32_t next);
+    /* Called when no waiter is linked: returns the first waiter of a second queue, which
+     * has become the main one, or 0. */
+    uint32_t (*refill)(struct mcs *, struct mcs_holder, struct atomic_u32 *order);
+    void (*pass)(const struct atomic_u32 *order, struct waiter *head);
+};
+
+/* The caller, whose link is empty, sets the lock free; returns false if a waiter has
+ * arrived, and the word is cleared. */
+static inline bool mcs_set_free(struct lock *lock, struct mcs_holder holder,
+                                bool stands)
+{
+    if (stands) { /* a node holds */
+        shown_word_clear(lock);
+        store_relaxed(&mcs_of(lock)->next, 0);
+    }
+    return release_if(&mcs_of(lock)->tail, holder.name, 0);
+}
+
+/* Prepares the lock's own cells for a hand-over to a node. */
+static inline void mcs_show_node(struct lock *lock, bool shows)
+{
+    store_relaxed(&mcs_of(lock)->next, shows ? MCS_NODE : 0);
+    if (shows)
+        shown_word_restore(lock);
+}
+
 /* Hands the lock over, or sets it free. `node` is the holder's, or NULL. `shows`: the
- * lock shows its word, which is cleared by now if there is no node. `shown`: the lock's
- * own cells need no change before a grant. */
+ * lock shows its word, which is cleared by now if there is no node. */
 static inline __attribute__((always_inline)) void
-mcs_leave(struct lock *lock, struct waiter *node, bool shows)
+mcs_leave_by(struct lock *lock, struct waiter *node, bool shows,
+             const struct mcs_policy *policy, struct atomic_u32 *order)
 {
     struct mcs *mcs = mcs_of(lock);
     struct mcs_holder holder = mcs_holder_of(mcs, node);
-    bool shown = node != NULL;
+    bool ready = node != NULL; /* for a grant: mcs_show_node() has been called */
     uint32_t next = load_acquire(holder.next);
     while (true) {
+        if (!next && policy)
+            next = policy->refill(mcs, holder, order);
         if (!next) {
-            if (shows && shown) { /* a node holds */
-                shown_word_clear(lock);
-                store_relaxed(&mcs->next, 0);
-                shown = false;
-            }
-            if (release_if(&mcs->tail, holder.name, 0))
+            if (mcs_set_free(lock, holder, shows && ready))
                 break;
+            ready = ready && !shows;
             spin_until((next = load_acquire(holder.next)) != 0);
         }
-        if (!shown) {
-            store_relaxed(&mcs->next, shows ? MCS_NODE : 0);
-            if (shows)
-                shown_word_restore(lock);
-            shown = true;
-        }
-        struct waiter *head = waiter_at(next);
+        if (!ready)
+            mcs_show_node(lock, shows);
+        ready = true;
+        struct waiter *head = waiter_at(policy ? policy->pick(mcs, order, next) : next);
+        if (policy)
+            policy->pass(order, head);
         if (grant(&head->cell, head->may_change))
             break;
-        if (!node) {
-            if (shows)
-                shown_word_clear(lock);
-            shown = false;
-        }
+        if (!node && shows)
+            shown_word_clear(lock);
+        ready = node != NULL;
         mcs_unlink(mcs, holder, head);
         give_abandoned(lock, head);
         next = load_acquire(holder.next);
     }
     if (node)
         waiter_give(node);
+}
+
+static inline __attribute__((always_inline)) void
+mcs_leave(struct lock *lock, struct waiter *node, bool shows)
+{
+    mcs_leave_by(lock, node, shows, NULL, NULL);
 }
 
 /* Waits in the queue without showing the word. Returns false if the deadline passed

@@ -45,11 +45,12 @@ struct outer_latch_alpha {
     uint32_t mode;           /* before it queued */
     struct atomic_u32 order; /* cna.h */
     uint32_t seen, local;    /* shfl.h */
+    struct waiter *node;     /* NULL if it did not have to queue */
 };
 
 struct outer_latch {
     uint32_t bypasses; /* releases in an epoch before the latch is kept for the alpha */
-    uint32_t (*pick)(struct mcs *, struct atomic_u32 *order, uint32_t next);
+    const struct mcs_policy *policy;
     void (*spin)(struct lock *, struct outer_latch_alpha *); /* while it waits */
 };
 
@@ -101,8 +102,8 @@ outer_latch_wait(struct lock *lock, const struct outer_latch *kind,
                  const struct deadline *deadline)
 {
     fork_repair_if_due(lock, outer_latch_forget);
-    struct outer_latch_alpha alpha = {load_relaxed(&lock->mode), {0}, 0, 0};
-    if (!mcs_fast(lock) && !cna_enter(lock, &alpha.order, SPIN, deadline))
+    struct outer_latch_alpha alpha = {load_relaxed(&lock->mode), {0}, 0, 0, NULL};
+    if (!mcs_fast(lock) && !cna_enter(lock, &alpha.order, &alpha.node, SPIN, deadline))
         return false;
     struct spinner spinner = {0, 0};
     bool acquired;
@@ -111,7 +112,7 @@ outer_latch_wait(struct lock *lock, const struct outer_latch *kind,
         if (!acquired && kind->spin)
             kind->spin(lock, &alpha);
     } while (!acquired && spinner_spin(&spinner, deadline));
-    cna_leave(lock, &alpha.order, kind->pick);
+    mcs_leave_by(lock, alpha.node, false, kind->policy, &alpha.order);
     if (acquired && kind->bypasses)
         outer_latch_begin(lock, kind, &alpha);
     return acquired;

@@ -19,7 +19,7 @@
  * I2. Only the shuffler changes links, and only those of waiters that have a successor;
  *     the last waiter stays last, and arrivals link themselves behind it.
  * I3. Waiters that were not moved are in order of arrival. Each move is counted (cna.h,
- *     order): a waiter is overtaken in the queue at most HANDOVER_LIMIT times, then all
+ *     order): a waiter is overtaken in the queue at most CNA_LIMIT times, then all
  *     waiters are served in their order in the queue.
  *
  * Timed lock: as in fissile.h.
@@ -39,15 +39,18 @@ static inline uint32_t shfl_pick(struct mcs *mcs, struct atomic_u32 *order,
     return next;
 }
 
+static const struct mcs_policy shfl_policy = {shfl_pick, cna_refill, cna_pass};
+
 /* Examines one more waiter; returns false if there was none. `seen` is the last waiter
  * that was examined, `local` the last of the waiters at the front that are of the
  * shuffler's node. */
 static inline bool shfl_examine(struct lock *lock, struct outer_latch_alpha *alpha)
 {
     struct mcs *mcs = mcs_of(lock);
-    if (load_relaxed(&alpha->order) >> CNA_ID_BITS >= HANDOVER_LIMIT)
+    if (load_relaxed(&alpha->order) >> CNA_ID_BITS >= CNA_LIMIT)
         return false;
-    struct atomic_u32 *link = alpha->seen ? &waiter_at(alpha->seen)->next : &mcs->next;
+    struct atomic_u32 *own = mcs_holder_of(mcs, alpha->node).next;
+    struct atomic_u32 *link = alpha->seen ? &waiter_at(alpha->seen)->next : own;
     uint32_t at = load_acquire(link), after;
     if (!at)
         return false;
@@ -60,7 +63,7 @@ static inline bool shfl_examine(struct lock *lock, struct outer_latch_alpha *alp
         if (!(after = load_acquire(&waiter->next)))
             return false;
         struct atomic_u32 *front =
-            alpha->local ? &waiter_at(alpha->local)->next : &mcs->next;
+            alpha->local ? &waiter_at(alpha->local)->next : own;
         store_relaxed(link, after);
         store_relaxed(&waiter->next, load_relaxed(front));
         store_relaxed(front, at);
@@ -88,7 +91,7 @@ static inline bool shfl_trylock(struct lock *lock)
 static __attribute__((noinline, unused)) bool shfl_wait(struct lock *lock,
                                                         const struct deadline *deadline)
 {
-    static const struct outer_latch kind = {0, shfl_pick, shfl_spin};
+    static const struct outer_latch kind = {0, &shfl_policy, shfl_spin};
     return outer_latch_wait(lock, &kind, deadline);
 }
 

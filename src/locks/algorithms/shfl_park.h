@@ -49,8 +49,9 @@ static __attribute__((noinline, unused)) bool
 shfl_park_wait(struct lock *lock, const struct deadline *deadline)
 {
     fork_repair_if_due(lock, malthusian_forget);
-    struct outer_latch_alpha alpha = {0, {0}, 0, 0};
-    if (!mcs_fast(lock) && !cna_enter(lock, &alpha.order, SPIN_THEN_PARK, deadline))
+    struct outer_latch_alpha alpha = {0, {0}, 0, 0, NULL};
+    if (!mcs_fast(lock) &&
+        !cna_enter(lock, &alpha.order, &alpha.node, SPIN_THEN_PARK, deadline))
         return false;
     for (int i = 0; i < HANDOVER_LIMIT && shfl_examine(lock, &alpha); i++)
         continue;
@@ -58,7 +59,7 @@ shfl_park_wait(struct lock *lock, const struct deadline *deadline)
     bool acquired = malthusian_spin(word) ||
                     barging_wait(word, SPIN_THEN_PARK, 0,
                                  malthusian_patience(SPIN_THEN_PARK), deadline);
-    cna_leave(lock, &alpha.order, shfl_pick); /* the next waiter becomes the shuffler */
+    mcs_leave_by(lock, alpha.node, false, &shfl_policy, &alpha.order); /* the next waiter becomes the shuffler */
     return acquired;
 }
 

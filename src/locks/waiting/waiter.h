@@ -57,12 +57,13 @@ struct waiter {
                                * users */
     uint32_t epoch; /* of its waits on condition variables, shifted left by 8 */
 
+    struct atomic_u32 more[8]; /* for the algorithm, in the line of the cell; undefined
+                                * when taken */
+
     /* While waiting on a condition variable; guarded by its bucket. */
     struct waiter *condition_next, *condition_previous;
     const void *condition; /* address; NULL once unlinked */
     struct lock *lock;
-
-    struct atomic_u32 more[8]; /* for the algorithm; undefined when taken */
 
     /* While its thread holds a lock through it (held_nodes.h); set by that thread. */
     struct atomic_u64 holds;  /* address of the lock; 0 in a waiter that holds none */
