@@ -148,8 +148,8 @@ static inline void cna_pass(const struct atomic_u32 *order, struct waiter *head)
 }
 
 /* Waits in the queue, behind an outer latch or word (outer_latch.h). Returns false if
- * the deadline has passed; otherwise `*node` is the caller's node, or NULL, and `*order`
- * its order. */
+ * the deadline has passed; otherwise `*node` is the caller's node, or NULL, and
+ * `*order` its order. */
 static inline bool cna_enter(struct lock *lock, struct atomic_u32 *order,
                              struct waiter **node, enum waiting waiting,
                              const struct deadline *deadline)

@@ -22,7 +22,8 @@
 
 /* Threads of the parent may be queued. Threads that arrived meanwhile have taken the
  * lock's line away; a plain load would fetch it a second time. */
-#define DEFAULT_BEFORE_RELEASE(prefix) DEFAULT_BEFORE_RELEASE_BY(prefix, prefix##_forget)
+#define DEFAULT_BEFORE_RELEASE(prefix)                                                 \
+    DEFAULT_BEFORE_RELEASE_BY(prefix, prefix##_forget)
 #define DEFAULT_BEFORE_RELEASE_BY(prefix, forget)                                      \
     static inline void prefix##_before_release(struct lock *lock)                      \
     {                                                                                  \

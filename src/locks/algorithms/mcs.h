@@ -34,7 +34,7 @@
 #define HASP_LOCKS_ALGORITHMS_MCS_H
 
 #include "locks/algorithms/lock_defaults.h"
-#include "locks/algorithms/mcs_queue.h"
+#include "locks/algorithms/mcs_nodeless.h"
 #include "locks/memory/shown_word.h"
 #include "locks/waiting/held_nodes.h"
 

@@ -127,7 +127,7 @@ static inline void mcs_begin(struct lock *lock)
  * state. */
 struct mcs_policy {
     uint32_t (*pick)(struct mcs *, struct atomic_u32 *order, uint32_t next);
-    /* Called when no waiter is linked: returns the first waiter of a second queue, which
+    /* Called if no waiter is linked: returns the first waiter of a second queue, which
      * has become the main one, or 0. */
     uint32_t (*refill)(struct mcs *, struct mcs_holder, struct atomic_u32 *order);
     void (*pass)(const struct atomic_u32 *order, struct waiter *head);
@@ -215,48 +215,6 @@ static __attribute__((noinline, unused)) bool mcs_enter(struct lock *lock,
         return false;
     *node = self;
     return true;
-}
-
-/* Takes the node of `head`, which has the lock, out of the queue: the holder's link is
- * in the lock from now on. */
-static inline void mcs_settle(struct mcs *mcs, struct waiter *head)
-{
-    mcs_unlink(mcs, mcs_holder_of(mcs, NULL), head);
-    waiter_give(head);
-}
-
-/* The lock whose holder never has a node, for locks that do not remember it. */
-
-static inline bool mcs_trylock(struct lock *lock, enum waiting waiting)
-{
-    (void)waiting;
-    return mcs_try(lock);
-}
-
-static inline bool mcs_timedlock(struct lock *lock, enum waiting waiting,
-                                 const struct deadline *deadline)
-{
-    if (mcs_fast(lock))
-        return true;
-    fork_repair_if_due(lock, mcs_forget);
-    struct waiter *node;
-    if (!mcs_enter(lock, waiting, deadline, &node))
-        return false;
-    if (node)
-        mcs_settle(mcs_of(lock), node);
-    return true;
-}
-
-static inline void mcs_unlock(struct lock *lock, enum waiting waiting)
-{
-    (void)waiting;
-    if (unlikely(!release_if(&mcs_of(lock)->tail, TAIL_HELD, 0)))
-        mcs_leave(lock, NULL, false);
-}
-
-static inline void mcs_destroy(struct lock *lock)
-{
-    (void)lock;
 }
 
 #endif

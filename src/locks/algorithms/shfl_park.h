@@ -59,7 +59,8 @@ shfl_park_wait(struct lock *lock, const struct deadline *deadline)
     bool acquired = malthusian_spin(word) ||
                     barging_wait(word, SPIN_THEN_PARK, 0,
                                  malthusian_patience(SPIN_THEN_PARK), deadline);
-    mcs_leave_by(lock, alpha.node, false, &shfl_policy, &alpha.order); /* the next waiter becomes the shuffler */
+    /* The next waiter becomes the shuffler. */
+    mcs_leave_by(lock, alpha.node, false, &shfl_policy, &alpha.order);
     return acquired;
 }
 
