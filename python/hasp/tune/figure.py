@@ -52,6 +52,14 @@ def draw(answer: Answer, path: Path) -> None:
             figure.savefig(file, dpi=150, metadata=metadata(path))
 
 
+def _short(mark: float) -> str:
+    """A tick's label, such as 300 k: neighbours must not overlap."""
+    for factor, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if mark >= factor:
+            return f"{mark / factor:g}{unit}"
+    return f"{mark:g}"
+
+
 def _panel(axes: Axes, answer: Answer, rows: list[Row], measure: Measure) -> None:
     """A bar for the median of each row, and a dot for each run."""
     medians = [row.medians.get(measure.name) for row in rows]
@@ -62,7 +70,7 @@ def _panel(axes: Axes, answer: Answer, rows: list[Row], measure: Measure) -> Non
         low, high = min(positive) / 1.5, max(positive) * 1.6
         axes.set_xscale("log")
         marks = ticks(low, high)
-        axes.set_xticks(marks, [f"{mark:g}" for mark in marks])
+        axes.set_xticks(marks, [_short(mark) for mark in marks])
         axes.minorticks_off()
     else:
         low, high = 0.0, max(positive) * 1.12
