@@ -32,6 +32,10 @@ def test_a_lock_that_keeps_threads_idle_on_purpose_is_no_bottleneck() -> None:
     assert any("is a gate: main() keeps" in line for line in found.evidence)
 
 
+def test_a_gate_that_opens_every_two_seconds_is_a_gate() -> None:
+    assert diagnose(gate(waits=5)).lead.id == "not-locks"
+
+
 def test_a_hold_that_was_not_recorded_is_taken_from_the_samples() -> None:
     found = diagnose(gate(waits=900))
     assert found.lead.id == "blocking-section"

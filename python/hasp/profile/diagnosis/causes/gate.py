@@ -12,6 +12,7 @@ from hasp.profile.diagnosis.causes.limits import PART
 from hasp.profile.model.profile import Profile, Site
 
 RARE = 1.0  # waits per second of each waiting thread
+LONG = 1e9  # ns
 WHOLE = 0.75  # of the run, in one wait
 
 
@@ -19,14 +20,16 @@ def is_gate(site: Site, profile: Profile) -> bool:
     """Return true if threads wait rarely, and each time for much of the run.
 
     Several recorded holds may add up to a long wait. If the holder sleeps for longer
-    than all of them, it was a single one, and a part of the run suffices.
+    than all of them, it was a single one, and a part of the run suffices, or a second.
     """
     use = site.total
     seconds = profile.duration_ns / 1e9
     if use is None or not 0 < use.contended < RARE * seconds * max(waiting(site), 1):
         return False
-    least = PART if pending.asleep_ns(site, profile) else WHOLE
-    return (use.wait.mean_ns or 0.0) >= least * profile.duration_ns
+    least = WHOLE * profile.duration_ns
+    if pending.asleep_ns(site, profile):
+        least = min(PART * profile.duration_ns, LONG)
+    return (use.wait.mean_ns or 0.0) >= least
 
 
 def waiting(site: Site) -> int:

@@ -51,7 +51,7 @@ def detect(one: SiteFacts) -> Cause | None:
     if len(one.site.locks) > 1:  # a structure that is split already
         advice = (
             "Use more locks (shards), or an atomic variable",
-            "Use more locks, or an atomic",
+            "Use more locks (shards)",
         )
     return Cause(
         "tiny-section",

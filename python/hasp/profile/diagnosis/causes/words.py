@@ -57,7 +57,9 @@ def call(function: str) -> str:
 
 def frames(stack: Stack) -> str:
     """Return the innermost functions, without repetitions: `write < put < main`."""
-    named = (plain(frame) for frame in stack if frame.function)
+    own = [depth for depth, frame in enumerate(stack) if not is_library(frame)]
+    called = stack[: own[-1] + 1] if own else stack  # without the runtime's start
+    named = (plain(frame) for frame in called if frame.function)
     return " < ".join([name for name, _ in groupby(named)][:FRAMES])
 
 
