@@ -70,7 +70,7 @@ def arguments() -> argparse.Namespace:
     add("--threads", type=counts_argument, metavar="LIST", help="1, 12, 24, all CPUs")
     add("--lock-counts", type=counts_argument, default=list(LOCK_COUNTS), metavar="N,N")
     add("--seeds", type=counts_argument, default=[1], metavar="LIST")
-    add("--duration-us", type=int, default=4000, metavar="N", help="simulated")
+    add("--duration-us", type=int, default=1000, metavar="N", help="simulated")
     add("--jobs", type=int, metavar="N")
     add("--json", type=Path, metavar="FILE")
     return parser.parse_args()
