@@ -77,14 +77,18 @@ static inline bool futex_sleep(struct lock *lock, const struct deadline *deadlin
 }
 
 /* Tries to acquire the lock for `most` spins, at least one, and returns whether it did;
- * adds the spins used to *spins. */
+ * adds the spins used to *spins. If it saw sleepers, it takes the lock as one of them
+ * would, so that its release wakes one: they would starve beside a spinning thread. */
 static inline bool futex_spin(struct lock *lock, uint32_t most, uint32_t *spins)
 {
     uint32_t left = most, pause = BACKOFF_LEAST;
+    uint32_t taken = 1;
     bool acquired;
     do {
         pause_before_attempt(&pause, &left);
-        acquired = load_relaxed(&lock->word) == 0 && futex_fast(lock);
+        uint32_t seen = load_relaxed(&lock->word);
+        taken = seen ? seen : taken;
+        acquired = seen == 0 && acquire_if(&lock->word, 0, taken);
     } while (!acquired && left);
     *spins += most - left;
     return acquired;
