@@ -31,14 +31,15 @@ fault each, or none. Each program has several locks and background work, and ran
 2, 4 and 8 threads on two CPUs, for a second.
 
 - *tuning*: {tuning} servers that the verdict's rules were fitted to. It includes those
-  that were set aside in an earlier round: their results became known.
+  that were set aside in an earlier round: their results became known. Their traces were
+  recorded once, and judged by the last rules.
 - *set-aside*: {aside} servers that were written by somebody who did not know the rules.
   They were run once, after the last change of a rule.
 - *real*: {real} programs of Debian ([truth and its
   origin](../tests/programs/servers/real/truth.toml)).
 
-Up to three runs were made while the confidence was low, because other programs used the
-CPUs; it remained low in {low} of {after} verdicts.
+No other program ran meanwhile. A run whose verdict had a low confidence was repeated, at
+most twice; the confidence remained low in {low} of {after} verdicts.
 
 - **lock**: the verdict names the mutex at fault, or none if no mutex is at fault.
 - **cause**: it names the fault, one of {causes} causes, or states that there is none.

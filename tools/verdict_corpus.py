@@ -74,8 +74,11 @@ class Options:
 
     @property
     def jobs(self) -> list[tuple[Program | RealProgram, int]]:
-        """Return each program with each number of threads that it runs with."""
-        return [
+        """Return each program with each number of threads that it runs with.
+
+        All programs come with the first number, then all with the next one.
+        """
+        found = [
             (program, threads)
             for program in self.chosen
             for threads in (
@@ -84,6 +87,8 @@ class Options:
                 else self.threads
             )
         ]
+        order = {threads: at for at, threads in enumerate(self.threads)}
+        return sorted(found, key=lambda job: order.get(job[1], len(order)))
 
     def command(self, program: Program | RealProgram, threads: int) -> list[str]:
         """Return the command to profile; nothing if it cannot run here."""
