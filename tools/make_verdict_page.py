@@ -38,8 +38,8 @@ fault each, or none. Each program has several locks and background work, and ran
 - *real*: {real} programs of Debian ([truth and its
   origin](../tests/programs/servers/real/truth.toml)).
 
-No other program ran meanwhile. A run whose verdict had a low confidence was repeated, at
-most twice; the confidence remained low in {low} of {after} verdicts.
+No other program ran meanwhile. A run whose verdict had a low confidence was repeated,
+at most twice; the confidence remained low in {low} of {after} verdicts.
 
 - **lock**: the verdict names the mutex at fault, or none if no mutex is at fault.
 - **cause**: it names the fault, one of {causes} causes, or states that there is none.
