@@ -178,6 +178,14 @@ def gains_table(data: dict[str, Any]) -> Iterator[str]:
     yield ""
 
 
+def missing(found: int) -> Iterator[str]:
+    """Yield a sentence about the runs that are not in the data, if there are any."""
+    wanted = len(programs()) * len(THREADS)
+    wanted += sum(len(program.threads) for program in real_programs())
+    if found < wanted:
+        yield f"{wanted - found} of {wanted} runs are missing, which are - below.\n"
+
+
 def page(data: dict[str, Any]) -> str:
     """Return the whole page."""
     causes = sorted({one.cause for one in programs()} - set(HEALTHY))
@@ -193,7 +201,7 @@ def page(data: dict[str, Any]) -> str:
         low=low,
         after=len(after),
     )
-    parts = [head]
+    parts = [head, *missing(len(after))]
     parts += summary(data)
     for half in FOLDERS:
         parts += by_program(data, half)
