@@ -143,6 +143,24 @@ static inline enum acquisition clh_keep(struct lock *lock, struct waiter *self,
     return ACQUIRED_BY_NODE;
 }
 
+/* The predecessor's waiter, which a holder has taken over; it gives it back only after
+ * its own release, because that takes an atomic operation. NULL if there is none. */
+static inline struct waiter **clh_taken_over(struct waiter *self)
+{
+    return &self->condition_next; /* not used while its thread holds */
+}
+
+/* The waiter will go to the caller's own shard of the pool, in exchange for the
+ * caller's waiter, which the successor takes over: a transfer of that shard's line
+ * less. */
+static inline void clh_take_over(struct waiter *self, struct waiter *other)
+{
+    uint32_t home = self->link.home;
+    self->link.home = other->link.home;
+    other->link.home = home;
+    *clh_taken_over(self) = other;
+}
+
 static inline enum acquisition clh_wait_behind(struct lock *lock, struct waiter *self,
                                                uint32_t before, enum waiting waiting,
                                                const struct deadline *deadline)
@@ -155,9 +173,11 @@ static inline enum acquisition clh_wait_behind(struct lock *lock, struct waiter 
         if (state == WAITER_WAITING)
             break;
         before = load_relaxed(&other->previous);
-        waiter_give(other);
-        if (state != WAITER_LEFT)
+        if (state != WAITER_LEFT) {
+            clh_take_over(self, other);
             return clh_keep(lock, self, waiting, state == WAITER_HANDED_OVER);
+        }
+        waiter_give(other);
     }
     if (may_park(waiting) && !other)
         store_relaxed(&self->previous, before);
@@ -190,6 +210,7 @@ static inline struct waiter *clh_waiter(struct lock *lock)
     struct waiter *self = waiter_take();
     self->generation = fork_generation();
     self->shows_owner = shown_word_needs_owner(lock);
+    *clh_taken_over(self) = NULL;
     return self;
 }
 
@@ -228,18 +249,21 @@ static inline enum acquisition clh_trylock(struct lock *lock, enum waiting waiti
 static inline void clh_leave_holding(struct lock *lock, enum waiting waiting,
                                      struct waiter *node)
 {
+    struct waiter *other = *clh_taken_over(node);
     prefetch_for_write(&node->cell);
     if (likely(load_relaxed(&node->next))) {
         grant_as(&node->cell, WAITER_HANDED_OVER, may_park(waiting));
-        return;
+    } else {
+        struct clh *clh = clh_of(lock);
+        shown_word_clear(lock);
+        store_relaxed(&clh->node, 0); /* before the release */
+        if (release_if(&clh->tail, clh_name(node->link.id), clh_number(clh)))
+            waiter_give(node);
+        else
+            grant(&node->cell, may_park(waiting));
     }
-    struct clh *clh = clh_of(lock);
-    shown_word_clear(lock);
-    store_relaxed(&clh->node, 0); /* before the release */
-    if (release_if(&clh->tail, clh_name(node->link.id), clh_number(clh)))
-        waiter_give(node);
-    else
-        grant(&node->cell, may_park(waiting));
+    if (other)
+        waiter_give(other);
 }
 
 static __attribute__((noinline, unused)) void clh_hand_over(struct lock *lock,
