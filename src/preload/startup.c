@@ -59,7 +59,7 @@ static unsigned chosen_lock(void)
 /* Runs in the child of every fork and _Fork, before any other fork handler. */
 static void forked(void)
 {
-    thread_id_cached = 0;
+    thread_id_forget();
     fork_in_child();
 }
 

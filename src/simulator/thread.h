@@ -73,6 +73,8 @@ struct thread {
     uint64_t started;         /* time */
     uint64_t pausing, parked; /* cycles */
 
+    bool expects_wait; /* it had to wait for the last lock on a slow path */
+
     bool in_transaction;
     bool doomed;          /* continues where its transaction began */
     uint32_t doom_status; /* why */

@@ -155,6 +155,17 @@ uint32_t simulated_thread(void)
     return running ? running->index + 1u : THREADS_MAX + 1u;
 }
 
+uint32_t simulated_thread_if_known(void)
+{
+    return running && running->expects_wait ? 0 : simulated_thread();
+}
+
+void simulated_expect_wait(bool waits)
+{
+    if (running)
+        running->expects_wait = waits;
+}
+
 /* Each on lines of its own, as thread-local memory is; the last for calls outside
  * workers. */
 static struct {

@@ -25,7 +25,8 @@ static uint32_t load(const struct atomic_u32 *cell, bool acquire);
 
 #include "platform/native/fork.h"
 
-static struct fork_page page = {.unforked = {1}}; /* detected by another thread */
+/* Detected by another thread. */
+static struct fork_page page = {.unforked = {UNFORKED_SINCE}};
 struct fork_page *fork_page = &page;
 struct atomic_u32 fork_generation_number = {NEW_GENERATION};
 

@@ -30,9 +30,10 @@
  *     pairs with the loads in hapax_fast and hapax_wait), and exactly one thread has it
  *     as its predecessor. Storing the holder's value in the lock is Hasp's own: any
  *     thread may release.
- * I3. A slot only indicates that depart should be read. A release that finds no waiter
- *     leaves the slot alone, and another one with the same hash may hide its store; so
- *     waiters also read depart from time to time.
+ * I3. A change of a slot only indicates that depart should be read. In a lock in which
+ *     a thread has waited, every release stores to its slot, whether or not it finds a
+ *     waiter, because one may just be arriving. The first waiter of a lock can be
+ *     missed, so waiters also read depart after a long time.
  *
  * Timed lock: Hasp's own. The last arrival takes its value back: it exchanges arrive
  * from its own value to its predecessor's. Any other waiter leaves a token for its
@@ -50,6 +51,7 @@
 #include "locks/algorithms/hapax_tokens.h"
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/memory/fork_repair.h"
+#include "locks/memory/handed_body.h"
 
 enum {
     HAPAX_HELD = 1,
@@ -58,8 +60,8 @@ enum {
     HAPAX_SHARD_SHIFT = 16,
     HAPAX_SHARDS = 64,
     HAPAX_COUNT_SHIFT = 22,
-    HAPAX_SLOTS = 64,                           /* in the array, for each shard */
-    HAPAX_PATIENCE = CLOCK_SPINS * CLOCK_SPINS, /* spins between reads of depart */
+    HAPAX_SLOTS = 64, /* in the array, for each shard */
+    HAPAX_LIMITS = CLOCK_SPINS, /* spin limits between two reads of depart */
 };
 
 struct hapax {
@@ -68,7 +70,7 @@ struct hapax {
 
 struct hapax_counter {
     struct atomic_u64 drawn;
-} __attribute__((aligned(64)));
+} __attribute__((aligned(CACHE_LINE)));
 
 static struct hapax_counter hapax_counters[HAPAX_SHARDS];
 static struct atomic_u64 hapax_array[HAPAX_SHARDS][HAPAX_SLOTS]
@@ -123,7 +125,11 @@ static inline void hapax_forget(struct lock *lock, bool held)
         store_relaxed(&own->depart, last);
 }
 
-DEFAULT_BEFORE_RELEASE(hapax)
+static inline void hapax_before_release(struct lock *lock)
+{
+    prefetch_for_write(&lock->generation);
+    fork_repair_in_child(lock, hapax_forget);
+}
 
 /* Acquires the lock if `depart` (acquired by the caller) was the last arrival. */
 static inline bool hapax_enter(struct lock *lock, uint64_t depart, uint64_t mine)
@@ -150,7 +156,10 @@ static __attribute__((noinline, unused)) bool hapax_retry(struct lock *lock,
 static inline __attribute__((always_inline)) bool hapax_take(struct lock *lock,
                                                              bool may_draw)
 {
+    prefetch_for_write(&hapax_of(lock)->arrive);
     uint64_t depart = load_acquire(&hapax_of(lock)->depart);
+    if (depart & HAPAX_HELD)
+        return false;
     if (likely(!hapax_used_up(depart)))
         return hapax_enter(lock, depart, (depart + HAPAX_STEP) | HAPAX_FAST);
     return may_draw && hapax_retry(lock, depart);
@@ -188,30 +197,72 @@ hapax_leave(struct lock *lock, uint64_t mine, uint64_t before)
     } while (hapax_take_token(lock, mine, &before));
 }
 
+/* Watches the slot of a predecessor that showed `seen`. Returns false if the deadline
+ * has passed. */
+static inline bool hapax_watch(struct atomic_u64 *slot, uint64_t seen,
+                               struct spinner *spinner, const struct deadline *deadline)
+{
+    uint32_t patience = HAPAX_LIMITS * spin_limit();
+    if (!spinner_spin_many(spinner, 2, deadline)) /* from here on, only the slot */
+        return false;
+    while (patience && load_relaxed(slot) == seen)
+        if (!spinner_spin_within(spinner, &patience, deadline))
+            return false;
+    return true;
+}
+
+/* Waits as the successor of `before`; returns false if the deadline has passed. */
+static inline __attribute__((always_inline)) bool
+hapax_follow(struct lock *lock, uint64_t mine, uint64_t before,
+             const struct deadline *deadline)
+{
+    struct hapax *own = hapax_of(lock);
+    struct spinner spinner = {0, 0};
+    while (true) {
+        struct atomic_u64 *slot = hapax_slot(before);
+        uint64_t seen = load_acquire(slot); /* before the reads that it announces */
+        if (load_acquire(&own->depart) == before)
+            break;
+        if (hapax_take_token(lock, before, &before))
+            continue;
+        if (!hapax_watch(slot, seen, &spinner, deadline)) {
+            hapax_leave(lock, mine, before);
+            return false;
+        }
+        prefetch_for_write(&own->depart);
+    }
+    store_relaxed(&own->depart, mine | HAPAX_HELD);
+    return true;
+}
+
 static __attribute__((noinline, unused)) bool
 hapax_wait(struct lock *lock, const struct deadline *deadline)
 {
     fork_repair_if_due(lock, hapax_forget);
-    struct hapax *own = hapax_of(lock);
-    struct spinner spinner = {0, 0};
     uint64_t mine = hapax_draw();
-    uint64_t before = exchange_relaxed(&own->arrive, mine);
-    do {
-        struct atomic_u64 *slot = hapax_slot(before);
-        uint64_t seen = load_acquire(slot); /* before the reads that it announces */
-        if (load_acquire(&own->depart) == before) {
-            store_relaxed(&own->depart, mine | HAPAX_HELD);
-            return true;
-        }
-        if (hapax_take_token(lock, before, &before))
-            continue;
-        uint32_t patience = HAPAX_PATIENCE;
-        while (patience && load_relaxed(slot) == seen)
-            if (!spinner_spin_within(&spinner, &patience, deadline)) {
-                hapax_leave(lock, mine, before);
-                return false;
-            }
-    } while (true);
+    /* Release: a holder that sees the value sees that its owner may give up. */
+    uint64_t before = exchange_release(&hapax_of(lock)->arrive, mine);
+    return hapax_follow(lock, mine, before, deadline);
+}
+
+/* Arrives without another attempt, and outside a forked child before it records the
+ * generation. */
+static __attribute__((noinline, unused)) void hapax_queue(struct lock *lock)
+{
+    bool unforked = !is_forked_child();
+    if (!unforked)
+        fork_repair_if_due(lock, hapax_forget);
+    struct hapax *own = hapax_of(lock);
+    uint64_t mine = hapax_draw(), before = exchange_release(&own->arrive, mine);
+    bool waits = load_acquire(&own->depart) != before;
+    expect_wait(waits);
+    if (!waits) {
+        store_relaxed(&own->depart, mine | HAPAX_HELD);
+        return;
+    }
+    if (unforked)
+        fork_repair_after_queueing(lock);
+    hapax_follow(lock, mine, before, NULL);
 }
 
 static inline bool hapax_timedlock(struct lock *lock, const struct deadline *deadline)
@@ -224,14 +275,17 @@ static inline void hapax_lock(struct lock *lock)
     hapax_timedlock(lock, NULL);
 }
 
-static inline void hapax_unlock(struct lock *lock)
+/* Releases the lock and its body. */
+static inline void hapax_release(struct lock *lock)
 {
     struct hapax *own = hapax_of(lock);
+    uint64_t arrive = load_acquire(&own->arrive); /* sees how its owner waits */
     uint64_t mine = load_relaxed(&own->depart) & ~(uint64_t)HAPAX_HELD;
-    bool queued = load_relaxed(&own->arrive) != mine;
+    bool waited = load_relaxed(&lock->generation) != 0;
+    handed_body_release(lock, arrive != mine);
     store_release(&own->depart, mine);
     release_window();
-    if (unlikely(queued))
+    if (unlikely(waited))
         hapax_call(mine);
 }
 

@@ -160,7 +160,7 @@ static inline bool slots_spin(struct lock *lock, uint32_t number, struct slots s
     {                                                                                  \
         return slots_spin(lock, number, prefix##_slots, spinner, deadline);            \
     }                                                                                  \
-    DEFINE_TICKET_LOCK(prefix, prefix##_served, 1)                                     \
+    DEFINE_TICKET_LOCK(prefix, prefix##_served, 1, true)                               \
     static inline void prefix##_destroy(struct lock *lock)                             \
     {                                                                                  \
         tickets_destroy(lock);                                                         \

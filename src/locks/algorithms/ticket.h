@@ -47,7 +47,7 @@ static inline bool ticket_spin(struct lock *lock, uint32_t number,
     return spinner_spin(spinner, deadline);
 }
 
-DEFINE_TICKET_LOCK(ticket, tickets_served, CLOCK_SPINS)
+DEFINE_TICKET_LOCK(ticket, tickets_served, CLOCK_SPINS, false)
 
 static inline void ticket_destroy(struct lock *lock)
 {

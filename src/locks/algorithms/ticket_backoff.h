@@ -41,7 +41,7 @@ static inline bool ticket_backoff_spin(struct lock *lock, uint32_t number,
     return spinner_spin_many(spinner, spins, deadline);
 }
 
-DEFINE_TICKET_LOCK(ticket_backoff, tickets_served, 1)
+DEFINE_TICKET_LOCK(ticket_backoff, tickets_served, 1, true)
 
 static inline void ticket_backoff_destroy(struct lock *lock)
 {

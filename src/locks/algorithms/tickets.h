@@ -16,6 +16,7 @@
 #define HASP_LOCKS_ALGORITHMS_TICKETS_H
 
 #include "locks/memory/fork_repair.h"
+#include "locks/memory/handed_body.h"
 #include "locks/waiting/policies.h"
 
 /* Approximate number of tokens on a lock's list beyond which a timed waiter does not
@@ -151,8 +152,8 @@ tickets_fast(struct lock *lock, const struct ticket_kind *kind)
     prefetch_for_write(&tickets->next);
     /* Reads `serving`, not `next`: a load of `next` would wait for its last
      * exchange. */
-    uint32_t serving = load_relaxed(&tickets->serving);
-    return kind->served(lock, serving) &&
+    uint32_t serving = load_acquire(&tickets->serving);
+    return (kind->served == tickets_served || kind->served(lock, serving)) &&
            acquire_if(&tickets->next, serving, serving + 1);
 }
 
@@ -190,11 +191,14 @@ tickets_enter(struct lock *lock, const struct ticket_kind *kind,
     return false;
 }
 
+/* at_once: a thread may draw its number first and record the generation afterwards. */
 static inline __attribute__((always_inline)) bool
-tickets_wait(struct lock *lock, const struct ticket_kind *kind,
+tickets_wait(struct lock *lock, const struct ticket_kind *kind, bool at_once,
              const struct deadline *deadline)
 {
-    fork_repair_if_due(lock, kind->forget);
+    bool unforked = at_once && !is_forked_child();
+    if (!unforked)
+        fork_repair_if_due(lock, kind->forget);
     struct tickets *tickets = tickets_of(lock);
     struct spinner spinner = {0, 0};
     if (deadline && unlikely(tokens_left(tickets) >= TOKENS_MOST)) {
@@ -203,19 +207,26 @@ tickets_wait(struct lock *lock, const struct ticket_kind *kind,
         if (deadline_passed(deadline))
             return false;
     }
-    uint32_t mine = fetch_add_relaxed(&tickets->next, 1), spins = 0;
-    while (!kind->served(lock, mine)) {
+    /* Release: a holder that sees the number sees that its owner may give up. */
+    uint32_t mine = fetch_add_release(&tickets->next, 1), spins = 0;
+    bool waits = !kind->served(lock, mine);
+    expect_wait(waits);
+    if (!waits)
+        return true;
+    if (unforked)
+        fork_repair_after_queueing(lock);
+    do {
         if (unlikely(load_relaxed(&tickets->left) != 0) && !load_relaxed(&lock->word) &&
             ++spins % kind->spins_per_check == 0) {
             retire_tokens(lock, kind);
             if (kind->served(lock, mine))
-                break;
+                return true;
         }
         if (!kind->spin(lock, mine, &spinner, deadline)) {
             tickets_leave(lock, mine, kind);
             return false;
         }
-    }
+    } while (!kind->served(lock, mine));
     return true;
 }
 
@@ -224,6 +235,17 @@ static inline bool tickets_queued(struct lock *lock)
 {
     struct tickets *tickets = tickets_of(lock);
     return load_relaxed(&tickets->next) - load_relaxed(&tickets->serving) > 1;
+}
+
+/* Releases the lock and its body. */
+static inline __attribute__((always_inline)) void
+tickets_release(struct lock *lock, const struct ticket_kind *kind)
+{
+    struct tickets *tickets = tickets_of(lock);
+    uint32_t next = load_acquire(&tickets->next); /* sees how its drawers wait */
+    uint32_t mine = load_relaxed(&tickets->serving);
+    handed_body_release(lock, next - mine > 1);
+    kind->serve(lock, mine + 1);
 }
 
 /* Gives the tokens back. No thread may use the lock any more. */
@@ -238,8 +260,10 @@ static inline void tickets_destroy(struct lock *lock)
     }
 }
 
-/* Defines the functions of the lock `prefix`, given prefix_serve and prefix_spin. */
-#define DEFINE_TICKET_LOCK(prefix, how_served, interval)                               \
+/* Defines the functions of the lock `prefix`, given prefix_serve and prefix_spin.
+ * few_watch: few waiters watch the line of the lock. Then a holder fetches it at once
+ * for writing; otherwise that would take it from all waiters once more. */
+#define DEFINE_TICKET_LOCK(prefix, how_served, interval, few_watch)                    \
     static inline void prefix##_forget(struct lock *lock, bool held);                  \
     static const struct ticket_kind prefix##_kind = {                                  \
         .served = how_served,                                                          \
@@ -254,7 +278,9 @@ static inline void tickets_destroy(struct lock *lock)
     }                                                                                  \
     static inline void prefix##_before_release(struct lock *lock)                      \
     {                                                                                  \
-        fork_repair_by_holder(lock, prefix##_forget);                                  \
+        if (few_watch)                                                                 \
+            prefetch_for_write(&lock->generation);                                     \
+        fork_repair_in_child(lock, prefix##_forget);                                   \
     }                                                                                  \
     static inline bool prefix##_fast(struct lock *lock)                                \
     {                                                                                  \
@@ -273,7 +299,11 @@ static inline void tickets_destroy(struct lock *lock)
     static __attribute__((noinline, unused)) bool prefix##_wait(                       \
         struct lock *lock, const struct deadline *deadline)                            \
     {                                                                                  \
-        return tickets_wait(lock, &prefix##_kind, deadline);                           \
+        return tickets_wait(lock, &prefix##_kind, false, deadline);                    \
+    }                                                                                  \
+    static __attribute__((noinline, unused)) void prefix##_queue(struct lock *lock)    \
+    {                                                                                  \
+        tickets_wait(lock, &prefix##_kind, true, NULL);                                \
     }                                                                                  \
     static inline bool prefix##_timedlock(struct lock *lock,                           \
                                           const struct deadline *deadline)             \
@@ -288,6 +318,10 @@ static inline void tickets_destroy(struct lock *lock)
     static inline void prefix##_unlock(struct lock *lock)                              \
     {                                                                                  \
         prefix##_serve(lock, load_relaxed(&tickets_of(lock)->serving) + 1);            \
+    }                                                                                  \
+    static inline void prefix##_release(struct lock *lock)                             \
+    {                                                                                  \
+        tickets_release(lock, &prefix##_kind);                                         \
     }
 
 #endif

@@ -16,8 +16,11 @@
  *     counter afterwards.
  * I3. There is no far waiter if a release finds no number drawn beyond the one that it
  *     serves, or no thread has ever waited (generation 0): then it leaves the array
- *     alone. A far waiter may arrive right after that check; it reads `serving` itself
- *     from time to time.
+ *     alone. A far waiter may arrive right after that check; it is then the next but
+ *     one, and watches `serving` itself for a while. All others are drawn long before
+ *     the release that concerns them. In case that a releaser was preempted between its
+ *     check and its store, a far waiter reads `serving` again after a time in which it
+ *     should have been served.
  *
  * Timed lock: as in ticket.h. A far waiter checks for tokens when it reads `serving`.
  */
@@ -59,6 +62,17 @@ static inline void twa_serve(struct lock *lock, uint32_t number)
         twa_call(lock, number + TWA_NEAR);
 }
 
+/* Returns how many spins a waiter with that many threads ahead watches its counter
+ * before it reads `serving` again: more than the threads ahead need. If threads have
+ * timed out, their tokens are only found by reading it. */
+static inline uint32_t twa_patience(struct lock *lock, uint32_t ahead)
+{
+    if (load_relaxed(&lock->mode))
+        return TWA_PATIENCE;
+    uint32_t most = UINT32_MAX / 2 / ahead, spins = spin_limit();
+    return ahead * (spins < most ? spins : most);
+}
+
 static inline bool twa_spin(struct lock *lock, uint32_t number, struct spinner *spinner,
                             const struct deadline *deadline)
 {
@@ -67,16 +81,26 @@ static inline bool twa_spin(struct lock *lock, uint32_t number, struct spinner *
         return spinner_spin(spinner, deadline);
     struct atomic_u32 *slot = twa_slot(lock, number);
     uint32_t seen = load_acquire(slot); /* before the read of `serving`: I2 */
-    uint32_t patience = TWA_PATIENCE;
-    if (number - load_relaxed(serving) <= TWA_NEAR)
+    uint32_t ahead = number - load_relaxed(serving);
+    if (ahead <= TWA_NEAR)
         return true;
+    if (ahead == TWA_NEAR + 1) { /* the release that concerns it may not see it: I3 */
+        for (uint32_t left = CLOCK_SPINS; left;)
+            if (!spinner_spin_within(spinner, &left, deadline))
+                return false;
+            else if (number - load_relaxed(serving) <= TWA_NEAR)
+                return true;
+    }
+    uint32_t patience = twa_patience(lock, ahead);
+    if (!spinner_spin_many(spinner, 2, deadline)) /* from here on, only the counter */
+        return false;
     while (patience && load_relaxed(slot) == seen)
         if (!spinner_spin_within(spinner, &patience, deadline))
             return false;
     return true;
 }
 
-DEFINE_TICKET_LOCK(twa, tickets_served, 1)
+DEFINE_TICKET_LOCK(twa, tickets_served, 1, true)
 
 static inline void twa_destroy(struct lock *lock)
 {

@@ -50,6 +50,7 @@ struct lock_descriptor {
     bool numa;
     bool light;             /* suits locks that are rarely contended */
     bool trylock_hardened;  /* a failing trylock does not write */
+    bool hands_word;        /* a handover may leave lock->word as it is */
     uint32_t bytes;         /* in the mutex, in addition to word and owner */
     uint32_t waiter_bytes;  /* for each waiting thread, from the pool */
     uint32_t outside_bytes; /* outside the mutex, from the first contention to

@@ -9,6 +9,7 @@
 
 #include "locks/algorithms/gcr.h"
 #include "locks/list/descriptor.h"
+#include "locks/memory/handed_body.h"
 #include "locks/waiting/held_nodes.h"
 #include "locks/waiting/slices.h"
 
@@ -18,8 +19,9 @@
 
 /* OWN_WORD: the algorithm keeps its state in the word. SHOWN_WORD: each acquisition
  * sets the word, each release clears it. KEPT_WORD: so do acquisitions without a node;
- * the word stands while nodes hand the lock over (held_nodes.h). */
-enum { OWN_WORD, SHOWN_WORD, KEPT_WORD };
+ * the word stands while nodes hand the lock over (held_nodes.h). HANDED_WORD: the word
+ * stands while a lock without nodes is handed to waiters (handed_body.h). */
+enum { OWN_WORD, SHOWN_WORD, KEPT_WORD, HANDED_WORD };
 
 /* The thread has acquired the lock without a node. Returns 0. */
 static inline __attribute__((always_inline)) int take_body(struct lock *lock, int word,
@@ -39,6 +41,19 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
         store_relaxed(&lock->owner, 0);
     else
         shown_word_clear(lock);
+}
+
+static inline enum acquisition acquired_by_waiting(struct lock *lock)
+{
+    return handed_body_came(lock) ? ACQUIRED_BY_HANDOVER : ACQUIRED;
+}
+
+/* Before a thread with a deadline may queue. */
+static inline __attribute__((always_inline)) void expect_leavers(struct lock *lock,
+                                                                 int word)
+{
+    if (word == HANDED_WORD)
+        handed_body_expect_leavers(lock);
 }
 
 #define DEFINE_ADOPT_NONE(name, prefix, word, ...)
@@ -75,6 +90,8 @@ static inline __attribute__((always_inline)) bool
 finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
             enum acquisition how)
 {
+    if (word != HANDED_WORD)
+        expect_wait(false);
     if (how == ACQUIRED)
         take_body(lock, word, current_thread());
     wait_end(token, how ? undo : NULL, lock);
@@ -88,12 +105,16 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
 #define TIMEDLOCK_SHOWN_WORD(prefix, ...) TIMEDLOCK_OWN_WORD(prefix, __VA_ARGS__)
 #define TIMEDLOCK_KEPT_WORD(prefix, ...)                                               \
     (prefix##_fast(lock) ? ACQUIRED : prefix##_acquire(__VA_ARGS__))
+#define TIMEDLOCK_HANDED_WORD(prefix, ...)                                             \
+    (prefix##_timedlock(__VA_ARGS__) ? acquired_by_waiting(lock) : NOT_ACQUIRED)
 #define LOCK_OWN_WORD(prefix, ...) (prefix##_lock(__VA_ARGS__), ACQUIRED)
 #define LOCK_SHOWN_WORD(prefix, ...) LOCK_OWN_WORD(prefix, __VA_ARGS__)
 #define LOCK_KEPT_WORD(prefix, ...)                                                    \
     (!current_thread_if_known() && prefix##_fast(lock)                                 \
          ? ACQUIRED                                                                    \
          : prefix##_acquire(__VA_ARGS__, NULL))
+#define LOCK_HANDED_WORD(prefix, ...)                                                  \
+    (prefix##_queue(__VA_ARGS__), acquired_by_waiting(lock))
 
 /* The fast path calls functions in tail position only, so it needs no stack frame. The
  * attribute inlines the rest even if a long list exhausts the compiler's budget. The
@@ -111,6 +132,15 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
     }
 #define DEFINE_UNLOCK_SHOWN_WORD(name, prefix, word, ...)                              \
     DEFINE_UNLOCK_OWN_WORD(name, prefix, word, __VA_ARGS__)
+
+/* prefix_release decides whether the word is cleared. */
+#define DEFINE_UNLOCK_HANDED_WORD(name, prefix, word, ...)                             \
+    static FAST int name##_unlock_entry(struct lock *lock)                             \
+    {                                                                                  \
+        prefix##_before_release(lock);                                                 \
+        prefix##_release(lock __VA_ARGS__);                                            \
+        return 0;                                                                      \
+    }
 
 /* The cache comes first: what the thread holds by a node is released without reading
  * the lock. */
@@ -174,6 +204,7 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
         if (deadline_passed(at))                                                       \
             return name##_trylock_entry(lock); /* leaves nothing in the queue */       \
         int token = wait_begin();                                                      \
+        expect_leavers(lock, word);                                                    \
         enum acquisition how = TIMEDLOCK_##word(prefix, lock __VA_ARGS__, at);         \
         return finish_lock(lock, word, token, name##_undo, how);                       \
     }                                                                                  \
@@ -233,6 +264,7 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
         if (deadline_passed(at))                                                       \
             return false;                                                              \
         int token = wait_begin();                                                      \
+        expect_leavers(lock, word);                                                    \
         struct gcr *gcr = gcr_of(lock, home);                                          \
         enum acquisition how = NOT_ACQUIRED;                                           \
         if (gcr_enter(gcr, at)) {                                                      \

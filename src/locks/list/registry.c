@@ -75,6 +75,7 @@ const struct lock_descriptor lock_list[] = {
      .numa = ((properties)&NUMA) != 0,                                                 \
      .light = ((properties)&LIGHT) != 0,                                               \
      .trylock_hardened = ((properties)&TRYLOCK_HARDENED) != 0,                         \
+     .hands_word = (word) == HANDED_WORD,                                              \
      space,                                                                            \
      .summary = words,                                                                 \
      .source = paper,                                                                  \

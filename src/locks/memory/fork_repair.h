@@ -19,8 +19,14 @@
  *     (waiting/held_nodes.h): a holder clears either only after it has waited for a
  *     repair in progress.
  * G3. A lock that had just been granted to a thread of the parent shows neither, and
- *     becomes free. If no thread of the parent is queued, a live holder may come and go
- *     meanwhile.
+ *     becomes free, unless it was handed over with its word (handed_body.h). If no
+ *     thread of the parent is queued, a live holder may come and go meanwhile.
+ *
+ * A lock in which a thread has never waited shows generation 0. In a process that is
+ * not a forked child, a thread may queue first and record the generation afterwards
+ * (fork_repair_after_queueing). So in a child, a lock that shows 0 may have a thread of
+ * the parent queued, too, and the holder must not rely on the 0: it calls
+ * fork_repair_in_child().
  *
  * The stores in forget() need no order of their own: a thread that reads more than the
  * word used by the fast path has read the generation (acquire) that the repair stored
@@ -39,7 +45,7 @@ fork_repair_claim(struct lock *lock, uint16_t seen, uint32_t now,
                   void (*forget)(struct lock *, bool held))
 {
     if (seen != FORK_REPAIR_RUNNING) {
-        bool ever = seen != 0;
+        bool ever = seen != 0 || now != 1;
         uint16_t claim = ever ? FORK_REPAIR_RUNNING : (uint16_t)now;
         if (compare_exchange_relaxed(&lock->generation, &seen, claim)) {
             if (ever) {
@@ -62,11 +68,28 @@ static inline void fork_repair_if_due(struct lock *lock,
         fork_repair_claim(lock, seen, now, forget);
 }
 
+/* Called by a thread that queued without fork_repair_if_due(), because the process is
+ * not a forked child. */
+static inline void fork_repair_after_queueing(struct lock *lock)
+{
+    uint16_t never = 0;
+    if (unlikely(load_relaxed(&lock->generation) == 0))
+        compare_exchange_relaxed(&lock->generation, &never, 1);
+}
+
 /* Called by the holder before any step of a release. */
 static inline void fork_repair_by_holder(struct lock *lock,
                                          void (*forget)(struct lock *, bool held))
 {
     if (unlikely(load_relaxed(&lock->generation) != 0))
+        fork_repair_if_due(lock, forget);
+}
+
+/* The same for locks whose threads may queue before they record the generation. */
+static inline void fork_repair_in_child(struct lock *lock,
+                                        void (*forget)(struct lock *, bool held))
+{
+    if (unlikely(is_forked_child()))
         fork_repair_if_due(lock, forget);
 }
 

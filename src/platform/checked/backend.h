@@ -110,12 +110,14 @@ enum { CLOCK_SPINS = 1, HANDOVER_LIMIT = 1, ARRAY_SLOTS = 2 };
 
 #define current_thread() checked_thread()
 #define current_thread_if_known() checked_thread()
+#define expect_wait(waits) ((void)(waits))
 #define single_threaded() false
 #define wait_begin() 0
 #define wait_is_asynchronous(token) ((void)(token), false)
 #define wait_end(token, undo, argument) ((void)(token), (void)(undo), (void)(argument))
 #define fork_generation() checked_fork_generation()
 #define held_nodes() checked_held_nodes()
+#define is_forked_child() (checked_fork_generation() != 1)
 
 #define cpu_count() 2u
 #define node_count() 2u

@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-static struct fork_page stand_in = {.unforked = {1}};
+static struct fork_page stand_in = {.unforked = {UNFORKED_EVER}};
 struct fork_page *fork_page = &stand_in;
 struct atomic_u32 fork_generation_number = {1};
 
@@ -20,7 +20,7 @@ void fork_watch(void)
         return;
     }
     struct fork_page *watched = page;
-    store_relaxed(&watched->unforked, 1);
+    store_relaxed(&watched->unforked, load_relaxed(&stand_in.unforked));
     fork_page = watched;
 }
 
@@ -30,8 +30,8 @@ void fork_detected(void)
     if (compare_exchange_acquire(&fork_page->detecting, &idle, 1)) {
         if (!load_relaxed(&fork_page->unforked)) {
             uint32_t next = load_relaxed(&fork_generation_number) + 1;
-            store_relaxed(&fork_generation_number, next > 0xfffe ? 1 : next);
-            store_release(&fork_page->unforked, 1);
+            store_relaxed(&fork_generation_number, next > 0xfffe ? 2 : next);
+            store_release(&fork_page->unforked, UNFORKED_SINCE);
         }
         store_release(&fork_page->detecting, 0);
     } else {

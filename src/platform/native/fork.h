@@ -9,7 +9,7 @@
  * (MADV_WIPEONFORK), which also detects _Fork, raw clone and forks inside libc. Points
  * to a static variable until fork_watch(), and where the kernel lacks the feature. */
 struct fork_page {
-    struct atomic_u32 unforked;
+    struct atomic_u32 unforked; /* 0 after a fork that was not detected yet */
     /* 1 while a thread starts a new generation: only one of the threads that notice the
      * fork may do so. On the page, so that a raw clone does not inherit a 1. */
     struct atomic_u32 detecting;
@@ -25,6 +25,13 @@ void fork_detected(void);
 /* Called by fork handlers in the child. Some systems do not wipe the page, even if they
  * report that they do (user-mode emulation). */
 void fork_in_child(void);
+
+enum { UNFORKED_EVER = 1, UNFORKED_SINCE = 2 }; /* values of `unforked` */
+
+static inline bool is_forked_child(void)
+{
+    return load_relaxed(&fork_page->unforked) != UNFORKED_EVER;
+}
 
 static inline uint32_t fork_generation(void)
 {

@@ -3,7 +3,7 @@
 
 #include <sys/syscall.h>
 
-__thread uint32_t thread_id_cached;
+__thread uint32_t thread_id_cached, thread_id_unless_waiting;
 
 uint32_t thread_id_learn(void)
 {

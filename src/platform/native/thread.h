@@ -13,17 +13,32 @@
 extern __thread uint32_t thread_id_cached
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* The same, or 0 while the thread expects to wait: one check on the fast path. */
+extern __thread uint32_t thread_id_unless_waiting
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 uint32_t thread_id_learn(void);
+
+/* Called in the child of a fork, where the cached id is the parent's. */
+static inline void thread_id_forget(void)
+{
+    thread_id_cached = thread_id_unless_waiting = 0;
+}
 
 static inline uint32_t current_thread_if_known(void)
 {
-    return thread_id_cached;
+    return thread_id_unless_waiting;
 }
 
 static inline uint32_t current_thread(void)
 {
     uint32_t id = thread_id_cached;
     return likely(id != 0) ? id : thread_id_learn();
+}
+
+static inline void expect_wait(bool waits)
+{
+    thread_id_unless_waiting = waits ? 0 : current_thread();
 }
 
 static inline int wait_begin(void)

@@ -97,13 +97,15 @@ enum { CLOCK_SPINS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
 #define yield_limit() (8 * simulated_spin_limit())
 
 #define current_thread() simulated_thread()
-#define current_thread_if_known() simulated_thread()
+#define current_thread_if_known() simulated_thread_if_known()
+#define expect_wait(waits) simulated_expect_wait(waits)
 #define single_threaded() false
 #define wait_begin() 0
 #define wait_is_asynchronous(token) ((void)(token), false)
 #define wait_end(token, undo, argument) ((void)(token), (void)(undo), (void)(argument))
 #define fork_generation() 1u
 #define held_nodes() simulated_held_nodes()
+#define is_forked_child() false
 
 #define cpu_count() simulated_cpus()
 #define node_count() simulated_nodes()

@@ -53,6 +53,8 @@ uint64_t simulated_ticks_to_ns(uint64_t ticks);
 
 uint32_t simulated_thread(void);
 struct held_nodes *simulated_held_nodes(void);
+uint32_t simulated_thread_if_known(void);
+void simulated_expect_wait(bool waits);
 uint32_t simulated_cpus(void);
 uint32_t simulated_nodes(void);
 uint32_t simulated_node(void);

@@ -20,6 +20,13 @@ static bool is_mine(const pthread_mutex_t *mutex)
     return is_taken(mutex) && (uint32_t)mutex->__data.__owner == current_thread();
 }
 
+/* After a handover some algorithms do not show which thread holds the lock (lock.h). */
+static bool is_anyones(const pthread_mutex_t *mutex)
+{
+    enum { OWNER_IN_NODE = 0x3fffffff };
+    return is_taken(mutex) && mutex->__data.__owner == OWNER_IN_NODE;
+}
+
 static void record_event(struct recording *me, enum trace_event_kind kind,
                          uint32_t lock, uint32_t other, void *caller)
 {
@@ -118,7 +125,7 @@ static void hand_over(uint32_t lock)
 
 void misuse_unlocking(const pthread_mutex_t *mutex, void *caller)
 {
-    if (likely(is_mine(mutex)))
+    if (likely(is_mine(mutex)) || is_anyones(mutex))
         return;
     struct recording *me = record_me();
     if (!me)

@@ -187,7 +187,7 @@ void session_creates_thread(void)
 
 void session_forked(void)
 {
-    thread_id_cached = 0; /* it is the parent's */
+    thread_id_forget(); /* it is the parent's */
     uint32_t before = load_relaxed(&state);
     if (before != ACTIVE && before != STARTING)
         return;
