@@ -14,6 +14,7 @@
  *   arrive  value of the last arrival
  *   depart  while held: the holder's value and HELD; otherwise the last value that
  *           departed
+ *   mode    as in ticket.h
  *
  * The bits of a value:
  *

@@ -9,6 +9,8 @@
  *   next     the number that the next arrival draws
  *   serving  the number being served
  *   left     id of the first token of a number that was given up, 0 if none
+ *   mode     1 once a thread with a deadline may have drawn a number; until then a
+ *            release that finds another number drawn leaves `word` as it is
  *
  * I1. next - serving is how many numbers are held, waited for or given up; the lock is
  *     free exactly when next == serving.

@@ -178,6 +178,7 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
         int token = wait_begin();                                                      \
         if (unlikely(wait_is_asynchronous(token))) {                                   \
             wait_end(token, NULL, NULL);                                               \
+            expect_wait(false); /* the slices do not note it */                        \
             lock_in_slices(lock, name##_timedlock_entry, NULL);                        \
             return 0;                                                                  \
         }                                                                              \
@@ -236,6 +237,7 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
         int token = wait_begin();                                                      \
         if (unlikely(wait_is_asynchronous(token))) {                                   \
             wait_end(token, NULL, NULL);                                               \
+            expect_wait(false); /* the slices do not note it */                        \
             lock_in_slices(lock, name##_restricted_timedlock_entry, NULL);             \
             return 0;                                                                  \
         }                                                                              \

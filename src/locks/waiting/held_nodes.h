@@ -29,15 +29,13 @@
 
 #include "locks/memory/fork_repair.h"
 #include "locks/memory/shown_word.h"
-#include "locks/memory/fork_repair.h"
-#include "locks/memory/shown_word.h"
 #include "locks/waiting/waiter.h"
 
 /* How a lock was acquired. */
 enum acquisition {
     NOT_ACQUIRED = 0,
-    ACQUIRED,          /* by the lock's own line: word and owner have to be stored */
-    ACQUIRED_BY_NODE,  /* through a waiter that is in the cache: they stand */
+    ACQUIRED,             /* by the lock's own line: word and owner are to be stored */
+    ACQUIRED_BY_NODE,     /* through a waiter that is in the cache: they stand */
     ACQUIRED_BY_HANDOVER, /* without a waiter, with word and owner (handed_body.h) */
 };
 

@@ -6,10 +6,9 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* The variable is initial-exec, so its first use neither calls a function nor
- * allocates. It takes 4 of the 64 bytes of static TLS that Hasp allows itself, and is
- * reset to 0 in a forked child.
- * */
+/* The variables are initial-exec, so their first use neither calls a function nor
+ * allocates. They take 8 of the 64 bytes of static TLS that Hasp allows itself, and are
+ * reset to 0 in a forked child. */
 extern __thread uint32_t thread_id_cached
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
