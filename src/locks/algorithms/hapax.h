@@ -50,63 +50,21 @@
 #define HASP_LOCKS_ALGORITHMS_HAPAX_H
 
 #include "locks/algorithms/hapax_tokens.h"
+#include "locks/algorithms/hapax_values.h"
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/memory/fork_repair.h"
 #include "locks/memory/handed_body.h"
 
-enum {
-    HAPAX_HELD = 1,
-    HAPAX_FAST = 2,
-    HAPAX_STEP = 4, /* from one index of a block to the next */
-    HAPAX_SHARD_SHIFT = 16,
-    HAPAX_SHARDS = 64,
-    HAPAX_COUNT_SHIFT = 22,
-    HAPAX_SLOTS = 64, /* in the array, for each shard */
-    HAPAX_LIMITS = CLOCK_SPINS, /* spin limits between two reads of depart */
-};
+/* Spin limits between two reads of depart. */
+enum { HAPAX_LIMITS = CLOCK_SPINS };
 
 struct hapax {
     struct atomic_u64 arrive, depart;
 };
 
-struct hapax_counter {
-    struct atomic_u64 drawn;
-} __attribute__((aligned(CACHE_LINE)));
-
-static struct hapax_counter hapax_counters[HAPAX_SHARDS];
-static struct atomic_u64 hapax_array[HAPAX_SHARDS][HAPAX_SLOTS]
-    __attribute__((aligned(CACHE_LINE)));
-
 static inline struct hapax *hapax_of(struct lock *lock)
 {
     return (struct hapax *)(void *)lock->state;
-}
-
-/* Few other threads use the slots of a thread's values. */
-static inline struct atomic_u64 *hapax_slot(uint64_t value)
-{
-    return &hapax_array[value >> HAPAX_SHARD_SHIFT & (HAPAX_SHARDS - 1)]
-                       [value >> HAPAX_COUNT_SHIFT & (HAPAX_SLOTS - 1)];
-}
-
-/* Returns the first value of a new block. */
-static inline uint64_t hapax_draw(void)
-{
-    uint64_t shard = current_thread() % HAPAX_SHARDS;
-    uint64_t count = fetch_add_relaxed(&hapax_counters[shard].drawn, 1) + 1;
-    return count << HAPAX_COUNT_SHIFT | shard << HAPAX_SHARD_SHIFT;
-}
-
-static inline bool hapax_used_up(uint64_t value)
-{
-    return (value | (HAPAX_STEP - 1)) % (1 << HAPAX_SHARD_SHIFT) ==
-           (1 << HAPAX_SHARD_SHIFT) - 1;
-}
-
-/* Notifies the waiter of `value`, after the store of depart or of a token. */
-static inline void hapax_call(uint64_t value)
-{
-    store_release(hapax_slot(value), value);
 }
 
 /* In a child, before the repair, threads arrive on the fast path only. So the last
@@ -128,7 +86,6 @@ static inline void hapax_forget(struct lock *lock, bool held)
 
 static inline void hapax_before_release(struct lock *lock)
 {
-    prefetch_for_write(&lock->generation);
     fork_repair_in_child(lock, hapax_forget);
 }
 
@@ -266,20 +223,13 @@ static __attribute__((noinline, unused)) void hapax_queue(struct lock *lock)
     hapax_follow(lock, mine, before, NULL);
 }
 
-static inline bool hapax_timedlock(struct lock *lock, const struct deadline *deadline)
-{
-    return hapax_trylock(lock) || hapax_wait(lock, deadline);
-}
-
-static inline void hapax_lock(struct lock *lock)
-{
-    hapax_timedlock(lock, NULL);
-}
+DEFAULT_LOCK(hapax)
 
 /* Releases the lock and its body. */
 static inline void hapax_release(struct lock *lock)
 {
     struct hapax *own = hapax_of(lock);
+    prefetch_for_write(&own->depart);
     uint64_t arrive = load_acquire(&own->arrive); /* sees how its owner waits */
     uint64_t mine = load_relaxed(&own->depart) & ~(uint64_t)HAPAX_HELD;
     bool waited = load_relaxed(&lock->generation) != 0;

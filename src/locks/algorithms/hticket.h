@@ -52,7 +52,7 @@ static inline bool hticket_local_spin(struct lock *lock, uint32_t number,
     return spinner_spin_many(spinner, spins, deadline);
 }
 
-DEFINE_TICKET_LOCK(hticket_local, tickets_served, 1)
+DEFINE_TICKET_LOCK(hticket_local, tickets_served, 1, true)
 
 static inline void hticket_local_destroy(struct lock *lock)
 {

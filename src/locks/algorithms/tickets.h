@@ -242,9 +242,12 @@ static inline __attribute__((always_inline)) void
 tickets_release(struct lock *lock, const struct ticket_kind *kind)
 {
     struct tickets *tickets = tickets_of(lock);
-    uint32_t next = load_acquire(&tickets->next); /* sees how its drawers wait */
     uint32_t mine = load_relaxed(&tickets->serving);
-    handed_body_release(lock, next - mine > 1);
+    /* The acquire sees how those who have drawn wait. The generation comes first,
+     * because a load of `next` waits for its last exchange. */
+    bool queued = unlikely(load_relaxed(&lock->generation) != 0) &&
+                  load_acquire(&tickets->next) - mine > 1;
+    handed_body_release(lock, queued);
     kind->serve(lock, mine + 1);
 }
 
@@ -278,8 +281,6 @@ static inline void tickets_destroy(struct lock *lock)
     }                                                                                  \
     static inline void prefix##_before_release(struct lock *lock)                      \
     {                                                                                  \
-        if (few_watch)                                                                 \
-            prefetch_for_write(&lock->generation);                                     \
         fork_repair_in_child(lock, prefix##_forget);                                   \
     }                                                                                  \
     static inline bool prefix##_fast(struct lock *lock)                                \
@@ -321,6 +322,8 @@ static inline void tickets_destroy(struct lock *lock)
     }                                                                                  \
     static inline void prefix##_release(struct lock *lock)                             \
     {                                                                                  \
+        if (few_watch)                                                                 \
+            prefetch_for_write(&lock->generation);                                     \
         tickets_release(lock, &prefix##_kind);                                         \
     }
 

@@ -133,11 +133,19 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
 #define DEFINE_UNLOCK_SHOWN_WORD(name, prefix, word, ...)                              \
     DEFINE_UNLOCK_OWN_WORD(name, prefix, word, __VA_ARGS__)
 
-/* prefix_release decides whether the word is cleared. */
+/* prefix_release decides whether the word is cleared. Only a forked child may have to
+ * repair the lock. */
 #define DEFINE_UNLOCK_HANDED_WORD(name, prefix, word, ...)                             \
-    static FAST int name##_unlock_entry(struct lock *lock)                             \
+    static __attribute__((noinline)) int name##_unlock_in_child(struct lock *lock)     \
     {                                                                                  \
         prefix##_before_release(lock);                                                 \
+        prefix##_release(lock __VA_ARGS__);                                            \
+        return 0;                                                                      \
+    }                                                                                  \
+    static FAST int name##_unlock_entry(struct lock *lock)                             \
+    {                                                                                  \
+        if (unlikely(is_forked_child()))                                               \
+            return name##_unlock_in_child(lock);                                       \
         prefix##_release(lock __VA_ARGS__);                                            \
         return 0;                                                                      \
     }
