@@ -21,7 +21,7 @@ def compile_list(folder: Path, locks: int) -> subprocess.CompletedProcess[str]:
     listing = folder / "locks/locks.def"
     listing.parent.mkdir()
     listing.write_text(
-        '#include "locks/algorithms/tas.h"\n#include "locks/algorithms/futex.h"\n'
+        '#include "locks/algorithms/tas.h"\n#include "locks/algorithms/auto.h"\n'
         + "".join(ENTRY.format(number) for number in range(locks))
     )
     return subprocess.run(
