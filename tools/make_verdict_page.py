@@ -126,8 +126,8 @@ def real_table(data: dict[str, Any]) -> Iterator[str]:
     """Yield the table of the real programs."""
     yield "## Real programs, after\n"
     yield (
-        "The gain is that of the command without the fault, where there is one; the\n"
-        "verdicts are those with the numbers of threads on the left.\n"
+        "The verdicts are those with the numbers of threads on the left. The gain is\n"
+        "that of the command without the fault, where there is one, in a run of each.\n"
     )
     yield "| program | fault | threads | verdicts | gain |\n|---|---|---|---|---|"
     found = {(one.program.name, one.threads): one for one in results(data, "after")}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An index from tags to photos. A query marks the photos of two tags in a bitmap of all
-// photos. The bitmap is a fresh mapping for each query, which the kernel fills page by
-// page, and all this happens under the index's mutex.
+// photos. The bitmap, a megabyte, is allocated and cleared by calloc() for each query,
+// under the index's mutex.
 #include <cstdlib>
 #include <mutex>
 #include <vector>
