@@ -49,6 +49,21 @@
 
 enum { HEMLOCK_RETRY = WAITER_WOKEN + 1, HEMLOCK_LEAVING };
 
+/* After a fork: the holder, if any, has a number or is the one that `node` names, and
+ * all others belong to the parent. */
+static inline void hemlock_forget(struct lock *lock, bool held)
+{
+    struct clh *clh = clh_of(lock);
+    uint32_t tail = load_relaxed(&clh->tail), number = clh_number(clh);
+    if (tail % 2 == 0 || tail / 2 == load_relaxed(&clh->node))
+        return; /* none of the parent's threads is queued */
+    store_relaxed(&clh->node, 0);
+    store_relaxed(&clh->cell, number);
+    store_relaxed(&clh->tail, held ? number + CLH_NUMBER : number);
+}
+
+DEFAULT_BEFORE_RELEASE(hemlock)
+
 static inline uint32_t hemlock_leaving(void)
 {
     return HEMLOCK_LEAVING | fork_generation() << 8;
@@ -122,7 +137,7 @@ static inline void hemlock_settle(struct clh *clh, struct waiter *self)
 static __attribute__((noinline, unused)) bool
 hemlock_wait(struct lock *lock, const struct deadline *deadline)
 {
-    fork_repair_if_due(lock, clh_forget);
+    fork_repair_if_due(lock, hemlock_forget);
     struct clh *clh = clh_of(lock);
     struct waiter *self = waiter_take();
     struct spinner spinner = {0, 0};
@@ -146,11 +161,6 @@ hemlock_wait(struct lock *lock, const struct deadline *deadline)
     }
     hemlock_settle(clh, self);
     return true;
-}
-
-static inline void hemlock_before_release(struct lock *lock)
-{
-    clh_before_release(lock);
 }
 
 static inline bool hemlock_fast(struct lock *lock)
