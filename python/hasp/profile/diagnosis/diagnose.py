@@ -35,7 +35,8 @@ class Diagnosis:
     def evidence(self) -> tuple[str, ...]:
         """At most five lines: doubts, facts, and other causes."""
         doubts = self.confidence.lines
-        also = [f"also: {said(cause)}" for cause in self.others[:ALSO]]
+        said_too = dict.fromkeys(f"also: {said(cause)}" for cause in self.others)
+        also = list(said_too)[:ALSO]
         room = EVIDENCE - len(doubts) - len(also)
         return (*doubts, *self.lead.evidence[: max(room, 0)], *also)[:EVIDENCE]
 

@@ -11,6 +11,7 @@ from hasp.profile.diagnosis.causes.conditions import ConditionFacts, conditions_
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
 from hasp.profile.diagnosis.causes.limits import DISTURBED, MATTERS, MOST, PART, SMALL
 from hasp.profile.model.profile import Operation
+from hasp.profile.model.runtimes import LAUNCHED
 
 # Costs other than waits, which other programs do not change.
 STEADY = ("idle-locks", "biased", "shared-line")
@@ -23,8 +24,13 @@ def ranked(facts: Facts) -> tuple[Cause, ...]:
     Faults come first, then costs by what their remedies save, then what remains.
     """
     faults = [cause for detect in catalogue.FAULTS for cause in detect(facts)]
+    faults = [cause for cause in faults if not _is_runtimes(facts, cause)]
     stuck = {cause.site for cause in faults if cause.id == "stuck"}
-    found = [cause for cause in _costs(facts) if cause.site not in stuck]
+    found = [
+        cause
+        for cause in _costs(facts)
+        if cause.site not in stuck and not _is_runtimes(facts, cause)
+    ]
     costs = [cause for cause in found if cause.saves >= MATTERS]
     if costs and not faults and drowned(facts, costs[0]):
         return (elsewhere.detect(facts), *costs)
@@ -34,6 +40,20 @@ def ranked(facts: Facts) -> tuple[Cause, ...]:
     if facts.waited >= PART and found:
         return tuple(found[:1])
     return (elsewhere.detect(facts),)
+
+
+def _is_runtimes(facts: Facts, cause: Cause) -> bool:
+    """Return true if the lock belongs to a virtual machine that runs the program.
+
+    Its user can change the locks of the program only, which Hasp does not see.
+    """
+    runtimes = facts.profile.unseen_runtimes
+    libraries = [one.evidence for one in runtimes if one.id in LAUNCHED]
+    if not libraries:
+        return False
+    sites = (one for one in facts.profile.sites if one.number == cause.site)
+    stacks = (one.created or one.first for one in sites)
+    return any(stack and stack[0].module in libraries for stack in stacks)
 
 
 def drowned(facts: Facts, largest: Cause) -> bool:

@@ -9,7 +9,7 @@ from hasp.profile.diagnosis.diagnose import diagnose
 from hasp.profile.model.profile import Profile
 from hasp.profile.model.runtimes import Runtime
 
-from .cases import blocked_elsewhere, idle
+from .cases import blocked_elsewhere, idle, never_released
 
 
 def with_python(*, is_programs: bool) -> Profile:
@@ -42,3 +42,26 @@ def test_the_runtime_is_the_one_that_threads_block_in() -> None:
         ),
     )
     assert "critical sections of OpenMP" in diagnose(both).sentence
+
+
+def run_by_java(profile: Profile, module: str) -> Profile:
+    """Return the profile with its only site's locks made in this module, under Java."""
+    (site,) = profile.sites
+    stack = site.created or site.first
+    made = (replace(stack[0], module=module), *stack[1:])
+    java = Runtime(
+        *("java", "Java", "libjvm.so", "monitors", "Java Flight Recorder"),
+        is_programs=True,
+    )
+    sites = (replace(site, created=made, first=made),)
+    return replace(profile, sites=sites, unseen_runtimes=(java,))
+
+
+def test_the_locks_of_a_virtual_machine_are_not_the_programs() -> None:
+    """HotSpot ends while a thread of its own holds a lock."""
+    assert diagnose(never_released()).lead.id == "stuck"
+    found = diagnose(run_by_java(never_released(), "libjvm.so"))
+    assert found.lead.id == "unseen-locks"
+    assert "monitors of Java, which Hasp does not see" in found.sentence
+    native = diagnose(run_by_java(never_released(), "libnative.so"))
+    assert native.lead.id == "stuck"

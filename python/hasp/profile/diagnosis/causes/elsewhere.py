@@ -8,7 +8,7 @@ from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MATTERS, PART
 from hasp.profile.diagnosis.causes.words import call, share, time
-from hasp.profile.model.runtimes import Runtime
+from hasp.profile.model.runtimes import LAUNCHED, Runtime
 
 
 def detect(facts: Facts) -> Cause:
@@ -23,6 +23,8 @@ def unseen(facts: Facts) -> Cause | None:
     """
     foreign = facts.profile.foreign
     runtime = _runtime(facts)
+    if runtime and runtime.id in LAUNCHED and _is_idle(facts):
+        return _inside(facts, runtime)
     if foreign is None or not foreign.brief:
         return None
     # With a known runtime, few samples suffice, and its sleeping threads count.
@@ -52,6 +54,28 @@ def unseen(facts: Facts) -> Cause | None:
     )
 
 
+def _is_idle(facts: Facts) -> bool:
+    return facts.running / max(facts.profile.cpus, 1) < 1 - PART
+
+
+def _inside(facts: Facts, runtime: Runtime) -> Cause:
+    """Return the cause of a program that a virtual machine runs.
+
+    The virtual machine puts threads to sleep on its own condition variables, both
+    waiting and idle ones.
+    """
+    cpus = max(facts.profile.cpus, 1)
+    return Cause(
+        "unseen-locks",
+        "",
+        f"the threads use {facts.running:.1f} of {cpus} CPUs, and may wait for "
+        f"{runtime.unseen} of {runtime.name}, which Hasp does not see",
+        (f"Look with {runtime.tool}", "Look with perf"),
+        1 - facts.running / cpus,
+        _blind(facts),
+    )
+
+
 def not_locks(facts: Facts) -> Cause:
     """Return the cause of programs whose threads hardly wait for locks."""
     cpus = max(facts.profile.cpus, 1)
@@ -60,8 +84,7 @@ def not_locks(facts: Facts) -> Cause:
     locks = [one for one in facts.sites if not one.is_gate]
     top = max(locks, key=lambda one: one.wait_ns, default=None)
     most = f", most for {top.name}" if top and top.wait_ns else ""
-    busy = facts.running / cpus
-    if busy >= 1 - PART:
+    if not _is_idle(facts):
         advice = "The CPUs are busy: look at the code (perf top)"
     else:
         advice = "Look for I/O, sleep and idle time (perf trace -s)"
