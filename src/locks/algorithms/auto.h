@@ -36,7 +36,8 @@
  * Timed lock: a queued waiter leaves as in mcs.h; the first one takes its demand back,
  * or has been granted the lock.
  *
- * Trylock: it takes the word if it is free.
+ * Trylock: it takes the word if it is free. That does not count as a use of the lock:
+ * neither for the first waiter of an exclusive lock nor for the choice of the policy.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_H
@@ -70,8 +71,10 @@ static inline bool auto_try(struct lock *lock)
 
 static inline bool auto_trylock(struct lock *lock, bool biased)
 {
-    (void)biased;
-    return auto_try(lock);
+    bool acquired = auto_try(lock);
+    if (acquired)
+        auto_mark_tried(lock, biased);
+    return acquired;
 }
 
 /* A forked child: the queue, and a demand, belong to the parent. A lock that had been
@@ -202,7 +205,7 @@ static inline void auto_unlock(struct lock *lock, bool biased)
         if (unlikely(load_relaxed(sleepers) != 0))
             unpark(&lock->word, 1);
     } else {
-        store_relaxed(auto_count(lock), load_relaxed(auto_count(lock)) + 1);
+        auto_count_use(lock);
         if (unlikely(!release_if(&lock->word, AUTO_HELD, 0)))
             auto_unlock_wanted(lock);
     }

@@ -10,15 +10,23 @@
  * The current one is measured all the time; another one is tried now and then for half
  * an epoch, and soon if the rate has changed much. A lock with few waits is not tried.
  *
+ * Acquisitions by trylock do not count. Threads that call it in a loop never wait, so
+ * they acquire the lock most often while the others wait: if they counted, the policy
+ * that makes lock() wait for longest would win.
+ *
  *   mode      bits 1 and 2: the policy
- *   state[2]  acquisitions since the lock was first contended
- *   state[3]  those among them that had to wait, in this epoch
+ *   state[2]  acquisitions, except by trylock, since the lock was first contended
+ *   state[3]  those among them that had to wait, in this epoch; AUTO_TRIED: the holder
+ *             acquired by trylock
  *   auto_records[]  by a hash of the lock's address: the epoch's start, the rate of the
  *             policy in use, and when to try another one. Locks that share a record
  *             restart each other's epochs; that costs precision only
  *
  * P1. The cells are written by holders only, but locks may share a record, so nothing
  *     that is read here may matter for exclusion or progress.
+ * P2. state[2] and state[3] are read and written by holders only, except that the first
+ *     waiter reads state[2]. AUTO_TRIED is set after a trylock, unless the release will
+ *     be a biased one, and cleared by the release, which then does not count.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_POLICY_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_POLICY_H
@@ -29,6 +37,7 @@ enum auto_policy { AUTO_SHARED, AUTO_EXCLUSIVE, AUTO_SPINNING, AUTO_POLICIES };
 
 /* In lock->mode, beside FUTEX_SHARED, which says that the bias has ended. */
 enum { AUTO_POLICY_SHIFT = 1, AUTO_POLICY_BITS = 3 << AUTO_POLICY_SHIFT };
+#define AUTO_TRIED 0x80000000u
 
 enum {
     AUTO_RECORDS = 512,
@@ -57,6 +66,28 @@ extern struct auto_record auto_records[AUTO_RECORDS]
 static inline struct atomic_u32 *auto_count(struct lock *lock)
 {
     return &lock->state[2];
+}
+
+static inline struct atomic_u32 *auto_waits(struct lock *lock)
+{
+    return &lock->state[3];
+}
+
+/* The caller has acquired the lock by trylock. */
+static inline void auto_mark_tried(struct lock *lock, bool biased)
+{
+    if (!biased || load_relaxed(&lock->mode) & FUTEX_SHARED)
+        store_relaxed(auto_waits(lock), load_relaxed(auto_waits(lock)) | AUTO_TRIED);
+}
+
+/* The holder is about to release the lock, which is not biased. */
+static inline void auto_count_use(struct lock *lock)
+{
+    uint32_t waits = load_relaxed(auto_waits(lock));
+    if (unlikely(waits & AUTO_TRIED))
+        store_relaxed(auto_waits(lock), waits & ~AUTO_TRIED);
+    else
+        store_relaxed(auto_count(lock), load_relaxed(auto_count(lock)) + 1);
 }
 
 static inline uint32_t auto_policy(struct lock *lock)
@@ -158,10 +189,10 @@ static __attribute__((noinline, unused)) void auto_look(struct lock *lock)
     if (mine && now - since < (trial ? AUTO_EPOCH_NS / 2 : AUTO_EPOCH_NS))
         return;
     uint32_t uses = count - load_relaxed(&record->count);
-    uint32_t waits = load_relaxed(&lock->state[3]);
+    uint32_t waits = load_relaxed(auto_waits(lock));
     store_relaxed(&record->since, now);
     store_relaxed(&record->count, count);
-    store_relaxed(&lock->state[3], 0);
+    store_relaxed(auto_waits(lock), 0);
     if (!mine) {
         store_relaxed(&record->lock, (uintptr_t)lock);
         store_relaxed(&record->rate, 0);
@@ -180,8 +211,8 @@ static __attribute__((noinline, unused)) void auto_look(struct lock *lock)
 /* Called by a holder that had to wait. */
 static inline void auto_adapt(struct lock *lock)
 {
-    uint32_t waits = load_relaxed(&lock->state[3]) + 1;
-    store_relaxed(&lock->state[3], waits);
+    uint32_t waits = load_relaxed(auto_waits(lock)) + 1;
+    store_relaxed(auto_waits(lock), waits);
     if (HANDOVER_LIMIT == 1) /* model checker: the policy changes all the time */
         auto_choose(lock, (auto_policy(lock) + 1) % AUTO_POLICIES);
     else if (auto_is_exclusive(lock) || waits % AUTO_SAMPLE == 0)
