@@ -8,13 +8,14 @@
  * A holder grants the next thread that has not left. With ADOPTED the last thread
  * sleeps on a condition variable, and thread 0 queues it before it releases. With SPIN
  * the waiters spin, and those without a deadline are granted by a store. TIMED is the
- * set of threads, one bit each, that may leave.
+ * set of threads, one bit each, that may leave. GRANTED stands for HANDED_OVER, too:
+ * for the waiter they differ in the word of the lock only.
  *
  * Assumed: the queue itself (the checked platform covers its links). Every step
  * concerns a single cell, so the order of accesses to different cells does not matter.
  *
- * Models: src/locks/waiting/policies.h wait_for_grant=929ac08d grant=9996179d leave=f9c67d05
- * Models: src/locks/algorithms/mcs.h mcs_adopt=6403c23c mcs_adopted=d1650ae8
+ * Models: src/locks/waiting/policies.h wait_for_grant=929ac08d grant_as=c65adefb grant=04d904d0 leave=f9c67d05
+ * Models: src/locks/algorithms/mcs.h mcs_adopt=7aa84b10 mcs_adopted=4d3ef8a1
  *
  * Run: sleepers -DTHREADS=4 -DTIMED=6
  * Run: spinners -DTHREADS=4 -DTIMED=4 -DSPIN

@@ -39,7 +39,7 @@ SAMPLE = {
     "ttas": ("algorithms/tas.h", "store_release("),
     "tas": ("algorithms/tas.h", "test_and_set_acquire("),
     "ticket": ("algorithms/tickets.h", "load_acquire(&tickets_of(lock)->serving"),
-    "mcs": ("algorithms/mcs.h", "exchange_acq_rel("),
+    "mcs": ("algorithms/mcs_queue.h", "exchange_acq_rel("),
     "mcs-park": ("waiting/policies.h", "unpark("),
     "clh": ("algorithms/clh.h", "exchange_acq_rel("),
     "mutexee": ("algorithms/barging.h", "unpark("),

@@ -119,7 +119,7 @@ static inline void published_c_ptl_tkt_lock(struct lock *lock)
     published_ticket_acquire(&local->ticket, PUBLISHED_PLAIN);
     if (!load_relaxed(&local->both)) {
         uint32_t mine = fetch_add_relaxed(&lock->state[0], 1);
-        relax_at_most(1); /* the loop below does not watch the lines read before */
+        (void)relax_at_most(1); /* the loop below does not watch lines read before */
         spin_until(load_acquire(&own.slots[mine % node_count()].number) == mine);
         *own.mine = mine;
     }

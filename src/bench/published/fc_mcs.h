@@ -66,7 +66,7 @@ static inline void published_fc_mcs_combine(struct lock *lock,
     uint32_t first = 0, last = 0;
     for (int pass = 0; pass < PUBLISHED_FC_MCS_PASSES; pass++) {
         published_fc_mcs_collect(own, combiner, &first, &last);
-        relax_at_most(1);
+        (void)relax_at_most(1);
     }
     if (!last)
         return;
@@ -98,7 +98,7 @@ static inline void published_fc_mcs_lock(struct lock *lock)
         if (load_acquire(&mine->asks))
             published_fc_mcs_combine(lock, &own, combiner);
         store_release(&combiner->busy, 0);
-        relax_at_most(1); /* the loop below watches its own record only */
+        (void)relax_at_most(1); /* the loop below watches its own record only */
     }
     spin_until(!load_acquire(&mine->waits));
 }

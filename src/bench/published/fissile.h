@@ -54,7 +54,7 @@ static inline void published_fissile_lock(struct lock *lock)
     bool flushes = published_cna_flushes(PUBLISHED_FISSILE_FLUSH);
     if (!flushes)
         successor = published_cna_local(&cna, mine);
-    relax_at_most(1); /* the loop below does not watch the nodes read above */
+    (void)relax_at_most(1); /* the loop below does not watch the nodes read above */
     published_fissile_wait(lock);
     if (!published_cna_queued(&cna, self))
         return;

@@ -63,7 +63,7 @@ static inline void published_hapax_lock(struct lock *lock)
         uint64_t seen = load_acquire(slot);
         if (load_acquire(&own->depart) == before)
             break;
-        relax_at_most(1); /* the loop below does not watch the line of the lock */
+        (void)relax_at_most(1); /* the loop below does not watch the line of the lock */
         spin_until(load_acquire(slot) != seen);
     }
     *published_hapax_holder(lock) = mine;
@@ -73,7 +73,7 @@ static inline bool published_hapax_trylock(struct lock *lock)
 {
     struct published_hapax *own = published_hapax_of(lock);
     uint64_t before = load_acquire(&own->depart), mine = published_hapax_draw();
-    if (!acquire_if(&own->arrive, before, mine))
+    if (!compare_exchange_acquire(&own->arrive, &before, mine))
         return false;
     *published_hapax_holder(lock) = mine;
     return true;

@@ -19,13 +19,18 @@ struct published_hemlock_thread {
 
 static struct published_hemlock_thread published_hemlock_threads[PUBLISHED_THREADS];
 
+static inline bool published_hemlock_take(struct atomic_u64 *grant, uint64_t address)
+{
+    return compare_exchange_acquire(grant, &address, 0);
+}
+
 static inline void published_hemlock_lock(struct lock *lock)
 {
     uint32_t before = exchange_acq_rel(&lock->state[0], published_thread() + 1);
     if (!before)
         return;
     struct atomic_u64 *grant = &published_hemlock_threads[before - 1].grant;
-    spin_until(acquire_if(grant, (uintptr_t)lock, 0));
+    spin_until(published_hemlock_take(grant, (uintptr_t)lock));
 }
 
 static inline bool published_hemlock_trylock(struct lock *lock)

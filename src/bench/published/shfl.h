@@ -120,7 +120,7 @@ static inline void published_shfl_wait_for_queue(struct lock *lock, uint32_t sel
     while (!load_acquire(&mine->first)) {
         if (load_acquire(&mine->shuffles)) {
             published_shfl_shuffle(lock, self, false);
-            relax_at_most(1); /* the next wait does not watch the nodes read above */
+            (void)relax_at_most(1); /* the next wait does not watch nodes read above */
             if (load_acquire(&mine->first))
                 return;
         }
@@ -162,7 +162,7 @@ static inline void published_shfl_lock(struct lock *lock)
     do {
         if (!load_relaxed(&mine->batch) || load_acquire(&mine->shuffles)) {
             published_shfl_shuffle(lock, self, true);
-            relax_at_most(1);
+            (void)relax_at_most(1);
         }
         spin_until(load_relaxed(&lock->word) == 0);
     } while (!acquire_if(&lock->word, 0, 1));

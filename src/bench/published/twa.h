@@ -33,7 +33,7 @@ static inline void published_twa_wait_long(struct lock *lock, uint32_t mine)
     uint64_t seen = load_acquire(counter);
     while (mine - load_acquire(&ticket->serving) > PUBLISHED_TWA_SHORT_TERM) {
         uint64_t now;
-        relax_at_most(1); /* the loop below does not watch the line of the lock */
+        (void)relax_at_most(1); /* the loop below does not watch the line of the lock */
         spin_until((now = load_acquire(counter)) != seen);
         seen = now;
     }

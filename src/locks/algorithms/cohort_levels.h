@@ -7,7 +7,7 @@
 #ifndef HASP_LOCKS_ALGORITHMS_COHORT_LEVELS_H
 #define HASP_LOCKS_ALGORITHMS_COHORT_LEVELS_H
 
-#include "locks/algorithms/mcs_queue.h"
+#include "locks/algorithms/mcs.h"
 #include "locks/algorithms/mutexee.h"
 #include "locks/algorithms/spinlock.h"
 #include "locks/memory/shown_word.h"
