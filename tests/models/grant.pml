@@ -15,7 +15,7 @@
  * concerns a single cell, so the order of accesses to different cells does not matter.
  *
  * Models: src/locks/waiting/policies.h wait_for_grant=929ac08d grant_as=c65adefb grant=04d904d0 leave=f9c67d05
- * Models: src/locks/algorithms/mcs.h mcs_adopt=7aa84b10 mcs_adopted=4d3ef8a1
+ * Models: src/locks/algorithms/mcs.h mcs_adopt=e8215831 mcs_adopted=9f2eff2f
  *
  * Run: sleepers -DTHREADS=4 -DTIMED=6
  * Run: spinners -DTHREADS=4 -DTIMED=4 -DSPIN

@@ -137,9 +137,7 @@ static inline enum acquisition clh_keep(struct lock *lock, struct waiter *self,
         store_relaxed(&clh_of(lock)->node, CLH_NODE);
         shown_word_set(lock, OWNER_IN_NODE);
     }
-    if (unlikely(self->shows_owner))
-        store_relaxed(&lock->owner, current_thread());
-    held_nodes_put(lock, self);
+    held_node_keep(lock, self);
     return ACQUIRED_BY_NODE;
 }
 
@@ -208,8 +206,7 @@ static inline uint32_t clh_last(struct lock *lock)
 static inline struct waiter *clh_waiter(struct lock *lock)
 {
     struct waiter *self = waiter_take();
-    self->generation = fork_generation();
-    self->shows_owner = shown_word_needs_owner(lock);
+    held_node_prepare(lock, self);
     *clh_taken_over(self) = NULL;
     return self;
 }
@@ -274,12 +271,10 @@ static __attribute__((noinline, unused)) void clh_hand_over(struct lock *lock,
     clh_leave_holding(lock, waiting, node);
 }
 
-/* Another thread holds the lock by a node, or the caller's cache has lost it. */
 static __attribute__((noinline, unused)) void clh_release_other(struct lock *lock,
                                                                 enum waiting waiting)
 {
-    shown_word_restore(lock);
-    struct waiter *node = held_nodes_search(lock);
+    struct waiter *node = held_node_of_other(lock);
     if (node)
         clh_hand_over(lock, waiting, node);
 }

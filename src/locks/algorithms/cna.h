@@ -213,7 +213,7 @@ static __attribute__((noinline, unused)) void cna_release_queued(struct lock *lo
     struct waiter *node = NULL;
     if (load_relaxed(&mcs_of(lock)->next) != MCS_NODE)
         mcs_leave_by(lock, NULL, true, &cna_policy, &order);
-    else if ((node = mcs_node_of_other(lock)) != NULL)
+    else if ((node = held_node_of_other(lock)) != NULL)
         cna_hand_over(lock, node);
 }
 

@@ -112,7 +112,7 @@ cohort_acquire(struct lock *lock, const struct cohort *cohort,
     cohort->local->timedlock(&node->local, NULL);
     if (!load_relaxed(cohort_handovers(node)))
         cohort_lead(lock, cohort->global);
-    cohort_keep(lock, self);
+    held_node_keep(lock, self);
     return ACQUIRED_BY_NODE;
 }
 

@@ -16,7 +16,6 @@
 
 /* The operations that a cohort lock needs from a lock, at either level. */
 struct cohort_level {
-    bool (*fast)(struct lock *);
     bool (*trylock)(struct lock *);
     bool (*timedlock)(struct lock *, const struct deadline *);
     void (*unlock)(struct lock *);
@@ -47,7 +46,6 @@ struct cohort_level {
         prefix##_destroy(lock);                                                        \
     }                                                                                  \
     static const struct cohort_level level = {                                         \
-        .fast = prefix##_fast,                                                         \
         .trylock = level##_trylock,                                                    \
         .timedlock = level##_timedlock,                                                \
         .unlock = level##_unlock,                                                      \
@@ -90,8 +88,7 @@ static inline struct side_block *cohort_block(struct lock *lock, struct waiter *
 static inline struct waiter *cohort_node_take(struct lock *lock, uint32_t index)
 {
     struct waiter *self = waiter_take();
-    self->generation = fork_generation();
-    self->shows_owner = shown_word_needs_owner(lock);
+    held_node_prepare(lock, self);
     store_relaxed(&self->more[COHORT_INDEX], index);
     return self;
 }
@@ -103,13 +100,6 @@ cohort_lead(struct lock *lock, const struct cohort_level *global)
     global->timedlock(lock, NULL);
     store_relaxed(&lock->mode, 1);
     shown_word_set(lock, OWNER_IN_NODE);
-}
-
-static inline void cohort_keep(struct lock *lock, struct waiter *self)
-{
-    if (unlikely(self->shows_owner))
-        store_relaxed(&lock->owner, current_thread());
-    held_nodes_put(lock, self);
 }
 
 /* Before the holder of a node releases the global lock. */
@@ -165,8 +155,7 @@ cohort_forget_global(struct lock *lock, bool held, const struct waiter *holder,
     static __attribute__((noinline, unused)) void name##_release_foreign(              \
         struct lock *lock)                                                             \
     {                                                                                  \
-        shown_word_restore(lock);                                                      \
-        struct waiter *node = held_nodes_search(lock);                                 \
+        struct waiter *node = held_node_of_other(lock);                                \
         if (node)                                                                      \
             name##_hand_over(lock, node);                                              \
     }                                                                                  \

@@ -137,7 +137,7 @@ cohort_queue_acquire(struct lock *lock, const struct cohort_queue *cohort,
     self->may_change = may_park(cohort->waiting);
     if (!cohort_queue_wait(queue, self, cohort->waiting))
         cohort_lead(lock, cohort->global);
-    cohort_keep(lock, self);
+    held_node_keep(lock, self);
     return ACQUIRED_BY_NODE;
 }
 

@@ -113,13 +113,12 @@ fc_mcs_acquire(struct lock *lock, const struct deadline *deadline)
     if (!requests)
         return mcs_acquire(lock, SPIN, deadline);
     struct waiter *self = waiter_take();
-    self->generation = fork_generation();
-    self->shows_owner = shown_word_needs_owner(lock);
+    held_node_prepare(lock, self);
     uint32_t below = exchange_acq_rel(requests, self->link.id);
     store_relaxed(&self->previous, below);
     if (below || !fc_mcs_combine(lock, requests, self))
         wait_for_grant(&self->cell, &self->asleep, SPIN, false, NULL);
-    mcs_keep(lock, self);
+    held_node_keep(lock, self);
     return ACQUIRED_BY_NODE;
 }
 

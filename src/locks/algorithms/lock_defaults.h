@@ -31,13 +31,13 @@
         fork_repair_by_holder(lock, forget);                                           \
     }
 
-/* For locks without side memory, which have nothing to free. */
 /* Differs from a destroy() that does something by its type, so that the lock's table of
  * operations can tell (lock_operations.h). */
 struct nothing_to_destroy {
     char unused;
 };
 
+/* For locks without side memory, which have nothing to free. */
 #define DEFAULT_DESTROY(prefix)                                                        \
     static inline struct nothing_to_destroy prefix##_destroy(struct lock *lock)        \
     {                                                                                  \

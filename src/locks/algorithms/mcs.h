@@ -40,22 +40,13 @@
 
 DEFAULT_BEFORE_RELEASE(mcs)
 
-/* The caller holds the lock through its node. */
-static inline void mcs_keep(struct lock *lock, struct waiter *self)
-{
-    if (unlikely(self->shows_owner))
-        store_relaxed(&lock->owner, current_thread());
-    held_nodes_put(lock, self);
-}
-
 /* Returns a waiter for the calling thread. */
 static inline struct waiter *mcs_waiter(struct lock *lock, enum waiting waiting,
                                         const struct deadline *deadline)
 {
     struct waiter *self = waiter_take();
     self->may_change = may_park(waiting) || deadline;
-    self->generation = fork_generation();
-    self->shows_owner = shown_word_needs_owner(lock);
+    held_node_prepare(lock, self);
     return self;
 }
 
@@ -69,7 +60,7 @@ static inline enum acquisition mcs_acquire_behind(struct lock *lock,
         mcs_begin(lock);
     else if (!mcs_await(lock, self, before, waiting, deadline))
         return NOT_ACQUIRED;
-    mcs_keep(lock, self);
+    held_node_keep(lock, self);
     return ACQUIRED_BY_NODE;
 }
 
@@ -94,21 +85,13 @@ static __attribute__((noinline, unused)) void mcs_hand_over(struct lock *lock,
     mcs_leave(lock, node, true);
 }
 
-/* Another thread holds the lock by a node, or the caller's cache has lost it; the word
- * is cleared. Returns the node, or NULL if no thread holds the lock. */
-static inline struct waiter *mcs_node_of_other(struct lock *lock)
-{
-    shown_word_restore(lock);
-    return held_nodes_search(lock);
-}
-
 static __attribute__((noinline, unused)) void mcs_release_queued(struct lock *lock,
                                                                  enum waiting waiting)
 {
     struct waiter *node;
     if (load_relaxed(&mcs_of(lock)->next) != MCS_NODE)
         mcs_leave(lock, NULL, true);
-    else if ((node = mcs_node_of_other(lock)) != NULL)
+    else if ((node = held_node_of_other(lock)) != NULL)
         mcs_hand_over(lock, waiting, node);
 }
 
@@ -124,8 +107,7 @@ static inline void mcs_adopt(struct lock *lock, struct waiter *waiter)
 {
     fork_repair_if_due(lock, mcs_forget);
     waiter->may_change = true;
-    waiter->generation = fork_generation();
-    waiter->shows_owner = shown_word_needs_owner(lock);
+    held_node_prepare(lock, waiter);
     store_relaxed(&waiter->asleep, 1);
     store_relaxed(&waiter->next, 0);
     store_relaxed(&waiter->cell, WAITER_PARKED);
@@ -135,7 +117,7 @@ static inline void mcs_adopt(struct lock *lock, struct waiter *waiter)
 /* Called by the adopted thread once it has been granted the lock. */
 static inline void mcs_adopted(struct lock *lock, struct waiter *waiter)
 {
-    mcs_keep(lock, waiter);
+    held_node_keep(lock, waiter);
 }
 
 #endif

@@ -98,8 +98,9 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
     return how != NOT_ACQUIRED;
 }
 
-/* Locks with a KEPT_WORD tell how they were acquired, and make no attempt before they
- * queue. The calling thread may have made none because its id was not known. */
+/* prefix_acquire of a lock with a KEPT_WORD queues at once, and returns how the lock
+ * was acquired. So the fast path comes first; the entry has not tried it if the id of
+ * its thread was not known. */
 #define TIMEDLOCK_OWN_WORD(prefix, ...)                                                \
     (prefix##_timedlock(__VA_ARGS__) ? ACQUIRED : NOT_ACQUIRED)
 #define TIMEDLOCK_SHOWN_WORD(prefix, ...) TIMEDLOCK_OWN_WORD(prefix, __VA_ARGS__)

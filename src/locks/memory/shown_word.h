@@ -5,7 +5,7 @@
  *
  * A lock that is handed over from waiter to waiter leaves the word standing, and shows
  * OWNER_IN_NODE; only the first holder and the last release write to the lock's line.
- * Mutexes whose kind checks the owner show each holder.
+ * Recursive and error-checking mutexes always show the id of their holder.
  */
 #ifndef HASP_LOCKS_MEMORY_SHOWN_WORD_H
 #define HASP_LOCKS_MEMORY_SHOWN_WORD_H

@@ -60,6 +60,29 @@ int held_nodes_drop(const struct lock *lock);
 /* Returns whether the caller's cache shows that it holds the lock. */
 bool held_nodes_have(const struct lock *lock);
 
+/* Before the caller queues by this waiter. */
+static inline void held_node_prepare(const struct lock *lock, struct waiter *waiter)
+{
+    waiter->generation = fork_generation();
+    waiter->shows_owner = shown_word_needs_owner(lock);
+}
+
+/* The caller holds the lock by this waiter now, and the word stands. */
+static inline void held_node_keep(struct lock *lock, struct waiter *waiter)
+{
+    if (unlikely(waiter->shows_owner))
+        store_relaxed(&lock->owner, current_thread());
+    held_nodes_put(lock, waiter);
+}
+
+/* Another thread holds the lock by a node, or the caller's cache has lost it; the word
+ * is cleared. Returns the node, or NULL if no thread holds the lock. */
+static inline struct waiter *held_node_of_other(struct lock *lock)
+{
+    shown_word_restore(lock);
+    return held_nodes_search(lock);
+}
+
 /* The first step of a release by the holder that has this node. The repair comes first:
  * it finds the holder by `holds`. */
 static inline void held_node_release(struct lock *lock, struct waiter *node,

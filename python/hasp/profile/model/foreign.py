@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ForeignWaits:
-    """Samples of all threads, at 10 Hz, or up to 100 Hz if they are few.
+    """Samples of all threads, at 10 Hz, or at up to 100 Hz if there are few threads.
 
     Waits for recorded locks, condition variables and barriers, and joins of threads are
     not foreign. A foreign futex may be a lock of a runtime, a semaphore, or a thread
