@@ -63,16 +63,21 @@ static bool call_chain_matches(const struct plan_entry *entry, struct frames *fr
     return true;
 }
 
-static struct plan_entry *entry_for(const struct lock *lock, const void *caller)
+static struct plan_entry *entry_for(enum plan_kind kind, const void *object,
+                                    const void *caller)
 {
+    if (!plan_concerns(kind))
+        return NULL;
     struct frames frames = {.wanted = 1, .found = 1, .at = {(uintptr_t)caller}};
     plan_find_modules();
     if (plan.uses_frames && (!caller || plan_is_own(frames.at[0])))
         find_frames(&frames);
     for (unsigned i = 0; i < plan.entries; i++) {
         struct plan_entry *entry = &plan.entry[i];
+        if (entry->kind != kind)
+            continue;
         if (entry->depth ? frames.found && call_chain_matches(entry, &frames)
-                         : within(&entry->range[0], (uintptr_t)lock))
+                         : within(&entry->range[0], (uintptr_t)object))
             return entry;
     }
     return NULL;
@@ -84,15 +89,15 @@ static void note_match(struct plan_entry *entry)
         !reports_matches)
         return;
     char text[128] = "plan: ";
-    strcat(text, lock_at(entry->algorithm - 1u).name);
+    strncat(text, entry->name, sizeof text / 2);
     strcat(text, " for ");
     complain(text, entry->site);
 }
 
 void plan_resolve(struct lock *lock, const void *caller)
 {
-    struct plan_entry *entry = plan.entries ? entry_for(lock, caller) : NULL;
-    uint8_t chosen = entry ? entry->algorithm : (uint8_t)fallback_slot, none = 0;
+    struct plan_entry *entry = entry_for(PLAN_MUTEX, lock, caller);
+    uint8_t chosen = entry ? entry->slot : (uint8_t)fallback_slot, none = 0;
     /* glibc keeps the spin estimate of an adaptive mutex where the index is, so a mutex
      * that is passed through becomes a normal one, which does not differ otherwise. */
     if (chosen == DISPATCH_GLIBC && (lock->kind & KIND_TYPE) == KIND_ADAPTIVE)
@@ -100,6 +105,15 @@ void plan_resolve(struct lock *lock, const void *caller)
     /* Of two threads that resolve the mutex at once, the first one sets it for both. */
     if (compare_exchange_release(&lock->algorithm, &none, chosen) && entry)
         note_match(entry);
+}
+
+unsigned plan_slot(enum plan_kind kind, const void *object, const void *caller)
+{
+    struct plan_entry *entry = entry_for(kind, object, caller);
+    if (!entry)
+        return 0;
+    note_match(entry);
+    return entry->slot;
 }
 
 static const struct lock_operations *resolved(struct lock *lock, const void *caller)
@@ -137,13 +151,24 @@ static bool is_stale(unsigned number)
 {
     const char *site = plan.entry[number].site;
     for (unsigned i = 0; i < plan.entries; i++)
-        if (strcmp(plan.entry[i].site, site) == 0 &&
+        if (plan.entry[i].kind == plan.entry[number].kind &&
+            strcmp(plan.entry[i].site, site) == 0 &&
             (load_relaxed(&plan.entry[i].matched) || i < number))
             return false;
     return true;
 }
 
-/* When the process ends, reports the sites to which no mutex belonged. It does so only
+static void report_entry(const struct plan_entry *entry)
+{
+    char text[64] = "plan: no ";
+    strcat(text, plan_kind_names[entry->kind]);
+    strcat(text, entry->kind == PLAN_MUTEX || entry->kind == PLAN_RWLOCK
+                     ? " created or first locked at "
+                     : " created at ");
+    complain(text, entry->site);
+}
+
+/* When the process ends, reports the sites to which no object belonged. It does so only
  * in the process that read the plan, and only if that process loaded a module of the
  * plan: otherwise it may be the shell that started the program. */
 __attribute__((destructor)) static void report_stale(void)
@@ -156,5 +181,5 @@ __attribute__((destructor)) static void report_stale(void)
         concerned = concerned || load_relaxed(&plan.module[i].loaded);
     for (unsigned i = 0; concerned && i < plan.entries; i++)
         if (is_stale(i))
-            complain("plan: no mutex created or first locked at ", plan.entry[i].site);
+            report_entry(&plan.entry[i]);
 }

@@ -70,17 +70,38 @@ static void module_line(char *line)
     module->name = line;
 }
 
-static void entry_line(char kind, char *line)
+const char *const plan_kind_names[PLAN_KINDS] = {
+    [PLAN_MUTEX] = "mutex",
+    [PLAN_RWLOCK] = "rwlock",
+    [PLAN_BARRIER] = "barrier",
+};
+
+/* Find an algorithm by name in the list of a kind: its index, or -1. */
+static int (*const finders[PLAN_KINDS])(const char *name) = {
+    [PLAN_MUTEX] = lock_find,
+};
+
+static uint8_t kind_named(const char *name)
+{
+    for (unsigned kind = 0; kind < PLAN_KINDS; kind++)
+        if (finders[kind] && strcmp(plan_kind_names[kind], name) == 0)
+            return (uint8_t)kind;
+    refuse("HASP_PLAN: unknown kind of object: ", name);
+}
+
+static void entry_line(char form, char *line)
 {
     if (plan.entries == PLAN_ENTRIES)
         refuse("HASP_PLAN: too many entries", "");
     struct plan_entry *entry = &plan.entry[plan.entries++];
-    const char *name = word(&line);
-    int lock = lock_find(name);
-    if (lock < 0)
-        refuse("HASP_PLAN: unknown lock algorithm: ", name);
-    entry->algorithm = (uint8_t)(lock + 1);
-    if (kind == 'f') {
+    entry->kind = kind_named(word(&line));
+    plan.entries_of[entry->kind]++;
+    entry->name = word(&line);
+    int found = finders[entry->kind](entry->name);
+    if (found < 0)
+        refuse("HASP_PLAN: unknown lock algorithm: ", entry->name);
+    entry->slot = (uint8_t)(found + 1);
+    if (form == 'f') {
         entry->depth = (uint8_t)number(&line, 10);
         plan.uses_frames = true;
         if (entry->depth < 1 || entry->depth > PLAN_FRAMES)
@@ -99,11 +120,11 @@ void plan_read(const char *path)
         if (!next)
             refuse("HASP_PLAN: the last line is truncated: ", line);
         *next++ = '\0';
-        char kind = *word(&line);
-        if (kind == 'm')
+        char form = *word(&line);
+        if (form == 'm')
             module_line(line);
-        else if (kind == 'a' || kind == 'f')
-            entry_line(kind, line);
+        else if (form == 'a' || form == 'f')
+            entry_line(form, line);
         else
             refuse("HASP_PLAN: unknown kind of line: ", line);
     }

@@ -196,15 +196,19 @@ def test_mixed_locks(program: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ("m - sites\na msc 0 1 1 x\n", "unknown lock algorithm: msc"),
-        ("a mcs 0 1 1 x\n", "a module is missing"),
-        ("m - sites\nf mcs 5 0 1 1 0 1 1 0 1 1 0 1 1 0 1 1 x\n", "too many frames"),
-        ("m - sites\na mcs 0 1g 1 x\n", "not a number: 1g"),
-        ("m - sites\na mcs 0\n", "too short"),
+        ("m - sites\na mutex msc 0 1 1 x\n", "unknown lock algorithm: msc"),
+        ("m - sites\na mutx mcs 0 1 1 x\n", "unknown kind of object: mutx"),
+        ("a mutex mcs 0 1 1 x\n", "a module is missing"),
+        (
+            "m - sites\nf mutex mcs 5 0 1 1 0 1 1 0 1 1 0 1 1 0 1 1 x\n",
+            "too many frames",
+        ),
+        ("m - sites\na mutex mcs 0 1g 1 x\n", "not a number: 1g"),
+        ("m - sites\na mutex mcs 0\n", "too short"),
         ("m - sites", "truncated"),
         ("z 1\n", "unknown kind of line"),
         ("m - x\n" * 65, "too many modules"),
-        ("m - x\n" + "a mcs 0 1 1 x\n" * 257, "too many entries"),
+        ("m - x\n" + "a mutex mcs 0 1 1 x\n" * 257, "too many entries"),
         ("x" * 70000, "too large"),
     ],
 )

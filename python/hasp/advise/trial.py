@@ -47,8 +47,8 @@ def compare(
     settings: Settings, locks: Sequence[str], plan: SitePlan | None
 ) -> Comparison:
     """Run the comparison; after Ctrl-C, the result contains the completed runs."""
-    given = [*map(given_lock, locks), *([plan] if plan else [])]
-    plans = {one.name: one for one in given if isinstance(one, SitePlan)}
+    given = [*(one.plan for one in map(given_lock, locks)), plan]
+    plans = {one.name: one for one in given if one}
     names = dict.fromkeys([native.REFERENCE, *locks, *plans])
     whole = dataclasses.replace(settings, locks=tuple(names))
     comparison = new_comparison(whole, plans)

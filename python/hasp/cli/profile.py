@@ -15,6 +15,7 @@ from hasp.cli.recording import (
     add_recording_options,
     recording_options,
 )
+from hasp.locks.kinds import KINDS
 
 if TYPE_CHECKING:
     from hasp.profile.record.window import Times
@@ -24,7 +25,8 @@ HELP = "run a program and record its lock operations"
 
 # Options that need the recorder, so not -p.
 NOT_ATTACHED = (
-    *("delay", "control", "hang_after", "kill_on_hang", "lock", "plan", "sample"),
+    *("delay", "control", "hang_after", "kill_on_hang", "plan", "sample"),
+    *(kind.option[2:] for kind in KINDS),
     *("report", "why", "fail_if"),
 )
 

@@ -7,8 +7,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hasp.base.errors import HaspError
 from hasp.base.sizes import size_argument
+from hasp.cli.algorithms import add_algorithm_options, chosen_algorithms
 
 if TYPE_CHECKING:
     from hasp.profile.record.target import Options
@@ -24,17 +24,7 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="record one uncontended acquisition in many, and all contended ones",
     )
-    add(
-        "--plan",
-        metavar="FILE",
-        help="run under the algorithms of a plan file, as `hasp run --plan` does",
-    )
-    add(
-        "-l",
-        "--lock",
-        metavar="LOCK",
-        help="run under a lock algorithm of `hasp list` (default: glibc's)",
-    )
+    add_algorithm_options(parser, "glibc's")
     add(
         "--limit",
         metavar="SIZE",
@@ -46,18 +36,12 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
 
 def recording_options(arguments: argparse.Namespace) -> Options:
     """Return the options for recording; raise HaspError for a wrong lock or plan."""
-    from hasp.locks.given import given_lock, given_plan
     from hasp.profile.record.target import Options
 
-    if arguments.plan and arguments.lock:
-        raise HaspError(
-            "--lock and --plan cannot be combined", "a plan names its default"
-        )
-    lock = given_lock(arguments.lock) if arguments.lock else None
     return Options(
         command=arguments.command,
         trace=Path(arguments.trace),
-        lock=given_plan(arguments.plan) if arguments.plan else lock,
+        lock=chosen_algorithms(arguments),
         sample=arguments.sample,
         limit=arguments.limit,
     )

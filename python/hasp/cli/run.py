@@ -6,8 +6,19 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+from typing import TYPE_CHECKING
 
 from hasp.base.errors import HaspError
+from hasp.cli.algorithms import (
+    USUAL,
+    add_algorithm_options,
+    chosen_algorithms,
+    named_algorithms,
+    only,
+)
+
+if TYPE_CHECKING:
+    from hasp.locks.given import Algorithms
 
 NAME = "run"
 HELP = "run a program under a lock"
@@ -17,7 +28,9 @@ examples:
   hasp run -- ./server -p 8080              the default lock
   hasp run --lock mcs -- ./server -p 8080   another one from `hasp list`
   hasp run --lock glibc -- ./server         natively, nothing preloaded
-  hasp run --plan hasp.plan.toml -- ./server    a lock for each site
+  hasp run --rwlock phase-fair -- ./server  reader-writer locks; mutexes stay glibc's
+  hasp run --lock mcs --barrier tournament -- ./solver
+  hasp run --plan hasp.plan.toml -- ./server    an algorithm for each site
 
 The program replaces Hasp, so exit status, input, output and signals are its own. Its
 children run under the same lock. Programs that cannot be interposed (statically
@@ -27,17 +40,18 @@ linked, set-user-ID, 32-bit, musl) are refused with status 2 and a reason.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp run`."""
-    parser.usage = "hasp run [--lock LOCK | --plan FILE] [--] COMMAND..."
-    parser.epilog = EXAMPLES
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "-l", "--lock", metavar="LOCK", help="a lock of `hasp list` (default: futex)"
+    parser.usage = (
+        "hasp run [--lock LOCK] [--rwlock ALGORITHM] [--spinlock ALGORITHM] "
+        "[--barrier ALGORITHM] [--only KINDS] [--] COMMAND...\n"
+        "       hasp run --plan FILE [--] COMMAND..."
     )
-    which.add_argument(
-        "--plan",
-        metavar="FILE",
-        help="a lock for each site, from a plan as written by `hasp advise`; entries "
-        "that match no mutex are reported on stderr",
+    parser.epilog = EXAMPLES
+    add_algorithm_options(parser, "futex, unless another kind is named")
+    parser.add_argument(
+        "--only",
+        metavar="KINDS",
+        help="replace these kinds only, separated by commas: mutexes, rwlocks, "
+        "spinlocks, barriers; those without an option get the default of their list",
     )
     parser.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="COMMAND", help=argparse.SUPPRESS
@@ -47,21 +61,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Execute the program in place of this process; raise HaspError if that fails."""
     from hasp.launch import executable, interpose
-    from hasp.locks import native
-    from hasp.locks.given import GivenLock, given_lock, given_plan
 
     command: list[str] = arguments.command
     if not command:
         raise HaspError(
             "which program should run?", "for example: hasp run --lock mcs -- ls -l"
         )
-    lock: GivenLock = native.default_lock()
-    if arguments.plan:
-        lock = given_plan(arguments.plan)
-    elif arguments.lock:
-        lock = given_lock(arguments.lock)
+    chosen = _chosen(arguments)
     base = interpose.original_environment()
-    environment = interpose.environment(lock, base, command)
+    environment = interpose.environment(chosen, base, command)
     if arguments.plan:
         environment["HASP_PLAN_REPORT"] = "1"
     path = executable.to_execute(command[0], base)
@@ -75,3 +83,18 @@ def run(arguments: argparse.Namespace) -> int:
             f"cannot start {path}: {problem.strerror}",
             "check whether it runs without Hasp",
         ) from None
+
+
+def _chosen(arguments: argparse.Namespace) -> Algorithms:
+    """Return the algorithms: the named ones, or the usual ones if none is named."""
+    named = named_algorithms(arguments)
+    if arguments.only is None:
+        if named or arguments.plan:
+            return chosen_algorithms(arguments)
+        return only(",".join(kind.plural for kind in USUAL), {})
+    if arguments.plan:
+        raise HaspError(
+            "--only and --plan cannot be combined",
+            "remove the entries of the other kinds from the plan",
+        )
+    return only(arguments.only, named)

@@ -12,8 +12,7 @@ from hasp.compare.progress import ComparisonDisplay
 from hasp.compare.run import ComparisonRunner
 from hasp.compare.settings import Settings
 from hasp.compare.store import Comparison, Writer, lock_facts
-from hasp.locks import native
-from hasp.locks.given import GivenLock
+from hasp.locks.given import given_lock, of_plan
 from hasp.locks.site_plan.model import SitePlan
 
 
@@ -21,12 +20,12 @@ def new_comparison(
     settings: Settings, plans: Mapping[str, SitePlan] | None = None
 ) -> Comparison:
     """Return a comparison without runs; `plans` are those of its locks, by name."""
-    locks: dict[str, GivenLock] = dict(plans or {})
+    known = {name: of_plan(plan) for name, plan in (plans or {}).items()}
     return Comparison(
         settings=settings,
         host=host.facts().as_json(),
         locks=[
-            lock_facts(locks.get(name) or native.lock(name)) for name in settings.locks
+            lock_facts(known.get(name) or given_lock(name)) for name in settings.locks
         ],
         version=version(),
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),

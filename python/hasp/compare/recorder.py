@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hasp.base.errors import HaspError
+from hasp.locks.given import Algorithms
 from hasp.profile.model.totals import statistics_of
 from hasp.profile.record import files
 from hasp.profile.record.target import DEFAULT_LIMIT, settings_of
@@ -39,7 +40,7 @@ class Recorder:
         self._limit = limit
         self._session = files.new_session()
 
-    def settings(self, lock: str) -> dict[str, str]:
+    def settings(self, lock: Algorithms) -> dict[str, str]:
         """The environment variables that make a program under `lock` record itself."""
         return settings_of(
             self._trace, self._session, lock, sample=self._sample, limit=self._limit

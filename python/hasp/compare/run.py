@@ -29,8 +29,7 @@ from hasp.launch import interpose
 from hasp.launch.children import Child, Launcher, Strays, Usage, adopt_orphans
 from hasp.launch.executable import find, to_execute
 from hasp.launch.server import ended, refuse_if_occupied, wait_until_ready
-from hasp.locks import native
-from hasp.locks.given import GivenLock
+from hasp.locks.given import Algorithms, given_lock, of_plan
 from hasp.locks.native import REFERENCE
 from hasp.locks.site_plan.model import SitePlan
 
@@ -82,10 +81,11 @@ class ComparisonRunner:
         self._environments: dict[str, dict[str, str]] = {}
         known = plans or {}
         for lock in settings.locks:
-            self.add(lock, known.get(lock) or native.lock(lock))
+            plan = known.get(lock)
+            self.add(lock, of_plan(plan) if plan else given_lock(lock))
 
-    def add(self, name: str, lock: GivenLock) -> None:
-        """Make a lock or plan known by its name in cells.
+    def add(self, name: str, lock: Algorithms) -> None:
+        """Make algorithms known by their name in cells.
 
         Raises HaspError if the program cannot run under it.
         """
@@ -95,7 +95,7 @@ class ComparisonRunner:
         if server:
             find(command[0], self._base)
         subject = self.settings.server_for(first) if server else command
-        recorded = self._recorder.settings(name) if self._recorder else None
+        recorded = self._recorder.settings(lock) if self._recorder else None
         self._environments[name] = interpose.environment(
             lock, self._base, subject, recorded
         )

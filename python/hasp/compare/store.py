@@ -19,7 +19,7 @@ from hasp.base.output import STDOUT, json_line
 from hasp.compare.run_record import RESOURCES, Measure, Run, measure_of
 from hasp.compare.settings import Metric, Settings
 from hasp.launch.ready import Ready
-from hasp.locks.given import GivenLock, algorithms_of
+from hasp.locks.given import Algorithms
 from hasp.locks.native import REFERENCE
 
 SCHEMA = "hasp.compare/2"
@@ -80,13 +80,14 @@ class Comparison:
         }
 
 
-def lock_facts(lock: GivenLock) -> dict[str, Any]:
-    """Return the record in the header about a lock, or about a plan."""
-    locks = algorithms_of(lock)
+def lock_facts(chosen: Algorithms) -> dict[str, Any]:
+    """Return the record in the header about the algorithms of a row."""
+    locks = chosen.used
     waiting = {lock.waiting for lock in locks}
+    several = "by site" if chosen.plan else "by kind"
     return {
-        "name": lock.name,
-        "waiting": waiting.pop() if len(waiting) == 1 else "by site",
+        "name": chosen.name,
+        "waiting": waiting.pop() if len(waiting) == 1 else several,
         "collapses": any(lock.collapses for lock in locks),
     }
 

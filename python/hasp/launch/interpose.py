@@ -14,17 +14,19 @@ from hasp.base.process import capture
 from hasp.launch.calibration import park_ns
 from hasp.launch.executable import Program, examine, find
 from hasp.locks import native
-from hasp.locks.given import GivenLock, algorithms_of
-from hasp.locks.site_plan.model import SitePlan
+from hasp.locks.given import Algorithms
+from hasp.locks.kinds import KINDS, MUTEX
+from hasp.locks.native import REFERENCE
 
 LIBRARY = "libhasp.so"
 PROFILER = "libhasp-profile.so"
 TRACE_SETTINGS = (
     *("HASP_TRACE", "HASP_TRACE_SESSION", "HASP_TRACE_MODE"),
-    *("HASP_TRACE_LIMIT", "HASP_TRACE_LOCK"),
+    *("HASP_TRACE_LIMIT", "HASP_TRACE_LOCK", "HASP_TRACE_OTHER_LOCKS"),
 )
 SETTINGS = (
-    *("HASP_LOCK", "HASP_PARK_NS", "HASP_PLAN", "HASP_PLAN_REPORT"),
+    *(kind.setting for kind in KINDS),
+    *("HASP_PARK_NS", "HASP_PLAN", "HASP_PLAN_REPORT"),
     *TRACE_SETTINGS,
 )
 # Sanitizer runtimes must be preloaded first: they then intercept the calls and pass
@@ -56,21 +58,20 @@ def original_environment() -> dict[str, str]:
 
 
 def environment(
-    lock: GivenLock,
+    chosen: Algorithms,
     base: Mapping[str, str],
     command: Sequence[str],
     trace_settings: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Return the environment that makes `command` and its children use `lock`.
+    """Return the environment that makes `command` use the chosen algorithms.
 
-    With `trace_settings` (see TRACE_SETTINGS) the processes are also profiled. Raises
-    HaspError for a program that cannot be interposed. With the reference and without
-    profiling, the program runs natively, with everything else that `base` preloads.
+    Its children use them, too. With `trace_settings` (see TRACE_SETTINGS) the processes
+    are also profiled. Raises HaspError for a program that cannot be interposed. With
+    the reference and without profiling, the program runs natively, with everything else
+    that `base` preloads.
     """
-    used = algorithms_of(lock)
-    is_native = not isinstance(lock, SitePlan) and lock.is_reference
     result = without_hasp(base)
-    if is_native and trace_settings is None:
+    if chosen.is_reference and trace_settings is None:
         find(command[0], base)
         return result
     program = examine(command[0], base)
@@ -79,15 +80,17 @@ def environment(
         # Before libhasp.so: it calls the next definition, Hasp's or glibc's.
         libraries.append(native.profiler())
         result.update(trace_settings)
-    if not is_native:
+    if not chosen.is_reference:
         libraries.append(native.library())
-        result["HASP_LOCK"] = used[0].name
-        result.update(_park_settings(used, base))
-    if isinstance(lock, SitePlan):
+        # Without HASP_LOCK, libhasp.so would replace mutexes by its default.
+        replaced = {MUTEX, *(kind for kind in KINDS if chosen.of(kind) != REFERENCE)}
+        result.update({kind.setting: chosen.of(kind) for kind in replaced})
+        result.update(_park_settings(chosen.used, base))
+    if chosen.plan:
         # Imported here because most runs have no plan.
         from hasp.locks.site_plan import apply
 
-        result.update(apply.settings(lock, files_of(program, result)))
+        result.update(apply.settings(chosen.plan, files_of(program, result)))
     result["LD_PRELOAD"] = preload(program, result, libraries)
     return result
 

@@ -18,17 +18,19 @@ from typing import Any
 from hasp.base.errors import HaspError
 from hasp.base.process import capture
 from hasp.base.suggestion import did_you_mean
+from hasp.locks.kinds import KINDS, MUTEX, Kind
 
 REFERENCE = "glibc"  # the lock that all others are compared with
-WRAPPER = "gcr+"  # prefix of a lock's name: the same lock with concurrency restriction
+WRAPPER = "gcr+"  # prefix of a mutex's: the same lock with concurrency restriction
 
 
 @dataclass(frozen=True)
 class LockInfo:
-    """The properties of one lock algorithm, as printed by `hasp-locks`."""
+    """The properties of one algorithm, as printed by `hasp-locks`."""
 
+    kind: str  # of the objects that it replaces; the name of one of KINDS
     name: str
-    index: int
+    index: int  # in the list of its kind
     default: bool
     category: str
     waiting: str
@@ -51,7 +53,7 @@ class LockInfo:
 
     @property
     def is_reference(self) -> bool:
-        """Return true if this is glibc's own mutex, with nothing preloaded."""
+        """Return true if this is glibc's own algorithm, with nothing preloaded."""
         return self.name == REFERENCE
 
     @property
@@ -63,6 +65,17 @@ class LockInfo:
     def collapses(self) -> bool:
         """True if throughput may collapse with more runnable threads than CPUs."""
         return not (self.parks or self.is_reference or self.is_wrapped)
+
+
+class WrongKind(HaspError):
+    """An algorithm was named for objects of another kind."""
+
+    def __init__(self, lock: LockInfo, kind: Kind, asked: Kind) -> None:
+        super().__init__(
+            f"{lock.name} is a {kind.noun} algorithm, not one for {asked.nouns}",
+            f"write {kind.option} {lock.name}",
+        )
+        self.kind = kind
 
 
 def _folder() -> Path:
@@ -121,23 +134,23 @@ def profiler() -> Path:
 
 
 def _lock_of(record: dict[str, Any]) -> LockInfo:
+    record = {"kind": MUTEX.name, **record}
     known = {field.name: record[field.name] for field in fields(LockInfo)}
     known["aliases"] = tuple(known["aliases"])
     return LockInfo(**known)
 
 
-@cache
-def locks() -> tuple[LockInfo, ...]:
-    """Return all locks in the order of the list; the reference `glibc` is the first."""
-    return _listed()
+def locks(kind: Kind = MUTEX) -> tuple[LockInfo, ...]:
+    """Return the algorithms of a kind in list order; the reference comes first."""
+    return tuple(lock for lock in _listed() if lock.kind == kind.name)
+
+
+def composed_locks(kind: Kind = MUTEX) -> tuple[LockInfo, ...]:
+    """Return all algorithms made of another one: `gcr+mcs`, `bravo+rw-ttas` etc."""
+    return tuple(lock for lock in _listed("--wrapped") if lock.kind == kind.name)
 
 
 @cache
-def wrapped_locks() -> tuple[LockInfo, ...]:
-    """Return all locks except the reference, wrapped: `gcr+mcs` and so on."""
-    return _listed("--wrapped")
-
-
 def _listed(*options: str) -> tuple[LockInfo, ...]:
     path = program("hasp-locks")
     listing = capture([str(path), *options], os.environ, timeout=10)
@@ -155,20 +168,37 @@ def _listed(*options: str) -> tuple[LockInfo, ...]:
         ) from None
 
 
-def lock(name: str) -> LockInfo:
-    """Return the lock with this name or alias; a HaspError suggests similar names."""
-    if name.startswith(WRAPPER):
-        plain = lock(name.removeprefix(WRAPPER))
-        return wrapper_of(plain)
-    for candidate in locks():
+def lock(name: str, kind: Kind = MUTEX) -> LockInfo:
+    """Return the algorithm of a kind with this name or alias.
+
+    Raises HaspError for an unknown name, with similar ones, and for an algorithm of
+    another kind, with the option that accepts it.
+    """
+    found = _find_lock(name, kind)
+    if found is None:
+        raise unknown_lock(name, (), kind)
+    return found
+
+
+def _find_lock(name: str, kind: Kind) -> LockInfo | None:
+    for candidate in locks(kind):
         if name == candidate.name or name in candidate.aliases:
             return candidate
-    raise unknown_lock(name, ())
+    if kind is MUTEX and name.startswith(WRAPPER):
+        plain = _find_lock(name.removeprefix(WRAPPER), kind)
+        return plain and wrapper_of(plain)
+    if kind is not MUTEX and _is_composed(name):
+        return next((lock for lock in composed_locks(kind) if lock.name == name), None)
+    return None
+
+
+def _is_composed(name: str) -> bool:
+    return "+" in name or ":" in name
 
 
 def wrapper_of(plain: LockInfo) -> LockInfo:
-    """Return the lock wrapped for concurrency restriction."""
-    for candidate in wrapped_locks():
+    """Return the mutex algorithm wrapped for concurrency restriction."""
+    for candidate in composed_locks():
         if candidate.name == WRAPPER + plain.name:
             return candidate
     raise HaspError(
@@ -177,17 +207,30 @@ def wrapper_of(plain: LockInfo) -> LockInfo:
     )
 
 
-def default_lock() -> LockInfo:
-    """Return the lock that `hasp run` uses by default."""
-    return next(candidate for candidate in locks() if candidate.default)
+def default_lock(kind: Kind = MUTEX) -> LockInfo:
+    """Return the algorithm that `hasp run` uses by default for a kind."""
+    return next(candidate for candidate in locks(kind) if candidate.default)
 
 
-def unknown_lock(name: str, other_words: Iterable[str]) -> HaspError:
-    """Return the error for an unknown lock, which suggests similar names."""
-    words = {lock.name: lock.name for lock in locks()}
-    words |= {alias: alias for lock in locks() for alias in lock.aliases}
-    words |= {word: word for word in other_words}
-    offer = did_you_mean(name.lower(), words)
+def unknown_lock(
+    name: str, other_words: Iterable[str], kind: Kind = MUTEX
+) -> HaspError:
+    """Return the error for a name that the list of a kind does not have."""
+    for other in KINDS:
+        found = _find_lock(name, other) if other is not kind else None
+        if found:
+            return WrongKind(found, other, kind)
+    words = [word for lock in locks(kind) for word in (lock.name, *lock.aliases)]
+    if kind is MUTEX:
+        name = name.removeprefix(WRAPPER)
+    elif _is_composed(name):
+        words += [lock.name for lock in composed_locks(kind)]
+    offer = did_you_mean(name.lower(), dict.fromkeys([*words, *other_words]))
+    if kind is MUTEX:
+        return HaspError(
+            f"there is no lock called {name!r}", f"{offer}`hasp list` shows every lock"
+        )
     return HaspError(
-        f"there is no lock called {name!r}", f"{offer}`hasp list` shows every lock"
+        f"there is no {kind.noun} algorithm called {name!r}",
+        f"{offer}`hasp list --kind {kind.name}` shows all of them",
     )

@@ -18,7 +18,7 @@ from hasp.compare.run import ComparisonRunner, ReferenceFailed
 from hasp.compare.run_record import Run
 from hasp.compare.settings import Cell, Settings
 from hasp.compare.store import Writer
-from hasp.locks import native
+from hasp.locks.given import given_lock, of_plan
 from hasp.locks.native import REFERENCE
 from hasp.locks.site_plan.model import SitePlan
 from hasp.profile.diagnosis import advise
@@ -292,7 +292,7 @@ class _Race:
 
     def _add_plans(self, plans: Sequence[SitePlan]) -> None:
         for plan in plans:
-            self.runner.add(plan.name, plan)
+            self.runner.add(plan.name, of_plan(plan))
         if plans:
             self.contest.join(plans)
 
@@ -309,7 +309,7 @@ def fitting(settings: Settings) -> list[str]:
         if name == REFERENCE:
             continue
         try:
-            runner.add(name, native.lock(name))
+            runner.add(name, given_lock(name))
         except HaspError as problem:
             if refusal is None or problem.message != refusal.message:
                 note(f"{name} is skipped: {problem.message}")

@@ -15,6 +15,8 @@ import numpy
 
 from hasp.compare.settings import Cell
 from hasp.locks import native
+from hasp.locks.given import given_lock, label
+from hasp.locks.kinds import kind_of
 from hasp.locks.native import LockInfo
 from hasp.locks.site_plan.model import SitePlan
 from hasp.statistics.ratio import Array
@@ -42,9 +44,10 @@ def similarity(cells: Sequence[Cell], plans: Mapping[str, SitePlan]) -> Array:
 def _features(name: str, plans: Mapping[str, SitePlan]) -> dict[str, float]:
     """Weights whose products, summed over common features, are a correlation."""
     plan = plans.get(name)
-    if plan is None:
-        return _of_lock(native.lock(name))
-    locks = [native.lock(entry.lock) for entry in plan.entries]
+    if plan:
+        locks = [native.lock(one.lock, kind_of(one.kind)) for one in plan.entries]
+    else:
+        locks = given_lock(name).used
     found: dict[str, float] = {}
     for lock in locks:
         for key, weight in _of_lock(lock).items():
@@ -57,5 +60,5 @@ def _of_lock(lock: LockInfo) -> dict[str, float]:
     return {
         f"family {lock.category}": FAMILY**0.5,
         f"waiting {waiting}": WAITING**0.5,
-        f"lock {lock.name}": (1 - FAMILY - WAITING) ** 0.5,
+        f"lock {label(lock)}": (1 - FAMILY - WAITING) ** 0.5,
     }

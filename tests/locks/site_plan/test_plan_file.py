@@ -54,10 +54,10 @@ def test_flat_form() -> None:
     assert lines == [
         "m 9f3c00 server",
         "m - libuv.so.1",
-        'f mcs 2 0 1234 1234 0 99 99 db.c:88 &db->"mu"\\',
-        "f ticket 2 1 10 10 0 20 20 uv",
-        "a glibc 0 4040 4040 cache_lock",
-        "f mcs 1 1 3 9 r",
+        'f mutex mcs 2 0 1234 1234 0 99 99 db.c:88 &db->"mu"\\',
+        "f mutex ticket 2 1 10 10 0 20 20 uv",
+        "a mutex glibc 0 4040 4040 cache_lock",
+        "f mutex mcs 1 1 3 9 r",
     ]
 
 
@@ -98,9 +98,21 @@ def test_too_many(tmp_path: Path) -> None:
         ("address_offset = 5", "", 11, "exactly one of"),
         (
             "address_offset = 5",
-            'address_offset = 5\nkind = "rwlock"',
+            'address_offset = 5\nkind = "rwlok"',
             15,
-            "only a mutex",
+            "no kind of lock",
+        ),
+        (
+            "address_offset = 5",
+            'address_offset = 5\nkind = "spinlock"',
+            15,
+            "the same algorithm",
+        ),
+        (
+            "address_offset = 5",
+            'address_offset = 5\nkind = "barrier"',
+            12,
+            "ticket is a mutex algorithm, not one for barriers",
         ),
         (
             "address_offset = 5",

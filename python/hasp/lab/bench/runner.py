@@ -15,6 +15,7 @@ from typing import Any
 from hasp.lab.bench.cases import BATON, FLOOR, GLIBC, PROGRAM, Case
 from hasp.launch import interpose
 from hasp.locks import native
+from hasp.locks.given import NATIVE, given_lock
 
 GRACE_SECONDS = 0.5  # for threads to finish after the measured time
 # Added to the measuring time and grace: the program's watchdog takes up to 8 s.
@@ -45,15 +46,13 @@ class Runner:
         self.program = str(native.program(PROGRAM))
         self.mutexes = mutexes
         base = interpose.original_environment()
-        native_environment = interpose.environment(
-            native.lock(GLIBC), base, [self.program]
-        )
+        native_environment = interpose.environment(NATIVE, base, [self.program])
         self.environments: dict[str, Mapping[str, str]] = dict.fromkeys(
             (GLIBC, FLOOR, BATON), native_environment
         )
         for lock in locks:
             self.environments[lock] = interpose.environment(
-                native.lock(lock), base, [self.program]
+                given_lock(lock), base, [self.program]
             )
 
     def measure(self, case: Case, subject: str) -> Sample:

@@ -13,7 +13,7 @@ from hasp.locks.site_plan.stale import refreshed
 
 
 def settings(plan: SitePlan, files: Mapping[str, Path]) -> dict[str, str]:
-    """Return the environment variables for libhasp.so.
+    """Return the environment variables for libhasp.so: the entries of the plan.
 
     `files` are the program and its libraries, by name. Prints a note to stderr for each
     entry that another build of a file has made stale.
@@ -21,4 +21,4 @@ def settings(plan: SitePlan, files: Mapping[str, Path]) -> dict[str, str]:
     current, doubts = refreshed(plan, files)
     for doubt in doubts:
         note(doubt)
-    return {"HASP_LOCK": plan.default, "HASP_PLAN": str(flatten.write(current))}
+    return {"HASP_PLAN": str(flatten.write(current))}

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Writes plans in the format that libhasp.so reads (src/preload/plan_file.c).
 
-    m BUILD-ID NAME                       a module; modules are numbered from 0
-    a LOCK MODULE FIRST LAST SITE         mutexes at these addresses
-    f LOCK N (MODULE FIRST LAST)*N SITE   mutexes created through these N frames
+    m BUILD-ID NAME                            a module; they are numbered from 0
+    a KIND LOCK MODULE FIRST LAST SITE         objects at these addresses
+    f KIND LOCK N (MODULE FIRST LAST)*N SITE   objects created through these N frames
 
-Addresses are hexadecimal and relative to the module's file; an unknown build-id is `-`.
-HASP_LOCK names the default lock.
+KIND is `mutex`, `rwlock` or `barrier`. Addresses are hexadecimal and relative to the
+module's file; an unknown build-id is `-`. HASP_LOCK, HASP_RWLOCK,
+HASP_SPINLOCK and HASP_BARRIER name the defaults.
 """
 
 from __future__ import annotations
@@ -37,11 +38,12 @@ def flatten(plan: SitePlan) -> str:
 
     lines = []
     for entry in plan.entries:
+        what = f"{entry.kind} {entry.lock}"
         if entry.address:
-            lines.append(f"a {entry.lock} {range_of(entry.address)} {entry.site}")
+            lines.append(f"a {what} {range_of(entry.address)} {entry.site}")
         else:
             frames = " ".join(map(range_of, entry.frames))
-            lines.append(f"f {entry.lock} {len(entry.frames)} {frames} {entry.site}")
+            lines.append(f"f {what} {len(entry.frames)} {frames} {entry.site}")
     heads = [f"m {module.build_id or '-'} {module.name}" for module in modules]
     text = "".join(f"{line}\n" for line in [*heads, *lines])
     if (

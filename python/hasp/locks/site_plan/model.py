@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A plan: the lock algorithm for the mutexes of each site, and how to recognise a site.
+"""A plan: the algorithm for the objects of each site, and how to recognise a site.
 
-A site is the source line that creates a mutex or, if the mutex is not initialised by a
-call, the one that locks it first. It is identified by the return addresses of that
-call, or for a global mutex by its address. Both are relative to a module's file, so
-they are valid wherever it is loaded. The build-id identifies the build that was
-profiled.
+A site is the source line that creates a mutex, rwlock or barrier or, if the object is
+not initialised by a call, the one that locks it first. It is identified by the return
+addresses of that call, or for a global object by its address. Both are relative to a
+module's file, so they are valid wherever it is loaded. The build-id identifies the
+build that was profiled.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from hasp.locks.kinds import MUTEX
+
 PREFIX = "plan:"  # of a file name, where a lock's name may stand
-MUTEX = "mutex"  # the only kind of lock that a plan can replace
 MAX_FRAMES = 4  # return addresses that identify a site, as in the recorder
 MAX_ENTRIES = 256  # limits of libhasp.so
 MAX_MODULES = 64
@@ -47,29 +48,37 @@ class AddressRange:
 
 @dataclass(frozen=True)
 class Entry:
-    """The lock of one site.
+    """The algorithm of one site.
 
-    `frames` are the return addresses, innermost first, of pthread_mutex_init or, for a
-    mutex with a static initialiser, of the first lock operation. `address` is the mutex
-    itself. Exactly one of the two is set.
+    `frames` are the return addresses, innermost first, of pthread_mutex_init (or the
+    function for the kind) or, for an object with a static initialiser, of the first
+    lock operation. `address` is the object itself. Exactly one of the two is set.
     """
 
     site: str  # for messages: "db.c:88 &db->mu"
     lock: str  # a name from `hasp list`
     frames: tuple[AddressRange, ...] = ()
     address: AddressRange | None = None
+    kind: str = MUTEX.name
 
     @classmethod
     def created_at(
-        cls, site: str, lock: str, frames: Sequence[tuple[Module, int]]
+        cls,
+        site: str,
+        lock: str,
+        frames: Sequence[tuple[Module, int]],
+        kind: str = MUTEX.name,
     ) -> Entry:
-        """Return an entry for mutexes created or first locked through these frames."""
-        return cls(site, lock, tuple(AddressRange.at(*frame) for frame in frames))
+        """Return an entry for objects created or first locked through these frames."""
+        ranges = tuple(AddressRange.at(*frame) for frame in frames)
+        return cls(site, lock, ranges, kind=kind)
 
     @classmethod
-    def of_global(cls, site: str, lock: str, module: Module, offset: int) -> Entry:
-        """Return an entry for a global mutex."""
-        return cls(site, lock, address=AddressRange.at(module, offset))
+    def of_global(
+        cls, site: str, lock: str, module: Module, offset: int, kind: str = MUTEX.name
+    ) -> Entry:
+        """Return an entry for a global object."""
+        return cls(site, lock, address=AddressRange.at(module, offset), kind=kind)
 
     @property
     def ranges(self) -> tuple[AddressRange, ...]:
@@ -79,16 +88,24 @@ class Entry:
 
 @dataclass(frozen=True)
 class SitePlan:
-    """The entries and the default lock; the first matching entry applies."""
+    """The entries and the defaults; the first matching entry applies."""
 
     entries: tuple[Entry, ...]
-    default: str
+    default: str  # of mutexes
     name: str = field(default="plan", compare=False)  # in results: plan:FILE
+    # Kind and algorithm, for the kinds that are not to keep glibc's.
+    others: tuple[tuple[str, str], ...] = ()
 
     @property
-    def locks(self) -> tuple[str, ...]:
-        """The names of all locks that the plan uses, the default first."""
-        return tuple(dict.fromkeys([self.default, *(e.lock for e in self.entries)]))
+    def defaults(self) -> tuple[tuple[str, str], ...]:
+        """Each kind with a default and its algorithm, mutexes first."""
+        return ((MUTEX.name, self.default), *self.others)
+
+    @property
+    def used(self) -> tuple[tuple[str, str], ...]:
+        """Kind and name of each algorithm that the plan uses, the defaults first."""
+        entries = ((entry.kind, entry.lock) for entry in self.entries)
+        return tuple(dict.fromkeys([*self.defaults, *entries]))
 
 
 def is_plan(name: str) -> bool:

@@ -4,7 +4,7 @@
 If a file has another build-id, its code is at other addresses. A global is then found
 by its name, any other site by its source line, if the line still contains the
 expression of the site. Entries that cannot be found are left out, with a note; their
-mutexes get the default lock.
+objects get the default.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _again(entry: Entry, module: Module, file: Path) -> list[Entry]:
         address = variable(file, name[1]) if name else None
         if address is None:
             return []
-        return [Entry.of_global(entry.site, entry.lock, module, address)]
+        return [replace(entry, address=AddressRange.at(module, address))]
     if not site or not site["file"] or not expression or len(entry.frames) > 1:
         return []
     ranges = code_of_line(file, site["file"], int(site["line"]), expression) or []

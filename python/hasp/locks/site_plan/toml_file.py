@@ -3,11 +3,13 @@
 
     version = 1
     default = "futex"                 # for all other mutexes
+    default_rwlock = "rw-ttas"        # for all other rwlocks; optional, as for
+                                      # default_spinlock and default_barrier
 
     [[lock]]
     site = "db.c:88 &db->mu"          # for messages, and to find it in another build
     lock = "mcs"
-    kind = "mutex"
+    kind = "mutex"                    # or "rwlock", "barrier"
     module = "server"
     build_id = "9f3c..."              # optional
     offsets = [0x1234, 0x1300]        # return addresses, innermost first
@@ -23,13 +25,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from hasp.base.document import Document, Keys
+from hasp.base.document import Document
 from hasp.base.errors import HaspError
 from hasp.locks import native
+from hasp.locks.kinds import KINDS, MUTEX, SPINLOCK, Kind, kind_of
 from hasp.locks.site_plan.model import (
     MAX_ENTRIES,
     MAX_FRAMES,
-    MUTEX,
     PREFIX,
     Entry,
     Module,
@@ -38,6 +40,7 @@ from hasp.locks.site_plan.model import (
 
 VERSION = 1
 LOCK_KEYS = {"site", "lock", "kind", "module", "build_id"}
+DEFAULT_KEYS = {kind: f"default_{kind.name}" for kind in KINDS} | {MUTEX: "default"}
 WHERE_KEYS = {"offsets", "address_offset", "frames"}
 BUILD_ID = re.compile(r"([0-9a-f]{2}){1,32}")
 HIGHEST_OFFSET = 1 << 47
@@ -64,11 +67,12 @@ def text_of(plan: SitePlan) -> str:
     lines = [
         "# A lock for each site of a program; `hasp run --plan` applies it.",
         f"version = {VERSION}",
-        f"default = {_quoted(plan.default)}",
     ]
+    for name, lock in plan.defaults:
+        lines.append(f"{DEFAULT_KEYS[kind_of(name)]} = {_quoted(lock)}")
     for entry in plan.entries:
         lines += ["", "[[lock]]", f"site = {_quoted(entry.site)}"]
-        lines += [f"lock = {_quoted(entry.lock)}", f'kind = "{MUTEX}"']
+        lines += [f"lock = {_quoted(entry.lock)}", f'kind = "{entry.kind}"']
         lines += _where(entry)
     return "\n".join(lines) + "\n"
 
@@ -110,11 +114,14 @@ class _Reader:
                 ("version",), f"must be {VERSION}", "use the Hasp that wrote the plan"
             )
         for key in document.data:
-            if key not in ("version", "default", "lock"):
+            if key not in ("version", "lock", *DEFAULT_KEYS.values()):
                 document.fail((key,), "not a key of a plan", "remove it")
-        default = native.default_lock().name
-        if document.get(("default",)) is not None:
-            default = self.lock(document.data, ("default",), "default")
+        defaults = {
+            kind: self.lock(document.data, kind, key)
+            for kind, key in DEFAULT_KEYS.items()
+            if document.get((key,)) is not None
+        }
+        default = defaults.pop(MUTEX, None) or native.default_lock().name
         tables = document.get(("lock",)) or []
         if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
             document.fail(("lock",), "not a list of tables", "write [[lock]]")
@@ -122,24 +129,19 @@ class _Reader:
             document.fail(
                 ("lock",), f"more than {MAX_ENTRIES} entries", "keep the busiest sites"
             )
-        return SitePlan(tuple(self.entry(n, t) for n, t in enumerate(tables)), default)
+        entries = tuple(self.entry(n, t) for n, t in enumerate(tables))
+        others = tuple((kind.name, lock) for kind, lock in defaults.items())
+        return SitePlan(entries, default, others=others)
 
     def entry(self, number: int, table: dict[str, Any]) -> Entry:
         for key in table:
             if key not in LOCK_KEYS | WHERE_KEYS:
                 self.refuse(number, key, "not a key of a lock", "remove it")
-        if table.get("kind", MUTEX) != MUTEX:
-            self.refuse(
-                number,
-                "kind",
-                f"a plan can replace only a {MUTEX}",
-                "remove it",
-            )
+        kind = self.kind(number, table)
         site = self.text(number, table, "site")
         if not site.isprintable():
             self.refuse(number, "site", "must be one line of text", "correct it")
-        keys = ("lock",)
-        lock = self.lock(table, keys, "lock", number)
+        lock = self.lock(table, kind, "lock", number)
         where = WHERE_KEYS & table.keys()
         if len(where) != 1:
             self.refuse(
@@ -149,16 +151,31 @@ class _Reader:
                 "remove the others, or let `hasp advise` write the plan",
             )
         if "frames" in where:
-            return Entry.created_at(site, lock, self.frames(number, table["frames"]))
+            frames = self.frames(number, table["frames"])
+            return Entry.created_at(site, lock, frames, kind.name)
         module = self.module(number, table, "module")
         if "address_offset" in where:
             offset = self.offset(number, "address_offset", table["address_offset"])
-            return Entry.of_global(site, lock, module, offset)
+            return Entry.of_global(site, lock, module, offset, kind.name)
         offsets = table["offsets"]
         self.check_depth(number, "offsets", offsets)
-        return Entry.created_at(
-            site, lock, [(module, self.offset(number, "offsets", o)) for o in offsets]
-        )
+        frames = [(module, self.offset(number, "offsets", each)) for each in offsets]
+        return Entry.created_at(site, lock, frames, kind.name)
+
+    def kind(self, number: int, table: dict[str, Any]) -> Kind:
+        value = table.get("kind", MUTEX.name)
+        try:
+            kind = kind_of(value if isinstance(value, str) else "")
+        except HaspError as problem:
+            self.refuse(number, "kind", problem.message, problem.remedy)
+        if kind is SPINLOCK:
+            self.refuse(
+                number,
+                "kind",
+                "all spin locks of a program have the same algorithm",
+                'remove the entry, and write default_spinlock = "..." at the top',
+            )
+        return kind
 
     def frames(self, number: int, frames: Any) -> list[tuple[Module, int]]:
         self.check_depth(number, "frames", frames)
@@ -218,17 +235,25 @@ class _Reader:
         return str(value)
 
     def lock(
-        self, table: dict[str, Any], keys: Keys, key: str, number: int | None = None
+        self, table: dict[str, Any], kind: Kind, key: str, number: int | None = None
     ) -> str:
+        """Return the name of an algorithm: that of an entry, or with None a default."""
         value = table.get(key)
         try:
             if not isinstance(value, str):
                 raise HaspError("must be the name of a lock", "`hasp list` shows them")
-            return native.lock(value).name
+            return native.lock(value, kind).name
         except HaspError as problem:
+            remedy = problem.remedy
+            if isinstance(problem, native.WrongKind):
+                remedy = f"`hasp list --kind {kind.name}` shows the others"
+                if number is not None:
+                    remedy = (
+                        f'write kind = "{problem.kind.name}" if it is one; {remedy}'
+                    )
             if number is None:
-                self.document.fail(keys, problem.message, problem.remedy)
-            self.refuse(number, key, problem.message, problem.remedy)
+                self.document.fail((key,), problem.message, remedy)
+            self.refuse(number, key, problem.message, remedy)
 
     def refuse(self, number: int, key: str, message: str, remedy: str) -> NoReturn:
         line = self.document.line_in_list("lock", number, key)

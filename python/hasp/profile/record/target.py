@@ -9,9 +9,8 @@ from pathlib import Path
 from hasp.base.errors import HaspError
 from hasp.base.sizes import format_size
 from hasp.launch import executable, interpose
-from hasp.locks import native
-from hasp.locks.given import GivenLock
-from hasp.locks.native import REFERENCE
+from hasp.locks.given import NATIVE, SEPARATOR, Algorithms
+from hasp.locks.kinds import KINDS, MUTEX
 from hasp.profile.record import files
 
 LEAST_LIMIT = 1 << 20  # bytes; the tables of a few threads do not fit into less
@@ -24,7 +23,7 @@ class Options:
 
     command: list[str]
     trace: Path
-    lock: GivenLock | None = None  # None: glibc's
+    lock: Algorithms = NATIVE
     sample: bool = False
     limit: int = DEFAULT_LIMIT  # bytes
 
@@ -41,15 +40,22 @@ class Target:
 
 
 def settings_of(
-    trace: Path, session: int, lock: str, *, sample: bool, limit: int = DEFAULT_LIMIT
+    trace: Path,
+    session: int,
+    lock: Algorithms,
+    *,
+    sample: bool,
+    limit: int = DEFAULT_LIMIT,
 ) -> dict[str, str]:
     """Return the recorder's environment variables."""
+    others = [lock.of(kind) for kind in KINDS if kind is not MUTEX]
     return {
         "HASP_TRACE": str(trace.absolute()),
         "HASP_TRACE_SESSION": f"{session:016x}",
         "HASP_TRACE_MODE": "sample" if sample else "full",
         "HASP_TRACE_LIMIT": str(limit),
-        "HASP_TRACE_LOCK": lock,
+        "HASP_TRACE_LOCK": lock.name if lock.plan else lock.of(MUTEX),
+        "HASP_TRACE_OTHER_LOCKS": SEPARATOR.join(others),
     }
 
 
@@ -60,14 +66,13 @@ def prepare(options: Options) -> Target:
             f"a trace of {format_size(options.limit)} is too small",
             f"give --limit at least {format_size(LEAST_LIMIT)}",
         )
-    lock = options.lock or native.lock(REFERENCE)
     trace = options.trace.absolute()
     session = files.new_session()
     base = interpose.original_environment()
     settings = settings_of(
-        trace, session, lock.name, sample=options.sample, limit=options.limit
+        trace, session, options.lock, sample=options.sample, limit=options.limit
     )
-    environment = interpose.environment(lock, base, options.command, settings)
+    environment = interpose.environment(options.lock, base, options.command, settings)
     path = executable.to_execute(options.command[0], base)
     files.clear(trace)
     return Target(options.command, path, environment, trace, session)

@@ -24,6 +24,7 @@ from hasp.lab.bench.runner import (
 from hasp.lab.bench.schedule import Samples
 from hasp.launch import interpose
 from hasp.locks import native
+from hasp.locks.given import NATIVE
 
 if TYPE_CHECKING:
     from hasp.profile.model.profile import Profile
@@ -64,16 +65,14 @@ class Runner:
         """Return the environment of `hasp profile`, or one without Hasp."""
         base = interpose.original_environment()
         if subject not in MODES:
-            return interpose.environment(native.lock(GLIBC), base, command)
+            return interpose.environment(NATIVE, base, command)
         settings = {
             "HASP_TRACE": str(self.trace),
             "HASP_TRACE_SESSION": secrets.token_hex(8),
             "HASP_TRACE_MODE": subject,
             "HASP_TRACE_LOCK": GLIBC,
         }
-        return interpose.environment(
-            native.lock(GLIBC), base, command, trace_settings=settings
-        )
+        return interpose.environment(NATIVE, base, command, trace_settings=settings)
 
     def _loop(self, case: Case, subject: str) -> Sample:
         command = [self.program, *self.arguments[case], f"--seconds={case.seconds}"]
