@@ -91,7 +91,7 @@ dist: setup ## Build wheels that install without a compiler, in dist/
 
 docs: build ## Regenerate the lock catalogue, docs/locks.md and pages
 	$(BIN)/python tools/make_lock_catalogue.py \
-	  $(BUILD)/src/locks/list/hasp-locks --write
+	  $(BUILD)/src/list/hasp-locks --write
 
 cases: packages-cases setup ## Run docs/cases anew, or one page: CASE=sqlite
 	$(BIN)/python tools/doc_examples.py --slow --write $(CASE_PAGES)
@@ -130,7 +130,7 @@ $(VENV)/requirements.stamp: pyproject.toml tools/requirements.py | $(BIN)/python
 
 # The demonstration runs from the sources, with as little as it needs: a newcomer waits.
 DEMO_TARGETS := src/preload/libhasp.so src/preload/profile/libhasp-profile.so \
-  src/locks/list/hasp-locks src/calibrate/hasp-calibrate
+  src/list/hasp-locks src/calibrate/hasp-calibrate
 $(VENV)/demo.stamp: pyproject.toml tools/requirements.py | $(BIN)/python
 	$(BIN)/python tools/requirements.py report study | $(BIN)/pip install -q -r /dev/stdin
 	@touch $@

@@ -35,15 +35,16 @@ STRUCTURES: dict[str, Callable[[Record], bool]] = {
 
 
 @cache
-def records() -> tuple[Record, ...]:
+def records(kind: str = "mutex") -> tuple[Record, ...]:
     """Return the build's description of every lock, the pass-through first."""
     output = subprocess.run(
-        [BUILD / "src" / "locks" / "list" / "hasp-locks"],
+        [BUILD / "src" / "list" / "hasp-locks"],
         check=True,
         capture_output=True,
         text=True,
     ).stdout
-    return tuple(json.loads(line) for line in output.splitlines())
+    listed = [json.loads(line) for line in output.splitlines()]
+    return tuple(record for record in listed if record["kind"] == kind)
 
 
 @cache

@@ -22,23 +22,31 @@ from sources import C_SUFFIXES, Finding, files, parse_root, report
 MAY_INCLUDE: dict[str, set[str]] = {
     "platform": set(),
     "locks": {"platform"},
+    "rwlocks": {"locks", "platform"},
+    "list": {"rwlocks", "locks", "platform"},
     "delegation": {"locks", "platform"},
     "elision": {"locks", "platform"},
     "structures": {"locks", "platform"},
     "profiler": {"platform"},
     "condition": {"locks", "platform"},
-    "preload": {"condition", "locks", "elision", "delegation", "profiler", "platform"},
+    "preload": {
+        *("condition", "rwlocks", "locks", "elision", "delegation"),
+        *("profiler", "platform"),
+    },
     "calibrate": {"platform"},
     "simulator": {"platform"},
     "explorer": {"condition", "platform"},
     "bench": {
-        *("platform", "locks", "delegation", "elision", "structures"),
+        *("platform", "locks", "rwlocks", "delegation", "elision", "structures"),
         *("profiler", "simulator", "explorer"),
     },
 }
 # The simulator and the explorer use locks only through the list. The explorer also
 # models the pools and the interposer's side of a condition variable's handover.
-LIST_HEADERS = {"locks/list/descriptor.h", "locks/locks.def"}
+LIST_HEADERS = {
+    *("locks/list/descriptor.h", "locks/locks.def"),
+    *("rwlocks/list/descriptor.h", "rwlocks/rwlocks.def"),
+}
 LIST_READERS = {
     "simulator": LIST_HEADERS,
     "explorer": LIST_HEADERS
@@ -52,6 +60,7 @@ LIST_READERS = {
 # part's own headers.
 FOLDERS: dict[str, tuple[str, ...]] = {
     "locks": ("memory", "waiting", "algorithms", "list"),
+    "rwlocks": ("algorithms", "list"),
     "profiler": ("store", "threads", "record", "sample", "session"),
     "explorer": ("base", "memory", "execution", "search", "clients"),
 }

@@ -81,7 +81,8 @@ def catalogue(hasp_locks: Path) -> dict[Path, str]:
     output = subprocess.run(
         [hasp_locks.resolve()], check=True, capture_output=True, text=True
     ).stdout
-    locks: list[Lock] = [json.loads(line) for line in output.splitlines()]
+    listed: list[Lock] = [json.loads(line) for line in output.splitlines()]
+    locks = [lock for lock in listed if lock.get("kind", "mutex") == "mutex"]
     entries = lock_header.entries_of_list(ROOT)
     heads = {
         header: lock_header.parse(ROOT, header)

@@ -39,7 +39,8 @@ def manual_page(version: str) -> str:
 def lock_names(program: str) -> list[str]:
     """Return the names of the lock algorithms, without their variants."""
     lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout
-    return [json.loads(line)["name"] for line in lines.splitlines()]
+    listed = [json.loads(line) for line in lines.splitlines()]
+    return [entry["name"] for entry in listed if entry["kind"] == "mutex"]
 
 
 def main() -> int:

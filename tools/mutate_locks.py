@@ -44,7 +44,7 @@ SHARED = {
     "algorithms/gcr.c": ["gcr+hapax"],
 }
 # Files that are not compiled for the checked platform, which has its own pool.
-NATIVE_ONLY = {"memory/pool.c", "memory/pool.h", "list/hasp-locks.c"}
+NATIVE_ONLY = {"memory/pool.c", "memory/pool.h"}
 REPRESENTATIVES = 3
 
 # Limit of states in the first pass over the clients, which catches most mutants.

@@ -13,6 +13,7 @@
 #include "preload/dispatch.h"
 #include "preload/plan.h"
 #include "preload/real.h"
+#include "preload/rwlock_dispatch.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -53,6 +54,17 @@ static unsigned chosen_lock(void)
         return (unsigned)found;
     complain("HASP_LOCK names an unknown lock algorithm: ", name);
     complain("run `hasp list` for the names", "");
+    _exit(2);
+}
+
+static unsigned chosen_rwlock(void)
+{
+    const char *name = setting("HASP_RWLOCK");
+    int found = name && *name ? rwlock_find(name) : 0; /* glibc's */
+    if (found >= 0)
+        return (unsigned)found;
+    complain("HASP_RWLOCK names an unknown algorithm for reader-writer locks: ", name);
+    complain("run `hasp list --kind rwlock` for the names", "");
     _exit(2);
 }
 
@@ -105,6 +117,7 @@ void startup(void)
         plan_begin(lock + 1, setting_is("HASP_VERBOSE", "1"),
                    setting_is("HASP_PLAN_REPORT", "1"));
     dispatch_fill(lock, false);
+    rwlock_dispatch_fill(chosen_rwlock());
 
     bool biased = !setting_is("HASP_BIAS", "0") && barrier_register();
     if (biased)

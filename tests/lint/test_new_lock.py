@@ -134,7 +134,7 @@ def test_it_gets_a_page(tree: Path) -> None:
     for name in ("docs", "tools"):
         shutil.copytree(ROOT / name, tree / name)
     maker = tree / "tools/make_lock_catalogue.py"
-    lister = tree / "build/src/locks/list/hasp-locks"
+    lister = tree / "build/src/list/hasp-locks"
     subprocess.run([sys.executable, maker, lister, "--write"], check=True)
     page = (tree / "docs/locks/added.md").read_text()
     assert "Idea" in page

@@ -160,7 +160,9 @@ def _listed(*options: str) -> tuple[LockInfo, ...]:
             "install Hasp again for this machine (`pip install .`)",
         )
     try:
-        return tuple(_lock_of(json.loads(line)) for line in listing.stdout.splitlines())
+        records = [json.loads(line) for line in listing.stdout.splitlines()]
+        mutexes = [r for r in records if r.get("kind", "mutex") == "mutex"]
+        return tuple(_lock_of(record) for record in mutexes)
     except (ValueError, KeyError, TypeError) as problem:
         raise HaspError(
             f"cannot parse the list of locks that {path} prints ({problem})",

@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Expands locks.def into the lists of descriptor.h. Compiled once per platform. */
 #include "locks/list/lock_operations.h"
-
-#include <ctype.h>
-
-enum {
-    FIFO = 1,
-    BYPASSES = 2,
-    PARKS = 4,
-    NUMA = 8,
-    LIGHT = 16,
-    TRYLOCK_HARDENED = 32,
-    BYPASS_EACH = 64,
-    BOUND_SHIFT = 8,
-};
-#define BYPASS_AT_MOST(n) ((n) << BOUND_SHIFT)
-#define BYPASS_BY_EACH(n) (BYPASS_EACH | BYPASS_AT_MOST(n))
-#define BYPASS_BOUND(properties)                                                       \
-    ((properties)&BYPASSES ? UINT32_MAX : (uint32_t)(properties) >> BOUND_SHIFT)
+#include "locks/list/names.h"
 
 /* Prefix of the name of a wrapped lock. */
 #define WRAPPER "gcr+"
@@ -45,9 +29,7 @@ const struct lock_operations auto_unbiased_operations =
     OPERATIONS(auto_unbiased, ADOPT_REQUEUE);
 
 /* The data of each lock follows. */
-#define SPACE(in_place, each_waiter) .bytes = in_place, .waiter_bytes = each_waiter
-#define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \
-    SPACE(in_place, each_waiter), .outside_bytes = outside, .node_bytes = each_node
+#include "locks/list/properties.h"
 
 const struct lock_descriptor lock_list[] = {
     {.name = "glibc",
@@ -67,14 +49,7 @@ const struct lock_descriptor lock_list[] = {
      .alias = study_name,                                                              \
      .category = kind,                                                                 \
      .waiting = how,                                                                   \
-     .fifo = ((properties)&FIFO) != 0,                                                 \
-     .bypasses = BYPASS_BOUND(properties) != 0,                                        \
-     .bypass_bound = BYPASS_BOUND(properties),                                         \
-     .bypass_each = ((properties)&BYPASS_EACH) != 0,                                   \
-     .parks = ((properties)&PARKS) != 0,                                               \
-     .numa = ((properties)&NUMA) != 0,                                                 \
-     .light = ((properties)&LIGHT) != 0,                                               \
-     .trylock_hardened = ((properties)&TRYLOCK_HARDENED) != 0,                         \
+     LISTED_PROPERTIES(properties),                                                    \
      .hands_word = (word) == HANDED_WORD,                                              \
      space,                                                                            \
      .summary = words,                                                                 \
@@ -140,31 +115,9 @@ const struct lock_operations *lock_operations_at(unsigned index)
                           : &restricted_list[index - LENGTH].operations;
 }
 
-static bool same_letter(char a, char b)
-{
-    a = a == '_' ? '-' : (char)tolower((unsigned char)a);
-    b = b == '_' ? '-' : (char)tolower((unsigned char)b);
-    return a == b;
-}
-
 void destroy_nothing(struct lock *lock)
 {
     (void)lock;
-}
-
-/* Returns the rest of `name` after the prefix `start`, or NULL if `name` does not begin
- * with it. */
-static const char *without_prefix(const char *start, const char *name)
-{
-    while (*start && same_letter(*start, *name))
-        start++, name++;
-    return *start ? NULL : name;
-}
-
-static bool same_name(const char *a, const char *b)
-{
-    const char *end = without_prefix(a, b);
-    return end && !*end;
 }
 
 int lock_find(const char *name)

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints the lists of all kinds, one JSON object per line (schema 1; see
+ * locks/list/descriptor.h), or with --wrapped the wrapped locks. A bypass_bound of -1
+ * means unbounded. */
+#include "rwlocks/list/descriptor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *truth(bool value)
+{
+    return value ? "true" : "false";
+}
+
+/* The strings in the lists are plain ASCII without quotes or backslashes. */
+static void print_entry(const char *kind, unsigned index, bool is_default,
+                        const struct lock_descriptor *entry)
+{
+    const char *quote = entry->alias[0] ? "\"" : "";
+    printf("{\"schema\":1,\"kind\":\"%s\",\"name\":\"%s\",\"index\":%u,\"default\":%s,"
+           "\"aliases\":[%s%s%s],"
+           "\"category\":\"%s\",\"waiting\":\"%s\",\"fifo\":%s,\"bypasses\":%s,"
+           "\"parks\":%s,\"numa\":%s,\"light\":%s,\"trylock_hardened\":%s,"
+           "\"bypass_bound\":%lld,\"bypass_each\":%s,"
+           "\"bytes\":%u,\"waiter_bytes\":%u,"
+           "\"outside_bytes\":%u,\"node_bytes\":%u,"
+           "\"summary\":\"%s\",\"source\":\"%s\","
+           "\"caution\":\"%s\"}\n",
+           kind, entry->name, index, truth(is_default), quote, entry->alias, quote,
+           entry->category, entry->waiting, truth(entry->fifo), truth(entry->bypasses),
+           truth(entry->parks), truth(entry->numa), truth(entry->light),
+           truth(entry->trylock_hardened),
+           entry->bypass_bound == UINT32_MAX ? -1 : (long long)entry->bypass_bound,
+           truth(entry->bypass_each), entry->bytes, entry->waiter_bytes,
+           entry->outside_bytes, entry->node_bytes, entry->summary, entry->source,
+           entry->caution);
+}
+
+static void print_mutexes(unsigned begin, unsigned end)
+{
+    for (unsigned i = begin; i < end; i++) {
+        const struct lock_descriptor lock = lock_at(i);
+        print_entry("mutex", i, i == lock_default, &lock);
+    }
+}
+
+static void print_rwlocks(unsigned begin, unsigned end)
+{
+    for (unsigned i = begin; i < end; i++) {
+        const struct rwlock_descriptor lock = rwlock_at(i);
+        print_entry("rwlock", i, i == rwlock_default, &lock.about);
+    }
+}
+
+int main(int count, char **words)
+{
+    if (count > 1 && strcmp(words[1], "--wrapped") == 0) {
+        print_mutexes(lock_list_length, lock_count);
+        print_rwlocks(rwlock_list_length, rwlock_count);
+    } else {
+        print_mutexes(0, lock_list_length);
+        print_rwlocks(0, rwlock_list_length);
+    }
+    return fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/rwlock_dispatch.h"
+
+#include "preload/dispatch.h"
+#include "preload/real.h"
+
+#include <stddef.h>
+
+_Static_assert(sizeof(struct rwlock) <= sizeof(pthread_rwlock_t), "");
+_Static_assert(offsetof(pthread_rwlock_t, __data.__cur_writer) ==
+                   offsetof(struct rwlock, writer),
+               "");
+_Static_assert(offsetof(pthread_rwlock_t, __data.__shared) ==
+                   offsetof(struct rwlock, shared),
+               "");
+_Static_assert(offsetof(pthread_rwlock_t, __data.__flags) ==
+                   offsetof(struct rwlock, kind),
+               "");
+_Static_assert((int)RWLOCK_WRITERS_FIRST ==
+                   (int)PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP,
+               "");
+
+/* The operations before startup(): the first call initialises the library. Those that
+ * are missing come after rwlock_passed_through(). */
+static int first_read_lock(struct rwlock *lock)
+{
+    startup();
+    return rwlock_operations_of(lock)->read_lock(lock);
+}
+
+static int first_write_lock(struct rwlock *lock)
+{
+    startup();
+    return rwlock_operations_of(lock)->write_lock(lock);
+}
+
+static int first_unlock(struct rwlock *lock)
+{
+    startup();
+    return rwlock_operations_of(lock)->unlock(lock);
+}
+
+static int first_read_trylock(struct rwlock *lock)
+{
+    startup();
+    return rwlock_operations_of(lock)->read_trylock(lock);
+}
+
+static int first_write_trylock(struct rwlock *lock)
+{
+    startup();
+    return rwlock_operations_of(lock)->write_trylock(lock);
+}
+
+static int first_destroy(struct rwlock *lock)
+{
+    startup();
+    return rwlock_operations_of(lock)->destroy(lock);
+}
+
+struct rwlock_operations rwlock_dispatch[RWLOCK_SLOTS] = {
+    [RWLOCK_DEFAULT] = {.read_lock = first_read_lock,
+                        .write_lock = first_write_lock,
+                        .read_trylock = first_read_trylock,
+                        .write_trylock = first_write_trylock,
+                        .unlock = first_unlock,
+                        .destroy = first_destroy},
+};
+
+/* Each operation of the pass-through looks glibc's function up, and puts it in its own
+ * place, so that later calls go there directly. */
+#define PASS_THROUGH(operation, function)                                              \
+    static int glibc_##operation(struct rwlock *lock)                                  \
+    {                                                                                  \
+        union {                                                                        \
+            int (*ours)(struct rwlock *);                                              \
+            int (*glibc)(pthread_rwlock_t *);                                          \
+        } either = {.glibc = real_##function()};                                       \
+        for (unsigned i = RWLOCK_DEFAULT; i <= RWLOCK_GLIBC; i++)                      \
+            if (rwlock_dispatch[i].operation == glibc_##operation)                     \
+                __atomic_store_n(&rwlock_dispatch[i].operation, either.ours,           \
+                                 __ATOMIC_RELAXED);                                    \
+        return either.ours(lock);                                                      \
+    }
+PASS_THROUGH(read_lock, pthread_rwlock_rdlock)
+PASS_THROUGH(write_lock, pthread_rwlock_wrlock)
+PASS_THROUGH(read_trylock, pthread_rwlock_tryrdlock)
+PASS_THROUGH(write_trylock, pthread_rwlock_trywrlock)
+PASS_THROUGH(unlock, pthread_rwlock_unlock)
+PASS_THROUGH(destroy, pthread_rwlock_destroy)
+
+/* Only glibc's entry lacks timed operations once the table is filled. */
+static const struct rwlock_operations glibc_operations = {
+    .read_lock = glibc_read_lock,
+    .write_lock = glibc_write_lock,
+    .read_trylock = glibc_read_trylock,
+    .write_trylock = glibc_write_trylock,
+    .unlock = glibc_unlock,
+    .destroy = glibc_destroy,
+};
+
+bool rwlock_passed_through(struct rwlock *lock)
+{
+    if (unlikely(rwlock_dispatch[RWLOCK_DEFAULT].read_lock == first_read_lock))
+        startup();
+    return lock->shared || !rwlock_operations_of(lock)->read_timedlock;
+}
+
+void rwlock_dispatch_fill(unsigned chosen)
+{
+    for (unsigned i = 1; i < rwlock_count; i++)
+        rwlock_dispatch[i + 1] = rwlock_at(i).operations;
+    rwlock_dispatch[RWLOCK_GLIBC] = glibc_operations;
+    rwlock_dispatch[RWLOCK_DEFAULT] = rwlock_dispatch[chosen + 1];
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the operations for a pthread_rwlock_t, as dispatch.h does for a mutex. */
+#ifndef HASP_PRELOAD_RWLOCK_DISPATCH_H
+#define HASP_PRELOAD_RWLOCK_DISPATCH_H
+
+#include "rwlocks/list/descriptor.h"
+
+#include <pthread.h>
+
+/* List entry i is in slot i + 1. */
+enum { RWLOCK_DEFAULT = 0, RWLOCK_GLIBC = 1 };
+
+extern struct rwlock_operations rwlock_dispatch[RWLOCK_SLOTS]
+    __attribute__((visibility("hidden")));
+
+static inline struct rwlock *rwlock_of(pthread_rwlock_t *lock)
+{
+    return (struct rwlock *)lock;
+}
+
+static inline pthread_rwlock_t *glibc_rwlock_of(struct rwlock *lock)
+{
+    return (pthread_rwlock_t *)lock;
+}
+
+static inline const struct rwlock_operations *
+rwlock_operations_of(const struct rwlock *lock)
+{
+    return &rwlock_dispatch[load_relaxed(&lock->algorithm)];
+}
+
+/* Fills the table, with algorithm `chosen` (an index below rwlock_count) as the
+ * default. */
+void rwlock_dispatch_fill(unsigned chosen);
+
+/* Returns whether the lock is glibc's. The first call initialises the library. */
+bool rwlock_passed_through(struct rwlock *lock);
+
+#endif
