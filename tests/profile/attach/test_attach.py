@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -169,6 +170,15 @@ def test_the_process_may_end_meanwhile(started):
     process.close()
 
 
+def has_open(pid: int, path: Path) -> bool:
+    """Return whether a process has a file open. Others may be closed meanwhile."""
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            if link.readlink() == path:
+                return True
+    return False
+
+
 def test_an_interrupt_ends_sampling_with_a_report(started):
     child = started(2, "0", "s5000")
     inspected(child.pid).close()
@@ -177,13 +187,8 @@ def test_an_interrupt_ends_sampling_with_a_report(started):
         [*map(str, words), "--duration", "50s", "--json"], stdout=subprocess.PIPE
     )
 
-    def samples() -> bool:
-        maps = Path(f"/proc/{hasp_process.pid}/fd")
-        return any(
-            str(link.readlink()) == f"/proc/{child.pid}/mem" for link in maps.iterdir()
-        )
-
-    wait_until(samples)
+    memory = Path(f"/proc/{child.pid}/mem")
+    wait_until(lambda: has_open(hasp_process.pid, memory))
     caught = 1 << signal.SIGINT - 1
 
     def catches() -> bool:
