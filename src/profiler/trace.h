@@ -110,8 +110,11 @@ struct trace_header {
     /* Written by `hasp profile --duration`, not by the recorder. */
     uint64_t windowed;   /* 1: the sums are those from `begin` to `latest` */
     uint64_t skipped_ns; /* from the start of the recording to `begin` */
-    uint64_t reserved[8];
-    char lock[64];      /* the algorithm that the process ran under (`hasp list`) */
+    /* The algorithms that the process ran under (`hasp list`): of rwlocks, spin locks
+     * and barriers, separated by slashes; empty in older traces: glibc's. Then that of
+     * mutexes. */
+    char other_locks[64];
+    char lock[64];
     char command[4096]; /* /proc/self/cmdline: arguments, each with its 0; truncated */
     char executable[1024];
 };

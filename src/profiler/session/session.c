@@ -61,6 +61,7 @@ static void fill_header(void)
     trace->machine = __ehdr_start.e_machine;
     trace->mode = settings.sampled ? TRACE_SAMPLED : TRACE_FULL;
     strncpy(trace->lock, settings.lock, sizeof trace->lock - 1);
+    strncpy(trace->other_locks, settings.other_locks, sizeof trace->other_locks - 1);
     small_file_read("/proc/self/cmdline", trace->command, sizeof trace->command);
     raw_syscall(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe",
                 (long)trace->executable, sizeof trace->executable - 1, 0, 0);

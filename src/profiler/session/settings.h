@@ -14,6 +14,7 @@ struct settings {
     bool sampled;         /* HASP_TRACE_MODE is "sample" */
     uint64_t bytes_limit; /* HASP_TRACE_LIMIT */
     const char *lock;     /* HASP_TRACE_LOCK */
+    const char *other_locks; /* HASP_TRACE_OTHER_LOCKS */
     const char *counter; /* HASP_TRACE_COUNTER; "": cache misses; see perf_counters.c */
 };
 extern struct settings settings RECORD_HIDDEN;

@@ -12,6 +12,7 @@ import numpy as np
 
 from hasp.base.errors import HaspError
 from hasp.profile.model import counter, proofs
+from hasp.profile.model.algorithms import other_locks
 from hasp.profile.model.clock import clock_of
 from hasp.profile.model.doubts import doubts_of, unseen_doubt
 from hasp.profile.model.executed import functions_absent
@@ -116,6 +117,7 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         executable=text(header["executable"]),
         pid=int(header["pid"]),
         lock=text(header["lock"]),
+        other_locks=other_locks(header),
         mode="sampled" if header["mode"] == Mode.SAMPLED else "full",
         cpus=int(header["cpus"]),
         nodes=int(header["nodes"]),

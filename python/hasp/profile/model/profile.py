@@ -10,44 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from enum import Enum
 from functools import cached_property, reduce
 from pathlib import PurePosixPath
 from typing import Any
 
+from hasp.profile.model.algorithms import in_words, of_kind
 from hasp.profile.model.cache_lines import SharedLine
 from hasp.profile.model.distribution import Distribution
 from hasp.profile.model.fairness import Fairness, Stripes
 from hasp.profile.model.foreign import ForeignWaits
 from hasp.profile.model.held_at_end import HeldAtEnd
 from hasp.profile.model.holding import HolderFunction, Holding
+from hasp.profile.model.kinds import Kind as Kind
+from hasp.profile.model.kinds import Operation as Operation
 from hasp.profile.model.process_row import ProcessRow
 from hasp.profile.model.process_sample import ProcessSample
 from hasp.profile.model.proofs import LockProof, Subject
 from hasp.profile.model.readers_writers import ReadersWriters
 from hasp.profile.model.runtimes import Runtime
 from hasp.profile.symbols.frame import Stack
-
-
-class Kind(str, Enum):
-    """The kinds of locks."""
-
-    MUTEX = "mutex"
-    RWLOCK = "rwlock"
-    SPINLOCK = "spinlock"
-    CONDITION = "condvar"
-    BARRIER = "barrier"
-
-
-class Operation(str, Enum):
-    """Operations on locks. Each has its own counts and distributions."""
-
-    LOCK = "lock"
-    READ = "read"
-    WRITE = "write"
-    WAIT = "wait"  # on a condition variable
-    BARRIER = "barrier"
-    RELOCK = "relock"  # of a mutex, at the end of a wait on a condition variable
 
 
 @dataclass(frozen=True)
@@ -298,7 +279,7 @@ class Profile:
     command: Sequence[str]
     executable: str
     pid: int
-    lock: str  # the lock algorithm of the run
+    lock: str  # the algorithm of mutexes in the run
     mode: str  # full or sampled
     cpus: int
     nodes: int
@@ -337,9 +318,20 @@ class Profile:
     stale_proofs: str = ""  # why others beside the trace are ignored
     unseen_runtimes: Sequence[Runtime] = ()
     held_at_end: Sequence[HeldAtEnd] = ()
+    # Algorithms of the other kinds of locks that were not glibc's.
+    other_locks: Mapping[Kind, str] = field(default_factory=dict)
     # Site numbers indexed by lock number; 0 means none. If empty, the sites' locks are
     # searched.
     lock_sites: Sequence[int] = field(default=(), compare=False, repr=False)
+
+    def algorithm(self, kind: Kind) -> str:
+        """Return the algorithm that the locks of a kind had; a plan's label if any."""
+        return of_kind(kind, self.lock, self.other_locks)
+
+    @property
+    def algorithms(self) -> str:
+        """All algorithms of the run in words: "mcs, rwlock phase-fair"."""
+        return in_words(self.lock, self.other_locks)
 
     @property
     def thread_count(self) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hasp.profile.model.algorithms import in_words, other_locks
 from hasp.profile.model.lifetime import lifetime_of
 from hasp.profile.model.lock_sums import KINDS
 from hasp.profile.model.overhead import overhead_of
@@ -89,7 +90,7 @@ class Snapshot:
     path: Path
     pid: int
     command: str
-    lock: str
+    lock: str  # the algorithms, in words
     ended: bool
     begin: int  # ticks
     now: int
@@ -130,7 +131,7 @@ def take(path: Path) -> Snapshot:
         path=path,
         pid=int(header["pid"]),
         command=_command(bytes(header["command"])),
-        lock=text(header["lock"]),
+        lock=in_words(text(header["lock"]), other_locks(header)),
         ended=bool(header["ended"]),
         begin=int(begin["ticks"]),
         now=now,

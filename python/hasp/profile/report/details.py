@@ -55,7 +55,9 @@ def print_site(profile: Profile, text: str, top: int | None) -> None:
 
 
 def _print_site(site: Site, profile: Profile, top: int | None, out: Console) -> None:
-    say(out, f"{site.name} (site {site.number}, {site.kind.value})", style="bold")
+    heading = f"{site.name} (site {site.number}, {site.kind.value})"
+    say(out, heading, style="bold")
+    say(out, f"  ran under {profile.algorithm(site.kind)}")
     for words, stack in (("created", site.created), ("first acquired", site.first)):
         if stack:
             out.print(f"  {words}:")

@@ -107,7 +107,7 @@ def caveats(found: Difference) -> list[str]:
     """Return the differences between the two sides' conditions."""
     said = []
     facts = {
-        "lock": [profile.lock for profile in (*found.before, *found.after)],
+        "lock": [profile.algorithms for profile in (*found.before, *found.after)],
         "recording": [profile.mode for profile in (*found.before, *found.after)],
         "CPUs": [str(profile.cpus) for profile in (*found.before, *found.after)],
         "command": [" ".join(one.command) for one in (*found.before, *found.after)],

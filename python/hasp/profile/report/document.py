@@ -67,6 +67,7 @@ def program(profile: Profile) -> dict[str, Any]:
         "executable": profile.executable,
         "pid": profile.pid,
         "lock": profile.lock,
+        "other_locks": {kind.value: name for kind, name in profile.other_locks.items()},
         "mode": profile.mode,
         "cpus": profile.cpus,
         "nodes": profile.nodes,

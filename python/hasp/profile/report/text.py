@@ -153,7 +153,7 @@ def headline(profile: Profile) -> list[str]:
         command if len(command) <= 240 else f"{command[:237]}...",
         f"pid {profile.pid}, {time(profile.duration_ns)} from {moment(profile.began)}"
         f", {plural(profile.thread_count, 'thread')} on {plural(profile.cpus, 'CPU')}"
-        f"{nodes}, lock {profile.lock}, {profile.mode} recording{ended}",
+        f"{nodes}, lock {profile.algorithms}, {profile.mode} recording{ended}",
     ]
 
 
