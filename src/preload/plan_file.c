@@ -4,6 +4,7 @@
 #include "preload/plan.h"
 
 #include "platform/native/small_file.h"
+#include "rwlocks/list/descriptor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,7 @@ const char *const plan_kind_names[PLAN_KINDS] = {
 /* Find an algorithm by name in the list of a kind: its index, or -1. */
 static int (*const finders[PLAN_KINDS])(const char *name) = {
     [PLAN_MUTEX] = lock_find,
+    [PLAN_RWLOCK] = rwlock_find,
 };
 
 static uint8_t kind_named(const char *name)

@@ -93,10 +93,22 @@ static void find_condition_flags(void)
             condition_flags_offset = i * (unsigned)sizeof(uint32_t);
 }
 
+/* Appends the algorithm of another kind, unless it is glibc's. */
+static void announce_kind(char *text, const char *kind, const char *name)
+{
+    if (!name || !*name || strcmp(name, "glibc") == 0)
+        return;
+    strcat(text, kind);
+    strncat(text, name, 48);
+}
+
 static void announce(unsigned lock, bool biased)
 {
-    char text[96] = "lock=";
+    char text[320] = "lock=";
     strcat(text, lock_at(lock).name);
+    announce_kind(text, " rwlock=", setting("HASP_RWLOCK"));
+    announce_kind(text, " spinlock=", setting("HASP_SPINLOCK"));
+    announce_kind(text, " barrier=", setting("HASP_BARRIER"));
     strcat(text, biased ? " bias=on pid=" : " bias=off pid=");
     struct number_text pid;
     complain(text, number_text((uint32_t)getpid(), &pid));

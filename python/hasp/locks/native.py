@@ -134,7 +134,6 @@ def profiler() -> Path:
 
 
 def _lock_of(record: dict[str, Any]) -> LockInfo:
-    record = {"kind": MUTEX.name, **record}
     known = {field.name: record[field.name] for field in fields(LockInfo)}
     known["aliases"] = tuple(known["aliases"])
     return LockInfo(**known)
@@ -161,8 +160,7 @@ def _listed(*options: str) -> tuple[LockInfo, ...]:
         )
     try:
         records = [json.loads(line) for line in listing.stdout.splitlines()]
-        mutexes = [r for r in records if r.get("kind", "mutex") == "mutex"]
-        return tuple(_lock_of(record) for record in mutexes)
+        return tuple(map(_lock_of, records))
     except (ValueError, KeyError, TypeError) as problem:
         raise HaspError(
             f"cannot parse the list of locks that {path} prints ({problem})",

@@ -100,7 +100,6 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
     convert = Converter(clock, stacks)
     threads = pending.threads
     lifetime = lifetime_of(threads, int(header["latest"]["ticks"]))
-    sections = threads["section_ticks"].sum(dtype=float)
     stats = np.concatenate([trace.all(ChunkKind.SITE_STATS), pending.stats])
     stats = stats[np.isin(stats["operation"], ACQUIRING)]
     stats_reader = StatsReader(clock, int(header["version"]))
@@ -109,7 +108,7 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
     doubts += pending_doubt(
         clock.ns(pending.wait_ticks), clock.ns(pending.hold_ticks), clock.ns(lifetime)
     )
-    pairs = trace.all(ChunkKind.LOCK_ORDER)
+    pairs, events = trace.all(ChunkKind.LOCK_ORDER), trace.all(ChunkKind.EVENTS)
     weights = np.concatenate([trace.all(ChunkKind.STACK_PROFILE), pending.weights])
     details = SiteDetails(trace, sites, stacks, clock, weights)
     found = Profile(
@@ -124,12 +123,12 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         duration_ns=clock.duration_ns,
         began=int(header["begin"]["wall_ns"]) / 1e9,
         ended=header["ended"] in ENDED,
-        section_share=min(float(sections) / lifetime, 1.0) if lifetime else 0.0,
+        section_share=_section_share(threads, lifetime),
         threads=convert.threads(threads),
         sites=details.added(sites.built(stats_reader, clock.ns(lifetime))),
         lock_order=convert.lock_order(pairs),
         events=(
-            *convert.events(trace.all(ChunkKind.EVENTS)),
+            *convert.events(events),
             *_inversions(pairs, sites, stacks, doubts),
         ),
         weights=convert.weights(weights),
@@ -149,6 +148,12 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         warnings=tuple(dict.fromkeys((*trace.doubts, *doubts, *symbolizer.doubts))),
         damaged=bool(trace.doubts),
     )
+
+
+def _section_share(threads: Records, lifetime: float) -> float:
+    """Return the share of the threads' time in critical sections."""
+    sections = threads["section_ticks"].sum(dtype=float)
+    return min(float(sections) / lifetime, 1.0) if lifetime else 0.0
 
 
 def _skipped_ns(header: np.void) -> int | None:
