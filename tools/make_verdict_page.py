@@ -31,10 +31,9 @@ fault each, or none. Each program has several locks and background work, and ran
 2, 4 and 8 threads on two CPUs, for a second.
 
 - *tuning*: {tuning} servers that the verdict's rules were fitted to. It includes those
-  that were set aside in an earlier round: their results became known. Their traces were
-  recorded once, and judged by the same rules.
+  that were set aside in two earlier rounds: their results became known. The verdicts on
+  those of the second round and on the real programs are by the rules of commit 7d0cca2.
 - *set-aside*: {aside} servers that were written by somebody who did not know the rules.
-  They were run once, with the rules of commit 7d0cca2, and so were the real programs.
 - *real*: {real} programs of Debian ([truth and its
   origin](../tests/programs/servers/real/truth.toml)).
 
